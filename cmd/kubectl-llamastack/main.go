@@ -1,5 +1,4 @@
-// Command kubectl-llamastack is the operator's offline companion and a kubectl
-// plugin.
+// Command kubectl-llamastack is a kubectl plugin that works with stacks mostly without a cluster.
 package main
 
 import (

@@ -12,17 +12,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
 )
 
-// folders of a work tree that a bundle has, by their places in it.
+// folders maps directories of the work tree to their places in a bundle.
 var folders = []struct{ source, target string }{
 	{"dist", "manifests"},
 	{"charts/llama-stack-k8s-operator", "chart/llama-stack-k8s-operator"},
 	{"config/samples", "samples"},
 }
 
-// images is the list of images, which is not among the manifests.
+// images is the list of images, which is not a manifest.
 const images = "images.txt"
 
-// files are everything of a bundle that is not an image.
+// files returns all files of a bundle that are not part of an image.
 func files(tree, programs string, readme []byte) ([]bundle.File, error) {
 	found := []bundle.File{
 		{Name: bundle.Readme, Content: readme},

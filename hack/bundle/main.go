@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// options are those of the command line.
+// options are the command-line options.
 type options struct {
 	output, cache, operator, tree, programs, platform string
 	allowMissing                                      bool
@@ -95,7 +95,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	return nil
 }
 
-// pullAll pulls every image that can be had, and names those that cannot.
+// pullAll pulls every available image, and returns the names of those that are not available.
 func pullAll(ctx context.Context, from *puller, wanted []selected, stderr io.Writer) (images []bundle.Image, missing []string) {
 	for i := range wanted {
 		one := &wanted[i]
@@ -111,7 +111,7 @@ func pullAll(ctx context.Context, from *puller, wanted []selected, stderr io.Wri
 	return images, missing
 }
 
-// write writes the archive whole or not at all.
+// write writes a complete archive or nothing.
 func write(ctx context.Context, output string, from bundle.Layout, images []bundle.Image, files []bundle.File) (int64, error) {
 	file, err := os.Create(output + ".part")
 	if err != nil {

@@ -60,13 +60,13 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// tree is the work tree of this test.
+// tree returns the work tree of this test.
 func tree() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..")
 }
 
-// serve is a registry with an index for two platforms, and an OCI layout with the image of an operator.
+// serve returns a registry with an index for two platforms, and an OCI layout with an operator image.
 func serve(t *testing.T) (index, operator string) {
 	t.Helper()
 	served := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
@@ -113,7 +113,8 @@ func twoPlatforms(t *testing.T) v1.ImageIndex {
 	return index
 }
 
-// A bundle of a registry and a layout has the whole index, or the image of one platform, and the files of the work tree.
+// A bundle of a registry and a layout has the whole index, or the image of one platform, and the files of the work
+// tree.
 func TestRun(t *testing.T) {
 	server, operator := serve(t)
 	for _, platform := range []string{"", "linux/arm64"} {
@@ -165,7 +166,7 @@ func bundleOf(t *testing.T, server, operator, platform string) {
 	}
 }
 
-// What cannot be had is named, and ends it, unless it is allowed.
+// An unavailable image is named. It ends the command unless missing images are allowed.
 func TestMissing(t *testing.T) {
 	server, operator := serve(t)
 	output := filepath.Join(t.TempDir(), "bundle.tar")

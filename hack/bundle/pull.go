@@ -17,16 +17,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
 )
 
-// layoutPrefix begins an image of an OCI layout.
+// layoutPrefix is the prefix of an image in an OCI layout.
 const layoutPrefix = "oci:"
 
-// puller copies images into a layout, which keeps what it has.
+// puller copies images into a layout. It does not copy existing content again.
 type puller struct {
 	layout   bundle.Layout
 	platform *v1.Platform
 }
 
-// pull copies an image, and returns what its name stands for.
+// pull copies an image, and returns its descriptor.
 func (p *puller) pull(ctx context.Context, source string) (*v1.Descriptor, error) {
 	into, err := p.open()
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *puller) pull(ctx context.Context, source string) (*v1.Descriptor, error
 	return nil, fmt.Errorf("it has no image for %s", p.platform)
 }
 
-// open makes the layout where there is none.
+// open opens the layout, and creates it if there is none.
 func (p *puller) open() (layout.Path, error) {
 	folder := string(p.layout)
 	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // a cache of public images
@@ -90,7 +90,7 @@ func (p *puller) find(ctx context.Context, source string) (v1.Image, v1.ImageInd
 	return image, nil, err
 }
 
-// inLayout finds DIR, or DIR:TAG.
+// inLayout opens DIR, or DIR:TAG.
 func inLayout(path string) (v1.Image, v1.ImageIndex, error) {
 	folder, tag := path, ""
 	if _, err := os.Stat(path); err != nil {
@@ -123,7 +123,7 @@ func inLayout(path string) (v1.Image, v1.ImageIndex, error) {
 	return image, nil, err
 }
 
-// describe is the descriptor of what was written.
+// describe returns the descriptor of what was written.
 func describe(of partial.Describable, written error) (*v1.Descriptor, error) {
 	if written != nil {
 		return nil, written

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// selected is an image that the bundle is to have.
+// selected is an image for the bundle.
 type selected struct {
 	reference, source string
 	operator          bool
@@ -18,7 +18,7 @@ type selected struct {
 // all selects every image of the catalogue.
 const all = "all"
 
-// selection reads what was asked for: the operator's image, distributions of the catalogue, and images by their names.
+// selection returns the requested images: the operator's image, distributions of the catalogue, and images by name.
 func selection(operator string, servers []string) ([]selected, error) {
 	var wanted []selected
 	add := func(reference, source string, isOperator bool) error {
@@ -58,7 +58,8 @@ func selection(operator string, servers []string) ([]selected, error) {
 	return wanted, nil
 }
 
-// references are the images that a text selects: all, a distribution, one with a version, or an image by its name.
+// references returns the images that a text selects: all, a distribution, a distribution with a version, or an image by
+// its name.
 func references(text string) ([]string, error) {
 	var found []string
 	if text == all {

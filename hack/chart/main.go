@@ -18,12 +18,12 @@ const (
 	prefix     = "llama-stack-k8s-operator-"
 )
 
-// part is what the chart takes of an object.
+// part is the part of an object that the chart uses.
 type part struct {
 	source string // a file of manifests
-	name   string // of the object in it
-	key    string // what of the object: spec or rules
-	file   string // of the chart
+	name   string // the name of the object in it
+	key    string // the key of the object: spec or rules
+	file   string // the file of the chart
 }
 
 var parts = []part{
@@ -72,7 +72,8 @@ func write(p part, folder string) error {
 	return nil
 }
 
-// take returns one key of the object of a name: its lines as they are, because to write YAML anew folds text otherwise.
+// take returns one key of the object with a name. It returns the original lines, because encoding YAML again would wrap
+// text differently.
 func take(data []byte, name, key string) ([]byte, error) {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for decoder := yaml.NewDecoder(bytes.NewReader(data)); ; {
@@ -98,12 +99,12 @@ func take(data []byte, name, key string) ([]byte, error) {
 	}
 }
 
-// belongs says that a line is a part of the key above it: it is indented, an entry of a list, or empty.
+// belongs reports whether a line belongs to the key above it: it is indented, an entry of a list, or empty.
 func belongs(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(" ")) || bytes.HasPrefix(line, []byte("- ")) || bytes.Equal(line, []byte("\n"))
 }
 
-// line is the number of the line that a key of a mapping is in, 0 when it is not there.
+// line returns the line number of a key of a mapping, or 0 if the key is missing.
 func line(mapping *yaml.Node, key string) int {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {

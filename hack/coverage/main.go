@@ -39,7 +39,7 @@ func run(out io.Writer, profile string, minimum float64) error {
 	return report(out, countByPackage(blocks), minimum)
 }
 
-// block is one stretch of statements as the profile names it: file and positions.
+// block is a range of statements as the profile names it: file and positions.
 type block struct {
 	statements int
 	covered    bool
@@ -79,7 +79,7 @@ func (c count) percent() float64 {
 	return 100 * float64(c.covered) / float64(c.total)
 }
 
-// countByPackage leaves generated files out: their coverage says nothing about what was written here.
+// countByPackage excludes generated files, because their coverage does not measure our tests.
 func countByPackage(blocks map[string]block) map[string]count {
 	counts := map[string]count{}
 	for position, b := range blocks {

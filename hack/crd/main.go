@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// embedded are the fields of each version whose types are Kubernetes' own, as
-// paths of property names. Their own descriptions stay, those below them go.
+// embedded lists the fields of each version that have Kubernetes types, as paths of property names. Their own
+// descriptions stay, and those below them are removed.
 var embedded = map[string][]string{
 	v1alpha1.GroupVersion.Version: {
 		"spec.server.containerSpec.resources",
@@ -35,8 +35,8 @@ var embedded = map[string][]string{
 	},
 }
 
-// conversion makes the API server ask the operator to convert between the
-// versions. The operator adds the certificate authority of its own certificate.
+// conversion makes the API server call the operator to convert between the versions. The operator adds its certificate
+// authority.
 var conversion = map[string]any{
 	"strategy": "Webhook",
 	"webhook": map[string]any{
@@ -73,8 +73,8 @@ func rewrite(file string) error {
 	return nil
 }
 
-// finish returns the definition with its conversion, and without the descriptions
-// below the embedded types. A field that is not there is an error: it was renamed.
+// finish returns the definition with its conversion, and without the descriptions below the embedded types. A missing
+// field is an error, because it was renamed.
 func finish(data []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
@@ -115,7 +115,7 @@ func shorten(version *yaml.Node) error {
 	return nil
 }
 
-// set gives a key of a mapping a value. A key that is not there becomes the first.
+// set sets a key of a mapping. A missing key is added as the first one.
 func set(mapping *yaml.Node, key string, value any) error {
 	var node yaml.Node
 	if err := node.Encode(value); err != nil {
@@ -129,7 +129,7 @@ func set(mapping *yaml.Node, key string, value any) error {
 	return nil
 }
 
-// property follows property names through a schema.
+// property returns the schema at a path of property names.
 func property(schema *yaml.Node, path []string) *yaml.Node {
 	for _, name := range path {
 		if schema = get(schema, "properties", name); schema == nil {
@@ -158,8 +158,8 @@ func child(node *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// undescribe removes the descriptions of a schema and everything below it. A
-// property that is called description is a mapping and stays.
+// undescribe removes the descriptions of a schema and everything below it. A property with the name description is a
+// mapping and stays.
 func undescribe(node *yaml.Node) {
 	if node.Kind == yaml.MappingNode {
 		kept := node.Content[:0]

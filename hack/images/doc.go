@@ -1,3 +1,3 @@
-// Command images writes dist/images.txt: every image that an installation may pull, one a line, with comments on what it is
-// for. The operator's image comes from the manifests, the servers' from the catalogue.
+// Command images writes dist/images.txt: every image that an installation may pull, one per line, with comments on its
+// use. The operator's image comes from the manifests, and those of the servers come from the catalogue.
 package main

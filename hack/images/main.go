@@ -55,7 +55,7 @@ func run(target string, manifests []string) error {
 	return nil
 }
 
-// named are the images that the objects of a manifest run. Definitions of kinds describe images, and run none.
+// named returns the images that the objects of a manifest run. CustomResourceDefinitions describe images and run none.
 func named(manifest []byte) ([]string, error) {
 	var images []string
 	for decoder := yaml.NewDecoder(bytes.NewReader(manifest)); ; {

@@ -1,4 +1,4 @@
-// Command role makes of the operator's ClusterRole, which controller-gen writes from the markers in the code, the Role that
-// it has in each namespace when it works in some only: the same rules without those of cluster-scoped objects, which no
-// Role can give.
+// Command role converts the operator's ClusterRole, which controller-gen generates from the markers in the code, to the
+// Role that the operator has in each namespace when it is limited to some namespaces. The Role has the same rules
+// without those for cluster-scoped objects, which a Role cannot grant.
 package main

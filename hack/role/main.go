@@ -9,13 +9,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// clusterScoped are the resources of the rules that belong to no namespace.
+// clusterScoped lists the cluster-scoped resources of the rules.
 var clusterScoped = []string{
 	"customresourcedefinitions", "customresourcedefinitions/status", "imagecontentsourcepolicies", "imagedigestmirrorsets", "imagetagmirrorsets",
 	"validatingwebhookconfigurations",
 }
 
-// elsewhere are verbs of what a cluster-wide operator alone does, by resource: it migrates stored stacks.
+// elsewhere maps resources to the verbs that only a cluster-wide operator needs, because it migrates stored stacks.
 var elsewhere = map[string]string{"llamastackdistributions": "patch"}
 
 const header = "# Generated from %s by make generate.\n"
@@ -55,7 +55,7 @@ func rewrite(from, to string) error {
 	return nil
 }
 
-// namespaced returns the Role of a ClusterRole.
+// namespaced returns the Role for a ClusterRole.
 func namespaced(data []byte) ([]byte, error) {
 	var role rbacv1.ClusterRole
 	if err := yaml.UnmarshalStrict(data, &role); err != nil {

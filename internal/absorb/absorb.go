@@ -15,40 +15,40 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// Reason says why a part of the configuration has to stay in its ConfigMap.
+// Reason is the reason why a part of the configuration has to stay in its ConfigMap.
 type Reason struct {
 	// Path is a key of the configuration, or a field of the spec.
 	Path string
-	// Why is a sentence without a subject; it shows no value of the configuration.
+	// Why is a sentence without a subject. It contains no value of the configuration.
 	Why string
 }
 
-// String is the reason behind its path.
+// String returns the path and the reason.
 func (r Reason) String() string { return r.Path + ": " + r.Why }
 
-// Comment is a sentence on a field.
+// Comment is a sentence about a field.
 type Comment struct {
-	// At leads to the field: spec, providers, inference, 0, apiKey.
+	// At is the path of the field: spec, providers, inference, 0, apiKey.
 	At []string
-	// Text is for people.
+	// Text is the text of the comment.
 	Text string
 }
 
-// Result is what takes the place of overrideConfig, or why nothing does.
+// Result holds the replacement of overrideConfig, or the reasons why there is none.
 type Result struct {
-	// Spec are the fields of the spec, by their JSON names, as values of JSON. Nil when something stays.
+	// Spec holds the fields of the spec by their JSON names, as JSON values. It is nil if something stays.
 	Spec map[string]any
-	// Env are variables for spec.workload.overrides.env, as values of JSON.
+	// Env holds variables for spec.workload.overrides.env, as JSON values.
 	Env []any
-	// Comments are on single fields, Remarks on the whole.
+	// Comments are about single fields. Remarks are about the whole.
 	Comments []Comment
 	Remarks  []string
-	// Stays are the parts that have to stay. Empty when Spec replaces the configuration.
+	// Stays lists the parts that have to stay. It is empty if Spec replaces the configuration.
 	Stays []Reason
 }
 
-// Config looks for fields of the spec that give the configuration of overrideConfig. The input is what plan.Build takes for the stack as
-// it is, with Override. It is not changed.
+// Config finds fields of the spec that give the configuration of overrideConfig. The input is that of plan.Build for
+// the current stack, with Override. Config does not change it.
 func Config(in plan.Input) Result {
 	b, stays := begin(in)
 	if len(stays) > 0 {
@@ -64,7 +64,7 @@ func Config(in plan.Input) Result {
 	return result
 }
 
-// maxStays is how many reasons are told: nobody reads more.
+// maxStays bounds the number of reasons, because users do not read more.
 const maxStays = 40
 
 func bounded(stays []Reason) []Reason {
@@ -74,22 +74,22 @@ func bounded(stays []Reason) []Reason {
 	return stays
 }
 
-// builder looks for the fields of one stack.
+// builder finds the fields for one stack.
 type builder struct {
 	plan.Input
 	// before is the plan of the stack with overrideConfig.
 	before *plan.Plan
-	// want is the user's configuration, base what the distribution comes with.
+	// want is the user's configuration. base is the distribution's own configuration.
 	want, base object
-	// secrets are the variables of the container that come from Secrets.
+	// secrets holds the variables of the container that come from Secrets.
 	secrets map[string]secretKey
-	// remarks are on what the server reads today.
+	// remarks are about values that the server reads differently today.
 	remarks []string
-	// shown are the texts of the base: no secrets, whatever they look like.
+	// shown holds the strings of the base, which are not secrets even if they look like it.
 	shown map[string]bool
 }
 
-// begin reads the two configurations, and answers what no search would change.
+// begin reads the two configurations. It returns the reasons that rule out any replacement.
 func begin(in plan.Input) (*builder, []Reason) {
 	b := &builder{Input: in, shown: map[string]bool{}}
 	if stays := b.otherStart(); len(stays) > 0 {
@@ -100,7 +100,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 		return nil, reasonsOf(err)
 	}
 	mounted := in.Override.Data
-	if b.before.Config != nil { // a copy, in which the number of workers or the files of the certificate are set
+	if b.before.Config != nil { // a copy in which the number of workers or the certificate files are set
 		mounted = b.before.Config
 	}
 	if b.want, err = read(mounted); err != nil {
@@ -115,7 +115,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 	return b, nil
 }
 
-// read is the value of a configuration, within the bounds of every other one.
+// read decodes a configuration, within the same size limits as any other configuration.
 func read(data []byte) (object, error) {
 	if len(data) > baseconfig.MaxSize {
 		return nil, fmt.Errorf("has %d bytes, more than the %d that a configuration may have", len(data), baseconfig.MaxSize)
@@ -132,7 +132,8 @@ func read(data []byte) (object, error) {
 	return found, nil
 }
 
-// otherStart tells what makes the server read something else than one generated file beside its own base.
+// otherStart returns the reasons why the server reads anything other than one generated file in addition to its own
+// base.
 func (b *builder) otherStart() []Reason {
 	spec, resolved := &b.Object.Spec, b.Distribution
 	var stays []Reason
@@ -170,7 +171,7 @@ func (b *builder) otherStart() []Reason {
 	return stays
 }
 
-// otherFiles are the keys that the pods of a stack of v1alpha1 see beside the configuration.
+// otherFiles returns the other keys that the pods of a v1alpha1 stack see beside the configuration.
 func (b *builder) otherFiles() []string {
 	if !names.Compat(b.Object.Annotations) {
 		return nil
@@ -185,7 +186,7 @@ func (b *builder) otherFiles() []string {
 	return others
 }
 
-// render has the pipeline make a plan of the fields, where the data of the stack is as it is now.
+// render plans the stack with the fields, as if its data were where it is now.
 func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribution, []Reason) {
 	stack := b.Object.DeepCopy()
 	stack.Spec.OverrideConfig = nil
@@ -215,7 +216,7 @@ func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribu
 	return built, stack, nil
 }
 
-// reasonsOf are the findings of the pipeline.
+// reasonsOf returns the findings of the pipeline.
 func reasonsOf(err error) []Reason {
 	failed, ok := errors.AsType[*plan.ConfigError](err)
 	if !ok || len(failed.Errors) == 0 {

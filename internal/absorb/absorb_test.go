@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// stackOf reads a stack with an overrideConfig, and plans nothing yet.
+// stackOf reads a stack with an overrideConfig. It does not plan it.
 func stackOf(t testing.TB, spec string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -31,7 +31,7 @@ func stackOf(t testing.TB, spec string) *v1alpha2.LlamaStackDistribution {
 	return stack
 }
 
-// inputOf is what the plan of a stack with a configuration is made from.
+// inputOf returns the input for the plan of a stack with a configuration.
 func inputOf(t testing.TB, stack *v1alpha2.LlamaStackDistribution, config string) plan.Input {
 	t.Helper()
 	in, _, invalid := validate.Spec(stack)
@@ -75,7 +75,7 @@ func edited(t testing.TB, text string, edit func(config)) string {
 	return string(data)
 }
 
-// in follows keys.
+// in returns the value at nested keys.
 func in(c config, keys ...string) config {
 	for _, key := range keys {
 		c = c[key].(config)
@@ -87,7 +87,7 @@ func provider(id, kind string, cfg config) any {
 	return config{"provider_id": id, "provider_type": kind, "config": cfg}
 }
 
-// keep leaves the providers of an API that are named, in their order.
+// keep removes all but the named providers of an API.
 func keep(c config, api string, ids ...string) {
 	var kept []any
 	for _, p := range in(c, "providers")[api].([]any) {
@@ -102,7 +102,7 @@ func add(c config, api string, entries ...any) {
 	in(c, "providers")[api] = append(in(c, "providers")[api].([]any), entries...)
 }
 
-// only leaves APIs.
+// only removes all but the named APIs.
 func only(c config, apis ...any) {
 	c["apis"] = apis
 	for api := range in(c, "providers") {
@@ -234,7 +234,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A large configuration is answered, with as many reasons as somebody reads.
+// A large configuration with many reasons gives a bounded list of reasons.
 func TestManyReasons(t *testing.T) {
 	text := edited(t, base(t, "starter", ""), func(c config) {
 		var sets []any

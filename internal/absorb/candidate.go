@@ -14,23 +14,23 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// candidate are fields that may give the configuration.
+// candidate holds fields that may give the configuration.
 type candidate struct {
 	*builder
-	// short asks for the fields that a person would write: endpoint and apiKey in place of settings.
+	// short requests the fields that a person would write: endpoint and apiKey in place of settings.
 	short bool
 
 	providers, resources, storage, settings object
 	disabled, removed                       []string
 	env                                     []corev1.EnvVar
 	comments                                []Comment
-	// placed are the entries of the configuration by the fields of the spec that they became.
+	// placed maps the fields of the spec to the entries of the configuration that they replace.
 	placed map[string]string
-	// stays are parts that no field may take.
+	// stays lists the parts that no field can replace.
 	stays []Reason
 }
 
-// attempt looks for the fields and compares what they give.
+// attempt finds the fields and compares the configuration that they give.
 func (b *builder) attempt(short bool) Result {
 	c := &candidate{builder: b, short: short, providers: object{}, resources: object{}, storage: object{}, settings: object{}, placed: map[string]string{}}
 	c.addProviders()
@@ -42,7 +42,7 @@ func (b *builder) attempt(short bool) Result {
 		return Result{Stays: c.stays}
 	}
 	built, stack, stays := b.render(c)
-	from := b.base // settings may be what is missing
+	from := b.base // settings may have to restore missing keys
 	if len(stays) == 0 {
 		var err error
 		if from, err = read(built.Config); err != nil {
@@ -60,8 +60,8 @@ func (b *builder) attempt(short bool) Result {
 	return c.judge(built, stack)
 }
 
-// addHost keeps the host out of the configuration where the user left it to the server. The fields are then never empty: a
-// spec that asks for nothing has no configuration generated.
+// addHost removes the host from the configuration if the user left it to the server. The fields are then never empty;
+// with an empty spec the operator generates no configuration.
 func (c *candidate) addHost() {
 	if at(c.want, "server", "host") != nil || c.Distribution.Release.Runtime.Host == "" {
 		return
@@ -70,8 +70,8 @@ func (c *candidate) addHost() {
 	c.comment("config.yaml leaves server.host to the server. Without this entry it is "+c.Distribution.Release.Runtime.Host+".", "spec", "removeSettings")
 }
 
-// askForOne says something of a configuration that is the distribution's own: a spec that asks for nothing has none
-// generated.
+// askForOne adds a field if the user's configuration is the distribution's own, because the operator generates no
+// configuration for an empty spec.
 func (c *candidate) askForOne() {
 	switch {
 	case len(c.spec()) > 0:
@@ -82,7 +82,7 @@ func (c *candidate) askForOne() {
 	}
 }
 
-// spec are the fields by name, without those that nothing is in.
+// spec returns the fields by name, without empty ones.
 func (c *candidate) spec() map[string]any {
 	spec := map[string]any{}
 	for name, fields := range map[string]object{
@@ -104,7 +104,7 @@ func (c *candidate) spec() map[string]any {
 	return spec
 }
 
-// into puts the fields into a stack.
+// into writes the fields into a stack.
 func (c *candidate) into(stack *v1alpha2.LlamaStackDistribution) error {
 	data, err := json.Marshal(c.spec())
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *candidate) into(stack *v1alpha2.LlamaStackDistribution) error {
 	return nil
 }
 
-// placeOf is the key of the configuration that a field of the spec is for, as far as one can be told.
+// placeOf returns the key of the configuration that a field of the spec corresponds to, if that can be determined.
 func (c *candidate) placeOf(path string) string {
 	if rest, ok := strings.CutPrefix(path, "spec.settings."); ok {
 		return rest
@@ -151,5 +151,5 @@ func (c *candidate) comment(text string, at ...string) {
 
 func sortedKeys(values object) []string { return slices.Sorted(maps.Keys(values)) }
 
-// apiField is the field of spec.providers for an API.
+// apiField returns the field of spec.providers for an API.
 func apiField(api string) string { return draft.APIField(api) }

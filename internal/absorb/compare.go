@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// judge compares what the fields give with what the user wrote.
+// judge compares the configuration that the fields give with the user's.
 func (c *candidate) judge(built *plan.Plan, stack *v1alpha2.LlamaStackDistribution) Result {
 	got, err := read(built.Config)
 	if err != nil {
@@ -39,14 +39,14 @@ func (c *candidate) judge(built *plan.Plan, stack *v1alpha2.LlamaStackDistributi
 	return result
 }
 
-// judgement compares the configuration that the fields give, got, with the user's, want.
+// judgement is the comparison of the configuration that the fields give, got, with the user's, want.
 type judgement struct {
 	*candidate
 	got, want object
 	remarks   []string
 }
 
-// settle takes out of both sides in what they differ without an effect on the server.
+// settle removes from both sides the differences that have no effect on the server.
 func (j *judgement) settle(stack *v1alpha2.LlamaStackDistribution) {
 	runtime := j.Distribution.Release.Runtime
 	j.settleServer(runtime)
@@ -62,7 +62,7 @@ func (j *judgement) settle(stack *v1alpha2.LlamaStackDistribution) {
 	j.want, _ = named(j.want, j.secrets).(object)
 }
 
-// settleServer judges the port and plain HTTP, which the pod beside an overrideConfig says too.
+// settleServer handles the port and plain HTTP, which the pod with an overrideConfig sets too.
 func (j *judgement) settleServer(runtime release.Runtime) {
 	got, want := objectAt(j.got, "server"), objectAt(j.want, "server")
 	port, written := want["port"]
@@ -86,7 +86,7 @@ func (j *judgement) settleServer(runtime release.Runtime) {
 	}
 }
 
-// sortAPIs: the server makes a set of the list.
+// sortAPIs sorts the list of APIs and removes duplicates, because the server uses it as a set.
 func sortAPIs(config object) {
 	listed, ok := config["apis"].([]any)
 	if !ok {
@@ -96,7 +96,7 @@ func sortAPIs(config object) {
 	config["apis"] = slices.CompactFunc(listed, equal)
 }
 
-// settleResources: no list of resources is an empty one.
+// settleResources makes a missing list of resources equal to an empty one.
 func settleResources(config object, known release.Resource) {
 	section := config
 	if known.Section != release.TopLevel {
@@ -109,7 +109,7 @@ func settleResources(config object, known release.Resource) {
 		dropEmpty(section, known.Kind)
 		return
 	}
-	for _, kind := range sortedKeys(section) { // also kinds that the release drops
+	for _, kind := range sortedKeys(section) { // including kinds that the release ignores
 		dropEmpty(section, kind)
 	}
 	if len(section) == 0 {
@@ -123,7 +123,8 @@ func dropEmpty(section object, key string) {
 	}
 }
 
-// settleStorage judges what the operator writes out: the registry's namespace, and names of tables.
+// settleStorage handles the values that the operator writes explicitly: the registry's namespace, and the names of
+// tables.
 func (j *judgement) settleStorage(env []corev1.EnvVar) {
 	metadata := objectAt(j.got, "storage", "stores", "metadata")
 	if found, isWhole := envref.Server.Whole(textAt(metadata, "namespace")); isWhole && found.Name == names.EnvRegistry {
@@ -146,7 +147,7 @@ func (j *judgement) settleStorage(env []corev1.EnvVar) {
 	}
 }
 
-// secretsByVariable are the variables of a stack that a Secret gives, those of the operator's among them.
+// secretsByVariable returns the variables of a stack that come from Secrets, including those of the operator.
 func secretsByVariable(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
 	found := secretsOf(stack)
 	in, _ := intent.FromObject(stack)
@@ -158,7 +159,7 @@ func secretsByVariable(stack *v1alpha2.LlamaStackDistribution) map[string]secret
 	return found
 }
 
-// named puts the Secret in the place of each value that is a variable from one.
+// named replaces each value that is a variable from a Secret by the Secret.
 func named(value any, secrets map[string]secretKey) any {
 	switch v := value.(type) {
 	case object:

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// compare notes each path at which the configurations differ.
+// compare records each path at which the configurations differ.
 func (j *judgement) compare(got, want any, path []string) {
 	if equal(got, want) {
 		return
@@ -60,7 +60,7 @@ func (j *judgement) compareKeys(got, want object, path []string) {
 	}
 }
 
-// compareProviders tells of the order of providers, which clients see, or of single ones.
+// compareProviders reports differences in the list of providers, whose order clients see, or in single providers.
 func (j *judgement) compareProviders(got, want []any, path []string) {
 	ours, theirs := idsOf(got), idsOf(want)
 	if !slices.Equal(ours, theirs) {
@@ -93,7 +93,7 @@ func listed(ids []string) string {
 	return strings.Join(ids, ", ")
 }
 
-// differs notes a difference, with what the fields can say there.
+// differs records a difference, with a hint about the fields that apply.
 func (j *judgement) differs(path []string, why string) {
 	if text := hint(path); text != "" {
 		why += "; " + text
@@ -101,7 +101,7 @@ func (j *judgement) differs(path []string, why string) {
 	j.stay(strings.ReplaceAll(strings.Join(path, "."), ".[", "["), why)
 }
 
-// hints are what the fields can say of a section that settings may not touch.
+// hints describe what the fields can express in sections that settings may not change.
 var hints = map[string]string{
 	"version":              "it comes from the distribution's own configuration",
 	"distro_name":          "it comes from the distribution's own configuration",
@@ -120,7 +120,7 @@ func hint(path []string) string {
 	return ""
 }
 
-// environment notes variables of the configuration that the pod would have otherwise.
+// environment records variables of the configuration that would change in the pod.
 func (j *judgement) environment(built *plan.Plan) {
 	before, after := variables(j.container(j.before)), variables(j.container(built))
 	seen := map[string]bool{}
@@ -136,7 +136,7 @@ func (j *judgement) environment(built *plan.Plan) {
 	}
 }
 
-// container is that of the server, empty without one.
+// container returns the server's container, or an empty one if there is none.
 func (j *judgement) container(p *plan.Plan) corev1ac.ContainerApplyConfiguration {
 	for _, rendered := range p.Objects {
 		deployment, ok := rendered.Apply.(*appsv1ac.DeploymentApplyConfiguration)

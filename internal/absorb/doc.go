@@ -1,8 +1,8 @@
-// Package absorb turns a server's configuration that a user wrote whole, in a ConfigMap, into fields of the spec: what the
-// engine of package stackconfig does, in reverse.
+// Package absorb turns a server configuration that a user wrote completely, in a ConfigMap, into fields of the spec. It
+// reverses the engine of package stackconfig.
 //
-// It guesses the fields, has the pipeline make a configuration of them, and compares that with the user's, value by value.
-// The fields replace the ConfigMap only where the server reads the same from both. Otherwise nothing is replaced, and the
-// answer says which parts of the configuration stay, each with the reason. Nothing that looks like a credential in clear text
-// goes into a field or into a sentence.
+// It guesses the fields, runs the pipeline to generate a configuration from them, and compares that with the user's,
+// value by value. The fields replace the ConfigMap only if the server reads the same from both. Otherwise nothing is
+// replaced, and the result lists the parts of the configuration that stay, each with the reason. Nothing that looks
+// like a credential in clear text is written into a field or a sentence.
 package absorb

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 )
 
-// addProviders says which providers differ from the base's, and which of these are gone.
+// addProviders adds the providers that differ from those of the base, and disables those that were removed.
 func (c *candidate) addProviders() {
 	theirs, ours := objectAt(c.want, "providers"), objectAt(c.base, "providers")
 	for _, api := range sortedKeys(theirs) {
@@ -31,7 +31,7 @@ func (c *candidate) addProviders() {
 	}
 }
 
-// addAPI compares the providers of one API by their ids.
+// addAPI compares the providers of one API by their IDs.
 func (c *candidate) addAPI(api string, theirs, ours []any) {
 	kept, own := make(map[string]bool), []any(nil)
 	for i, entry := range theirs {
@@ -58,7 +58,7 @@ func (c *candidate) addAPI(api string, theirs, ours []any) {
 	c.setProviders(api, own)
 }
 
-// setProviders writes one provider as an object, several as a list.
+// setProviders writes one provider as an object, and several as a list.
 func (c *candidate) setProviders(api string, own []any) {
 	field := apiField(api)
 	switch {
@@ -73,7 +73,7 @@ func (c *candidate) setProviders(api string, own []any) {
 	}
 	c.providers[field] = own[0]
 	c.placed["spec.providers."+field] = c.placed["spec.providers."+field+"[0]"]
-	for i := range c.comments { // of an object, and no list
+	for i := range c.comments { // of an object instead of a list
 		if at := c.comments[i].At; len(at) > 3 && at[1] == "providers" && at[2] == field {
 			c.comments[i].At = slices.Delete(slices.Clone(at), 3, 4)
 		}
@@ -89,7 +89,7 @@ func byID(entries []any, id string) any {
 	return nil
 }
 
-// provider is an entry as the spec has it.
+// provider returns an entry in the form of the spec.
 func (c *candidate) provider(api string, entry any, path, index string) object {
 	id, full := textAt(entry, "provider_id"), textAt(entry, "provider_type")
 	p := providerWriter{candidate: c, path: path + ".config", at: []string{"spec", "providers", apiField(api), index}}
@@ -110,7 +110,7 @@ func (c *candidate) provider(api string, entry any, path, index string) object {
 	return p.out
 }
 
-// shortType leaves out the prefix of a type where the release finds it by the rest.
+// shortType removes the prefix of a type if the release finds the type without it.
 func (c *candidate) shortType(api, full string, kind *provider.Type) string {
 	if kind == nil {
 		return full
@@ -123,18 +123,18 @@ func (c *candidate) shortType(api, full string, kind *provider.Type) string {
 
 func (c *candidate) stay(path, why string) { c.stays = append(c.stays, Reason{path, why}) }
 
-// providerWriter takes a provider's config apart.
+// providerWriter splits a provider's config into fields.
 type providerWriter struct {
 	*candidate
 	kind   *provider.Type
 	config object
 	out    object
-	// path is that of the config, at the place of the entry in the spec.
+	// path is the path of the config. at is the place of the entry in the spec.
 	path string
 	at   []string
 }
 
-// secrets name the Secrets of values that are a variable from one, and nothing else.
+// secrets replaces each value that is only a variable from a Secret by a reference to the Secret.
 func (p *providerWriter) secrets() {
 	refs := object{}
 	for _, key := range sortedKeys(p.config) {
@@ -156,7 +156,7 @@ func (p *providerWriter) secrets() {
 	}
 }
 
-// endpoint takes the address out of the config, in the form that gives it back.
+// endpoint takes the address out of the config, in the form that gives the same config again.
 func (p *providerWriter) endpoint() {
 	if p.kind == nil || p.kind.EndpointKey == "" || p.kind.EndpointParts.Port != "" || p.kind.EndpointIgnored {
 		return
@@ -175,7 +175,7 @@ func (p *providerWriter) endpoint() {
 	delete(p.config, p.kind.EndpointKey)
 }
 
-// settings are the rest.
+// settings adds the remaining keys.
 func (p *providerWriter) settings() {
 	for _, key := range sortedKeys(p.config) {
 		isSecret := false

@@ -10,14 +10,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/absorb"
 )
 
-// edits are what people do to a configuration of a distribution.
+// edits are typical changes that users make to the configuration of a distribution.
 var edits = []func(*rand.Rand, config){
-	func(r *rand.Rand, c config) { // providers go
+	func(r *rand.Rand, c config) { // removes providers
 		api := anyKey(r, in(c, "providers"))
 		list := in(c, "providers")[api].([]any)
 		in(c, "providers")[api] = slices.DeleteFunc(list, func(any) bool { return r.IntN(2) == 0 })
 	},
-	func(r *rand.Rand, c config) { // an API goes
+	func(r *rand.Rand, c config) { // removes an API
 		api := anyKey(r, in(c, "providers"))
 		delete(in(c, "providers"), api)
 		c["apis"] = slices.DeleteFunc(c["apis"].([]any), func(a any) bool { return a == any(api) })
@@ -28,14 +28,14 @@ var edits = []func(*rand.Rand, config){
 	func(_ *rand.Rand, c config) {
 		add(c, "inference", provider("another", "remote::openai", config{"base_url": "http://another", "api_key": "${env.KEY:=}"}))
 	},
-	func(r *rand.Rand, c config) { // a value of a provider changes
+	func(r *rand.Rand, c config) { // changes a value of a provider
 		for _, p := range in(c, "providers")[anyKey(r, in(c, "providers"))].([]any) {
 			if cfg, ok := p.(config)["config"].(config); ok && len(cfg) > 0 {
 				cfg[anyKey(r, cfg)] = scalar(r)
 			}
 		}
 	},
-	func(r *rand.Rand, c config) { // a section goes, or changes
+	func(r *rand.Rand, c config) { // removes or changes a section
 		section, ok := c[anyKey(r, c)].(config)
 		if ok && len(section) > 0 {
 			section[anyKey(r, section)] = scalar(r)
@@ -62,7 +62,7 @@ func scalar(r *rand.Rand) any {
 	return []any{1, 1.5, true, "yes", "text", "${env.TOKEN}", "${env.OTHER:=1}", nil, []any{}, config{}, "1e5", config{"a": []any{nil, "b"}}}[r.IntN(12)]
 }
 
-// Whatever is absorbed gives the very same configuration, and nothing is absorbed in part.
+// An absorbed configuration gives exactly the same configuration, and no configuration is absorbed in part.
 func TestRandom(t *testing.T) {
 	absorbed := 0
 	for seed := range uint64(40) {
@@ -94,7 +94,7 @@ func TestRandom(t *testing.T) {
 	t.Logf("%d of 40 were absorbed", absorbed)
 }
 
-// FuzzConfig holds for any text: no panic, and fields or reasons.
+// FuzzConfig checks for any text that there is no panic, and that the result has either fields or reasons.
 func FuzzConfig(f *testing.F) {
 	for _, tc := range cases {
 		if tc.distribution == "starter" && tc.spec == starter {

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// addResources says what is registered beside, or otherwise than, what the base registers.
+// addResources adds the resources that the base does not register, or registers differently.
 func (c *candidate) addResources() {
 	for _, known := range c.Distribution.Release.Resources() {
 		keys := []string{known.Section, known.Kind}
@@ -34,7 +34,7 @@ func holds(list []any, value any) bool {
 	return false
 }
 
-// tidyList is a list of resources without what is as good as absent to the server: null, and empty metadata.
+// tidyList returns a list of resources without values that the server treats as missing: null, and empty metadata.
 func tidyList(kind string, entries []any) []any {
 	tidied := make([]any, 0, len(entries))
 	for _, entry := range entries {
@@ -54,7 +54,7 @@ func tidyList(kind string, entries []any) []any {
 	return tidied
 }
 
-// addResource writes an entry as the spec has it. Keys that no field is for come to light in the comparison.
+// addResource writes an entry in the form of the spec. The comparison finds keys that no field can hold.
 func (c *candidate) addResource(known release.Resource, entry any, path string) {
 	values, _ := entry.(object)
 	tools := c.Distribution.Release.Tools
@@ -83,7 +83,7 @@ func (c *candidate) addResource(known release.Resource, entry any, path string) 
 	c.resources[field] = append(list, asJSON(item))
 }
 
-// model puts the keys of a model where the spec has them.
+// model moves the keys of a model to the fields of the spec.
 func model(item, values object) {
 	put(item, "providerModelId", values["provider_model_id"])
 	put(item, "modelType", values["model_type"])

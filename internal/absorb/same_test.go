@@ -19,8 +19,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// checkSame plans a stack with the fields that were found, and compares the configuration with the user's in a way of its
-// own.
+// checkSame plans a stack with the found fields, and compares the configuration with the user's independently of the
+// package.
 func checkSame(t testing.TB, input plan.Input, got absorb.Result, want string) {
 	t.Helper()
 	if (got.Spec == nil) == (len(got.Stays) == 0) {
@@ -61,7 +61,7 @@ func checkSame(t testing.TB, input plan.Input, got absorb.Result, want string) {
 	}
 }
 
-// settleServer writes into the user's configuration what the pod says beside it.
+// settleServer adds to the user's configuration the values that the pod sets in addition.
 func settleServer(theirs, ours config, input plan.Input) {
 	if theirs["server"] == nil {
 		theirs["server"] = config{}
@@ -85,7 +85,7 @@ func settleServer(theirs, ours config, input plan.Input) {
 	}
 }
 
-// filled is the stack with the fields in place of overrideConfig.
+// filled returns the stack with the fields in place of overrideConfig.
 func filled(t testing.TB, stack *v1alpha2.LlamaStackDistribution, got absorb.Result) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	stack = stack.DeepCopy()
@@ -114,8 +114,8 @@ func filled(t testing.TB, stack *v1alpha2.LlamaStackDistribution, got absorb.Res
 	return stack
 }
 
-// parsed is a configuration without what is no difference to the server: the order of APIs, empty lists of resources and
-// what is null or empty in them.
+// parsed returns a configuration without differences that have no effect on the server: the order of APIs, empty lists
+// of resources, and null or empty values in them.
 func parsed(t testing.TB, text string, secrets map[string]string) config {
 	t.Helper()
 	var c config

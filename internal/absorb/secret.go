@@ -20,8 +20,8 @@ func (k secretKey) reference() object {
 	return object{"secretKeyRef": object{"name": k.name, "key": k.key}}
 }
 
-// secretsOf are the variables of a stack's container that a Secret must give. A variable that may be missing has another
-// effect than a reference of the spec, which must be there.
+// secretsOf returns the variables of a stack's container that a Secret must provide. Optional variables are left out,
+// because a reference in the spec is required and so has another effect.
 func secretsOf(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
 	found := make(map[string]secretKey)
 	for name, ref := range stack.Spec.SecretEnv {
@@ -29,7 +29,7 @@ func secretsOf(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
 	}
 	env := intent.Overrides(&stack.Spec).Env
 	for i := range env {
-		delete(found, env[i].Name) // the last of a name counts
+		delete(found, env[i].Name) // the last variable with a name counts
 		source := env[i].ValueFrom
 		if source == nil || source.SecretKeyRef == nil || ptr.Deref(source.SecretKeyRef.Optional, false) {
 			continue
@@ -39,8 +39,8 @@ func secretsOf(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
 	return found
 }
 
-// fromSecret is the Secret that a whole value comes from. A reference with a default has an effect of its own where the
-// Secret's value is empty.
+// fromSecret returns the Secret that a complete value comes from. References with a default are left out, because the
+// default has an effect if the Secret's value is empty.
 func (b *builder) fromSecret(value any) (variable string, key secretKey, ok bool) {
 	text, _ := value.(string)
 	found, isWhole := envref.Server.Whole(text)
@@ -51,16 +51,16 @@ func (b *builder) fromSecret(value any) (variable string, key secretKey, ok bool
 	return found.Name, key, ok
 }
 
-// userInURL is a URL with a password.
+// userInURL matches a URL with a password.
 var userInURL = regexp.MustCompile(`://[^/@\s]*:([^/@\s]+)@`)
 
-// hasPassword reports whether a text is a URL with a password that no variable stands for.
+// hasPassword reports whether a string is a URL with a literal password.
 func hasPassword(text string) bool {
 	found := userInURL.FindStringSubmatch(text)
 	return found != nil && !harmless(found[1])
 }
 
-// clearText tells of credentials that would be written into the manifest for all to read.
+// clearText returns the reasons for credentials that would be written into the manifest in clear text.
 func (b *builder) clearText(path, key string, value any, isCredential bool) []Reason {
 	isCredential = isCredential || credential.IsKey(key) || strings.EqualFold(key, "authorization")
 	var stays []Reason
@@ -89,7 +89,7 @@ func (b *builder) clearText(path, key string, value any, isCredential bool) []Re
 const inClearText = "may be a credential in clear text, which goes into no manifest: put it into a Secret, give that to a variable in " +
 	"spec.secretEnv, and write ${env.NAME} in the configuration"
 
-// harmless reports whether a credential's text is a variable without a default, or nothing.
+// harmless reports whether a credential is empty or a variable without a default.
 func harmless(text string) bool {
 	found, isWhole := envref.Server.Whole(text)
 	return text == "" || isWhole && found.Text == ""

@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// patch adds to settings and removeSettings what leads from one configuration to another, but for what belongs to other
-// fields. It reports whether it added anything.
+// patch adds to settings and removeSettings the differences between two configurations, except those that belong to
+// other fields. It reports whether it added anything.
 func (c *candidate) patch(from, to object, path []string) bool {
 	changed := false
 	for _, key := range sortedKeys(to) {
@@ -24,7 +24,7 @@ func (c *candidate) patch(from, to object, path []string) bool {
 	return changed
 }
 
-// set writes a value, key by key where it is an object.
+// set writes a value, or each key of an object.
 func (c *candidate) set(from any, there bool, to any, path []string) bool {
 	instead, holds := intent.Owned(path...)
 	theirs, isObject := to.(object)
@@ -35,7 +35,7 @@ func (c *candidate) set(from any, there bool, to any, path []string) bool {
 	case isObject && len(theirs) > 0:
 		return c.patch(ours, theirs, path)
 	case holds || hasNull(to):
-		return false // the comparison tells
+		return false // the comparison reports it
 	}
 	if isObject && there && wasObject {
 		c.remove(path)
@@ -55,12 +55,12 @@ func (c *candidate) set(from any, there bool, to any, path []string) bool {
 	return true
 }
 
-// remove takes a value out, unless it or a part of it belongs to another field.
+// remove removes a value, unless it or a part of it belongs to another field.
 func (c *candidate) remove(path []string) bool {
 	instead, holds := intent.Owned(path...)
 	dotted := slices.ContainsFunc(path, func(step string) bool { return step == "" || strings.ContainsAny(step, ". \t\n") })
 	if instead != "" || holds || dotted {
-		return false // the comparison tells
+		return false // the comparison reports it
 	}
 	c.removed = append(c.removed, strings.Join(path, "."))
 	return true

@@ -8,15 +8,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// factoryLine is the first line of releases whose server a stack of v1alpha1 with a userConfig starts by the uvicorn
-// factory. It is then told host, port and workers, and does not read them from the configuration. A generated
-// configuration is read whole.
+// factoryLine is the first release line whose server a v1alpha1 stack with a userConfig starts with the uvicorn
+// factory. The server then gets host, port and workers as arguments, and does not read them from the configuration.
+// From a generated configuration it reads all of them.
 const factoryLine = "0.3"
 
-// factoryHost is what the factory listens on.
+// factoryHost is the host that the factory listens on.
 const factoryHost = "0.0.0.0"
 
-// asStarted writes into the user's configuration what the server is told in other ways today, so that the fields have to give that.
+// asStarted adds to the user's configuration the values that the server gets in other ways today, so that the fields
+// have to give them.
 func (b *builder) asStarted() {
 	runtime := b.Distribution.Release.Runtime
 	factory := names.Compat(b.Object.Annotations) && !intent.OwnCommand(&b.Object.Spec) &&
@@ -27,7 +28,7 @@ func (b *builder) asStarted() {
 	server, ok := b.want["server"].(object)
 	if !ok {
 		if b.want["server"] != nil {
-			return // the comparison tells
+			return // the comparison reports it
 		}
 		server = object{}
 		b.want["server"] = server

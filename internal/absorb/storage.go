@@ -14,10 +14,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// addStorage says where the stores lie that lie elsewhere than the base's.
+// addStorage adds the stores that are in another place than those of the base.
 func (c *candidate) addStorage() {
 	if c.Distribution.Release.Storage.Inline {
-		return // the comparison tells of what differs
+		return // the comparison reports the difference
 	}
 	for _, family := range [][2]string{{release.KV, release.KVDefault}, {release.SQL, release.SQLDefault}} {
 		field, name := family[0], family[1]
@@ -32,7 +32,7 @@ func (c *candidate) addStorage() {
 	c.keepRegistry()
 }
 
-// store is a backend as the spec has it; nil when it has no field for it.
+// store returns a backend in the form of the spec, or nil if no field can hold it.
 func (c *candidate) store(backend object, path, family string) object {
 	kind := strings.TrimPrefix(textAt(backend, "type"), family+"_")
 	switch kind {
@@ -47,7 +47,7 @@ func (c *candidate) store(backend object, path, family string) object {
 	return nil
 }
 
-// redis is the address, and the password where the server has a key for it.
+// redis returns the address, and the password if the server has a key for it.
 func (c *candidate) redis(backend object) object {
 	host := textAt(backend, "host")
 	port, _ := backend["port"].(json.Number)
@@ -63,8 +63,8 @@ func (c *candidate) redis(backend object) object {
 	return store
 }
 
-// keepRegistry keeps the registry of the server where it is, in a store that several stacks may share: a generated
-// configuration has it by the stack's name, unless the variable says where.
+// keepRegistry keeps the registry of the server in its place in a store that several stacks may share. A generated
+// configuration uses the stack's name for it, unless a variable sets the place.
 func (c *candidate) keepRegistry() {
 	metadata := objectAt(c.want, "storage", "stores", "metadata")
 	namespace := textAt(metadata, "namespace")

@@ -14,26 +14,27 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// object is a mapping of a configuration, with the values as JSON has them: nil, bool, string, json.Number, []any, object.
+// object is a mapping of a configuration with JSON values: nil, bool, string, json.Number, []any, object.
 type object = map[string]any
 
-// opaque is plain text that YAML 1.1, which the server reads, takes for something that JSON has no form for: a date, 12:30:00.
+// opaque is a plain scalar that YAML 1.1, which the server uses, reads as a type that JSON does not have, such as a
+// date or 12:30:00.
 type opaque string
 
-// The numbers that YAML 1.1 and 1.2 read as the same.
+// The numbers that YAML 1.1 and YAML 1.2 read as the same value.
 var (
 	wholeNumber = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
 	fraction    = regexp.MustCompile(`^[-+]?[0-9]+\.[0-9]*([eE][-+][0-9]+)?$`)
 )
 
-// words are plain texts that YAML 1.1 reads as no text.
+// words are plain scalars that YAML 1.1 does not read as strings.
 var words = map[string]any{
 	"": nil, "~": nil, "null": nil, "Null": nil, "NULL": nil,
 	"true": true, "True": true, "TRUE": true, "yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
 	"false": false, "False": false, "FALSE": false, "no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
 }
 
-// valueOf is what the server reads from a tree. A key that is no text is an error.
+// valueOf returns the value that the server reads from a tree. It returns an error for a key that is not a string.
 func valueOf(node *yaml.Node) (any, error) {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -77,7 +78,7 @@ func scalarOf(node *yaml.Node) any {
 	}
 }
 
-// plainValue is what YAML 1.1 reads from plain text.
+// plainValue returns the value of a plain scalar in YAML 1.1.
 func plainValue(text string) any {
 	if value, known := words[text]; known {
 		return value
@@ -101,7 +102,7 @@ func trimSign(text string) string {
 	return text
 }
 
-// number spells a fraction in one way. An API server stores 1.0 as 1, so that the two are one number.
+// number returns a fraction in a single form. An API server stores 1.0 as 1, so both are the same number.
 func number(text string) any {
 	f, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -114,12 +115,12 @@ func number(text string) any {
 	}
 }
 
-// whole is a number as valueOf gives it.
+// whole returns a number in the form of valueOf.
 func whole(number int) json.Number { return json.Number(strconv.Itoa(number)) }
 
 func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
 
-// at follows keys through nested objects; nil when one is missing.
+// at returns the value at keys of nested objects, or nil if a key is missing.
 func at(value any, keys ...string) any {
 	for _, key := range keys {
 		inner, _ := value.(object)
@@ -143,7 +144,7 @@ func textAt(value any, keys ...string) string {
 	return found
 }
 
-// clone is a copy that shares nothing with the value.
+// clone returns a deep copy of the value.
 func clone(value any) any {
 	switch v := value.(type) {
 	case object:
@@ -163,7 +164,8 @@ func clone(value any) any {
 	}
 }
 
-// asJSON is a value that a field of the spec takes. What JSON has no form for becomes text; the comparison tells of it.
+// asJSON returns a value for a field of the spec. Values without a JSON form become strings, and the comparison reports
+// them.
 func asJSON(value any) any {
 	switch v := value.(type) {
 	case object:
@@ -185,7 +187,7 @@ func asJSON(value any) any {
 	}
 }
 
-// hasNull reports whether a value is null or holds null.
+// hasNull reports whether a value is null or contains null.
 func hasNull(value any) bool {
 	switch v := value.(type) {
 	case nil:
@@ -202,7 +204,7 @@ func hasNull(value any) bool {
 	return false
 }
 
-// texts calls a function for each text of a value.
+// texts calls a function for each string in a value.
 func texts(value any, visit func(string)) {
 	switch v := value.(type) {
 	case object:

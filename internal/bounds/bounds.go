@@ -7,36 +7,38 @@ import (
 	"k8s.io/pod-security-admission/api"
 )
 
-// Bounds are the rules of all namespaces, in the order of the operator's ConfigMap.
+// Bounds holds the rules of all namespaces, in the order of the operator's ConfigMap.
 type Bounds []Rule
 
-// Rule bounds the stacks of some namespaces. A list that is nil bounds nothing; an empty one allows nothing.
+// Rule limits the stacks of some namespaces. A nil list allows everything, and an empty list allows nothing.
 type Rule struct {
-	// Namespaces are names, or patterns with "*" and "?" as in path.Match. Empty: every namespace.
+	// Namespaces lists names, or patterns with "*" and "?" as in path.Match. Empty means every namespace.
 	Namespaces []string
-	// Images are registries, or what begins a repository (quay.io/team), that the images of a pod may come from.
+	// Images lists the registries or prefixes of repositories (quay.io/team) that the images of a pod may come from.
 	Images []string
-	// ServiceAccounts are names or patterns that spec.workload.overrides.serviceAccountName may have.
+	// ServiceAccounts lists the names or patterns that spec.workload.overrides.serviceAccountName may have.
 	ServiceAccounts []string
 	// NoPodTemplate forbids spec.workload.overrides.podTemplate.
 	NoPodTemplate bool
-	// NoCommand forbids commands and arguments of the user's own, also those of probes and lifecycle hooks, and containers
-	// beside the server's.
+	// NoCommand forbids the user's own commands and arguments, also in probes and lifecycle hooks, and containers in
+	// addition to the server's.
 	NoCommand bool
-	// PodSecurity is the Pod Security Standard that the pods have to meet: baseline forbids the namespaces, ports and file
-	// system of the node, restricted also a user of the image's choice. Empty or privileged: none.
+	// PodSecurity is the Pod Security Standard that the pods have to meet: baseline forbids the namespaces, ports and
+	// file system of the node, and restricted also forbids a user chosen by the image. Empty or privileged means no
+	// standard.
 	PodSecurity api.Level
-	// Stacks is the largest number of stacks in each of the namespaces; the oldest ones count first. Nil: any number.
+	// Stacks is the maximum number of stacks in each of the namespaces. The oldest stacks count first. Nil means any
+	// number.
 	Stacks *int
-	// Domains are those that spec.networking.expose.hostname may lie in.
+	// Domains lists the domains that may contain spec.networking.expose.hostname.
 	Domains []string
-	// IngressClasses are those that spec.networking.expose.ingressClassName may name.
+	// IngressClasses lists the allowed values of spec.networking.expose.ingressClassName.
 	IngressClasses []string
-	// IngressAnnotations are the keys, or patterns, of annotations that spec.networking.expose.annotations may have.
+	// IngressAnnotations lists the keys, or patterns, of allowed annotations in spec.networking.expose.annotations.
 	IngressAnnotations []string
 }
 
-// For returns the rule of a namespace: the first one that has it. Nil: the namespace has no bounds.
+// For returns the first rule that applies to a namespace. It returns nil if the namespace has no bounds.
 func (b Bounds) For(namespace string) *Rule {
 	for i := range b {
 		if len(b[i].Namespaces) == 0 || matches(b[i].Namespaces, namespace) {

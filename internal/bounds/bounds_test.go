@@ -175,7 +175,7 @@ func TestPod(t *testing.T) {
 	}
 }
 
-// compare compares the fields of errors, each of which has to say who changes the bound.
+// compare compares the fields of errors. Each error has to name who can change the bound.
 func compare(t *testing.T, want []string, errs field.ErrorList) {
 	t.Helper()
 	var fields []string

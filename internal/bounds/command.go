@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// commands finds the commands of a patch of the pod template, and the containers that it adds: their images run commands
-// too. What is no patch at all is told elsewhere.
+// commands returns errors for commands in a patch of the pod template, and for containers that it adds, because their
+// images run commands too. An invalid patch is reported elsewhere.
 func commands(patch []byte, path *field.Path) field.ErrorList {
 	var root struct {
 		Spec struct {
@@ -37,7 +37,7 @@ func commands(patch []byte, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// commandsIn finds commands in a container, its probes and its lifecycle hooks.
+// commandsIn returns errors for commands in a container, its probes and its lifecycle hooks.
 func commandsIn(fields map[string]any, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(fields)) {

@@ -13,16 +13,17 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// Pod is a rendered pod template, and what of it is the operator's own.
+// Pod is a rendered pod template, with the parts of it that the operator chose.
 type Pod struct {
 	Template *corev1ac.PodTemplateSpecApplyConfiguration
-	// Images are those that fields of the spec name, the server's and those of external providers: checked by Image.
+	// Images lists the images that fields of the spec name, of the server and of external providers. Image checks
+	// these.
 	Images []string
-	// ServiceAccount is the one that the operator makes for the stack.
+	// ServiceAccount is the ServiceAccount that the operator makes for the stack.
 	ServiceAccount string
 }
 
-// Pod checks what becomes of the fields of a stack, whichever of them says it.
+// Pod checks the rendered pod, whichever fields of the stack it comes from.
 func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	if r == nil {
 		return nil, nil
@@ -48,7 +49,7 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	return errs, nil
 }
 
-// containers checks the containers that are the user's own.
+// containers checks the user's own containers.
 func (r *Rule) containers(spec *corev1.PodSpec, checked []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	check := func(path *field.Path, containers []corev1.Container) {
@@ -63,7 +64,7 @@ func (r *Rule) containers(spec *corev1.PodSpec, checked []string, path *field.Pa
 	return errs
 }
 
-// evaluator has the checks of the Pod Security Standards as of the Kubernetes release that this program is built with.
+// evaluator holds the checks of the Pod Security Standards of the Kubernetes release that the operator is built with.
 var evaluator = sync.OnceValue(func() policy.Evaluator {
 	checks, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
@@ -72,7 +73,7 @@ var evaluator = sync.OnceValue(func() policy.Evaluator {
 	return checks
 })
 
-// podSecurity returns what a pod does that its standard forbids; empty: nothing.
+// podSecurity returns the violations of the pod's standard, or "" if there are none.
 func (r *Rule) podSecurity(pod *corev1.PodTemplateSpec) string {
 	if r.PodSecurity == "" || r.PodSecurity == api.LevelPrivileged {
 		return ""

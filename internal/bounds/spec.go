@@ -12,10 +12,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// remedy closes each message: only an administrator changes a bound.
+// remedy ends each message, because only an administrator can change a bound.
 const remedy = "ask an administrator to change the key \"bounds\" of the operator's ConfigMap if you need it"
 
-// Image checks an image of a pod, before anything is read from its registry. Path is the field that chooses it.
+// Image checks an image of a pod before anything is read from its registry. path is the field that selects the image.
 func (r *Rule) Image(image string, path *field.Path) field.ErrorList {
 	if r == nil || r.Images == nil || comesFrom(image, r.Images) {
 		return nil
@@ -24,13 +24,13 @@ func (r *Rule) Image(image string, path *field.Path) field.ErrorList {
 		image, listed(r.Images), remedy))}
 }
 
-// comesFrom reports whether an image lies in one of the registries, or below the beginning of a repository.
+// comesFrom reports whether an image is in one of the registries, or below a prefix of repositories.
 func comesFrom(image string, allowed []string) bool {
 	repository, err := imagename.Repository(image)
 	return err == nil && imagename.HasAnyPrefix(repository, imagename.Prefixes(allowed))
 }
 
-// Spec checks the fields of a stack that are bounded as they are written. Expose is nil when the stack is not exposed.
+// Spec checks the fields of a stack that are bounded as they are written. expose is nil if the stack is not exposed.
 func (r *Rule) Spec(spec *v1alpha2.LlamaStackDistributionSpec, expose *v1alpha2.ExposeSpec) field.ErrorList {
 	if r == nil {
 		return nil
@@ -90,7 +90,7 @@ func (r *Rule) expose(expose *v1alpha2.ExposeSpec) field.ErrorList {
 	return errs
 }
 
-// inDomain reports whether a host name is one of the domains, or lies in one.
+// inDomain reports whether a host name is one of the domains, or is in one.
 func inDomain(host string, domains []string) bool {
 	return slices.ContainsFunc(domains, func(domain string) bool {
 		return host == domain || strings.HasSuffix(host, "."+domain)

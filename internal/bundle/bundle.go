@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// maxMembers bounds the files of an archive, maxImages its images.
+	// maxMembers bounds the number of files in an archive. maxImages bounds the number of images.
 	maxMembers = 20_000
 	maxImages  = 1000
 )
 
-// Bundle is an archive that is open.
+// Bundle is an open archive.
 type Bundle struct {
-	// Images are those that it has, in its order.
+	// Images lists the images in the order of the archive.
 	Images []Image
 
 	file    *os.File
 	members map[string]member
 }
 
-// member is where a file is in the archive.
+// member is the position of a file in the archive.
 type member struct{ offset, size int64 }
 
-// Open reads what an archive has. Blobs stay in it until they are needed.
+// Open reads the contents of an archive. Blobs are read when they are needed.
 func Open(path string) (*Bundle, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -101,7 +101,7 @@ func (b *Bundle) images() ([]Image, error) {
 	return images, nil
 }
 
-// Read returns a file of the archive that may have a number of bytes.
+// Read returns a file of the archive with at most limit bytes.
 func (b *Bundle) Read(file string, limit int64) ([]byte, error) {
 	found, ok := b.members[file]
 	switch {
@@ -124,7 +124,7 @@ func (b *Bundle) open(digest v1.Hash) (io.ReadCloser, int64, error) {
 
 func blobPath(digest v1.Hash) string { return blobFolder + digest.Algorithm + "/" + digest.Hex }
 
-// Size is how many bytes an image has, with all of its platforms.
+// Size returns the size of an image in bytes, with all of its platforms.
 func (b *Bundle) Size(ctx context.Context, image *Image) (int64, error) {
 	all, err := parts(ctx, b, image.Descriptor)
 	if err != nil {

@@ -36,7 +36,7 @@ const (
 	provider = "quay.io/team/provider:1.2"
 )
 
-// source is a layout with an index of two images, and two images beside it.
+// source returns a layout with an index of two images, and two other images.
 func source(t *testing.T) (bundle.Layout, []bundle.Image) {
 	t.Helper()
 	folder := t.TempDir()
@@ -93,7 +93,7 @@ func open(t *testing.T, content []byte) (*bundle.Bundle, error) {
 	return opened, err
 }
 
-// target is a registry, which before may answer for.
+// target returns a registry. before may answer a request in its place.
 func target(t *testing.T, before func(http.ResponseWriter, *http.Request) bool) *bundle.Target {
 	t.Helper()
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
@@ -126,7 +126,7 @@ func load(ctx context.Context, t *testing.T, from *bundle.Bundle, into *bundle.T
 	return all, nil
 }
 
-// The same content gives the same bytes; every file has its checksum, and no owner or time.
+// The same content gives the same bytes. Every file has its checksum, and no owner or time.
 func TestWriteIsDeterministic(t *testing.T) {
 	from, images := source(t)
 	content := archive(t, from, images)
@@ -165,7 +165,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 	}
 }
 
-// What is loaded has the digest that it had, also an index with its images; what is there is not sent again.
+// A loaded image keeps its digest, also an index with its images. Existing content is not sent again.
 func TestLoad(t *testing.T) {
 	from, images := source(t)
 	opened, err := open(t, archive(t, from, images))
@@ -222,7 +222,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A load that is cut off leaves no tag, and the next one sends what was missing.
+// An interrupted load leaves no tag, and the next load sends only what is missing.
 func TestLoadGoesOn(t *testing.T) {
 	from, images := source(t)
 	opened, err := open(t, archive(t, from, images[:1]))
@@ -262,7 +262,7 @@ func TestLoadGoesOn(t *testing.T) {
 	}
 }
 
-// A damaged archive is told, and no registry has a tag of it.
+// A damaged archive gives an error, and no tag is written to the registry.
 func TestDamaged(t *testing.T) {
 	from, images := source(t)
 	content := archive(t, from, images[:1])
@@ -335,7 +335,7 @@ func TestCheckPrefix(t *testing.T) {
 	}
 }
 
-// Two images that would have one name in the mirror do not get into one bundle.
+// Two images that would have the same name in the mirror are rejected.
 func TestOnePlaceForTwo(t *testing.T) {
 	from, images := source(t)
 	images[1].Reference = "quay.io/ogxai/distribution-starter:0.7.1"
@@ -348,7 +348,7 @@ func TestOnePlaceForTwo(t *testing.T) {
 	}
 }
 
-// FuzzOpen looks for an archive that does more than to be refused.
+// FuzzOpen checks that no archive causes a panic.
 func FuzzOpen(f *testing.F) {
 	var content bytes.Buffer
 	writer := tar.NewWriter(&content)

@@ -1,5 +1,5 @@
-// Package bundle writes and reads what an installation without a way out is made from: one tar archive that is an OCI layout
-// of images, and has the manifests, the chart, samples and the command line beside them. The same content gives the same
-// bytes. Nothing of an archive is trusted: what is read is bounded, and every blob is compared with its digest before a
-// registry has it.
+// Package bundle writes and reads the archive for an installation without internet access: a tar archive that is an OCI
+// layout of images, with the manifests, the chart, samples and the command line. The same content gives the same bytes.
+// An archive is not trusted: reads are bounded, and every blob is compared with its digest before it is completely sent
+// to a registry.
 package bundle

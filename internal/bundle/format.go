@@ -11,13 +11,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// Where an archive has what is not an image.
+// The places of other files in an archive.
 const (
-	// Readme says what the archive is for.
+	// Readme explains what the archive is for.
 	Readme = "README.md"
-	// Checksums are those of every other file, as sha256sum reads them.
+	// Checksums holds the checksums of all other files in the format of sha256sum.
 	Checksums = "SHA256SUMS"
-	// ImageList are the images that installations pull, whether the archive has them or not.
+	// ImageList lists the images that installations pull, whether or not the archive contains them.
 	ImageList = "images.txt"
 
 	indexFile  = "index.json"
@@ -27,20 +27,20 @@ const (
 
 // Annotations of the images in the index of the layout.
 const (
-	// annotationName is the image's name for tools that read OCI layouts, annotationContainerd for ctr.
+	// annotationName holds the image's name for tools that read OCI layouts. annotationContainerd holds it for ctr.
 	annotationName       = "org.opencontainers.image.ref.name"
 	annotationContainerd = "io.containerd.image.name"
-	// annotationOperator marks the image of the operator.
+	// annotationOperator marks the operator's image.
 	annotationOperator = "io.llamastack.operator"
 )
 
 // Image is an image of an archive.
 type Image struct {
-	// Reference is its name as manifests, catalogue and stacks write it.
+	// Reference is its name in manifests, in the catalogue and in stacks.
 	Reference string
-	// Operator reports whether it is the operator's.
+	// Operator reports whether it is the operator's image.
 	Operator bool
-	// Descriptor is what the name stands for: an index where there is one.
+	// Descriptor is the descriptor of the image. It refers to an index if there is one.
 	Descriptor v1.Descriptor
 }
 
@@ -53,7 +53,8 @@ func (i *Image) annotated() v1.Descriptor {
 	return result
 }
 
-// containerdName is a name as containerd writes it: with its registry, and with library where Docker Hub has it.
+// containerdName returns a name in the form of containerd: with its registry, and with library for official images of
+// Docker Hub.
 func containerdName(reference string) string {
 	repository, err := imagename.Repository(reference)
 	if err != nil {
@@ -62,7 +63,7 @@ func containerdName(reference string) string {
 	return imagename.Familiar(repository) + suffix(reference)
 }
 
-// suffix is the tag or digest of an image as it is written, with its colon or at sign.
+// suffix returns the tag or digest of an image as it is written, with its colon or at sign.
 func suffix(reference string) string {
 	begin := strings.LastIndexByte(reference, '/') + 1
 	if at := strings.IndexAny(reference[begin:], ":@"); at >= 0 {
@@ -71,8 +72,9 @@ func suffix(reference string) string {
 	return ":latest"
 }
 
-// Destination is where an image goes below a prefix, which is a registry, host[:port], or what begins a repository in one. Its
-// own registry is left out: docker.io/ogxai/server:1 becomes prefix/ogxai/server:1, as a mirror of docker.io has it.
+// Destination returns the name of an image below a prefix, which is a registry, host[:port], or a prefix of
+// repositories in one. The image's own registry is left out: docker.io/ogxai/server:1 becomes prefix/ogxai/server:1, as
+// in a mirror of docker.io.
 func Destination(reference, prefix string, options ...name.Option) (name.Reference, error) {
 	repository, err := imagename.Repository(reference)
 	if err != nil {
@@ -95,7 +97,7 @@ func Destination(reference, prefix string, options ...name.Option) (name.Referen
 	return to.Tag(ref.Identifier()), nil
 }
 
-// CheckPrefix returns what is wrong with a prefix.
+// CheckPrefix returns an error for an invalid prefix.
 func CheckPrefix(prefix string) error {
 	host, _, _ := strings.Cut(prefix, "/")
 	if _, err := name.NewRepository(path.Join(prefix, "image")); err != nil || strings.Contains(prefix, "://") || strings.HasSuffix(prefix, "/") ||

@@ -16,34 +16,35 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// transfers are how many blobs are written at once.
+// transfers is the number of blobs that are written concurrently.
 const transfers = 4
 
-// Target is the registry that takes the images.
+// Target is the registry that receives the images.
 type Target struct {
-	// Prefix is host[:port], or what begins a repository there.
+	// Prefix is host[:port], or a prefix of repositories there.
 	Prefix string
-	// Insecure lets it speak plain HTTP.
+	// Insecure allows plain HTTP.
 	Insecure bool
-	// Transport reaches it.
+	// Transport is the transport for the registry.
 	Transport http.RoundTripper
-	// Credentials are those for it.
+	// Credentials are the credentials for the registry.
 	Credentials authn.Keychain
-	// UserAgent is what the registry sees.
+	// UserAgent is the user agent of requests.
 	UserAgent string
 }
 
-// Loaded is what became of an image.
+// Loaded is the result of loading an image.
 type Loaded struct {
 	Image *Image
-	// To is where it is now.
+	// To is the name of the loaded image.
 	To name.Reference
-	// Sent counts the bytes of blobs that the registry did not have. Complete reports whether it had the image already.
+	// Sent counts the bytes of blobs that the registry did not have. Complete reports whether it already had the image.
 	Sent     int64
 	Complete bool
 }
 
-// Destinations returns where each image goes, in their order. Two images do not go to one place.
+// Destinations returns the destination of each image, in their order. It returns an error if two images have the same
+// destination.
 func (b *Bundle) Destinations(target *Target) ([]name.Reference, error) {
 	var options []name.Option
 	if target.Insecure {
@@ -66,9 +67,9 @@ func (b *Bundle) Destinations(target *Target) ([]name.Reference, error) {
 	return all, nil
 }
 
-// Load writes an image to a place. Blobs and manifests that the registry has are not sent again, so that a load that was cut
-// off goes on where it ended. The tag is written last, when everything that it stands for is there. Errors may hold what
-// the registry wrote.
+// Load writes an image to a destination. It does not send blobs and manifests that the registry has, so an interrupted
+// load continues where it ended. The tag is written last, when everything that it refers to is there. Errors may
+// contain text from the registry.
 func (b *Bundle) Load(ctx context.Context, image *Image, to name.Reference, target *Target) (*Loaded, error) {
 	options := []remote.Option{
 		remote.WithContext(ctx), remote.WithAuthFromKeychain(target.Credentials), remote.WithTransport(target.Transport),
@@ -116,34 +117,34 @@ func (b *Bundle) Load(ctx context.Context, image *Image, to name.Reference, targ
 	return result, pusher.Push(ctx, to, &all[len(all)-1])
 }
 
-// RawManifest is the content of a manifest.
+// RawManifest returns the content of a manifest.
 func (p *part) RawManifest() ([]byte, error) { return p.content, nil }
 
-// MediaType is what a registry is told of a manifest.
+// MediaType returns the media type of a manifest.
 func (p *part) MediaType() (types.MediaType, error) { return p.Descriptor.MediaType, nil }
 
-// layer is a blob on its way into a registry.
+// layer is a blob that is sent to a registry.
 type layer struct {
 	from blobs
 	of   v1.Descriptor
 	sent *atomic.Int64
 }
 
-// Digest is that of the blob as it is.
+// Digest returns the digest of the unchanged blob.
 func (l *layer) Digest() (v1.Hash, error) { return l.of.Digest, nil }
 
-// Size is that of the blob as it is.
+// Size returns the size of the unchanged blob.
 func (l *layer) Size() (int64, error) { return l.of.Size, nil }
 
-// MediaType is what the manifest says of it. A configuration is a blob as any other.
+// MediaType returns the media type in the manifest. A configuration is sent like any other blob.
 func (l *layer) MediaType() (types.MediaType, error) {
 	if l.of.MediaType.IsDistributable() {
 		return l.of.MediaType, nil
 	}
-	return types.OCILayer, nil // the archive has it, and so has the registry to
+	return types.OCILayer, nil // the archive contains it, so the registry has to as well
 }
 
-// Compressed is the content, whose end is an error when it is damaged.
+// Compressed returns the content. Reading its end returns an error if the content is damaged.
 func (l *layer) Compressed() (io.ReadCloser, error) {
 	body, err := openVerified(l.from, l.of)
 	if err != nil {
@@ -152,14 +153,14 @@ func (l *layer) Compressed() (io.ReadCloser, error) {
 	return &counter{ReadCloser: body, sum: l.sent}, nil
 }
 
-// counter counts what is read.
+// counter counts the bytes that are read.
 type counter struct {
 	io.ReadCloser
 
 	sum *atomic.Int64
 }
 
-// Read reads on.
+// Read reads and counts.
 func (c *counter) Read(into []byte) (int, error) {
 	n, err := c.ReadCloser.Read(into)
 	c.sum.Add(int64(n))

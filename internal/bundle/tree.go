@@ -15,13 +15,13 @@ import (
 const (
 	// maxManifest bounds a manifest and the index of a layout.
 	maxManifest = 4 << 20
-	// maxDepth is how far an index may lie within another one.
+	// maxDepth bounds the nesting of indexes.
 	maxDepth = 3
 	// maxParts bounds the manifests and blobs of one image.
 	maxParts = 5000
 )
 
-// blobs are the blobs of a layout, by their digest.
+// blobs opens the blobs of a layout by their digest.
 type blobs interface {
 	open(digest v1.Hash) (io.ReadCloser, int64, error)
 }
@@ -29,19 +29,19 @@ type blobs interface {
 // part is a manifest or a blob of an image.
 type part struct {
 	v1.Descriptor
-	// content is that of a manifest; nil for a blob.
+	// content is the content of a manifest. It is nil for a blob.
 	content []byte
 }
 
-// manifest is what an index and the manifest of an image say of their parts.
+// manifest holds the parts that an index or the manifest of an image names.
 type manifest struct {
 	Manifests []v1.Descriptor `json:"manifests"`
 	Config    *v1.Descriptor  `json:"config"`
 	Layers    []v1.Descriptor `json:"layers"`
 }
 
-// parts returns everything that an image is made of, each once, in the order in which a registry takes it: what a manifest
-// names comes before it.
+// parts returns all parts of an image, each once, in the order in which a registry accepts them: the parts that a
+// manifest names come before it.
 func parts(ctx context.Context, from blobs, image v1.Descriptor) ([]part, error) {
 	w := walk{from: from, known: map[v1.Hash]bool{}}
 	if err := w.manifest(ctx, image, 0); err != nil {
@@ -102,7 +102,7 @@ func (w *walk) add(ctx context.Context, one part) error {
 	return ctx.Err()
 }
 
-// readManifest reads a manifest, which has its size and digest.
+// readManifest reads a manifest and verifies its size and digest.
 func readManifest(from blobs, of v1.Descriptor) ([]byte, error) {
 	if of.Size > maxManifest {
 		return nil, damaged("manifest %s is larger than %d bytes", of.Digest, maxManifest)
@@ -115,7 +115,7 @@ func readManifest(from blobs, of v1.Descriptor) ([]byte, error) {
 	return io.ReadAll(body)
 }
 
-// Damage is the part of an error that tells of a damaged archive; nil when it is none of those.
+// Damage returns the part of an error that describes a damaged archive, or nil for any other error.
 func Damage(err error) error {
 	if found, ok := errors.AsType[*damageError](err); ok {
 		return found
@@ -123,15 +123,15 @@ func Damage(err error) error {
 	return nil
 }
 
-// damageError tells what is wrong with an archive.
+// damageError describes the damage of an archive.
 type damageError struct{ text string }
 
-// Error is what is wrong.
+// Error returns the description.
 func (e *damageError) Error() string { return e.text }
 
 func damaged(format string, args ...any) error { return &damageError{fmt.Sprintf(format, args...)} }
 
-// openVerified opens a blob. The last bytes of one that does not have its digest come with an error.
+// openVerified opens a blob. If the content does not match the digest, the last bytes are returned with an error.
 func openVerified(from blobs, of v1.Descriptor) (io.ReadCloser, error) {
 	body, size, err := from.open(of.Digest)
 	if err != nil {
@@ -147,7 +147,7 @@ func openVerified(from blobs, of v1.Descriptor) (io.ReadCloser, error) {
 	return &verifier{ReadCloser: body, hasher: hasher, of: of, left: size}, nil
 }
 
-// verifier fails at the end of content that does not have its digest.
+// verifier returns an error at the end of content that does not match its digest.
 type verifier struct {
 	io.ReadCloser
 
@@ -156,10 +156,10 @@ type verifier struct {
 	left   int64
 }
 
-// Read reads on. Who knows the size of the content may not read further than to its last byte.
+// Read reads and verifies. It verifies with the last byte, because a reader with a known size may not read any further.
 func (v *verifier) Read(into []byte) (int, error) {
 	n, err := v.ReadCloser.Read(into)
-	_, _ = v.hasher.Write(into[:n]) // a hash takes everything
+	_, _ = v.hasher.Write(into[:n]) // a hash accepts every write
 	v.left -= int64(n)
 	if (v.left <= 0 || errors.Is(err, io.EOF)) && hex.EncodeToString(v.hasher.Sum(nil)) != v.of.Digest.Hex {
 		return n, damaged("blob %s does not have its digest: the archive is damaged", v.of.Digest)

@@ -21,18 +21,18 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// File is a file of an archive that is not a part of an image.
+// File is a file of an archive that is not part of an image.
 type File struct {
 	// Name is its path in the archive.
 	Name string
-	// Source is a file of this machine. Empty: Content is what it has.
+	// Source is a file on this machine. Empty means that Content is used.
 	Source  string
 	Content []byte
-	// Executable lets it be run.
+	// Executable sets the executable bits.
 	Executable bool
 }
 
-// Layout is a folder with the blobs of an OCI layout.
+// Layout is a directory with the blobs of an OCI layout.
 type Layout string
 
 func (l Layout) file(digest v1.Hash) string {
@@ -54,8 +54,8 @@ func (l Layout) open(digest v1.Hash) (io.ReadCloser, int64, error) {
 	return file, info.Size(), nil
 }
 
-// Write writes an archive with images, whose blobs are in a layout, and files. The same content gives the same bytes: files are
-// sorted, and have no owner and no time. Every blob is compared with its digest.
+// Write writes an archive with images, whose blobs are in a layout, and files. The same content gives the same bytes:
+// files are sorted, and have no owner and no time. Every blob is compared with its digest.
 func Write(ctx context.Context, into io.Writer, from Layout, images []Image, files []File) error {
 	members, err := collect(ctx, from, images)
 	if err != nil {
@@ -81,7 +81,7 @@ func Write(ctx context.Context, into io.Writer, from Layout, images []Image, fil
 	return w.tar.Close()
 }
 
-// collect finds everything that images are made of.
+// collect returns all content of the images.
 func collect(ctx context.Context, from Layout, images []Image) ([]content, error) {
 	index := v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex}
 	blobs := map[string]v1.Descriptor{}
@@ -115,7 +115,7 @@ func collect(ctx context.Context, from Layout, images []Image) ([]content, error
 	return members, nil
 }
 
-// content is a file on its way into an archive.
+// content is a file to write into an archive.
 type content struct {
 	name       string
 	executable bool
@@ -143,7 +143,7 @@ func (f *File) open() (io.ReadCloser, int64, error) {
 	return file, info.Size(), nil
 }
 
-// writer writes a tar archive and notes what it writes.
+// writer writes a tar archive and records the files.
 type writer struct {
 	tar  *tar.Writer
 	sums strings.Builder

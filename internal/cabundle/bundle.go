@@ -10,7 +10,7 @@ import (
 	roots "golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// PEM is a text with the given certificates, which are in DER form, and the roots: sorted, each once.
+// PEM returns a text with the given certificates, which are in DER form, and the roots: sorted, each once.
 func PEM(certificates [][]byte) []byte {
 	all := slices.Clone(certificates)
 	for root := range roots.Roots() {
@@ -23,8 +23,8 @@ func PEM(certificates [][]byte) []byte {
 	return text.Bytes()
 }
 
-// Digest tells sets of certificates apart, in hex. The roots are not in it: with a newer operator come others, which is
-// no reason to restart a server.
+// Digest returns a hex digest of a set of certificates. It excludes the roots, because a newer operator brings other
+// roots, which is no reason to restart a server.
 func Digest(certificates [][]byte) string {
 	digest := sha256.New()
 	for _, certificate := range sorted(certificates) {

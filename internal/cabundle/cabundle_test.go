@@ -62,7 +62,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A key that nobody filled is passed over, as long as another has something.
+// An empty key is ignored, as long as another key has content.
 func TestKeys(t *testing.T) {
 	one, _ := certificate(t)
 	content := map[string][]byte{"one": []byte(one), "empty": nil, "bad": []byte("x")}
@@ -82,8 +82,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// What is no certificate at all can be left out beside one that is. A certificate that cannot be read cannot, and neither
-// can the whole of a text.
+// A block that is not a certificate can be left out if the text also has a certificate. An unreadable certificate
+// cannot be left out, and neither can a whole text.
 func TestLeaveOut(t *testing.T) {
 	one, key := certificate(t)
 	trusted := strings.ReplaceAll(one, " CERTIFICATE", " TRUSTED CERTIFICATE")
@@ -113,8 +113,8 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
-// However the certificates come, the bundle is the same, and every one in it can
-// be used, the roots too.
+// The bundle does not depend on the order of the certificates. Every certificate in it can be used, including the
+// roots.
 func TestPEM(t *testing.T) {
 	one, _ := certificate(t)
 	two, _ := certificate(t)
@@ -144,8 +144,7 @@ func TestPEM(t *testing.T) {
 	}
 }
 
-// FuzzRead holds that nothing makes it panic, and that what it takes is a
-// certificate.
+// FuzzRead checks that no text causes a panic, and that only certificates are accepted.
 func FuzzRead(f *testing.F) {
 	one, key := certificate(f)
 	for _, seed := range []string{"", one, one + key, "-----BEGIN ", "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----", one[:100] + one} {

@@ -13,18 +13,18 @@ const (
 	certificateType = "CERTIFICATE"
 )
 
-// Problem is what cannot be trusted in a text, and where.
+// Problem describes a part of a text that cannot be trusted.
 type Problem struct {
-	// Line is the first of the block, from 1. Zero: the whole text.
+	// Line is the first line of the block, from 1. Zero means the whole text.
 	Line int
-	// Detail says what is wrong, and never holds what the block does.
+	// Detail describes the problem. It never contains content of the block.
 	Detail string
-	// Foreign reports whether the block is no certificate: another kind, or cut off. The certificates beside it are good
-	// without it.
+	// Foreign reports whether the block is not a certificate: another type of block, or a truncated one. The other
+	// certificates are valid without it.
 	Foreign bool
 }
 
-// String is a part of a sentence: `line 4: …`.
+// String returns a part of a sentence: `line 4: …`.
 func (p Problem) String() string {
 	if p.Line == 0 {
 		return p.Detail
@@ -35,7 +35,8 @@ func (p Problem) String() string {
 // none is the problem of a text without any certificate.
 var none = Problem{Detail: "holds no certificate in PEM form"}
 
-// Keys reads several texts, in order. One may be empty, as platforms leave a key that nobody filled; all of them may not.
+// Keys reads several texts, in order. One of them may be empty, because platforms leave unused keys empty, but not all
+// of them.
 func Keys(keys []string, content map[string][]byte) (certificates [][]byte, problems map[string][]Problem) {
 	problems = map[string][]Problem{}
 	for _, key := range keys {
@@ -51,8 +52,8 @@ func Keys(keys []string, content map[string][]byte) (certificates [][]byte, prob
 	return certificates, problems
 }
 
-// LeaveOut parts the problems of several texts: left are the blocks that can be left out, because their text has a
-// certificate without them; problems are all others.
+// LeaveOut divides the problems of several texts. left holds the blocks that can be left out, because their text still
+// has a certificate without them. problems holds all others.
 func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, left map[string][]Problem) {
 	problems, left = map[string][]Problem{}, map[string][]Problem{}
 	for key, found := range all {
@@ -68,8 +69,8 @@ func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, le
 	return problems, left
 }
 
-// Read finds the certificates in a text of PEM blocks, in DER form and in order, and everything that is none. Text
-// between the blocks is for people; an empty text is no problem.
+// Read returns the certificates in a text of PEM blocks, in DER form and in order, and a problem for every block that
+// is not a certificate. Text between the blocks is ignored, and an empty text is no problem.
 func Read(text []byte) (certificates [][]byte, problems []Problem) {
 	for at := 0; ; {
 		next := bytes.Index(text[at:], []byte(begin))
@@ -97,7 +98,7 @@ func Read(text []byte) (certificates [][]byte, problems []Problem) {
 	return certificates, problems
 }
 
-// readBlock reads the one block that a text begins with. Its problem has no line.
+// readBlock reads the block at the start of a text. Its problem has no line.
 func readBlock(text []byte) ([]byte, *Problem) {
 	block, _ := pem.Decode(text)
 	switch {

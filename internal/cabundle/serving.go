@@ -8,22 +8,24 @@ import (
 	roots "golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// MaxAuthorities is the length of the longest text that authorities are read from, in bytes: a ConfigMap has to hold them.
+// MaxAuthorities is the maximum length in bytes of a text with authorities, because they have to fit into a ConfigMap.
 const MaxAuthorities = 512 << 10
 
-// Serving is the certificate that a server shows, and who signed it. It holds what everybody may know.
+// Serving is the certificate of a server, and its authorities. It contains only public data.
 type Serving struct {
-	// Authorities are those that are named beside the certificate, in DER form and in order. Nil: none is.
+	// Authorities lists the authorities in the Secret, in DER form and in order. Nil means that there are none.
 	Authorities [][]byte
-	// Problem is why those are not read. Nil: they are, or there is no text for them.
+	// Problem is the reason why the authorities cannot be used. Nil means that they can, or that there is no text with
+	// authorities.
 	Problem *Problem
 
 	leaf          *x509.Certificate
 	intermediates *x509.CertPool
 }
 
-// NewServing reads a chain of certificates, that of the server first, and the text with its authorities, both in PEM
-// form. Whatever else the text holds makes it unusable: it is to be copied. Nil: the chain has no certificate.
+// NewServing reads a chain of certificates, beginning with that of the server, and the text with its authorities, both
+// in PEM form. The text must contain only certificates, because it is copied. NewServing returns nil if the chain
+// contains no certificate.
 func NewServing(chain, authorities []byte) *Serving {
 	serving := &Serving{intermediates: x509.NewCertPool()}
 	for block, rest := pem.Decode(chain); block != nil; block, rest = pem.Decode(rest) {
@@ -52,7 +54,7 @@ func NewServing(chain, authorities []byte) *Serving {
 	return serving
 }
 
-// AuthoritiesPEM is a text with the authorities alone. Nil: there are none.
+// AuthoritiesPEM returns a text with the authorities alone, or nil if there are none.
 func (s *Serving) AuthoritiesPEM() []byte {
 	var text bytes.Buffer
 	for _, certificate := range sorted(s.Authorities) {
@@ -61,10 +63,10 @@ func (s *Serving) AuthoritiesPEM() []byte {
 	return text.Bytes()
 }
 
-// Public reports whether a root of the public web signed the certificate, as of the time when it was issued.
+// Public reports whether a public root signed the certificate, as of the time when it was issued.
 func (s *Serving) Public() bool {
 	if bytes.Equal(s.leaf.RawIssuer, s.leaf.RawSubject) {
-		return false // the usual case of a certificate without authority, which costs nothing to tell
+		return false // the usual case of a self-signed certificate, which is cheap to detect
 	}
 	pool := x509.NewCertPool()
 	for root := range roots.Roots() {
@@ -81,7 +83,7 @@ func (s *Serving) Public() bool {
 	return err == nil
 }
 
-// Hostname is the first of the names that the certificate is for. Empty: it is for none of them.
+// Hostname returns the first of the names that the certificate is valid for, or "" if it is valid for none of them.
 func (s *Serving) Hostname(wanted ...string) string {
 	for _, name := range wanted {
 		if name != "" && s.leaf.VerifyHostname(name) == nil {

@@ -28,7 +28,7 @@ func TestServingHostname(t *testing.T) {
 	}
 }
 
-// What is to be copied is certificates and nothing else, above all no key.
+// Only certificates are copied, and above all no key.
 func TestServingAuthorities(t *testing.T) {
 	chain, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	authority, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
@@ -62,7 +62,7 @@ func TestServingAuthorities(t *testing.T) {
 }
 
 func TestServingPublic(t *testing.T) {
-	public, err := os.ReadFile("testdata/public.pem") // of www.google.com, over since 2023, with what signed it
+	public, err := os.ReadFile("testdata/public.pem") // of www.google.com, expired since 2023, with the certificates that signed it
 	if err != nil {
 		t.Fatal(err)
 	}

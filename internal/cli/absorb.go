@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// absorber knows what the stacks of all documents may refer to.
+// absorber holds the objects of all documents that stacks may refer to.
 type absorber struct {
 	manifests *manifests
 	namespace string
@@ -37,7 +37,8 @@ func newAbsorber(documents []document.Document, from sources, stdin io.Reader, p
 	return &absorber{found, from.namespace}, err
 }
 
-// absorb looks for fields in the place of a stack's overrideConfig, and says what stays. It reports whether the stack can be written.
+// absorb replaces a stack's overrideConfig by fields of the spec, and warns about each part that stays. It reports
+// whether the stack can be written.
 func (c *converter) absorb(doc document.Document, title string, source *manifest.Source) bool {
 	stack := decodeStack(doc, c.absorber.namespace)
 	override := stack.object.Spec.OverrideConfig
@@ -66,8 +67,8 @@ func (c *converter) absorb(doc document.Document, title string, source *manifest
 	return true
 }
 
-// search looks for the fields. A ConfigMap that is not there is an error; whatever else keeps the stack from being planned
-// keeps the configuration where it is.
+// search returns the fields that replace overrideConfig. A missing ConfigMap is an error. If the stack cannot be
+// planned for any other reason, the configuration stays in the ConfigMap.
 func (a *absorber) search(object *v1alpha2.LlamaStackDistribution) (absorb.Result, error) {
 	if _, err := a.manifests.override(object); err != nil {
 		return absorb.Result{}, err
@@ -88,7 +89,7 @@ func (a *absorber) search(object *v1alpha2.LlamaStackDistribution) (absorb.Resul
 	return absorb.Config(input), nil
 }
 
-// absorbed is the result as a manifest has it.
+// absorbed returns the result in the form in which a manifest is written.
 func absorbed(result absorb.Result, object *v1alpha2.LlamaStackDistribution) *manifest.Absorbed {
 	written := &manifest.Absorbed{Spec: result.Spec, Env: result.Env}
 	for _, reason := range result.Stays {

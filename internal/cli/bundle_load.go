@@ -102,7 +102,7 @@ func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptio
 	return err
 }
 
-// loadAll loads one image after the other, and tells of each.
+// loadAll loads the images one after the other, and reports each of them.
 func loadAll(ctx context.Context, p printer, from *bundle.Bundle, places []name.Reference, target *bundle.Target) error {
 	for i := range from.Images {
 		err := loadOne(ctx, p, from, &from.Images[i], places[i], target)
@@ -135,7 +135,7 @@ func loadOne(ctx context.Context, p printer, from *bundle.Bundle, image *bundle.
 	return nil
 }
 
-// loadRemedy is an error of the registry, or of the archive, with what helps.
+// loadRemedy returns the text of an error from the registry or the archive, with a remedy.
 func loadRemedy(err error) string {
 	if damage := bundle.Damage(err); damage != nil {
 		return damage.Error()
@@ -143,7 +143,7 @@ func loadRemedy(err error) string {
 	return withRemedy(registry.Sanitize(err))
 }
 
-// notLoaded is the answer to a bundle that cannot be loaded.
+// notLoaded is the error for a bundle that cannot be loaded.
 func notLoaded(problem string) error {
 	return &rejection{problems: []string{problem}, summary: "not all images are in the registry; what is there is not sent again"}
 }

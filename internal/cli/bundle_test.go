@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// makeBundle writes a bundle with an image by several names, of which the first is the operator's.
+// makeBundle writes a bundle with one image under several names. The first name is the operator's image.
 func makeBundle(t *testing.T, references ...string) (file, digest string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -53,7 +53,7 @@ var bundled = []string{
 	"quay.io/team/provider:1.2",
 }
 
-// What is printed is what the operator reads.
+// The printed settings are those that the operator reads.
 func TestBundleLoadOutput(t *testing.T) {
 	file, digest := makeBundle(t, bundled...)
 	load := func(t *testing.T, form string) string {
@@ -108,7 +108,7 @@ quay.io/team/provider:1.2                   registry.corp:5000/mirror/team/provi
 	}
 }
 
-// The images get into a registry that wants a name and a password, once.
+// The images are pushed once each, to a registry that requires a name and a password.
 func TestBundleLoad(t *testing.T) {
 	server := serveImages(t)
 	file, digest := makeBundle(t, bundled...)
@@ -178,7 +178,7 @@ func TestBundleLoadRefuses(t *testing.T) {
 	}
 }
 
-// The verbs of images take the same file of authorities.
+// The image commands accept the same file of certificate authorities.
 func TestAuthoritiesOfImages(t *testing.T) {
 	folder := write(t, map[string]string{"empty.pem": "no certificate", "config.yaml": ownConfig})
 	for _, args := range [][]string{

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// What bundle load prints.
+// The output formats of bundle load.
 const (
 	formValues    = "values"
 	formConfigMap = "configmap"
@@ -25,15 +25,16 @@ const (
 
 var bundleForms = []string{formValues, formConfigMap, formVariables, formImages}
 
-// mirrored is what the operator has to be told about images in another registry.
+// mirrored is the configuration that the operator needs for images in another registry.
 type mirrored struct {
-	// operator is the place of its image; nil: the bundle has none. digest is what it stands for.
+	// operator is the place of the operator's image. Nil means the bundle does not contain it. digest is the image's
+	// digest.
 	operator name.Reference
 	digest   string
-	// overrides are images in place of the catalogue's, rewrite where others are read.
+	// overrides replaces images of the catalogue. rewrite maps the registry hosts of images to another registry.
 	overrides distribution.Overrides
 	rewrite   map[string]string
-	// images are the images, their places and their digests.
+	// images lists the images with their places and digests.
 	images [][]string
 }
 
@@ -81,7 +82,7 @@ func (m *mirrored) write(page *bytes.Buffer, p printer, form string) error {
 	}
 }
 
-// has reports whether a key of the overrides begins so.
+// has reports whether any key of the overrides has the prefix.
 func (m *mirrored) has(prefix string) bool {
 	for key := range m.overrides {
 		if strings.HasPrefix(key, prefix) {
@@ -91,7 +92,7 @@ func (m *mirrored) has(prefix string) bool {
 	return false
 }
 
-// data is that of the operator's ConfigMap. A key of which there is nothing to say is left out.
+// data returns the data of the operator's ConfigMap. Empty keys are left out.
 func (m *mirrored) data() map[string]any {
 	data := map[string]any{}
 	if len(m.overrides) > 0 {
@@ -126,7 +127,8 @@ func (m *mirrored) configMap(page *bytes.Buffer) error {
 	})
 }
 
-// variables are for an installer that sets no ConfigMap. They name one image for each distribution.
+// variables prints environment variables for an installer that cannot set the ConfigMap. They name one image per
+// distribution.
 func (m *mirrored) variables(page *bytes.Buffer, p printer) error {
 	env := []map[string]string{}
 	for _, server := range distribution.Known(nil) {

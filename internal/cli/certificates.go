@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// trust is what a stack's server shall trust. A ConfigMap that is in none of the files is no mistake, as a Secret is
-// not: nothing but the bundle depends on it, which then has the roots only.
+// trust returns the certificate authorities that a stack's server trusts. A ConfigMap that is missing from the files is
+// no error, as for a Secret: only the bundle depends on it, and then contains only the root certificates.
 func (m *manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, error) {
 	trust, unusable := plan.ReadTrust(object, m.contents(object))
 	if len(unusable) > 0 {
@@ -24,8 +24,8 @@ func (m *manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, 
 	return trust, nil
 }
 
-// contents are what the ConfigMaps hold that a stack refers to, by intent.ConfigMapUse.ID and key, as far as the files have
-// them and the stack may read them.
+// contents returns the contents of the ConfigMaps that a stack refers to, by intent.ConfigMapUse.ID and key. ConfigMaps
+// that are missing from the files or that the stack may not read are left out.
 func (m *manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string]map[string][]byte {
 	contents := make(map[string]map[string][]byte)
 	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {
@@ -39,7 +39,8 @@ func (m *manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string
 	return contents
 }
 
-// serving is the certificate of a stack's server. Nil: the spec names none, or its Secret is in none of the files.
+// serving returns the certificate of a stack's server. It returns nil if the spec names no certificate or the files do
+// not contain its Secret.
 func (m *manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.Serving {
 	key := objectKey{object.Namespace, render.TLSSecret(&object.Spec)}
 	secret, ok := m.secrets[key]
@@ -50,7 +51,8 @@ func (m *manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.S
 	return cabundle.NewServing(values[names.TLSCertificate], values[names.TLSAuthority])
 }
 
-// unreadCertificate notes what a cluster makes of a certificate that is not here.
+// unreadCertificate adds a note about the objects that a cluster makes from a certificate that is missing from the
+// files.
 func (o *outcome) unreadCertificate(object *v1alpha2.LlamaStackDistribution, built *plan.Plan) {
 	if secret := render.TLSSecret(&object.Spec); secret != "" && built.ServesTLS && built.Exposure == render.HTTPRouteKind {
 		o.notes = append(o.notes, fmt.Sprintf(

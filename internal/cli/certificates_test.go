@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// What a Gateway knows a server by is made of the Secret among the files; without it a note says what is left out.
+// The BackendTLSPolicy is made from the Secret in the files. Without the Secret, a note names the objects that are left
+// out.
 func TestRenderBackendTLSPolicy(t *testing.T) {
 	file := operatorConfig(t, "  gateway: '{name: public, namespace: gateways}'\n")
 	exposed := stack("{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: llama.example.com}}}")

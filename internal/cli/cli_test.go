@@ -17,7 +17,7 @@ import (
 
 const samples = "../../config/samples"
 
-// result is what a command line did.
+// result is the outcome of one command line.
 type result struct {
 	code     int
 	out, err string
@@ -36,7 +36,7 @@ func runStreams(t *testing.T, streams cli.Streams, stdin string, args ...string)
 	return result{code: code, out: out.String(), err: err.String()}
 }
 
-// write puts files into a folder of their own.
+// write writes the files into a new folder.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -70,8 +70,7 @@ func TestValidateSamples(t *testing.T) {
 	}
 }
 
-// The complete example of the requirements has three slips; each is answered in
-// the same run.
+// The complete example of the requirements contains three mistakes. One run reports them all.
 func TestValidateExampleAsItStands(t *testing.T) {
 	got := run(t, "", "validate", "-f", "testdata/spec-example-as-it-stands.yaml")
 	if got.code != 1 {
@@ -179,7 +178,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Aliases are counted before they are written out: nobody waits for gigabytes of a few lines.
+// Aliases are counted before they are expanded, so that a few lines cannot expand to gigabytes.
 func TestAliases(t *testing.T) {
 	long := "&a " + strings.Repeat("x", 150_000)
 	laughs := "[&a0 [x, x, x, x, x, x, x, x]"
@@ -251,8 +250,8 @@ func TestRenderObjects(t *testing.T) {
 	}
 }
 
-// Values derived from Secrets are the operator's alone: the Secret is shown with
-// its keys, and where each comes from.
+// Only the operator reads values derived from Secrets. The output shows the Secret with its keys and the source of
+// each.
 func TestRenderDerivedSecret(t *testing.T) {
 	got := run(t, stack(`{distribution: {name: starter}, storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`), "render", "-f", "-")
 	if got.code != 0 {
@@ -304,7 +303,7 @@ func TestRenderEnv(t *testing.T) {
 	t.Errorf("no LLSD_VLLM_API_KEY in\n%s", got.out)
 }
 
-// A ConfigMap in the files serves as base, whatever file it is in.
+// A ConfigMap in any of the files can be the base configuration.
 func TestRenderBaseFromFile(t *testing.T) {
 	base := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base}\ndata:\n  config.yaml: |\n" +
 		"    version: 2\n    distro_name: mine\n    apis: [inference]\n    providers:\n      inference: []\n    my_section: {kept: true}\n"
@@ -316,7 +315,7 @@ func TestRenderBaseFromFile(t *testing.T) {
 	}
 }
 
-// Half an answer on standard output would be applied by a pipe.
+// No partial output is printed, because a pipe would apply it.
 func TestRenderAllOrNothing(t *testing.T) {
 	got := run(t, stack(simple)+"---\n"+stack(`{distribution: {name: nowhere}}`), "render", "-f", "-")
 	if got.code != 1 || got.out != "" {
@@ -375,7 +374,7 @@ func TestHelpShowsExamples(t *testing.T) {
 	}
 }
 
-// What the rules of the spec and the engine both tell is told once.
+// A finding of both the spec rules and the engine is reported once.
 func TestDisabledAndConfiguredIsToldOnce(t *testing.T) {
 	object := stack(`{distribution: {name: starter}, providers: {inference: [{id: a, provider: openai}, {id: b, provider: openai}]}, disabled: [inference/b]}`)
 	got := run(t, object, "validate", "-f", "-")

@@ -21,11 +21,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// clusterFlags say which cluster a verb works on, as those of kubectl.
+// clusterFlags are the flags that select a cluster, as in kubectl.
 type clusterFlags struct {
-	// kubeconfig is a file; empty: those of $KUBECONFIG, else ~/.kube/config.
+	// kubeconfig is a file. Empty means $KUBECONFIG, else ~/.kube/config.
 	kubeconfig string
-	// context is one of the file's; empty: its current one.
+	// context is a context of that file. Empty means its current context.
 	context string
 }
 
@@ -34,7 +34,7 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	command.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig; unset: its current one")
 }
 
-// client is one for definitions, stacks and what belongs to a stack.
+// client returns a client for CustomResourceDefinitions, stacks and the objects that belong to a stack.
 func (f *clusterFlags) client(version string) (client.Client, error) {
 	if _, err := os.Stat(f.kubeconfig); f.kubeconfig != "" && err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
@@ -46,9 +46,9 @@ func (f *clusterFlags) client(version string) (client.Client, error) {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	config.UserAgent = "kubectl-llamastack/" + version
-	config.QPS = -1                                      // the verbs themselves see to their rate
-	config.WarningHandlerWithContext = rest.NoWarnings{} // about what users wrote, again with every write
-	log.SetLogger(logr.Discard())                        // or the library complains that nobody said where to
+	config.QPS = -1                                      // the commands limit their own rate
+	config.WarningHandlerWithContext = rest.NoWarnings{} // every write would repeat warnings about what users wrote
+	log.SetLogger(logr.Discard())                        // without a logger, controller-runtime prints a complaint
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, appsv1.AddToScheme, corev1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -62,7 +62,7 @@ func (f *clusterFlags) client(version string) (client.Client, error) {
 	return found, nil
 }
 
-// knownKinds spare the questions for which kinds there are.
+// knownKinds returns a mapper that needs no API discovery.
 func knownKinds() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"), meta.RESTScopeRoot)

@@ -108,22 +108,22 @@ func runConvert(stdin io.Reader, streams Streams, options convertOptions) error 
 	return c.finish(p, streams.Out, options.files)
 }
 
-// converter writes documents, those of stacks in another version.
+// converter writes documents, and converts stacks to another version.
 type converter struct {
-	// to is the apiVersion to write.
+	// to is the apiVersion to convert to.
 	to   string
 	page bytes.Buffer
-	// stacks counts those that were written.
+	// stacks counts the stacks that were written.
 	stacks             int
 	problems, warnings []string
 	notes              []string
-	// others are the kinds that are written as they are.
+	// others lists the kinds that are written unchanged.
 	others []string
-	// absorber looks for fields in the place of overrideConfig. Nil: nobody asked for that.
+	// absorber replaces overrideConfig by fields. Nil means --absorb-config is not set.
 	absorber *absorber
 }
 
-// finish prints what was written, unless a document is wrong: half an answer would be applied by a pipe.
+// finish prints the output if all documents are valid. It prints no partial output, because a pipe would apply it.
 func (c *converter) finish(p printer, out io.Writer, files []string) error {
 	for _, warning := range c.warnings {
 		p.warning(warning)
@@ -141,7 +141,7 @@ func (c *converter) finish(p printer, out io.Writer, files []string) error {
 	return err
 }
 
-// nothing returns the problem of files without an object to convert.
+// nothing returns the problem of files that contain no object to convert.
 func (c *converter) nothing(files []string) string {
 	problem := fmt.Sprintf("no %s or %s in %s", v1alpha2.Kind, ogxserver.Kind, strings.Join(files, ", "))
 	if len(c.others) > 0 {
@@ -150,7 +150,7 @@ func (c *converter) nothing(files []string) string {
 	return problem
 }
 
-// add writes a document, or notes what is wrong with it.
+// add writes a document, or records its problem.
 func (c *converter) add(doc document.Document) error {
 	switch {
 	case doc.Data == nil && doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)) && !bytes.Contains(doc.Source, []byte(ogxserver.Kind)):
@@ -173,7 +173,7 @@ func (c *converter) add(doc document.Document) error {
 	}
 }
 
-// write adds a document to the page.
+// write appends a document to the output.
 func (c *converter) write(text []byte) {
 	if c.page.Len() > 0 {
 		c.page.WriteString("---\n")
@@ -184,7 +184,7 @@ func (c *converter) write(text []byte) {
 	}
 }
 
-// pass writes a document as it is. JSON becomes YAML: not every text of JSON is one of YAML.
+// pass writes a document unchanged. JSON becomes YAML, because not every JSON text is valid YAML.
 func (c *converter) pass(doc document.Document) error {
 	if doc.Meta.Kind != "" && !slices.Contains(c.others, doc.Meta.Kind) {
 		c.others = append(c.others, doc.Meta.Kind)
@@ -204,7 +204,8 @@ func (c *converter) pass(doc document.Document) error {
 	return err
 }
 
-// stack writes a stack in the version asked for. One that is in it, and that no cluster has added to, is written as it is.
+// stack writes a stack in the requested version. A stack that already has that version and no fields added by a cluster
+// is written unchanged.
 func (c *converter) stack(doc document.Document) error {
 	c.stacks++
 	title := doc.Title()
@@ -238,7 +239,8 @@ func (c *converter) stack(doc document.Document) error {
 	return nil
 }
 
-// readStack decodes a stack as all verbs do, and gives what is converted: its values without those that no field takes.
+// readStack decodes a stack as all commands do. The source contains the values to convert, without those that fit no
+// field.
 func readStack(doc document.Document) (stack, manifest.Source) {
 	doc.Data = withoutStatus(doc.Data)
 	found := decodeStack(doc, "")
@@ -268,7 +270,8 @@ func readStack(doc document.Document) (stack, manifest.Source) {
 	return found, source
 }
 
-// withoutStatus is an object without what an operator wrote, perhaps an older one. What is no object stays.
+// withoutStatus returns an object without its status, which an operator wrote. Data that is not an object is returned
+// unchanged.
 func withoutStatus(data []byte) []byte {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(data, &object) != nil || object["status"] == nil {

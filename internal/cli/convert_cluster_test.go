@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// A converted manifest gives the object that the API server's own conversion gives, in both directions.
+// A converted manifest gives the same object as the API server's conversion, in both directions.
 func TestConvertAsTheAPIServer(t *testing.T) {
 	c := upgrade.Start(t)
 	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
@@ -32,7 +32,7 @@ func TestConvertAsTheAPIServer(t *testing.T) {
 		made++
 		object.SetName(fmt.Sprintf("stack-%d", made))
 		object.SetNamespace("default")
-		// What no version has is dropped, as kubectl has it done with --validate=false.
+		// The API server drops fields that no version has, as with kubectl --validate=false.
 		if err := c.Create(t.Context(), object, &client.CreateOptions{Raw: &metav1.CreateOptions{FieldValidation: "Ignore"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,8 @@ func TestConvertAsTheAPIServer(t *testing.T) {
 	checkApplyConverted(t, c)
 }
 
-// checkApplyConverted does what docs/v1alpha1.md says: the converted manifest takes the place of the one that was applied, and changes nothing.
+// checkApplyConverted follows docs/v1alpha1.md: applying the converted manifest in place of the original changes
+// nothing.
 func checkApplyConverted(t *testing.T, c *upgrade.Cluster) {
 	t.Helper()
 	t.Setenv("KUBECONFIG", c.Kubeconfig)
@@ -83,7 +84,7 @@ func checkApplyConverted(t *testing.T, c *upgrade.Cluster) {
 	}
 }
 
-// onlyStack is the stack of a manifest.
+// onlyStack returns the only stack of a manifest.
 func onlyStack(t *testing.T, manifest string) *unstructured.Unstructured {
 	t.Helper()
 	for text := range strings.SplitSeq(manifest, "\n---\n") {

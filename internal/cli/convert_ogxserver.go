@@ -13,7 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
 )
 
-// wrongForeignKind says what is wrong with a kind that is meant for an OGXServer; empty for all others.
+// wrongForeignKind returns the problem of a kind that looks like a misspelt OGXServer. It returns "" for all other
+// kinds.
 func wrongForeignKind(meta metav1.TypeMeta) string {
 	group, _, _ := strings.Cut(meta.APIVersion, "/")
 	switch {
@@ -53,7 +54,7 @@ func (c *converter) ogxServer(doc document.Document) error {
 	return nil
 }
 
-// readOGXServer gives the values of an OGXServer, and what is wrong with it.
+// readOGXServer returns the values of an OGXServer and its problems.
 func readOGXServer(doc document.Document, to string) (object map[string]any, problems []string) {
 	if doc.Problem != "" {
 		problems = append(problems, doc.Problem)
@@ -64,7 +65,7 @@ func readOGXServer(doc document.Document, to string) (object map[string]any, pro
 	if err := decodeNumbers(doc.Data, &object); err != nil {
 		return nil, append(problems, "is no JSON: "+err.Error())
 	}
-	if object["kind"] == nil { // an item of a list of one kind
+	if object["kind"] == nil { // an item of a typed list
 		object["kind"], object["apiVersion"] = doc.Meta.Kind, doc.Meta.APIVersion
 	}
 	return object, append(problems, ogxserver.Check(object)...)

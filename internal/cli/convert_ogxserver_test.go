@@ -15,8 +15,8 @@ import (
 
 const ogxServers = "testdata/ogxserver"
 
-// What is written, and what is said, for manifests of the ogx-k8s-operator. What is written is a stack that the operator
-// takes, and renders.
+// The test compares the output and the messages for manifests of the ogx-k8s-operator with golden files. The operator
+// accepts and renders each converted stack.
 func TestConvertOGXServer(t *testing.T) {
 	for _, name := range golden.Cases(t, ogxServers) {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestConvertOGXServer(t *testing.T) {
 	}
 }
 
-// The stack of an OGXServer is one for every release that is called OGX.
+// Every release that is called OGX has the stack of an OGXServer.
 func TestConvertOGXServerOfEachRelease(t *testing.T) {
 	source := string(golden.Read(t, filepath.Join(ogxServers, "generated", "in.yaml")))
 	source = strings.ReplaceAll(source, "monitoring: {}", "monitoring: {enabled: false}\nstatus: {version: {serverVersion: RELEASE}}")
@@ -49,7 +49,7 @@ func TestConvertOGXServerOfEachRelease(t *testing.T) {
 		}
 		tried++
 		in := strings.Replace(source, "RELEASE", version, 1)
-		if strings.HasPrefix(version, "0.8.") { // has neither of the two
+		if strings.HasPrefix(version, "0.8.") { // has neither of the two providers
 			in = withoutLines(in, "        auto:", "        markitdown:")
 		}
 		got := run(t, in, "convert", "-f", "-")
@@ -65,7 +65,7 @@ func TestConvertOGXServerOfEachRelease(t *testing.T) {
 	}
 }
 
-// The other verbs say how to get there.
+// The other commands point to convert.
 func TestOGXServerIsConvertedFirst(t *testing.T) {
 	got := run(t, "apiVersion: ogx.io/v1beta1\nkind: OGXServer\nmetadata: {name: demo}\n", "validate", "-f", "-")
 	if want := "it holds OGXServer; kubectl llamastack convert makes a stack of an OGXServer"; got.code != 1 || !strings.Contains(got.err, want) {

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// What is written, and what is said, for manifests of both versions.
+// The test compares the output and the messages for manifests of both versions with golden files.
 func TestConvert(t *testing.T) {
 	const cases = "testdata/convert"
 	for _, name := range golden.Cases(t, cases) {
@@ -30,7 +30,8 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// What is written, and what is said, with the configuration of a ConfigMap in fields of the spec.
+// The test compares the output and the messages with golden files, with the content of a ConfigMap turned into fields
+// of the spec.
 func TestAbsorbConfig(t *testing.T) {
 	const cases = "testdata/absorb"
 	for _, name := range golden.Cases(t, cases) {
@@ -57,7 +58,8 @@ func TestAbsorbConfig(t *testing.T) {
 	}
 }
 
-// The fixtures' configurations are none of a distribution's: they stay, each with the reason, and nothing else changes.
+// No configuration of the fixtures belongs to a distribution. All of them stay, each with the reason, and nothing else
+// changes.
 func TestAbsorbConfigOfFixtures(t *testing.T) {
 	kept := 0
 	for _, file := range fixtures(t) {
@@ -78,7 +80,7 @@ func TestAbsorbConfigOfFixtures(t *testing.T) {
 	}
 }
 
-// uncommented are the lines that are no comment of ours.
+// uncommented returns a manifest without comment lines.
 func uncommented(manifest string) string {
 	return regexp.MustCompile(`(?m)^ *#.*\n`).ReplaceAllString(manifest, "")
 }
@@ -129,7 +131,7 @@ func target(name string) string {
 	return "v1alpha2"
 }
 
-// fixtures are the manifests that the contract with the operator before is about.
+// fixtures returns the manifests of the contract with the predecessor operator.
 func fixtures(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../test/contract/testdata/cases/*.yaml")
@@ -139,7 +141,7 @@ func fixtures(t *testing.T) []string {
 	return files
 }
 
-// A manifest in another version gives the same objects, and back again.
+// A manifest converted to another version and back gives the same objects.
 func TestConvertKeepsThePlan(t *testing.T) {
 	const config = "../../test/contract/testdata/operator-cases.yaml"
 	planned := func(manifest string) string {
@@ -210,7 +212,7 @@ func TestConvertRefusals(t *testing.T) {
 	}
 }
 
-// Every annotation of the conversion has a comment that says what it is for.
+// Every annotation of the conversion has a comment that explains it.
 func TestConvertExplainsAnnotations(t *testing.T) {
 	out := run(t, "", "convert", "-f", "testdata/convert/attributes/in.yaml").out
 	uncommented := regexp.MustCompile(`(?m)^    [^#\n].*\n    llamastack\.io/[a-z-]+:`)

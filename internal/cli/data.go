@@ -13,8 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
-// readPrevious gives the stacks as they run: what belongs to them is among the files of
-// the one or of the other.
+// readPrevious returns the running stacks. The objects that they refer to may be in either set of files.
 func (m *manifests) readPrevious(path, namespace string, stdin io.Reader) (*manifests, error) {
 	const flag = "--previous: "
 	previous, err := readManifests([]string{path}, namespace, stdin)
@@ -45,7 +44,7 @@ func (m *manifests) readPrevious(path, namespace string, stdin io.Reader) (*mani
 	return previous, nil
 }
 
-// offlineChange plans a stack as a change of the one of its name and namespace that runs.
+// offlineChange plans a stack as a change of the running stack with the same name and namespace.
 func (m *manifests) offlineChange(s stack, previous *manifests) outcome {
 	i := slices.IndexFunc(previous.stacks, func(other stack) bool {
 		return other.object.Name == s.object.Name && other.object.Namespace == s.object.Namespace
@@ -65,14 +64,14 @@ func (m *manifests) offlineChange(s stack, previous *manifests) outcome {
 		return found
 	}
 	if names.Compat(before.object.Annotations) && !names.Compat(s.object.Annotations) {
-		// An apply of another version does not take the mark away.
+		// Applying a manifest of another version does not remove the annotation.
 		s.object = s.object.DeepCopy()
 		metav1.SetMetaDataAnnotation(&s.object.ObjectMeta, names.AnnotationCompat, before.object.Annotations[names.AnnotationCompat])
 	}
 	return m.offlineSince(s, running.plan.Places)
 }
 
-// data notes what a change leaves behind: an error where the roll-out would wait.
+// data reports the data that a change leaves behind. It is an error if the roll-out would wait for a decision.
 func (o *outcome) data(built *plan.Plan) {
 	waiting, unknown := built.Waiting()
 	for _, loss := range built.Losses {

@@ -17,7 +17,8 @@ func accepting(spec, what string) string {
 	return strings.Replace(stack(spec), "{name: demo}", "{name: demo, annotations: {llamastack.io/accept-data-loss: \""+what+"\"}}", 1)
 }
 
-// validate tells of two manifests what a change leaves behind, and what the roll-out would wait for.
+// For two manifests, validate reports the data that a change leaves behind, and the data that the roll-out would wait
+// for.
 func TestValidatePrevious(t *testing.T) {
 	const stays = `warning: -: demo: spec.storage.kv: the data of batches, prompts, registry, vector_io/faiss, vector_io/sqlite-vec stays in the SQLite file`
 	for name, c := range map[string]struct {
@@ -62,13 +63,14 @@ func TestValidatePrevious(t *testing.T) {
 	}
 }
 
-// olderWithVolume is a stack of v1alpha1 with a volume. It names no version, so that the image does.
+// olderWithVolume returns a v1alpha1 stack with a volume. The stack names no version, so the image determines the
+// release.
 func olderWithVolume(line string) string {
 	return "apiVersion: llamastack.io/v1alpha1\nkind: LlamaStackDistribution\nmetadata: {name: demo}\n" +
 		"spec: {server: {distribution: {image: \"docker.io/ogxai/distribution-starter:" + line + ".1\"}, storage: {}}}\n"
 }
 
-// upgrade-check tells the same of another release.
+// upgrade-check reports the same data for another release.
 func TestUpgradeCheckTellsOfData(t *testing.T) {
 	waiting := run(t, stack(on03), "upgrade-check", "-f", "-", "--to", "0.7")
 	if waiting.code != 1 {

@@ -18,14 +18,14 @@ import (
 
 const (
 	dataFile = "../stackconfig/release/data/0.7.json"
-	// keyRow is all that a new key of a provider takes, typeRow and classRow all that a new type takes.
+	// keyRow is the complete data row of a new provider key. typeRow and classRow are those of a new provider type.
 	keyRow  = `{"name": "draft_tokens", "type": "int", "default": 4, "limits": {"ge": 1}}`
 	typeRow = `{"config": "NewcomerConfig", "endpoint_key": "address", "endpoint_path": "/v9", "credential_key": "pass"}`
 	newKeys = `{"extra": "ignore", "keys": [
 		{"name": "address", "type": "HttpUrl", "required": true}, {"name": "pass", "type": "SecretStr | null", "default": null, "secret": true}]}`
 )
 
-// withRows is the default release as if its data had the rows.
+// withRows returns the default release with these rows added.
 func withRows(t *testing.T) *release.Release {
 	t.Helper()
 	data, err := os.ReadFile(dataFile)
@@ -57,8 +57,8 @@ func withRows(t *testing.T) *release.Release {
 	return rel
 }
 
-// A key of a provider, and a whole type, are rows of the data and no code: they are described by `providers`, checked and
-// written into the configuration.
+// A provider key and a whole provider type are rows of data and need no code: `providers` describes them, and they are
+// validated and written into the configuration.
 func TestAProviderKeyIsOneRowOfData(t *testing.T) {
 	rel := withRows(t)
 	for _, tc := range []struct {
@@ -104,7 +104,7 @@ func TestAProviderKeyIsOneRowOfData(t *testing.T) {
 	}
 }
 
-// builtWith is everything that is said of a stack with one inference provider: errors, warnings, the configuration.
+// builtWith returns the errors, the warnings and the configuration of a stack with one inference provider.
 func builtWith(t *testing.T, rel *release.Release, provider string) string {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}

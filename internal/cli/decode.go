@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// decodeStack decodes strictly: a field nobody reads is an error here, as it is
-// with kubectl, because the API server would drop it in silence.
+// decodeStack decodes strictly. An unknown field is an error, as in kubectl, because the API server would drop it
+// silently.
 func decodeStack(doc document.Document, namespace string) stack {
 	found := stack{file: doc.File, object: &v1alpha2.LlamaStackDistribution{}}
 	if doc.Problem != "" {
@@ -36,7 +36,7 @@ func decodeStack(doc document.Document, namespace string) stack {
 	return found
 }
 
-// decodeHub decodes what its fields take, and names the rest.
+// decodeHub decodes the values that fit their fields, and records the others.
 func decodeHub(data []byte, found *stack) {
 	for _, problem := range decodeFitting(data, found.object) {
 		found.errs = append(found.errs, withPlace(problem, reflect.TypeFor[v1alpha2.LlamaStackDistribution]()))
@@ -47,7 +47,7 @@ func decodeHub(data []byte, found *stack) {
 	found.decoded = true
 }
 
-// decodeFitting fills an object with what its fields take, and returns what they do not.
+// decodeFitting fills an object with the values that fit its fields, and returns a problem for each of the others.
 func decodeFitting(data []byte, into any) []typecheck.Problem {
 	var value any
 	if err := decodeNumbers(data, &value); err != nil {
@@ -59,13 +59,13 @@ func decodeFitting(data []byte, into any) []typecheck.Problem {
 	if err == nil {
 		err = json.Unmarshal(fits, into)
 	}
-	if err != nil { // what fits decodes
+	if err != nil { // fitting values decode
 		problems = append(problems, typecheck.Problem{Message: "cannot be read: " + err.Error()})
 	}
 	return problems
 }
 
-// decodeNumbers decodes JSON and leaves numbers as they were written.
+// decodeNumbers decodes JSON and keeps numbers as they are written.
 func decodeNumbers(data []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -74,11 +74,11 @@ func decodeNumbers(data []byte, into any) error {
 
 var duplicateField = regexp.MustCompile(`^duplicate field "(.+)"$`)
 
-// twice are the fields that JSON has twice; of YAML the reader tells them.
+// twice returns the duplicate fields of a JSON document. The YAML reader reports those of YAML.
 func twice(data []byte, like any) []typecheck.Problem {
 	strict, err := kjson.UnmarshalStrict(data, reflect.New(reflect.TypeOf(like).Elem()).Interface(), kjson.DisallowDuplicateFields)
 	if err != nil {
-		return nil // a value of the wrong type, which is told already
+		return nil // a value of the wrong type, which is already reported
 	}
 	var problems []typecheck.Problem
 	for _, err := range strict {
@@ -89,8 +89,8 @@ func twice(data []byte, like any) []typecheck.Problem {
 	return problems
 }
 
-// wrongVersion says what is wrong with an apiVersion. Two groups are in
-// circulation that never existed; a document that copies one gets told.
+// wrongVersion returns the problem of an apiVersion. It also rejects groups from circulating documents that no operator
+// ever had.
 func wrongVersion(apiVersion string) string {
 	want := v1alpha2.GroupVersion.String()
 	group, version, _ := strings.Cut(apiVersion, "/")

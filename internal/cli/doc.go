@@ -1,6 +1,4 @@
-// Package cli holds the verbs of kubectl-llamastack, one file each. They read
-// manifests from files, run the pipeline the controller runs (package plan) and
-// print what comes out; no cluster is asked for anything. The exceptions are
-// migrate, which stores the stacks of a cluster in another version, and image, which
-// reads and labels images.
+// Package cli implements the commands of kubectl-llamastack, one file each. They read manifests from files, run the
+// same pipeline as the controller (package plan) and print the result. They need no cluster, except migrate, which
+// stores the stacks of a cluster in another version. The image commands read and label images.
 package cli

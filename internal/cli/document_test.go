@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// asJSON is a manifest in JSON.
+// asJSON returns a manifest as JSON.
 func asJSON(t *testing.T, manifest string) string {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(manifest))
@@ -19,7 +19,7 @@ func asJSON(t *testing.T, manifest string) string {
 	return string(data)
 }
 
-// What kubectl get prints is read: a list of anything, a list of one kind, in YAML and in JSON.
+// The output of kubectl get can be read: a generic list and a typed list, in YAML and in JSON.
 func TestLists(t *testing.T) {
 	one, two := asJSON(t, stack(simple)), strings.Replace(asJSON(t, stack(simple)), `"demo"`, `"other"`, 1)
 	wrong := asJSON(t, stack(`{distribution: {name: starter}, networkin: {}}`))
@@ -48,7 +48,7 @@ func TestLists(t *testing.T) {
 	contains(t, got.err, `error: -: demo: spec.networkin: unknown field, did you mean "networking"?`)
 }
 
-// toYAML writes each of the JSON values as a document.
+// toYAML returns each of the JSON values as a YAML document.
 func toYAML(t *testing.T, text string) string {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
@@ -67,7 +67,7 @@ func toYAML(t *testing.T, text string) string {
 	return strings.Join(documents, "---\n")
 }
 
-// JSON writes what lies beyond 16 bits as two escapes, which no YAML reader knows.
+// JSON escapes characters beyond 16 bits as two escapes, which a YAML reader does not understand.
 func TestJSONWithSurrogatePairs(t *testing.T) {
 	manifest := strings.Replace(asJSON(t, stack(`{distribution: {name: starter}, workload: {overrides: {podAnnotations: {a: FACE}}}}`)), "FACE", `\ud83d\ude00`, 1)
 	got := run(t, manifest, "render", "-f", "-")
@@ -77,7 +77,7 @@ func TestJSONWithSurrogatePairs(t *testing.T) {
 	contains(t, got.out, `a: "\U0001F600"`)
 }
 
-// A folder holds what is not for this command; a file that is named is for it.
+// Unreadable files of a folder are skipped. A file that is named on the command line must be readable.
 func TestFoldersWithForeignFiles(t *testing.T) {
 	const chart = "apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .Values.name }}\n{{- end }}\n"
 	folder := write(t, map[string]string{"a.yaml": chart, "b.yaml": stack(simple), "c.yaml": "- a\n- b\n", "d.json": "{"})
@@ -104,7 +104,7 @@ func TestFoldersWithForeignFiles(t *testing.T) {
 	}
 }
 
-// A file that is wrong is exit code 1: 2 is for the command line.
+// An unreadable file gives exit code 1. Exit code 2 is for a wrong command line.
 func TestUnreadableManifests(t *testing.T) {
 	for name, tc := range map[string]struct{ manifest, want string }{
 		"a tab": {
@@ -141,7 +141,7 @@ func TestUnreadableManifests(t *testing.T) {
 	}
 }
 
-// One mistake hides no other.
+// All mistakes are reported in one run.
 func TestAllMistakesAtOnce(t *testing.T) {
 	got := run(t, stack(`{distribution: {name: starter}, networking: {port: "8321"}, workload: {replicas: two, storage: {size: 10GB}},
 	  secretEnv: {A: {name: a, key: b}, 1B: {secretKeyRef: {name: a, key: b}}}, zzz: 1, disabled: [nothing]}`), "validate", "-f", "-")
@@ -174,7 +174,7 @@ func TestFieldsThatAreThereTwice(t *testing.T) {
 	}
 }
 
-// A Secret among the files has the key, and a value that reaches the server. None of its values is told.
+// A Secret in the files must have the key, with a value that the server can use. No message contains a value.
 func TestSecretsAmongTheFiles(t *testing.T) {
 	object := stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://v:1", apiKey: {secretKeyRef: {name: s, key: token}}}},
 	  storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`)

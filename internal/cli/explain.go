@@ -9,10 +9,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// longestValue is how much of a value a table shows.
+// longestValue bounds the length of a value in a table.
 const longestValue = 60
 
-// writeExplanation writes every key of the configuration with where it comes from.
+// writeExplanation writes every key of the configuration with its source.
 func writeExplanation(form string) func(*bytes.Buffer, stack, *plan.Plan) error {
 	return func(page *bytes.Buffer, s stack, built *plan.Plan) error {
 		values := []stackconfig.Explained{}

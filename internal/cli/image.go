@@ -31,7 +31,7 @@ const (
 	flagCAFile   = "ca-file"
 )
 
-// access says how the registry of an image is reached.
+// access holds the flags for access to the registry of an image.
 type access struct {
 	insecure bool
 	caFile   string
@@ -44,7 +44,7 @@ func (a *access) addFlags(command *cobra.Command) {
 		"file with certificates of authorities that the registry's certificate may be signed by, beside those of the system")
 }
 
-// options are those of a reader for the registry, host[:port].
+// options returns the options of a reader for the registry at host[:port].
 func (a *access) options(found registry.Options, host string) (registry.Options, error) {
 	if a.insecure && host != "" {
 		found.Insecure = append(found.Insecure, host)
@@ -54,7 +54,7 @@ func (a *access) options(found registry.Options, host string) (registry.Options,
 	return found, err
 }
 
-// registryOf is the registry of an image; empty for what is in none.
+// registryOf returns the registry of an image. It returns "" for an image that is in no registry.
 func registryOf(image string) string {
 	ref, err := name.ParseReference(strings.TrimPrefix(image, "docker://"))
 	if err != nil {
@@ -63,10 +63,10 @@ func registryOf(image string) string {
 	return ref.Context().RegistryStr()
 }
 
-// maxAuthorities bounds a file of certificates.
+// maxAuthorities bounds the size of a certificate file.
 const maxAuthorities = 4 << 20
 
-// authorities are those of the system and of a file.
+// authorities returns the certificate authorities of the system and those of a file.
 func authorities(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil //nolint:nilnil // those of the system alone
@@ -85,7 +85,7 @@ func authorities(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// withRemedy is an error about an image, with what helps here.
+// withRemedy returns the text of an error about an image, with a remedy.
 func withRemedy(err error) string {
 	switch {
 	case registry.NeedsInsecure(err):

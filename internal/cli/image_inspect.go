@@ -97,7 +97,7 @@ func runImageInspect(ctx context.Context, stdin io.Reader, streams Streams, opti
 	return report.verdict(p)
 }
 
-// wanted is the platform that was asked for; nil: all of them.
+// wanted returns the requested platform. Nil means all platforms.
 func (o *imageInspectOptions) wanted() (*v1.Platform, error) {
 	if o.platform == "" {
 		return nil, nil //nolint:nilnil // no platform is no error
@@ -109,7 +109,7 @@ func (o *imageInspectOptions) wanted() (*v1.Platform, error) {
 	return found, nil
 }
 
-// notTaken is the answer to an image that cannot be read.
+// notTaken is the error for an image that cannot be read.
 func notTaken(written string, err error) error {
 	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the operator would not take the image"}
 }
@@ -147,7 +147,7 @@ func inspectImage(ctx context.Context, reader *registry.Reader, written string, 
 	return report, nil
 }
 
-// inspectPlatform reads the image of one platform in the time that the operator has for it.
+// inspectPlatform reads the image of one platform within the operator's time limit.
 func inspectPlatform(ctx context.Context, place image.Place, digest string, platform v1.Platform, timeout time.Duration) (*registry.Details, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

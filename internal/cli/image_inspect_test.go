@@ -15,7 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// Goldens of what is shown: of an image of each kind, before and after it is labelled, in an OCI layout.
+// The test compares the output for an image of each kind, before and after it is labelled, and for an OCI layout, with
+// golden files.
 func TestImageOutput(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -66,7 +67,7 @@ func TestImageOutput(t *testing.T) {
 	}
 }
 
-// withLabels is an image with labels.
+// withLabels returns an image with labels.
 func withLabels(t *testing.T, labels map[string]string) v1.Image {
 	t.Helper()
 	image, err := mutate.Config(serverImage(t, false, "amd64"), v1.Config{Labels: labels})
@@ -78,7 +79,7 @@ func withLabels(t *testing.T, labels map[string]string) v1.Image {
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// What the operator would not take has the exit code 1, and is told.
+// An image that the operator would reject gives exit code 1 and a message.
 func TestImageInspectRefuses(t *testing.T) {
 	server := serveImages(t)
 	count := 0

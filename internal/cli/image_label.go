@@ -115,12 +115,12 @@ func runImageLabel(ctx context.Context, stdin io.Reader, streams Streams, option
 	return err
 }
 
-// notLabelled is the answer to an image that cannot be labelled or written.
+// notLabelled is the error for an image that cannot be labelled or written.
 func notLabelled(written string, err error) error {
 	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the image stays as it is"}
 }
 
-// labels reads and checks what is to be written, as far as the image need not be known for it.
+// labels reads the new labels, and checks what can be checked without the image.
 func (o *imageLabelOptions) labels(stdin io.Reader) (*registry.Labels, error) {
 	wanted := &registry.Labels{}
 	if o.config == "" && o.provider == "" && o.release == "" {
@@ -164,7 +164,7 @@ func wrongFile(path string, err error) error {
 	return &rejection{problems: []string{path + ": " + err.Error()}, summary: "the image stays as it is"}
 }
 
-// readBounded reads a file that may have a number of bytes.
+// readBounded reads a file of at most limit bytes.
 func readBounded(path string, stdin io.Reader, limit int64) ([]byte, error) {
 	from := stdin
 	if path != "-" {
@@ -188,7 +188,7 @@ func readBounded(path string, stdin io.Reader, limit int64) ([]byte, error) {
 	return content, nil
 }
 
-// labelImage makes the labelled image, reads it as the operator would, and holds it to the operator's checks.
+// labelImage makes the labelled image, reads it as the operator would, and applies the operator's checks.
 func labelImage(
 	ctx context.Context, place image.Place, wanted *registry.Labels, options *imageLabelOptions, written string,
 ) (*labelReport, *image.Labelled, error) {
@@ -218,7 +218,7 @@ func labelImage(
 	return report, changed, nil
 }
 
-// onlyProvider is a report of nothing but the provider, where nothing else is written.
+// onlyProvider returns a report about the provider alone, for the case that only the provider label is written.
 func onlyProvider(one *platformReport, read *registry.Details) platformReport {
 	result := platformReport{Platform: one.Platform}
 	result.checkProvider(read.Provider)

@@ -19,7 +19,7 @@ import (
 	reader "github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// mediaTypes are those of an image and its parts, with the number of its layers.
+// mediaTypes returns the media types of an image and its parts, and the number of its layers.
 func mediaTypes(t *testing.T, descriptor *remote.Descriptor) (kinds []string, layers int) {
 	t.Helper()
 	kinds = []string{string(descriptor.MediaType)}
@@ -51,7 +51,7 @@ func mediaTypes(t *testing.T, descriptor *remote.Descriptor) (kinds []string, la
 	return kinds, len(manifest.Layers)
 }
 
-// What our command labels, the operator's own code reads, byte for byte.
+// The operator's code reads the labels and layers that the command writes byte for byte.
 func TestImageLabelRoundTrip(t *testing.T) {
 	const small, large = 0, 60 << 10
 	server := serveImages(t)
@@ -142,7 +142,8 @@ func btoi(is bool) int {
 	return 0
 }
 
-// A layer of ours takes the place of the one before, and goes when a label has the configuration. Media types stay.
+// A configuration layer replaces the previous one. It is removed when a label holds the configuration. Media types
+// stay.
 func TestImageLabelReplacesLayer(t *testing.T) {
 	server := serveImages(t)
 	for _, docker := range []bool{false, true} {
@@ -170,7 +171,7 @@ func TestImageLabelReplacesLayer(t *testing.T) {
 	}
 }
 
-// The entries of an index that are no images to run stay as they are.
+// Index entries that are not runnable images stay unchanged.
 func TestImageLabelKeepsAttestations(t *testing.T) {
 	server := serveImages(t)
 	written := server.push(t, "team/server:prod", serverIndex(t, false))
@@ -209,7 +210,8 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 	}
 }
 
-// An image of an OCI layout is named by its tag, by its digest, or alone; what is written takes the place of what has the tag.
+// An image in an OCI layout is named by its tag, by its digest, or by the layout alone. The written image replaces the
+// one with the same tag.
 func TestImageLayoutNames(t *testing.T) {
 	config := write(t, map[string]string{"config.yaml": ownConfig}) + "/config.yaml"
 	digest, err := serverImage(t, false, "amd64").Digest()
@@ -219,7 +221,7 @@ func TestImageLayoutNames(t *testing.T) {
 	for name, tc := range map[string]struct {
 		suffix string
 		args   []string
-		want   []string // the tags that have labels afterwards
+		want   []string // the tags of labelled images afterwards
 	}{
 		"by tag":               {":a", nil, []string{"a"}},
 		"by digest":            {"@" + digest.String(), nil, []string{"a"}},
@@ -262,7 +264,7 @@ func TestImageLayoutNames(t *testing.T) {
 	}
 }
 
-// Credentials are those of the user's docker configuration, to read and to write.
+// Reading and writing use the credentials of the user's Docker configuration.
 func TestImageCredentials(t *testing.T) {
 	server := serveImages(t)
 	written := server.push(t, "team/server:0.7.3", serverImage(t, false, "amd64"))
@@ -283,7 +285,7 @@ func TestImageCredentials(t *testing.T) {
 	}
 }
 
-// Whatever is wrong is told before anything is written, or leaves the tag as it is.
+// Every problem is reported before anything is written, or leaves the tag unchanged.
 func TestImageLabelRefuses(t *testing.T) {
 	server := serveImages(t)
 	written := server.push(t, "team/server:0.7.3", serverImage(t, false, "amd64"))
@@ -347,7 +349,7 @@ func TestImageLabelRefuses(t *testing.T) {
 	}
 }
 
-// A registry that takes no writes, or breaks off in the middle, keeps the image under its tag.
+// If the registry rejects a write or breaks off in the middle, the tag keeps its image.
 func TestImageLabelReadOnly(t *testing.T) {
 	server := serveImages(t)
 	for name, tc := range map[string]struct {
@@ -361,7 +363,7 @@ func TestImageLabelReadOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server.instead(func(http.ResponseWriter, *http.Request) bool { return false })
-			// The registry has one store of blobs for all its repositories.
+			// The registry has one blob store for all repositories.
 			config := write(t, map[string]string{"config.yaml": ownConfig + "# " + name}) + "/config.yaml"
 			written := server.push(t, "team/"+strings.ReplaceAll(name, " ", "-")+":0.7.3", serverImage(t, false, "amd64"))
 			server.instead(func(w http.ResponseWriter, r *http.Request) bool {
@@ -384,7 +386,7 @@ func TestImageLabelReadOnly(t *testing.T) {
 	}
 }
 
-// A label alone can be written, too; what is wrong with others is not its affair.
+// A label can be written alone. Problems of other labels do not matter then.
 func TestImageLabelAlone(t *testing.T) {
 	server := serveImages(t)
 	provider := write(t, map[string]string{"provider.yaml": providerFile}) + "/provider.yaml"
@@ -422,7 +424,7 @@ func TestImageLabelAlone(t *testing.T) {
 	}
 }
 
-// A credential in clear text is a warning, without its value.
+// A credential in clear text gives a warning that does not contain its value.
 func TestImageLabelClearText(t *testing.T) {
 	const canary = "canary-7c1d"
 	server := serveImages(t)

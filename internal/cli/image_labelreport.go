@@ -12,19 +12,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// labelReport is what is written into an image.
+// labelReport describes what is written into an image.
 type labelReport struct {
 	Image string `json:"image"`
-	// Target is the image under the tag that it is written to.
+	// Target is the image with the tag that is written.
 	Target string `json:"target"`
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Images are the images of an index, or the only one.
+	// Images lists the images of an index, or the only image.
 	Images []labelledReport `json:"images"`
-	// Kept counts the entries of the index that are no images to run.
+	// Kept counts the entries of the index that are not runnable images.
 	Kept   int            `json:"kept,omitempty"`
 	Labels []writtenLabel `json:"labels"`
-	// Layers are those that are added.
+	// Layers lists the added layers.
 	Layers []partReport `json:"layers,omitempty"`
 
 	checked imageReport
@@ -39,7 +39,7 @@ type labelledReport struct {
 type writtenLabel struct {
 	Label string `json:"label"`
 	Bytes int    `json:"bytes"`
-	// Value is that of a label for people to read; empty for content in base64.
+	// Value is the value of a readable label. It is empty for base64 content.
 	Value string `json:"value,omitempty"`
 }
 
@@ -74,7 +74,7 @@ func newLabelReport(changed *image.Labelled, wanted *registry.Labels, written, t
 	return report
 }
 
-// verdict tells what is wrong with what is to be written.
+// verdict reports the problems of what is to be written.
 func (r *labelReport) verdict(p printer) error {
 	if r.checked.verdict(p) != nil {
 		return &rejection{summary: "the operator would not take the labelled image; it stays as it is"}
@@ -89,14 +89,14 @@ func (r *labelReport) verdict(p printer) error {
 	return nil
 }
 
-// onlyTagged reports whether the release of the server is known by the tag alone.
+// onlyTagged reports whether only the tag identifies the release of the server.
 func (r *labelReport) onlyTagged() bool {
 	return slices.ContainsFunc(r.checked.Images, func(one platformReport) bool {
 		return one.Release != nil && one.Release.From == string(distribution.ByTag)
 	})
 }
 
-// written says what became of the image.
+// written reports what was written.
 func (r *labelReport) written(p printer) {
 	if r.Before == r.After && r.Target == r.Image {
 		p.ok(fmt.Sprintf("%s has these labels already", r.Target))
@@ -105,7 +105,7 @@ func (r *labelReport) written(p printer) {
 	p.ok(fmt.Sprintf("%s is %s", r.Target, r.After))
 }
 
-// write is the report for people.
+// write writes the report in readable form.
 func (r *labelReport) write(page *bytes.Buffer) {
 	writeTable(page, [][]string{{"IMAGE", r.Target}, {"BEFORE", r.Before}, {"AFTER", r.After}})
 	if len(r.Images) > 1 || r.Images[0].Platform != "" {

@@ -15,11 +15,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// imageReport is what the operator reads of an image, of each platform's.
+// imageReport describes what the operator reads from an image on each platform.
 type imageReport struct {
 	Image  string `json:"image"`
 	Digest string `json:"digest"`
-	// Taken reports whether the operator takes it on every platform.
+	// Taken reports whether the operator accepts the image on every platform.
 	Taken  bool             `json:"taken"`
 	Images []platformReport `json:"images"`
 }
@@ -29,9 +29,9 @@ type platformReport struct {
 	Config   *configReport   `json:"config,omitempty"`
 	Release  *releaseReport  `json:"release,omitempty"`
 	Provider *providerReport `json:"provider,omitempty"`
-	// Entrypoint is what the image starts, where it is known for sure.
+	// Entrypoint is the command that the image starts, if it is certain.
 	Entrypoint []string `json:"entrypoint,omitempty"`
-	// Verified are the digests of what was read, each named by the one before.
+	// Verified lists the digests of the verified content. Each is named by the one before.
 	Verified []partReport `json:"verified,omitempty"`
 	Warnings []string     `json:"warnings,omitempty"`
 	Errors   []string     `json:"errors,omitempty"`
@@ -39,16 +39,16 @@ type platformReport struct {
 
 type configReport struct {
 	Label string `json:"label"`
-	// File is where in the layer it is.
+	// File is the path of the configuration in the layer.
 	File   string `json:"file,omitempty"`
 	Bytes  int    `json:"bytes"`
 	Digest string `json:"digest"`
-	// Version is its schema version.
+	// Version is the schema version.
 	Version string `json:"version,omitempty"`
 }
 
 type releaseReport struct {
-	// Version is what is known of the release, Line the line whose data it is checked by.
+	// Version is the known version of the server. Line is the release line whose data the checks use.
 	Version string `json:"version,omitempty"`
 	Line    string `json:"line"`
 	From    string `json:"from"`
@@ -71,7 +71,7 @@ type partReport struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-// reportOf holds what was read of an image to what the operator asks of it. tag is that of the image, empty without one.
+// reportOf checks the content of an image as the operator does. tag is the image's tag; it is empty if there is none.
 func reportOf(read *registry.Details, tag, written string) platformReport {
 	one := platformReport{Platform: read.Platform, Entrypoint: read.Entrypoint}
 	for _, part := range read.Parts {
@@ -97,7 +97,7 @@ func reportOf(read *registry.Details, tag, written string) platformReport {
 	return one
 }
 
-// requireLabels refuses an image that says nothing of itself.
+// requireLabels rejects an image without labels.
 func (r *platformReport) requireLabels() {
 	if r.Config == nil && r.Provider == nil && len(r.Errors) == 0 {
 		r.Errors = append(r.Errors, fmt.Sprintf("the image has none of the labels %s, %s and %s: the operator knows neither a configuration "+
@@ -106,7 +106,7 @@ func (r *platformReport) requireLabels() {
 	}
 }
 
-// releaseOf finds the release of the server as the operator does.
+// releaseOf determines the release of the server as the operator does.
 func releaseOf(read *registry.Details, tag, written string) (distribution.Resolved, error) {
 	named := "image"
 	if tag != "" {
@@ -120,7 +120,7 @@ func releaseOf(read *registry.Details, tag, written string) (distribution.Resolv
 	return resolved, err
 }
 
-// checkConfig holds the configuration to the checks of its release.
+// checkConfig applies the checks of the image's release to the configuration.
 func (r *platformReport) checkConfig(read *registry.Details, resolved *distribution.Resolved) {
 	sum := sha256.Sum256(read.Config)
 	r.Config = &configReport{
@@ -165,7 +165,7 @@ func (r *platformReport) checkProvider(label string) {
 	}
 }
 
-// refused counts the platforms whose image the operator would not take.
+// refused returns the number of platforms whose image the operator would reject.
 func (r *imageReport) refused() int {
 	count := 0
 	for i := range r.Images {
@@ -176,7 +176,7 @@ func (r *imageReport) refused() int {
 	return count
 }
 
-// verdict tells what is wrong.
+// verdict reports all problems and warnings.
 func (r *imageReport) verdict(p printer) error {
 	r.tell(p.warning, func(one *platformReport) []string { return one.Warnings })
 	r.tell(p.problem, func(one *platformReport) []string { return one.Errors })
@@ -186,7 +186,7 @@ func (r *imageReport) verdict(p printer) error {
 	return nil
 }
 
-// tell says each thing once where it is so of every platform, else with the platform.
+// tell prints each text once if it applies to every platform. Otherwise it prints the text with the platform.
 func (r *imageReport) tell(say func(string), of func(*platformReport) []string) {
 	counts := map[string]int{}
 	for i := range r.Images {
@@ -207,7 +207,7 @@ func (r *imageReport) tell(say func(string), of func(*platformReport) []string) 
 	}
 }
 
-// write is the report for people.
+// write writes the report in readable form.
 func (r *imageReport) write(page *bytes.Buffer) {
 	writeTable(page, [][]string{{"IMAGE", r.Image}, {"DIGEST", r.Digest}})
 	for i := range r.Images {
@@ -253,7 +253,7 @@ func (r *platformReport) rows() [][]string {
 	return rows
 }
 
-// checks says in a word how the checks ended.
+// checks returns the outcome of the checks in a word.
 func (r *platformReport) checks() string {
 	switch {
 	case len(r.Errors) == 1:

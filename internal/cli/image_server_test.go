@@ -31,14 +31,15 @@ import (
 // imageServer is a registry on this machine.
 type imageServer struct {
 	host string
-	// before answers a request instead of the registry, when it says so. writes counts the requests that change something.
+	// before handles a request instead of the registry if it returns true. writes counts the requests that change
+	// something.
 	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 	writes atomic.Int64
 }
 
 func serveImages(t *testing.T) *imageServer {
 	t.Helper()
-	t.Setenv("DOCKER_CONFIG", t.TempDir()) // nobody is logged in
+	t.Setenv("DOCKER_CONFIG", t.TempDir()) // no credentials
 	s := &imageServer{}
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -78,7 +79,7 @@ func (s *imageServer) push(t *testing.T, repository string, image remote.Taggabl
 	return ref.Name()
 }
 
-// tarLayer is a layer with one file. It is not compressed, so that its digest depends on no version of Go.
+// tarLayer returns a layer with one file. It is uncompressed, so that its digest does not depend on the version of Go.
 func tarLayer(t *testing.T, name, content string, mediaType types.MediaType) v1.Layer {
 	t.Helper()
 	var archive bytes.Buffer
@@ -98,7 +99,7 @@ func tarLayer(t *testing.T, name, content string, mediaType types.MediaType) v1.
 	return layer
 }
 
-// serverImage is an image with two layers and a label of its builder's, which is none of ours.
+// serverImage returns an image with two layers and an unrelated label of its builder.
 func serverImage(t *testing.T, docker bool, architecture string) v1.Image {
 	t.Helper()
 	image, layerType := empty.Image, types.DockerLayer
@@ -125,7 +126,7 @@ func serverImage(t *testing.T, docker bool, architecture string) v1.Image {
 	return image
 }
 
-// serverIndex has an image for each of two platforms, and an attestation.
+// serverIndex returns an index with an image for each of two platforms, and an attestation.
 func serverIndex(t *testing.T, docker bool) v1.ImageIndex {
 	t.Helper()
 	indexType := types.OCIImageIndex
@@ -144,7 +145,7 @@ func serverIndex(t *testing.T, docker bool) v1.ImageIndex {
 	}})
 }
 
-// starterConfig is the configuration of a real distribution, with as many bytes more as are asked for.
+// starterConfig returns the configuration of a real distribution, enlarged by the given number of bytes.
 func starterConfig(t *testing.T, more int) string {
 	t.Helper()
 	resolved, err := distribution.Resolve("starter", "", "0.7.3", nil)
@@ -166,7 +167,7 @@ spec:
   configSchema: {type: object, required: [url], properties: {url: {type: string}}}
 `
 
-// makeLayout writes an OCI layout with images by their tags.
+// makeLayout writes an OCI layout with the images under their tags.
 func makeLayout(t *testing.T, images map[string]v1.Image, indexes map[string]v1.ImageIndex) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -190,7 +191,7 @@ func makeLayout(t *testing.T, images map[string]v1.Image, indexes map[string]v1.
 	return folder
 }
 
-// logIn has the user's docker configuration know a password for the registry, which from now on asks for it.
+// logIn writes a password for the registry to the user's Docker configuration. From then on the registry requires it.
 func (s *imageServer) logIn(t *testing.T, password string) {
 	t.Helper()
 	s.instead(func(w http.ResponseWriter, r *http.Request) bool {

@@ -13,38 +13,39 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// inventory is what `migrate --dry-run` tells.
+// inventory is the output of `migrate --dry-run`.
 type inventory struct {
 	Stacks []takeover `json:"stacks"`
-	// Unseen says what the caller may not read, and what is not known for that.
+	// Unseen lists what the caller may not read, and what is therefore not known.
 	Unseen []string `json:"unseen,omitempty"`
 }
 
-// takeover is what there is to know of one stack before this operator takes it over, and while it does.
+// takeover describes one stack before and while this operator takes it over.
 type takeover struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// File is where a stack of no cluster was read from.
+	// File is the file of a stack that was not read from a cluster.
 	File string `json:"file,omitempty"`
-	// Version is the one that the stack was made as.
+	// Version is the API version in which the stack was created.
 	Version string `json:"version"`
-	// ServerVersion is the release that the running server told.
+	// ServerVersion is the version that the running server reported.
 	ServerVersion string `json:"serverVersion,omitempty"`
-	// Adopted are the objects whose fields are this operator's, NotAdopted those whose fields are still another's.
+	// Adopted lists the objects whose fields this operator owns. NotAdopted lists the objects whose fields still have
+	// another owner.
 	Adopted    []string `json:"adopted,omitempty"`
 	NotAdopted []string `json:"notAdopted,omitempty"`
-	// NextRollOut says what changes when the pods are replaced next, and that nothing does before. Empty: nothing, or it is
-	// not known.
+	// NextRollOut describes what changes when the pods are next replaced. Nothing changes before. Empty means no
+	// change, or not known.
 	NextRollOut string `json:"nextRollOut,omitempty"`
-	// Refused are mistakes: the stack keeps its pods, and no change of it takes effect.
+	// Refused lists errors. The stack keeps its pods, and changes of the stack have no effect.
 	Refused []string `json:"refused,omitempty"`
-	// ByHand is what else needs somebody who decides.
+	// ByHand lists everything else that needs a decision by a person.
 	ByHand []string `json:"byHand,omitempty"`
-	// Warnings are what has no effect or deserves a look.
+	// Warnings lists fields without effect and points to check.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// newTakeover is what a stack itself says.
+// newTakeover returns what the stack's manifest contains.
 func newTakeover(s stack) takeover {
 	t := takeover{Namespace: s.object.Namespace, Name: s.object.Name, File: s.file, Version: v1alpha2.GroupVersion.Version}
 	if s.older || names.Compat(s.object.Annotations) {
@@ -53,7 +54,7 @@ func newTakeover(s stack) takeover {
 	return t
 }
 
-// judge notes what the pipeline says of the stack.
+// judge adds the results of the pipeline.
 func (t *takeover) judge(found outcome) {
 	t.Refused = append(t.Refused, found.errs...)
 	for _, warning := range slices.Concat(found.warnings, found.lost) {
@@ -65,8 +66,8 @@ func (t *takeover) judge(found outcome) {
 	}
 }
 
-// release notes an image whose release nobody knows. A configuration of the user's own needs none, and a server that runs
-// has told its own.
+// release reports an image whose release is not known. It is not needed with the user's own configuration, and a
+// running server has reported it.
 func (t *takeover) release(s stack, found outcome) {
 	if found.plan == nil || found.plan.Release() != "" || t.ServerVersion != "" || s.object.Spec.OverrideConfig != nil {
 		return
@@ -80,10 +81,10 @@ func (t *takeover) release(s stack, found outcome) {
 		path, s.object.Spec.Distribution.Image))
 }
 
-// droppedField is said of a field that no version has.
+// droppedField ends the message about a field that no version has.
 const droppedField = "; the API server drops it"
 
-// takeovers are those of the stacks of files. Nothing is known of what runs.
+// takeovers returns an inventory of the stacks in files. It does not include running objects.
 func (m *manifests) takeovers() inventory {
 	found := inventory{Stacks: []takeover{}}
 	for _, s := range m.stacks {
@@ -96,7 +97,7 @@ func (m *manifests) takeovers() inventory {
 	return found
 }
 
-// write prints an inventory, and returns a rejection when a stack is refused.
+// write prints an inventory, and returns a rejection if a stack is refused.
 func (i inventory) write(page *bytes.Buffer, form string) error {
 	if form != formTable {
 		if err := writeData(page, form, i); err != nil {
@@ -117,7 +118,7 @@ func (i inventory) write(page *bytes.Buffer, form string) error {
 	return nil
 }
 
-// table is an overview, and below it what there is to say of each stack.
+// table prints an overview, followed by the details of each stack.
 func (i inventory) table(page *bytes.Buffer) {
 	rows := [][]string{{"NAMESPACE", "NAME", "VERSION", "ADOPTED", "NEXT ROLL-OUT", "BY HAND"}}
 	for _, t := range i.Stacks {
@@ -154,7 +155,7 @@ func (t takeover) byHand() string {
 	return dash("")
 }
 
-// details prints what the overview only counts.
+// details prints the entries that the overview counts.
 func (t takeover) details(page *bytes.Buffer) {
 	var rows [][]string
 	for _, found := range []struct {

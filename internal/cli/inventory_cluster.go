@@ -26,9 +26,9 @@ import (
 )
 
 const (
-	// stacksPerPage is how many stacks one call asks for.
+	// stacksPerPage is the number of stacks per list call.
 	stacksPerPage = 100
-	// maxStacks bounds what is looked at. A cluster with more is looked at by namespace.
+	// maxStacks bounds the number of stacks. A larger cluster is listed by namespace.
 	maxStacks = 10_000
 )
 
@@ -39,14 +39,14 @@ type surveyor struct {
 	found  inventory
 }
 
-// survey looks at every stack of a namespace; empty: of all.
+// survey examines every stack of a namespace. An empty namespace means all namespaces.
 func (v *surveyor) survey(ctx context.Context, namespace string) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind + "List"))
 	for {
 		err := v.client.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage), client.Continue(list.GetContinue()))
 		if notServed(err) && list.GroupVersionKind().Version == v1alpha2.GroupVersion.Version && len(v.found.Stacks) == 0 {
-			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List")) // the operator before
+			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List")) // the version of the predecessor operator
 			continue
 		}
 		if err != nil {
@@ -69,7 +69,7 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 
 func notServed(err error) bool { return apierrors.IsNotFound(err) || meta.IsNoMatchError(err) }
 
-// listProblem says what to do when stacks cannot be listed.
+// listProblem returns the error for stacks that cannot be listed, with a remedy.
 func listProblem(err error, namespace string) error {
 	problem := "list the stacks: " + err.Error()
 	if apierrors.IsForbidden(err) && namespace == "" {
@@ -78,14 +78,14 @@ func listProblem(err error, namespace string) error {
 	return &rejection{problems: []string{problem}, summary: "nothing is known of the cluster"}
 }
 
-// unseen notes what is not known, once.
+// unseen records once what is not known.
 func (v *surveyor) unseen(text string) {
 	if !slices.Contains(v.found.Unseen, text) {
 		v.found.Unseen = append(v.found.Unseen, text)
 	}
 }
 
-// look notes what there is to say of one stack.
+// look examines one stack.
 func (v *surveyor) look(ctx context.Context, live *unstructured.Unstructured) error {
 	data, err := json.Marshal(withoutLiveFields(live))
 	if err != nil {
@@ -113,7 +113,7 @@ func (v *surveyor) look(ctx context.Context, live *unstructured.Unstructured) er
 	return err
 }
 
-// withoutLiveFields is what a user wrote of an object, as the API server keeps it.
+// withoutLiveFields returns the fields of an object that a user wrote, as the API server stores them.
 func withoutLiveFields(live *unstructured.Unstructured) map[string]any {
 	object := live.DeepCopy()
 	object.SetManagedFields(nil)
@@ -121,7 +121,7 @@ func withoutLiveFields(live *unstructured.Unstructured) map[string]any {
 	return object.Object
 }
 
-// dropped are the fields of the manifest that kubectl applied last which its version does not have.
+// dropped returns the fields in the manifest that kubectl applied last that do not exist in its version.
 func dropped(live *unstructured.Unstructured) []string {
 	var applied any
 	if decodeNumbers([]byte(live.GetAnnotations()[corev1.LastAppliedConfigAnnotation]), &applied) != nil {
@@ -141,7 +141,8 @@ func dropped(live *unstructured.Unstructured) []string {
 	return texts
 }
 
-// conditions takes over what the operator has found out: it knows more of a running stack than is read here.
+// conditions copies the operator's findings from the status, because the operator sees more of a running stack than
+// this command.
 func (t *takeover) conditions(live *unstructured.Unstructured) {
 	t.ServerVersion, _, _ = unstructured.NestedString(live.Object, "status", "version", "llamaStackServerVersion")
 	conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")
@@ -160,8 +161,8 @@ func (t *takeover) conditions(live *unstructured.Unstructured) {
 	}
 }
 
-// references reads the ConfigMaps that a stack refers to. It reports whether the stack can be planned: nothing is said of
-// one whose ConfigMaps the caller may not read.
+// references reads the ConfigMaps that a stack refers to. It reports whether the stack can be planned; that needs every
+// required ConfigMap to be readable by the caller.
 func (v *surveyor) references(ctx context.Context, s stack) (*manifests, bool, error) {
 	m := &manifests{configMaps: make(map[objectKey]*corev1.ConfigMap), config: v.config, live: true}
 	for _, use := range slices.Concat(intent.ConfigMaps(s.object), intent.TrustedCA(s.object)) {
@@ -184,7 +185,7 @@ func (v *surveyor) references(ctx context.Context, s stack) (*manifests, bool, e
 	return m, true, nil
 }
 
-// readConfig finds the operator's ConfigMap, wherever the operator is.
+// readConfig reads the operator's ConfigMap from any namespace.
 func (v *surveyor) readConfig(ctx context.Context, p printer) error {
 	list := &corev1.ConfigMapList{}
 	err := v.client.List(ctx, list, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", names.OperatorConfigMap)}, client.Limit(1))

@@ -19,11 +19,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// objects notes whose the objects of a stack are, and what the Deployment becomes.
+// objects records the owner of each object of a stack, and the next roll-out of the Deployment.
 func (v *surveyor) objects(ctx context.Context, t *takeover, stack *unstructured.Unstructured, built *plan.Plan) error {
 	for _, object := range built.Objects {
 		if object.GVK.Kind == "ConfigMap" || object.GVK.Kind == "Secret" {
-			continue // named by their content, and so never another operator's
+			continue // named by their content, so they never belong to another operator
 		}
 		live, err := v.object(ctx, stack.GetNamespace(), object)
 		if err != nil || live == nil {
@@ -39,7 +39,8 @@ func (v *surveyor) objects(ctx context.Context, t *takeover, stack *unstructured
 	return nil
 }
 
-// object reads one object, the Deployment whole and of others the metadata. Nil: there is none, or it may not be read.
+// object reads a whole Deployment, or the metadata of any other object. It returns nil if the object does not exist or
+// the caller may not read it.
 func (v *surveyor) object(ctx context.Context, namespace string, object render.Object) (*unstructured.Unstructured, error) {
 	var into client.Object = &metav1.PartialObjectMetadata{}
 	if object.GVK.Kind == kindDeployment {
@@ -67,7 +68,7 @@ const kindDeployment = "Deployment"
 
 func plural(gvk schema.GroupVersionKind) string { return gvk.Kind + " objects" }
 
-// object notes whose one object is.
+// object records the owner of one object.
 func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Plan) error {
 	title := live.GetKind() + "/" + live.GetName()
 	owner := metav1.GetControllerOf(live)
@@ -94,7 +95,7 @@ func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Pl
 		t.NotAdopted = append(t.NotAdopted, title)
 	}
 	if live.GetKind() != kindDeployment || taken == nil || t.NextRollOut != "" {
-		return nil // the condition Adopted tells of a Deployment that is adopted
+		return nil // the condition Adopted describes an adopted Deployment
 	}
 	if err := apply.TakeOver(live.GetKind(), live, by, names.FieldManager); err != nil {
 		return fmt.Errorf("namespace %q: %w", stack.GetNamespace(), err)
@@ -102,7 +103,7 @@ func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Pl
 	return t.decide(live, built)
 }
 
-// predecessors are the field managers of the operator before.
+// predecessors returns the field managers of the predecessor operator.
 func predecessors(stack string) []apply.Manager {
 	found := []apply.Manager{{Name: stack, Operation: metav1.ManagedFieldsOperationApply}}
 	for _, manager := range names.PredecessorManagers() {
@@ -111,7 +112,7 @@ func predecessors(stack string) []apply.Manager {
 	return found
 }
 
-// decide notes what the operator will say of a Deployment once its fields are its own.
+// decide records what the operator will report about a Deployment once it owns the fields.
 func (t *takeover) decide(live *unstructured.Unstructured, built *plan.Plan) error {
 	deployment := &appsv1.Deployment{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, deployment); err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// surveyed is what programs read.
+// surveyed is the output for programs.
 type surveyed struct {
 	Stacks []struct {
 		Namespace, Name, Version, NextRollOut          string
@@ -40,7 +40,8 @@ func readSurvey(t *testing.T, got result) surveyed {
 	return found
 }
 
-// A cluster of the operator before, then of this one: what is told of its stacks, to somebody who may only read.
+// The test checks the inventory of a cluster of the predecessor operator and then of this one, for a user with read
+// access only.
 func TestSurvey(t *testing.T) {
 	c := upgrade.Start(t)
 	c.Install(t, upgrade.Older(t))
@@ -87,7 +88,7 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// Who may not see something is told what is not known for that.
+// A user without read access to some objects gets a list of what is therefore not known.
 func TestSurveyWithoutRights(t *testing.T) {
 	c := upgrade.Start(t)
 	c.Install(t, upgrade.Older(t))
@@ -143,7 +144,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// makeStack makes a stack as kubectl did when the API had other fields.
+// makeStack creates a stack as kubectl did when the API had other fields.
 func makeStack(t *testing.T, c *upgrade.Cluster, namespace, name, spec string, uid ...string) *unstructured.Unstructured {
 	t.Helper()
 	object := onlyStack(t, strings.Replace(older(spec), "name: demo", "name: "+name, 1))
@@ -152,12 +153,12 @@ func makeStack(t *testing.T, c *upgrade.Cluster, namespace, name, spec string, u
 		`"spec":{"server":{"distribution":{"name":"starter"},"containerSpec":{"image":"a"}}}}`})
 	must(t, c.Create(t.Context(), object))
 	if len(uid) > 0 {
-		object.SetUID("00000000-0000-0000-0000-000000000001") // of a stack of that name that is gone
+		object.SetUID("00000000-0000-0000-0000-000000000001") // the UID of a deleted stack of that name
 	}
 	return object
 }
 
-// oldDeployment is one that the operator before made for a stack.
+// oldDeployment returns a Deployment that the predecessor operator made for a stack.
 func oldDeployment(stack *unstructured.Unstructured) *appsv1.Deployment {
 	labels := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": stack.GetName()}
 	controls := true
@@ -175,7 +176,8 @@ func oldDeployment(stack *unstructured.Unstructured) *appsv1.Deployment {
 	}
 }
 
-// readOnly is the kubeconfig of somebody who may list stacks, and, if others, read everything else that is looked at.
+// readOnly returns the kubeconfig of a user who may list stacks and, if others is set, read all other objects of the
+// inventory.
 func readOnly(t *testing.T, c *upgrade.Cluster, others bool) string {
 	t.Helper()
 	rules := []rbacv1.PolicyRule{{APIGroups: []string{"llamastack.io"}, Resources: []string{"llamastackdistributions"}, Verbs: []string{"get", "list"}}}
@@ -198,7 +200,7 @@ func readOnly(t *testing.T, c *upgrade.Cluster, others bool) string {
 	return file
 }
 
-// impersonating is the kubeconfig of an administrator who acts as somebody else.
+// impersonating returns the kubeconfig of an administrator who impersonates a user.
 func impersonating(t *testing.T, c *upgrade.Cluster, user string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(c.Kubeconfig)

@@ -19,45 +19,44 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// defaultNamespace is where an object without a namespace is taken to live.
+// defaultNamespace is the namespace of objects that name none.
 const defaultNamespace = "default"
 
-// manifests are the objects of all files that the pipeline can use. Documents
-// of other kinds are passed over, so that whole folders can be given.
+// manifests holds the objects from all files that the pipeline can use. Other kinds are skipped, so that you can pass
+// whole folders.
 type manifests struct {
 	stacks     []stack
 	configMaps map[objectKey]*corev1.ConfigMap
 	secrets    map[objectKey]*corev1.Secret
-	// secretsTwice are the Secrets that several files have: nobody knows which one a stack means.
+	// secretsTwice holds the Secrets that are in several files. It is not known which of them a stack refers to.
 	secretsTwice map[objectKey]bool
-	// others are the kinds that were passed over, notes what is said of files that could not be read.
+	// others lists the skipped kinds. notes lists messages about unreadable files.
 	others, notes []string
-	// config is the operator's ConfigMap.
+	// config is the configuration from the operator's ConfigMap.
 	config operatorconfig.Config
-	// live reports that the objects are those of a cluster, and of no file.
+	// live reports that the objects come from a cluster and not from files.
 	live bool
 }
 
-// stack is one LlamaStackDistribution and the file it came from.
+// stack is a LlamaStackDistribution and the file that contains it.
 type stack struct {
 	file   string
 	object *v1alpha2.LlamaStackDistribution
-	// decoded reports whether object holds what could be read. A document with a wrong
-	// group, a misspelt field or a value of the wrong type is decoded too, so that
-	// all its mistakes are found at once.
+	// decoded reports whether object holds the readable values. A document with a wrong group, a misspelt field or a
+	// value of the wrong type is decoded too, so that all its mistakes are found at once.
 	decoded bool
-	// older reports whether the document is of v1alpha1; object is what it is stored as.
+	// older reports that the document is of v1alpha1. object is then the stored version, v1alpha2.
 	older bool
-	// unfit are the paths of values that were left out, because their fields do not take them.
+	// unfit lists the paths of values that were left out because they do not fit their fields.
 	unfit []string
-	// errs are the mistakes found in decoding, warnings what has no effect.
+	// errs lists the decoding errors. warnings lists fields without effect.
 	errs, warnings []string
 }
 
 type objectKey struct{ namespace, name string }
 
-// readManifests reads every document of the named files, folders (their *.yaml,
-// *.yml and *.json) and, for "-", of stdin.
+// readManifests reads every document of the named files, of the folders (*.yaml, *.yml and *.json) and, for "-", of
+// stdin.
 func readManifests(paths []string, namespace string, stdin io.Reader) (*manifests, error) {
 	found := &manifests{
 		configMaps: make(map[objectKey]*corev1.ConfigMap),
@@ -78,7 +77,7 @@ func readManifests(paths []string, namespace string, stdin io.Reader) (*manifest
 	return found, nil
 }
 
-// nothing is the answer to files without a stack.
+// nothing returns the error for files without a stack.
 func (m *manifests) nothing(paths []string) error {
 	problem := fmt.Sprintf("no %s in %s", v1alpha2.Kind, strings.Join(paths, ", "))
 	if len(m.others) > 0 {
@@ -90,7 +89,7 @@ func (m *manifests) nothing(paths []string) error {
 	return &rejection{problems: append(slices.Clone(m.notes), problem), summary: "nothing to read"}
 }
 
-// add sorts one document in. What is wrong with it is said of the document, and the others are read all the same.
+// add stores one document by its kind. Problems are recorded for the document, and reading continues.
 func (m *manifests) add(doc document.Document, namespace string) {
 	if doc.Data == nil {
 		m.unread(doc)
@@ -110,8 +109,8 @@ func (m *manifests) add(doc document.Document, namespace string) {
 	}
 }
 
-// unread notes a document that cannot be read. A folder may hold what is not for this command, the templates of a chart
-// above all.
+// unread records a document that cannot be read. A folder may contain unrelated files, such as the templates of a
+// chart.
 func (m *manifests) unread(doc document.Document) {
 	if doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)) {
 		m.notes = append(m.notes, doc.File+": is passed over: it "+doc.Problem)
@@ -120,12 +119,13 @@ func (m *manifests) unread(doc document.Document) {
 	m.refuse(doc, doc.Problem)
 }
 
-// refuse counts a document as a stack with an error.
+// refuse records a document as a stack with an error.
 func (m *manifests) refuse(doc document.Document, problem string) {
 	m.stacks = append(m.stacks, stack{file: doc.File, object: &v1alpha2.LlamaStackDistribution{}, errs: []string{problem}})
 }
 
-// wrongKind says what is wrong with a kind that is meant for this command and is not its own; empty for all others.
+// wrongKind returns the problem of a kind that looks like a wrong spelling of this command's kind. It returns "" for
+// all other kinds.
 func wrongKind(meta metav1.TypeMeta) string {
 	group, _, _ := strings.Cut(meta.APIVersion, "/")
 	near := suggest.Nearest(meta.Kind, []string{v1alpha2.Kind}) != "" || strings.EqualFold(meta.Kind, v1alpha2.Kind)
@@ -141,7 +141,7 @@ func wrongKind(meta metav1.TypeMeta) string {
 	}
 }
 
-// addTo keeps an object that a stack may refer to. Its content is never printed, so errors tell nothing of it.
+// addTo stores an object that a stack may refer to. Errors do not contain its content, which is never printed.
 func addTo[T any, P interface {
 	*T
 	metav1.Object

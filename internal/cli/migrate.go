@@ -21,14 +21,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// maxRuns is how often a migration begins again because the definition changed meanwhile.
+// maxRuns bounds the restarts of a migration. It restarts when the definition changes meanwhile.
 const maxRuns = 5
 
 type migrateOptions struct {
 	clusterFlags
 	storage string
 	dryRun  bool
-	// The rest is for a dry run without a storage version.
+	// The following fields are for a dry run without a storage version.
 	sources
 	output string
 }
@@ -105,7 +105,7 @@ answer: the list of stored versions then stays as it was.`,
 	return command
 }
 
-// versions are those of the API.
+// versions lists the versions of the API.
 var versions = []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Version}
 
 func runMigrate(ctx context.Context, streams Streams, version string, options migrateOptions) error {
@@ -129,7 +129,7 @@ func runMigrate(ctx context.Context, streams Streams, version string, options mi
 	return migrate(ctx, p, m, options.storage)
 }
 
-// runSurvey tells what becomes of the stacks of a cluster, or of files.
+// runSurvey prints what happens to the stacks of a cluster or of files.
 func runSurvey(ctx context.Context, stdin io.Reader, streams Streams, version string, options migrateOptions) error {
 	if err := checkForm(options.output); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 	return v.found, err
 }
 
-// tryMigration lists what would be written on standard output.
+// tryMigration lists on standard output the stacks that would be written.
 func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.Migrator, storage string) error {
 	stacks, result, err := m.Try(ctx, storage)
 	if err != nil {
@@ -191,7 +191,7 @@ func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.
 	return unmigrated(result)
 }
 
-// migrate turns the storage version, and stores every stack in it.
+// migrate changes the storage version, and stores every stack in it.
 func migrate(ctx context.Context, p printer, m *migration.Migrator, storage string) error {
 	changed, err := m.SetStorageVersion(ctx, storage)
 	if err != nil {
@@ -221,7 +221,7 @@ func migrate(ctx context.Context, p printer, m *migration.Migrator, storage stri
 	return nil
 }
 
-// unmigrated says which stacks could not be written, if any.
+// unmigrated returns an error with the stacks that could not be written, if any.
 func unmigrated(result migration.Result) error {
 	if result.Failed == 0 {
 		return nil
@@ -233,7 +233,7 @@ func unmigrated(result migration.Result) error {
 	}
 }
 
-// interrupted is a run that did not come to its end.
+// interrupted returns the error for a run that did not finish.
 func interrupted(err error) error {
 	return &rejection{problems: []string{err.Error()}, summary: "not done; what is written stays, and the same command goes on"}
 }

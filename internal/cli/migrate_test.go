@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// The whole way back by the command line, to a cluster that takes the definition of the operator before.
+// The test runs the complete way back on the command line. At the end the cluster accepts the definition of the
+// predecessor operator.
 func TestMigrateBack(t *testing.T) {
 	const count = 10
 	c := upgrade.Start(t)
@@ -58,7 +59,7 @@ func TestMigrateBack(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"v1alpha1": count}, upgrade.Versions(c.Stored(t))); diff != "" {
 		t.Errorf("stored in etcd (-want +got):\n%s", diff)
 	}
-	migrate(0, "--storage", "v1alpha1") // and again
+	migrate(0, "--storage", "v1alpha1") // repeated
 	if out, err := replaceDefinition(t); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -69,7 +70,7 @@ func TestMigrateBack(t *testing.T) {
 	contains(t, migrate(1, "--storage", "v1alpha2").err, `does not serve "v1alpha2", only v1alpha1`)
 }
 
-// replaceDefinition does what docs/install.md says.
+// replaceDefinition follows docs/install.md.
 func replaceDefinition(t *testing.T) (string, error) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), testutil.Kubectl(), "replace", "-f", "../../test/api/testdata/definition-before.yaml").CombinedOutput()

@@ -24,23 +24,22 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// outcome is what the pipeline says of one stack: a plan, or errors.
+// outcome is the result of the pipeline for one stack: a plan, or errors.
 type outcome struct {
 	plan     *plan.Plan
 	warnings []string
-	// lost are the data that a change leaves behind.
+	// lost lists the data that a change leaves behind.
 	lost []string
-	// notes are what is good to know and nothing is wrong with.
+	// notes lists information about valid settings.
 	notes []string
 	errs  []string
 }
 
-// offline runs the pipeline of the controller on files. What only a cluster
-// can tell is left out: whether Secrets exist, and what an image's labels say.
+// offline runs the pipeline of the controller on files. It skips what needs a cluster: the existence of Secrets and the
+// labels of images.
 func (m *manifests) offline(s stack) outcome { return m.offlineSince(s, nil) }
 
-// offlineSince is offline for a stack whose data lies in the given places; nil: nothing
-// runs.
+// offlineSince is like offline for a stack whose data lies in the given places. Nil means that nothing runs.
 func (m *manifests) offlineSince(s stack, before *retention.Places) outcome {
 	var found outcome
 	if s.decoded {
@@ -54,7 +53,7 @@ func (m *manifests) offlineSince(s stack, before *retention.Places) outcome {
 	return found
 }
 
-// plan checks a stack that could be read, and plans it.
+// plan validates and plans a decoded stack.
 func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
 	in, warnings, invalid := validate.Spec(s.object)
 	found.warnings = append(found.warnings, warnings...)
@@ -86,7 +85,8 @@ func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
 	}
 }
 
-// externalNotes say what of the external providers is not known before a pod starts: no image is read here.
+// externalNotes returns notes about what is not known of external providers before a pod starts, because this command
+// reads no image.
 func externalNotes(providers []render.ExternalProvider) []string {
 	var notes []string
 	for i := range providers {
@@ -98,19 +98,18 @@ func externalNotes(providers []render.ExternalProvider) []string {
 	return notes
 }
 
-// leftOut reports whether a field is, holds or is a part of a value that was left out: what is wrong with it is told.
+// leftOut reports whether a path is, contains or lies in a value that was left out. Such a value already has an error.
 func (s *stack) leftOut(path string) bool {
 	return slices.ContainsFunc(s.unfit, func(unfit string) bool { return within(path, unfit) || within(unfit, path) })
 }
 
-// within reports whether a path leads to another or into it.
+// within reports whether path is the path other or lies below it.
 func within(path, other string) bool {
 	rest, ok := strings.CutPrefix(path, other)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// rename writes the fields in all that was found under the names that the
-// document has for them.
+// rename replaces the field names in all messages by those of the document's version.
 func (o *outcome) rename(name func(string) string) {
 	for _, texts := range [][]string{o.errs, o.warnings, o.lost, o.notes} {
 		for i := range texts {
@@ -119,8 +118,7 @@ func (o *outcome) rename(name func(string) string) {
 	}
 }
 
-// unreadImage is the image of the operator's ConfigMap from which an operator
-// would take the base configuration.
+// unreadImage returns the image in the operator's ConfigMap that an operator would read the base configuration from.
 func (m *manifests) unreadImage(spec *v1alpha2.LlamaStackDistributionSpec) (string, bool) {
 	if !plan.NeedsBase(spec) || spec.BaseConfig != nil {
 		return "", false
@@ -128,7 +126,7 @@ func (m *manifests) unreadImage(spec *v1alpha2.LlamaStackDistributionSpec) (stri
 	return m.config.Images.Image(spec.Distribution.Name, spec.Distribution.Version)
 }
 
-// refuse notes what is wrong: of a plan that failed, each finding.
+// refuse records an error. For a failed plan it records each finding.
 func (o *outcome) refuse(err error) {
 	failed, ok := errors.AsType[*plan.ConfigError](err)
 	if !ok || len(failed.Errors) == 0 {
@@ -141,7 +139,7 @@ func (o *outcome) refuse(err error) {
 	o.warn(failed.Warnings)
 }
 
-// warn notes findings, each once: the rules of the spec tell some of them too.
+// warn records each finding once, because the spec rules report some of them too.
 func (o *outcome) warn(findings []stackconfig.Finding) {
 	for _, finding := range findings {
 		if text := finding.String(); !slices.Contains(o.warnings, text) {
@@ -150,8 +148,8 @@ func (o *outcome) warn(findings []stackconfig.Finding) {
 	}
 }
 
-// cluster is what the operator's ConfigMap says of every stack. A Gateway would
-// not be named where nothing serves it.
+// cluster returns the settings in the operator's ConfigMap that apply to every stack. It assumes that the cluster
+// serves the API of a configured Gateway.
 func cluster(config operatorconfig.Config) render.Cluster {
 	return render.Cluster{
 		NetworkPolicies: config.Features.NetworkPolicies, Ingress: render.Ingress(config.Ingress),
@@ -174,7 +172,7 @@ func (m *manifests) build(
 	return built, err
 }
 
-// input is what the plan of a stack is made from.
+// input returns the input for the plan of a stack.
 func (m *manifests) input(object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places) (plan.Input, error) {
 	var input plan.Input
 	spec := &object.Spec
@@ -204,8 +202,8 @@ func (m *manifests) input(object *v1alpha2.LlamaStackDistribution, in *intent.In
 	return input, nil
 }
 
-// base finds the base configuration: the ConfigMap that the spec names, among
-// the files, or the operator's own copy.
+// base returns the base configuration: the ConfigMap that the spec names, if it is in the files, or the operator's own
+// copy.
 func (m *manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distribution.Resolved) (*plan.Base, error) {
 	if source := object.Spec.BaseConfig; source != nil {
 		data, err := m.configMapKey(object.Namespace, "spec.baseConfig", source.ConfigMapName, source.Key)
@@ -229,7 +227,7 @@ func (m *manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
 }
 
-// override reads the whole configuration that the spec names.
+// override returns the complete configuration that the spec names.
 func (m *manifests) override(object *v1alpha2.LlamaStackDistribution) (*plan.Override, error) {
 	const path = "spec.overrideConfig"
 	use, found := intent.OverrideUse(object), plan.ReadOverride(object, m.contents(object))
@@ -270,12 +268,12 @@ func (m *manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 	return configMap, nil
 }
 
-// configMapFiles are the keys of a ConfigMap as a pod sees them.
+// configMapFiles returns the keys of a ConfigMap as a pod sees them.
 func configMapFiles(configMap *corev1.ConfigMap) map[string][]byte {
 	return content(configMap.BinaryData, configMap.Data)
 }
 
-// content joins what a ConfigMap or Secret has as bytes with what it has as text.
+// content merges the binary data and the text data of a ConfigMap or Secret.
 func content(data map[string][]byte, texts map[string]string) map[string][]byte {
 	values := make(map[string][]byte, len(data)+len(texts))
 	maps.Copy(values, data)

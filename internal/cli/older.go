@@ -14,9 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// decodeOlder reads a v1alpha1 document as the API server does: it is stored as
-// v1alpha2. A field nobody reads is a warning here, because manifests with some
-// have always been applied.
+// decodeOlder reads a v1alpha1 document as the API server does, which stores it as v1alpha2. An unknown field is only a
+// warning, because manifests with unknown fields have always been applied.
 func decodeOlder(data []byte, found *stack) {
 	found.older = true
 	older := &v1alpha1.LlamaStackDistribution{}
@@ -36,7 +35,7 @@ func decodeOlder(data []byte, found *stack) {
 	found.decoded = len(found.errs) == 0
 }
 
-// convertOlder fills the object of a stack; unknown fields are gone by now.
+// convertOlder fills the object of a stack. Unknown fields have been removed before.
 func convertOlder(older *v1alpha1.LlamaStackDistribution, found *stack) error {
 	data, err := json.Marshal(older)
 	if err != nil {
@@ -56,8 +55,7 @@ func convertOlder(older *v1alpha1.LlamaStackDistribution, found *stack) error {
 	return nil
 }
 
-// missingOlder names the required fields that a document lacks. Where something else is in the way of one, that is told
-// already.
+// missingOlder returns the required fields that a document lacks. It skips fields that another error already covers.
 func missingOlder(data []byte) []string {
 	var object map[string]any
 	if json.Unmarshal(data, &object) != nil {
@@ -70,7 +68,7 @@ func missingOlder(data []byte) []string {
 	var missing []string
 	for _, path := range typecheck.Missing(object["spec"], reflect.TypeFor[v1alpha1.LlamaStackDistributionSpec](), "spec") {
 		told := slices.ContainsFunc(toldByIntent, func(told string) bool { return strings.HasPrefix(path, told) })
-		if !told && !strings.HasSuffix(path, ".projected.sources") { // whose type does not say that it is optional
+		if !told && !strings.HasSuffix(path, ".projected.sources") { // its Go type does not show that it is optional
 			missing = append(missing, path+": required")
 		}
 	}
@@ -79,5 +77,5 @@ func missingOlder(data []byte) []string {
 
 var distributionPath = []string{"spec", "server", "distribution"}
 
-// toldByIntent are the fields that v1alpha2 has in the same form: what is missing in them is told as it is there.
+// toldByIntent lists the fields that have the same form in v1alpha2. Missing fields in them are reported there.
 var toldByIntent = []string{"spec.server.externalProviders", "spec.server.providers", "spec.server.resources", "spec.server.storage."}

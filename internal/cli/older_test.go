@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// older is a document of v1alpha1.
+// older returns a v1alpha1 document.
 func older(spec string) string {
 	return strings.Replace(stack(spec), "v1alpha2", "v1alpha1", 1)
 }
@@ -38,7 +38,7 @@ func TestRenderOlder(t *testing.T) {
 	}
 }
 
-// What a manifest of v1alpha1 gets wrong is said in its own words.
+// Errors about a v1alpha1 manifest use its own field names.
 func TestValidateOlder(t *testing.T) {
 	for name, tc := range map[string]struct {
 		manifest string
@@ -132,7 +132,7 @@ func TestValidateOlder(t *testing.T) {
 	}
 }
 
-// So are the fields that a configuration comes from.
+// The sources of a configuration use those names, too.
 func TestExplainOlder(t *testing.T) {
 	got := run(t, older(`{server: {distribution: {name: starter}, workers: 2, resources: {models: [m]},
   providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", config: {max_tokens: 100}}}}}`), "render", "-f", "-", "--explain")
@@ -146,7 +146,8 @@ func TestExplainOlder(t *testing.T) {
 	}
 }
 
-// The bundle has what the spec names and what the platform gives, when both are among the files, and no private key.
+// The bundle contains the certificates that the spec names and those of the platform if both are in the files. It
+// contains no private key.
 func TestRenderOlderTrust(t *testing.T) {
 	one, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	two := testutil.CertificateFor(t, "platform")

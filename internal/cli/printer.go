@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// rejection is the answer to a manifest that is wrong: what was found is
-// printed already or carried here, and the exit code is 1.
+// rejection is the error for a wrong manifest. Its findings are already printed or included here, and the exit code is
+// 1.
 type rejection struct {
 	// problems are printed line by line.
 	problems []string
@@ -15,7 +15,7 @@ type rejection struct {
 	summary string
 }
 
-// Error is the summary.
+// Error returns the summary.
 func (r *rejection) Error() string { return r.summary }
 
 // printer writes messages for people.
@@ -58,7 +58,7 @@ func (p printer) warning(message string) { p.line("%s %s", p.paint(yellow, "warn
 
 func (p printer) note(message string) { p.line("note: %s", message) }
 
-// remarks prints what was found of one stack and is no error.
+// remarks prints the findings for one stack that are not errors.
 func (p printer) remarks(s stack, found outcome) {
 	for _, warning := range slices.Concat(found.warnings, found.lost) {
 		p.warning(s.title() + ": " + warning)

@@ -44,13 +44,13 @@ its settings: its type, whether it is required or secret, its default.`,
 	return command
 }
 
-// providerType is a type as it is shown.
+// providerType is the printed form of a type.
 type providerType struct {
 	API        string `json:"api"`
 	Type       string `json:"type"`
 	Endpoint   string `json:"endpointKey,omitempty"`
 	Credential string `json:"credentialKey,omitempty"`
-	// Required are the keys that a user has to give, besides these two.
+	// Required lists the other keys that a user has to set, in addition to Endpoint and Credential.
 	Required []string      `json:"required,omitempty"`
 	Needs    []string      `json:"needsAPIs,omitempty"`
 	Note     string        `json:"note,omitempty"`
@@ -64,7 +64,7 @@ type providerKey struct {
 	Required bool     `json:"required,omitempty"`
 	Secret   bool     `json:"secret,omitempty"`
 	Default  any      `json:"default,omitempty"`
-	// Supplied reports whether the operator writes a working value when it is not given.
+	// Supplied reports whether the operator writes a working value if the user sets none.
 	Supplied bool `json:"supplied,omitempty"`
 }
 
@@ -99,7 +99,7 @@ func runProviders(out io.Writer, options providersOptions, args []string) error 
 	return err
 }
 
-// chosenAPIs are the APIs with providers, or the one that was asked for.
+// chosenAPIs returns the requested API, or all APIs with providers.
 func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 	apis := slices.DeleteFunc(slices.Clone(rel.APIs()), func(name string) bool { return len(rel.ProviderTypes(name)) == 0 })
 	if asked == "" {
@@ -130,7 +130,7 @@ func camelCased(apis []string) []string {
 	return names
 }
 
-// chosenTypes are all types of the APIs, or those that a name means.
+// chosenTypes returns the types of the APIs that match a name, or all of them.
 func chosenTypes(rel *release.Release, apis, args []string) []providerType {
 	found := []providerType{}
 	for _, api := range apis {
@@ -144,8 +144,8 @@ func chosenTypes(rel *release.Release, apis, args []string) []providerType {
 	return found
 }
 
-// unknownType says what the type may have meant, and which releases have it. Without an API, all that any release has are
-// looked through.
+// unknownType returns an error with similar types and the releases that have the type. Without an API it searches the
+// types of all APIs.
 func unknownType(rel *release.Release, api, name string) error {
 	message := fmt.Sprintf("the server release %s has no provider type %q", rel.Line, name)
 	apis := release.KnownAPIs()

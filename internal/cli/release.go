@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// withRelease is the stack as if it asked for another release.
+// withRelease returns a copy of the stack with another release.
 func withRelease(object *v1alpha2.LlamaStackDistribution, release string) (*v1alpha2.LlamaStackDistribution, error) {
 	if object.Spec.Distribution.Name == "" {
 		return nil, fmt.Errorf("spec.distribution.image: %q: the release is that of the image; "+
@@ -17,7 +17,7 @@ func withRelease(object *v1alpha2.LlamaStackDistribution, release string) (*v1al
 	return changed, nil
 }
 
-// runOn has every stack ask for a release.
+// runOn sets the release of every stack.
 func (m *manifests) runOn(release string) error {
 	for i := range m.stacks {
 		if !m.stacks[i].decoded {

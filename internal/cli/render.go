@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
-// outputs are the forms of `render -o`.
+// outputs maps the formats of `render -o` to their writers.
 var outputs = map[string]func(*bytes.Buffer, stack, *plan.Plan) error{
 	"objects": writeObjects,
 	"config":  writeConfig,
@@ -101,7 +101,7 @@ func runRender(stdin io.Reader, streams Streams, options renderOptions) error {
 	return err
 }
 
-// writer is what prints a stack.
+// writer returns the function that prints a stack.
 func (o renderOptions) writer() (func(*bytes.Buffer, stack, *plan.Plan) error, error) {
 	if o.explain {
 		form := cmp.Or(o.output, formTable)
@@ -114,8 +114,7 @@ func (o renderOptions) writer() (func(*bytes.Buffer, stack, *plan.Plan) error, e
 	return write, nil
 }
 
-// offlineAll plans every stack before anything is printed: half an answer on
-// standard output would be applied by a pipe.
+// offlineAll plans every stack before anything is printed, because a pipe would apply partial output.
 func (m *manifests) offlineAll(p printer) ([]outcome, error) {
 	outcomes := make([]outcome, 0, len(m.stacks))
 	var problems []string
@@ -133,7 +132,7 @@ func (m *manifests) offlineAll(p printer) ([]outcome, error) {
 	return outcomes, nil
 }
 
-// title is the file and the name of a stack, or the file alone where it names none.
+// title returns the file and the name of a stack, or the file alone if the stack has no name.
 func (s stack) title() string {
 	if s.object.Name == "" {
 		return s.file
@@ -160,7 +159,7 @@ func writeObjects(page *bytes.Buffer, _ stack, built *plan.Plan) error {
 	return nil
 }
 
-// emptyValues stand for what only the operator sees: parts of Secrets' values.
+// emptyValues returns empty values for the parts of Secrets that only the operator sees.
 func emptyValues(derived []secretvalue.Derived) map[string][]byte {
 	values := make(map[string][]byte, len(derived))
 	for _, value := range derived {
@@ -169,7 +168,7 @@ func emptyValues(derived []secretvalue.Derived) map[string][]byte {
 	return values
 }
 
-// commentDerived says what the operator fills in where a value is empty.
+// commentDerived writes a comment about the source of each value that is left empty.
 func commentDerived(page *bytes.Buffer, derived []secretvalue.Derived) {
 	page.WriteString("# The values are left out here; the operator takes them from\n")
 	for _, value := range derived {
@@ -189,7 +188,7 @@ func writeConfig(page *bytes.Buffer, s stack, built *plan.Plan) error {
 	return nil
 }
 
-// writeEnv prints the environment of the server's container, in its order.
+// writeEnv prints the environment of the server's container in its order.
 func writeEnv(page *bytes.Buffer, s stack, built *plan.Plan) error {
 	data, err := yaml.Marshal(environment(built, names.ServerContainer(s.object.Annotations)))
 	if err != nil {

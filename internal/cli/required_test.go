@@ -18,10 +18,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// otherwiseInTypes are fields whose Go type does not say whether they are required. The command line asks for none of them.
+// otherwiseInTypes lists fields whose Go type does not show whether they are required. The command line requires none
+// of them.
 var otherwiseInTypes = []string{".podCertificate.keyType", ".podCertificate.signerName", ".projected.sources", ".scaleIO.secretRef"}
 
-// The command line requires of a v1alpha1 document what the API server does.
+// For a v1alpha1 document, the command line requires the same fields as the API server.
 func TestMissingIsWhatTheDefinitionRequires(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "config/crd/bases/llamastack.io_llamastackdistributions.yaml"))
 	if err != nil {
@@ -43,13 +44,14 @@ func TestMissingIsWhatTheDefinitionRequires(t *testing.T) {
 	}
 }
 
-// compareRequired puts an empty object at a place of the spec, and compares what it lacks with the schema there.
+// compareRequired puts an empty object at a path of the spec, and compares the missing fields with the schema at that
+// path.
 func compareRequired(t *testing.T, schema *apiextensionsv1.JSONSchemaProps, at string, within func(any) any, objects *int) {
 	t.Helper()
 	if schema.Items != nil && schema.Items.Schema != nil {
 		compareRequired(t, schema.Items.Schema, at+"[0]", func(inner any) any { return within([]any{inner}) }, objects)
 	}
-	// Their types decode themselves.
+	// These types have their own decoders.
 	if len(schema.Properties) == 0 || strings.HasPrefix(at, "spec.server.externalProviders") || strings.HasPrefix(at, "spec.server.storage.") {
 		return
 	}

@@ -10,16 +10,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Streams are where a command reads and writes.
+// Streams holds the input and the outputs of a command.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Colour lets messages be coloured; set it for a terminal only.
+	// Colour enables coloured messages. Set it only for a terminal.
 	Colour bool
 }
 
-// NewCommand is kubectl-llamastack with all its verbs. Version is printed by
-// --version; empty means the one Go recorded at build time.
+// NewCommand returns kubectl-llamastack with all its commands. Version is printed by --version; empty means the version
+// that Go recorded at build time.
 func NewCommand(streams Streams, version string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-llamastack",
@@ -42,9 +42,8 @@ Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack
 	return root
 }
 
-// Run executes the command line and gives the exit code: 0 for success, 1 when
-// a manifest or an image is wrong or would not boot, or a migration is not done, 2
-// when the command line is wrong.
+// Run executes the command line and returns the exit code: 0 for success, 1 if a manifest or an image is wrong or would
+// not boot, or a migration is not done, and 2 if the command line is wrong.
 func Run(streams Streams, version string, args []string) int {
 	root := NewCommand(streams, version)
 	root.SetArgs(args)
@@ -71,12 +70,12 @@ func versionOr(version string) string {
 	return "development"
 }
 
-// completeReleases offers the known release lines for a flag.
+// completeReleases completes a flag with the known release lines.
 func completeReleases(command *cobra.Command, flag string) {
 	must(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(release.Lines(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// must is for flags that the lines above declare.
+// must panics on errors about flags that the lines above declare.
 func must(err error) {
 	if err != nil {
 		panic(err)

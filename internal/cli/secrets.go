@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
-// secretProblems checks the Secrets among the files as the operator checks those of a cluster. One that is in none of the
-// files is no mistake: Secrets are rarely kept beside manifests. Nothing of a value is told.
+// secretProblems checks the Secrets in the files as the operator checks those of a cluster. A missing Secret is no
+// problem, because Secrets are rarely kept with manifests. No message contains a value.
 func (m *manifests) secretProblems(in *intent.Intent, rel *release.Release) []string {
 	wantsText := stackconfig.WantsText(in, rel)
 	var problems []string
@@ -32,7 +32,7 @@ func (m *manifests) secretProblems(in *intent.Intent, rel *release.Release) []st
 	return problems
 }
 
-// secretProblem says what is wrong with one key; empty when nothing is.
+// secretProblem returns the problem of one key, or "" if there is none.
 func secretProblem(secret *corev1.Secret, use intent.SecretUse, wantsText bool) string {
 	values := content(secret.Data, secret.StringData)
 	value, ok := values[use.Key]

@@ -15,12 +15,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// sources are where the objects of a verb are read from.
+// sources are the files that a command reads objects from.
 type sources struct {
 	files     []string
 	namespace string
-	// operatorConfig is a file with the operator's ConfigMap; empty: the operator is
-	// taken to have none.
+	// operatorConfig is a file with the operator's ConfigMap. Empty means that the operator has none.
 	operatorConfig string
 }
 
@@ -33,7 +32,7 @@ func (s *sources) addFlags(command *cobra.Command) {
 	must(command.MarkFlagRequired("filename"))
 }
 
-// read gives the stacks and what belongs to them.
+// read returns the stacks and the objects that they refer to.
 func (s *sources) read(stdin io.Reader, p printer) (*manifests, error) {
 	found, err := readManifests(s.files, s.namespace, stdin)
 	if err != nil {
@@ -49,9 +48,8 @@ func (s *sources) read(stdin io.Reader, p printer) (*manifests, error) {
 	return found, err
 }
 
-// readOperatorConfig gives what the operator's ConfigMap says. An operator
-// keeps the last good state of a key with an error; here none is known, so that
-// it ends the command.
+// readOperatorConfig returns the configuration in the operator's ConfigMap. A running operator keeps the last good
+// value of a key with an error. Here there is none, so an error ends the command.
 func readOperatorConfig(path string, stdin io.Reader, p printer) (operatorconfig.Config, error) {
 	configMap, err := findOperatorConfig(path, stdin)
 	if err != nil {
@@ -60,7 +58,7 @@ func readOperatorConfig(path string, stdin io.Reader, p printer) (operatorconfig
 	return configOf(configMap, path, p)
 }
 
-// configOf reads the operator's ConfigMap, which comes from a file or a cluster.
+// configOf parses the operator's ConfigMap, which comes from a file or a cluster.
 func configOf(configMap *corev1.ConfigMap, path string, p printer) (operatorconfig.Config, error) {
 	config, errs := operatorconfig.Read(configMap, operatorconfig.Config{})
 	var problems []string

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// operatorConfig writes the operator's ConfigMap into a file, beside another one.
+// operatorConfig writes the operator's ConfigMap and another ConfigMap into a file.
 func operatorConfig(t *testing.T, data string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "operator.yaml")
@@ -67,7 +67,7 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 	}
 }
 
-// TestBounds shows the bounds of the namespace on the command line.
+// TestBounds checks that the commands apply the bounds of the namespace.
 func TestBounds(t *testing.T) {
 	file := operatorConfig(t, "  bounds: '[{namespaces: [team-a], images: [quay.io/team], podTemplate: false}]'\n")
 	bounded := strings.Replace(stack("{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {priorityClassName: high}}}}}"), "metadata: {", "metadata: {namespace: team-a, ", 1)

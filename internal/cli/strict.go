@@ -8,7 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// withPlace is a problem as all errors are written. Of an unknown field that is a field elsewhere it says where.
+// withPlace returns a problem as text with its path. If an unknown field exists at exactly one other path, the text
+// suggests that path.
 func withPlace(problem typecheck.Problem, typ reflect.Type) string {
 	name := problem.Path[strings.LastIndex(problem.Path, ".")+1:]
 	if strings.HasPrefix(problem.Message, "unknown field") && !strings.Contains(problem.Message, "did you mean") {
@@ -20,7 +21,7 @@ func withPlace(problem typecheck.Problem, typ reflect.Type) string {
 	return problem.String()
 }
 
-// placesOf are the fields of our own types that have a name, in no order, wherever they are below a path.
+// placesOf returns the paths of all fields with a name below a path, in our own types and in no order.
 func placesOf(name string, typ reflect.Type, path string) []string {
 	var found []string
 	for key, field := range typecheck.FieldsOf(typ) {

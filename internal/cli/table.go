@@ -11,14 +11,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The forms of what is shown as a table.
+// The output formats of commands that print a table.
 const (
 	formTable = "table"
 	formJSON  = "json"
 	formYAML  = "yaml"
 )
 
-// checkForm returns why -o cannot be used.
+// checkForm returns an error if the -o format is not supported.
 func checkForm(form string) error {
 	switch form {
 	case formTable, formJSON, formYAML:
@@ -28,7 +28,7 @@ func checkForm(form string) error {
 	}
 }
 
-// writeData writes a value for programs.
+// writeData writes a value as JSON or YAML.
 func writeData(page *bytes.Buffer, form string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err == nil && form == formYAML {
@@ -41,16 +41,16 @@ func writeData(page *bytes.Buffer, form string, value any) error {
 	return nil
 }
 
-// writeTable writes rows in columns, for people.
+// writeTable writes rows in aligned columns.
 func writeTable(page *bytes.Buffer, rows [][]string) {
 	table := tabwriter.NewWriter(page, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		_, _ = fmt.Fprintln(table, strings.ReplaceAll(strings.Join(row, "\t"), "\n", " "))
 	}
-	_ = table.Flush() // a buffer takes everything
+	_ = table.Flush() // a buffer accepts every write
 }
 
-// dash stands for nothing in a table.
+// dash returns "-" for an empty text.
 func dash(text string) string {
 	return cmp.Or(text, "-")
 }

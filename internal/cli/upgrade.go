@@ -49,17 +49,17 @@ boot.`,
 	return command
 }
 
-// upgrade is what another release makes of one stack.
+// upgrade describes the effect of another release on one stack.
 type upgrade struct {
 	Stack string `json:"stack"`
 	File  string `json:"file"`
 	From  string `json:"from,omitempty"`
 	To    string `json:"to"`
 	Boots bool   `json:"boots"`
-	// Refused are errors, Ignored are warnings that the release of today does not give.
+	// Refused lists errors. Ignored lists warnings that the current release does not give.
 	Refused []string `json:"refused,omitempty"`
 	Ignored []string `json:"ignored,omitempty"`
-	// Left is the data that stays behind.
+	// Left lists the data that stays behind.
 	Left    []string          `json:"leftBehind,omitempty"`
 	Changes []plan.Difference `json:"changes,omitempty"`
 }

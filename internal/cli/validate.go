@@ -10,7 +10,7 @@ import (
 type validateOptions struct {
 	sources
 	strict bool
-	// previous is a file with the stacks as they run; empty: nothing is said of data.
+	// previous is a file with the running stacks. Empty means that the data is not checked.
 	previous string
 }
 
@@ -72,7 +72,7 @@ func runValidate(stdin io.Reader, streams Streams, options validateOptions) erro
 	return nil
 }
 
-// report prints what was found of one stack and reports whether it is valid.
+// report prints the findings for one stack, and reports whether it is valid.
 func report(p printer, s stack, found outcome, strict bool) bool {
 	for _, problem := range found.errs {
 		p.problem(s.title() + ": " + problem)

@@ -19,7 +19,7 @@ func contains(t *testing.T, got string, wanted ...string) {
 	}
 }
 
-// fields are the words of a table's line that begins with some.
+// fields returns the words of the table line that begins with the given words.
 func fields(t *testing.T, table string, begin ...string) []string {
 	t.Helper()
 	for line := range strings.Lines(table) {
@@ -48,7 +48,7 @@ func TestProviders(t *testing.T) {
 	if line := fields(t, one.out, "api_token"); line[len(line)-2] != "yes" {
 		t.Errorf("the token is no secret: %q", line)
 	}
-	// Both types that the name means, and what the operator writes by itself.
+	// The name matches both types. The operator supplies values itself.
 	two := run(t, "", "providers", "milvus", "--api", "vector_io")
 	contains(t, two.out, "inline::milvus", "remote::milvus", "supplied")
 
@@ -118,7 +118,7 @@ func TestRenderExplain(t *testing.T) {
 	if wrong := run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "config"); wrong.code != 2 {
 		t.Errorf("--explain -o config: exit code %d, want 2", wrong.code)
 	}
-	// Nothing is generated, and nothing is to be explained.
+	// Nothing is generated, so there is nothing to explain.
 	contains(t, run(t, stack("{distribution: {name: starter}}"), "render", "-f", "-", "--explain").out, "nothing is generated")
 }
 
@@ -141,7 +141,8 @@ func TestRenderRelease(t *testing.T) {
 	contains(t, image.err, `spec.distribution.image: "example.com/a:1": the release is that of the image`)
 }
 
-// What clients have to send as model is told where it is not what the spec says, and that another release changes it.
+// A note reports the model name that clients have to send if it differs from the spec. upgrade-check reports that
+// another release changes it.
 func TestPublicModels(t *testing.T) {
 	const spec = `{distribution: {name: starter, version: "0.7"}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}},
   resources: {models: [llama, {name: fast, providerModelId: meta/llama-70b}]}}`
@@ -157,7 +158,7 @@ func TestPublicModels(t *testing.T) {
 	}
 }
 
-// What of an external provider only its image knows is told, and where it is found out.
+// A note reports what only the image of an external provider contains, and when it is read.
 func TestExternalProviders(t *testing.T) {
 	const note = `externalProviders.inference[0]: image "r/a:1" is not read here; in a cluster its label io.llamastack.provider, ` +
 		`or the pod when it starts, tells type and module of "openai", and whether it is one of the API that it is listed under; ` +
@@ -210,7 +211,7 @@ func TestUpgradeCheck(t *testing.T) {
 	contains(t, unknown.err, "1 of 1 would not boot on release 9.9")
 }
 
-// TestDocumentation holds docs/cli.md to the verbs and flags there are.
+// TestDocumentation compares docs/cli.md with the actual commands and flags.
 func TestDocumentation(t *testing.T) {
 	data, err := os.ReadFile("../../docs/cli.md")
 	if err != nil {
@@ -228,7 +229,7 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// An API may be written as the spec has it, or as the server does.
+// An API can be written as in the spec or as in the server.
 func TestProvidersInTheSpellingOfTheSpec(t *testing.T) {
 	for _, api := range []string{"datasetIo", "datasetio", "vectorIo", "vector_io", "toolRuntime"} {
 		if got := run(t, "", "providers", "--release", "0.7", "--api", api); got.code != 0 || !strings.Contains(got.out, "remote::") {

@@ -2,13 +2,14 @@ package convert
 
 import "sync"
 
-// arena has the objects of one conversion. They go on to the next one: to make them anew would take a third of its time.
+// arena holds the objects of one conversion. They are reused for the next one, because allocating them would take a
+// third of its time.
 type arena struct {
 	objects []*object
 	used    int
 }
 
-// What an arena keeps at most, in objects and in the members of one. An ordinary conversion needs a half of that.
+// The maximum number of objects that an arena keeps, and of members in each. An ordinary conversion needs half of that.
 const (
 	maxKeptObjects = 128
 	maxKeptMembers = few
@@ -19,12 +20,12 @@ var arenas = sync.Pool{New: func() any { return &arena{objects: make([]*object, 
 func takeArena() *arena {
 	taken, ok := arenas.Get().(*arena)
 	if !ok {
-		panic("the pool has something else than arenas") // it is filled here alone
+		panic("the pool has something else than arenas") // only this package fills the pool
 	}
 	return taken
 }
 
-// giveBack ends the use of all objects of an arena. They keep nothing of what was converted.
+// giveBack releases all objects of an arena. They keep no reference to what was converted.
 func (a *arena) giveBack() {
 	for i, o := range a.objects[:a.used] {
 		if cap(o.members) > maxKeptMembers {
@@ -38,7 +39,8 @@ func (a *arena) giveBack() {
 	arenas.Put(a)
 }
 
-// object is an empty object. Without an arena, and where that is full, it is one that nobody else gets.
+// object returns an empty object. Without an arena, or if the arena is full, the object is a new one that is not
+// reused.
 func (a *arena) object() *object {
 	if a == nil || a.used == maxKeptObjects {
 		return newObject(a)

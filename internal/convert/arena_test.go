@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// What one conversion worked in goes on to the next: nothing of an object may be seen in another one.
+// Conversions reuse the memory of others. No value of one object may appear in another one.
 func TestConversionsShareNothing(t *testing.T) {
 	data, err := os.ReadFile("../webhook/conversion/testdata/v1alpha2.json")
 	if err != nil {

@@ -9,24 +9,23 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// maxDepth is how deep objects and lists may be nested in an object. The API
-// server's decoder takes 10,000, and a review nests an object in others.
+// maxDepth bounds the nesting of objects and lists in an object. The API server's decoder accepts 10,000, and a review
+// nests an object in others.
 const maxDepth = 9_900
 
-// roomForMarks is by how many bytes a converted object is longer at most, usually:
-// the annotation, and the conditions that only v1alpha1 has.
+// roomForMarks is the usual maximum number of bytes that a conversion adds: the annotation, and the conditions that
+// only v1alpha1 has.
 const roomForMarks = 4 << 10
 
-// Versions are the versions that conversion converts between, as apiVersion.
+// Versions lists the API versions that can be converted, as apiVersion.
 var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.String()}
 
-// AppendJSON adds an object in the version to, one of Versions, to dst. An object
-// that is of that version is added as it is. What conversion does not look at is
-// copied byte by byte: the memory needed is that of the result, and little more.
+// AppendJSON appends an object to dst, converted to the version to, which is one of Versions. An object that already
+// has that version is appended unchanged. Parts that conversion does not read are copied byte by byte, so the memory
+// needed is little more than that of the result.
 //
-// It is an error when object is no JSON, is nested deeper than an API server
-// reads, is of another kind or version, or has no metadata. Nothing else in a
-// LlamaStackDistribution is one.
+// AppendJSON returns an error if object is not JSON, is nested deeper than an API server reads, has another kind or
+// version, or has no metadata. No other LlamaStackDistribution gives an error.
 func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	from := takeArena()
 	defer from.giveBack()
@@ -42,14 +41,14 @@ func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	case version.says(to):
 		return append(dst, object...), nil
 	case version.says(v1alpha1.GroupVersion.String()):
-		_, _ = toHubObject(o) // what its annotation has is for DataProblem
+		_, _ = toHubObject(o) // DataProblem reports problems of the annotation
 	default:
 		_, _ = fromHubObject(o)
 	}
 	return o.appendTo(dst), nil
 }
 
-// looked are the objects that conversion looks into in every object, of either version.
+// looked are the objects that conversion opens in every object, for both versions.
 var looked = func() shape {
 	found := shape{}
 	found.add(path{"metadata", annotations})
@@ -61,7 +60,7 @@ var looked = func() shape {
 	return found
 }()
 
-// parse reads an object, and opens what conversion looks into in every one.
+// parse reads an object, and opens the parts that conversion always reads.
 func parse(data []byte, from *arena) (*object, error) {
 	r := reader{data: data, arena: from, closing: make([]byte, 0, roomForClosing)}
 	var o *object
@@ -82,7 +81,7 @@ func parse(data []byte, from *arena) (*object, error) {
 	return o, nil
 }
 
-// check refuses what no API server sends here.
+// check rejects objects that no API server sends.
 func check(o *object) error {
 	if kind := o.get("kind"); !kind.says(v1alpha1.Kind) {
 		return fmt.Errorf("kind %s is not converted here, only %s: correct spec.conversion of its CustomResourceDefinition",
@@ -98,7 +97,7 @@ func check(o *object) error {
 	return nil
 }
 
-// quoted is a value for a message, in short.
+// quoted returns a shortened value for a message.
 func quoted(v value) string {
 	if text, ok := v.text(); ok {
 		return fmt.Sprintf("%q", abbreviated(text))

@@ -21,7 +21,7 @@ const (
 	newer = "llamastack.io/v1alpha2"
 )
 
-// otherVersion is the version that an object is not of.
+// otherVersion returns the other version of the two.
 func otherVersion(object tree) string {
 	if object["apiVersion"] == older {
 		return newer
@@ -38,7 +38,8 @@ func convertBytes(t *testing.T, object []byte, to string) []byte {
 	return result
 }
 
-// An object with sorted keys, as an API server writes it, comes back byte by byte, as often as it goes there and back.
+// An object with sorted keys, as an API server writes it, stays the same byte by byte after any number of conversions
+// and back.
 func TestBytesAreStable(t *testing.T) {
 	for _, object := range someObjects(t) {
 		object["kind"] = v1alpha1.Kind
@@ -58,8 +59,8 @@ func TestBytesAreStable(t *testing.T) {
 	}
 }
 
-// FuzzBytes holds for any object in any spelling: its bytes are converted as its values are. What is JSON is what
-// encoding/json takes for it.
+// FuzzBytes checks that AppendJSON converts any object, however it is spelt, like ToHub and FromHub, and that it
+// accepts the same JSON as encoding/json.
 func FuzzBytes(f *testing.F) {
 	addCases(f)
 	f.Add([]byte(` { "metadata" : { "annotations":{"\u0061":"\u003c"} } , "spec":{"server":{"providers":{"inference":[ {"config":{"b":1, "a":[1.50]}} ]}}} } `))
@@ -97,7 +98,7 @@ func checkIsJSON(t *testing.T, data []byte) {
 	}
 }
 
-// JSON is as deep as encoding/json reads it, and an object as deep as an API server does.
+// The depth limit for JSON is that of encoding/json, and the limit for an object is that of an API server.
 func TestDepth(t *testing.T) {
 	for depth, want := range map[int]string{9_899: "", 9_900: "nested 9901 deep", 9_999: "nested 10000 deep", 10_000: "it is not JSON"} {
 		list := strings.Repeat("[", depth) + strings.Repeat("]", depth)
@@ -110,7 +111,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// An object with many fields, in any order and with some twice, is converted as one with few.
+// An object with many fields, in any order and with some duplicates, is converted like one with few.
 func TestManyFields(t *testing.T) {
 	var written strings.Builder
 	kept := tree{}
@@ -136,7 +137,7 @@ func TestManyFields(t *testing.T) {
 	}
 }
 
-// respelt is an object with its version and kind, the rest as it is spelt.
+// respelt returns an object with another version and kind. The rest keeps its spelling.
 func respelt(t *testing.T, data []byte, apiVersion string) []byte {
 	t.Helper()
 	var fields map[string]json.RawMessage
@@ -147,7 +148,7 @@ func respelt(t *testing.T, data []byte, apiVersion string) []byte {
 	return encodePlain(t, fields)
 }
 
-// encodePlain writes JSON without HTML escapes, as conversion does where it writes a text anew.
+// encodePlain writes JSON without HTML escapes, as conversion does for strings that it writes itself.
 func encodePlain(t *testing.T, value any) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -159,7 +160,7 @@ func encodePlain(t *testing.T, value any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// Only what is no LlamaStackDistribution is an error.
+// Only objects that are not LlamaStackDistributions give an error.
 func TestBytesOfSomethingElse(t *testing.T) {
 	for object, want := range map[string]string{
 		``:                                 "it is not JSON",
@@ -183,7 +184,7 @@ func TestBytesOfSomethingElse(t *testing.T) {
 	}
 }
 
-// Annotations never become more than an API server takes: it would refuse the object, and every list that it is in.
+// Annotations never exceed the API server's limit, because it would reject the object and every list that contains it.
 func TestRoomOfAnnotations(t *testing.T) {
 	const limit = 256 << 10
 	sizeOf := func(object tree) int {

@@ -7,9 +7,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 )
 
-// Carried returns the fields of the other version that the annotation conversion-data of an object keeps, as dotted
-// paths. None: the object has no such annotation, the annotation is ignored, or it only says where the object was made.
-// object is not changed.
+// Carried returns the fields of the other version in the conversion-data annotation of an object, as dotted paths. It
+// returns none if the object has no such annotation, if the annotation is ignored, or if it only contains the version
+// in which the object was created. It does not change object.
 func Carried(object map[string]any) []string {
 	_, carried, err := content(treeOf(object))
 	if err != nil {
@@ -24,8 +24,8 @@ func Carried(object map[string]any) []string {
 	return found
 }
 
-// Counterpart returns where a field of one version is in the other one, to, which is one of Versions. A part of a field
-// lies within the counterpart of the field. What has none is returned as it is.
+// Counterpart returns the path of a field in the version to, which is one of Versions. A part of a field lies below the
+// counterpart of the field. A field without a counterpart is returned unchanged.
 func Counterpart(field []string, to string) []string {
 	best := counterpart{}
 	for _, c := range counterparts(to) {
@@ -36,10 +36,10 @@ func Counterpart(field []string, to string) []string {
 	return slices.Concat(best.to, field[len(best.from):])
 }
 
-// counterpart is a field of one version and of the other.
+// counterpart is a field of one version and the same field of the other version.
 type counterpart struct{ from, to path }
 
-// counterparts are the fields with a counterpart in a version.
+// counterparts returns the fields with a counterpart in a version.
 func counterparts(to string) []counterpart {
 	found := make([]counterpart, 0, len(named))
 	for _, f := range named {

@@ -9,33 +9,31 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// ToHub turns a v1alpha1 object, as values of JSON, into one of v1alpha2. It
-// carries the compat mark unless it was born as v1alpha2. Of its status goes what
-// only v1alpha1 has, where it follows from what the hub stores. older is not changed.
+// ToHub converts a v1alpha1 object, as JSON values, to v1alpha2. It adds the compatibility annotation unless the object
+// was created as v1alpha2. It removes the parts of the status that only v1alpha1 has if they follow from what the hub
+// stores. It does not change older.
 func ToHub(older map[string]any) map[string]any {
 	tree := treeOf(older)
-	_, _ = toHubObject(tree) // what its annotation has is for DataProblem
+	_, _ = toHubObject(tree) // DataProblem reports problems of the annotation
 	return tree.values(decoderFor(older))
 }
 
-// FromHub turns a v1alpha2 object, as values of JSON, into one of v1alpha1, with the
-// conditions and fields of the status that only v1alpha1 has. hub is not changed.
+// FromHub converts a v1alpha2 object, as JSON values, to v1alpha1. It adds the conditions and fields of the status that
+// only v1alpha1 has. It does not change hub.
 func FromHub(hub map[string]any) map[string]any {
 	tree := treeOf(hub)
 	_, _ = fromHubObject(tree)
 	return tree.values(decoderFor(hub))
 }
 
-// ErrOmitted says that an object had more than v1alpha1 can show and its
-// annotation can carry: who writes it as v1alpha1 loses that. It stays with the
-// object in v1alpha2 until it is written anew.
+// ErrOmitted means that an object has more fields than v1alpha1 can show and its annotation can hold. Writing the
+// object as v1alpha1 removes these fields. The error stays with the object in v1alpha2 until it is written again.
 var ErrOmitted = errors.New("it had no room for all that v1alpha1 does not show, so that writing the object as v1alpha1 removes that: " +
 	"write the object as v1alpha2")
 
-// DataProblem says what is wrong with the annotation conversion-data of an
-// object of either version; nil: nothing. Conversion takes the object all the
-// same, and ignores the annotation unless this is an ErrOmitted. Who writes the
-// object should be told, for what the annotation was to bring back is lost.
+// DataProblem returns the problem of the conversion-data annotation of an object of either version, or nil. Conversion
+// still accepts the object, and ignores the annotation unless the problem is ErrOmitted. Report the problem to users
+// who write the object, because the content of the annotation is lost.
 func DataProblem(object map[string]any) error {
 	convert := toHubObject
 	if object["apiVersion"] == v1alpha2.GroupVersion.String() {
@@ -51,8 +49,8 @@ func DataProblem(object map[string]any) error {
 	return nil
 }
 
-// toHubObject makes an older object one of the hub, and returns what its
-// annotation carried. An error says why that was ignored.
+// toHubObject converts a v1alpha1 object to the hub, and returns the content of its annotation. An error gives the
+// reason why the annotation was ignored.
 func toHubObject(o *object) (losses, error) {
 	written, carried, err := content(o)
 	hub := toHub(written, carried.Born)
@@ -66,8 +64,8 @@ func toHubObject(o *object) (losses, error) {
 	return carried, err
 }
 
-// fromHubObject makes an object of the hub an older one, and returns what its
-// annotation carried. An error says why that was ignored.
+// fromHubObject converts a hub object to v1alpha1, and returns the content of its annotation. An error gives the reason
+// why the annotation was ignored.
 func fromHubObject(o *object) (losses, error) {
 	written, carried, err := content(o)
 	older, origin := toOlder(written), born(written)
@@ -82,7 +80,7 @@ func fromHubObject(o *object) (losses, error) {
 	return carried, err
 }
 
-// born is the version that an object was made as, where that is not v1alpha1.
+// born returns the version in which an object was created, or "" for v1alpha1.
 func born(hub *object) string {
 	if hub.lookup(annotationPath(names.AnnotationCompat)).says(names.CompatV1Alpha1) {
 		return ""
@@ -90,18 +88,17 @@ func born(hub *object) string {
 	return bornHub
 }
 
-// bornHub stands in the annotation of an object that was made as v1alpha2: a
-// write through v1alpha1 does not mark it.
+// bornHub is the value in the annotation of an object that was created as v1alpha2. Writing it through v1alpha1 does
+// not add the compatibility annotation.
 const bornHub = "v1alpha2"
 
-// The parts of an object that conversion looks at, side by side.
+// The parts of an object that conversion reads.
 const (
 	annotations = "annotations"
 	spec        = "spec"
 )
 
-// content are the annotations and the spec of an object, and what an annotation of
-// ours carries.
+// content returns the annotations and the spec of an object, and the content of the conversion-data annotation.
 func content(o *object) (*object, losses, error) {
 	result := o.another()
 	if written := o.get(spec); written.exists() {
@@ -116,14 +113,14 @@ func content(o *object) (*object, losses, error) {
 	return result, carried, err
 }
 
-// tidy leaves annotations out where there are none.
+// tidy removes empty annotations.
 func tidy(content *object) {
 	if given := content.objectAt(annotations); given != nil && given.size() == 0 {
 		content.delete(annotations)
 	}
 }
 
-// putContent puts a converted content into the object it came from.
+// putContent writes a converted content into its object.
 func putContent(o *object, apiVersion string, converted *object) {
 	o.set("apiVersion", rawText(apiVersion))
 	o.put(spec, converted.get(spec))

@@ -51,7 +51,7 @@ func encodeYAML(t *testing.T, object tree) []byte {
 	return text
 }
 
-// convertAndBack gives an object in the other version, and what comes back.
+// convertAndBack returns an object in the other version, and the object converted back.
 func convertAndBack(object tree) (other, back tree) {
 	if object["apiVersion"] == v1alpha1.GroupVersion.String() {
 		other = convert.ToHub(object)
@@ -61,7 +61,7 @@ func convertAndBack(object tree) (other, back tree) {
 	return other, convert.ToHub(other)
 }
 
-// Each case shows an object in the other version, and comes back as it was.
+// Each case shows an object in the other version, and the object is unchanged when it is converted back.
 func TestConversion(t *testing.T) {
 	const cases = "testdata/cases"
 	for _, name := range golden.Cases(t, cases) {
@@ -82,7 +82,7 @@ func TestConversion(t *testing.T) {
 	}
 }
 
-// What was lost comes back only where what can be seen still agrees with it.
+// Lost values come back only if the visible fields still agree with them.
 func TestChangesInTheOtherVersion(t *testing.T) {
 	for name, c := range map[string]struct {
 		written string
@@ -155,7 +155,7 @@ func TestChangesInTheOtherVersion(t *testing.T) {
 	}
 }
 
-// The mark is given at birth and by nothing else.
+// The compatibility annotation is added at creation and at no other time.
 func TestCompatMark(t *testing.T) {
 	annotations := func(object tree) tree { return at(object, "metadata", "annotations") }
 	older := decodeYAML(t, []byte(`{apiVersion: llamastack.io/v1alpha1, metadata: {name: a}, spec: {server: {distribution: {name: s}}}}`))

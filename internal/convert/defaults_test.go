@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// An API server adds defaults to what is written in a version, and to what is read from the store. Neither shows up as
-// a change: who reads an object and writes it back has changed nothing.
+// An API server adds defaults to objects that are written in a version, and to objects read from the store. Neither
+// counts as a change, so reading an object and writing it back changes nothing.
 func TestDefaultsChangeNothing(t *testing.T) {
 	for _, object := range someObjects(t) {
 		if object["apiVersion"] == v1alpha1.GroupVersion.String() {
@@ -35,7 +35,7 @@ func TestDefaultsChangeNothing(t *testing.T) {
 	}
 }
 
-// someObjects are the golden cases, and filled ones of both versions.
+// someObjects returns the golden cases, and filled objects of both versions.
 func someObjects(t *testing.T) []tree {
 	t.Helper()
 	const cases = "testdata/cases"
@@ -54,7 +54,7 @@ func someObjects(t *testing.T) []tree {
 	return objects
 }
 
-// defaultOlder adds what the schema of v1alpha1 defaults: replicas, and the name of a container that has a spec.
+// defaultOlder adds the defaults of the v1alpha1 schema: replicas, and the name of a container that has a spec.
 func defaultOlder(object tree) tree {
 	object = runtime.DeepCopyJSON(object)
 	setMissing(at(object, "spec"), "replicas", json.Number("1"))
@@ -62,7 +62,7 @@ func defaultOlder(object tree) tree {
 	return object
 }
 
-// defaultHub adds what the schema of v1alpha2 defaults: workload and its replicas.
+// defaultHub adds the defaults of the v1alpha2 schema: workload and its replicas.
 func defaultHub(object tree) tree {
 	object = runtime.DeepCopyJSON(object)
 	setMissing(at(object, "spec"), "workload", tree{})

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
-// digestLength is how many hex digits tell two values of one field apart.
+// digestLength is the number of hex digits in the digest of a value.
 const digestLength = 16
 
 func digest(v value) string {
@@ -17,7 +17,7 @@ func digest(v value) string {
 	return hex.EncodeToString(sum[:])[:digestLength]
 }
 
-// encode writes a value in its one spelling: sorted keys, no space, no HTML escapes. Numbers stay as they are.
+// encode writes a value in its canonical form: sorted keys, no white space, no HTML escapes. Numbers stay as they are.
 func encode(v value) []byte {
 	e := encoder{out: make([]byte, 0, len(v.raw)), canonical: true}
 	e.value(v)
@@ -26,7 +26,7 @@ func encode(v value) []byte {
 
 type encoder struct {
 	out []byte
-	// canonical says that raw values are spelt anew.
+	// canonical reports that raw values are rewritten in canonical form.
 	canonical bool
 }
 
@@ -60,7 +60,7 @@ func (e *encoder) object(o *object) {
 	e.out = append(e.out, '}')
 }
 
-// appendTo writes an object; what is raw in it stays as it is.
+// appendTo appends an object. Raw values stay as they are.
 func (o *object) appendTo(dst []byte) []byte {
 	e := encoder{out: dst}
 	e.object(o)
@@ -73,7 +73,7 @@ func (e *encoder) comma(i int) {
 	}
 }
 
-// appendText writes a text as marshal does, and most of them faster.
+// appendText writes a string like marshal does, but faster in most cases.
 func appendText[T string | []byte](dst []byte, text T) []byte {
 	begin := len(dst)
 	dst = append(append(dst, '"'), text...)
@@ -94,7 +94,7 @@ func appendText[T string | []byte](dst []byte, text T) []byte {
 	return append(append(dst, text[written:]...), '"')
 }
 
-// respell writes the raw value at i in its one spelling, and returns where it ends. It needs the memory of the result.
+// respell writes the raw value at i in canonical form, and returns its end. It only needs memory for the result.
 func (e *encoder) respell(r *reader, i int) int {
 	switch r.at(i) {
 	case '{':
@@ -119,7 +119,7 @@ func (e *encoder) respell(r *reader, i int) int {
 	}
 }
 
-// respellObject relies on sorted keys, as an API server writes them. An object with others is read as a whole.
+// respellObject expects sorted keys, as an API server writes them. It decodes an object with unsorted keys as a whole.
 func (e *encoder) respellObject(r *reader, start int) int {
 	begin := len(e.out)
 	e.out = append(e.out, '{')
@@ -149,24 +149,24 @@ func (e *encoder) respellText(raw []byte) {
 	}
 }
 
-// marshal writes JSON without HTML escapes; maps are sorted.
+// marshal returns JSON without HTML escapes. Maps are sorted.
 func marshal(value any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		return []byte("null") // values of JSON can be encoded
+		return []byte("null") // JSON values can always be encoded
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// decode reads one JSON value; numbers stay as they were written.
+// decode reads one JSON value. Numbers stay as they are written.
 func decode(data []byte) any {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
-		return nil // what is decoded here is valid
+		return nil // the data is valid JSON
 	}
 	return value
 }

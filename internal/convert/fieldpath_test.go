@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// fieldPaths are the paths of all fields below a type, but those inside of the types of Kubernetes itself.
+// fieldPaths adds the paths of all fields below a type, except those inside Kubernetes types.
 func fieldPaths(typ reflect.Type, at string, into map[string]bool) {
 	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, typ.Kind()) {
 		typ = typ.Elem()
@@ -34,7 +34,8 @@ func fieldPaths(typ reflect.Type, at string, into map[string]bool) {
 	}
 }
 
-// Whatever field a message names, a user of v1alpha1 reads the name of a field of v1alpha1, or that it is one of v1alpha2.
+// For every field that a message names, a user of v1alpha1 reads the name of a v1alpha1 field, or that the field
+// belongs to v1alpha2.
 func TestOlderPathsOfEveryField(t *testing.T) {
 	hub, older := map[string]bool{}, map[string]bool{}
 	fieldPaths(reflect.TypeFor[v1alpha2.LlamaStackDistributionSpec](), "spec", hub)
@@ -54,7 +55,7 @@ func TestOlderPathsOfEveryField(t *testing.T) {
 			}
 		}
 	}
-	// What has no field of the hub is an annotation, or a part of what has.
+	// A field without a counterpart in the hub is an annotation, or part of a field with a counterpart.
 	for _, path := range slices.Sorted(maps.Keys(older)) {
 		if parts := strings.Split(path, "."); !named[path] && len(parts) > 3 && !slices.Contains(annotated, path) {
 			t.Errorf("%s: no field of v1alpha2 is named so", path)
@@ -66,11 +67,11 @@ var annotated = []string{
 	"spec.server.containerSpec.name", "spec.server.tlsConfig.caBundle.configMapNamespace", "spec.server.userConfig.configMapNamespace",
 }
 
-// plainOfHub are names of fields that only v1alpha2 has, and that are no words of English.
+// plainOfHub matches names of fields that only v1alpha2 has and that are not English words.
 var plainOfHub = regexp.MustCompile(`(?:^|[^.\w])(accessModes|baseConfig|envFrom|imagePullPolicy|imagePullSecrets|ingressClassName|overrideConfig|` +
 	`podAnnotations|podLabels|removeSettings|retainOnDelete|secretEnv|storageClassName|targetCPUUtilization|targetMemoryUtilization|tlsSecretName)\b`)
 
-// No sentence in the code names a field in a way that OlderPaths does not see.
+// No message in the code names a field in a form that OlderPaths does not recognize.
 func TestMessagesNameFieldsThatOlderPathsSees(t *testing.T) {
 	sentences := 0
 	err := filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {

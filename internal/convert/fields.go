@@ -6,16 +6,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// field is one field of the API under the names of both versions.
+// field is a field of the API with its paths in both versions.
 type field struct {
 	older, hub path
-	// holder says that only the object itself is meant: that it is there, not
-	// what is in it.
+	// holder reports that only the existence of the object counts, not its content.
 	holder bool
 }
 
-// fields are what both versions have. What is not here and not in toHub and
-// toOlder has no counterpart.
+// fields lists the fields that both versions have. A field that is neither here nor in toHub and toOlder has no
+// counterpart.
 var fields = []field{
 	holder("spec", "spec"),
 	same("spec.replicas", "spec.workload.replicas"),
@@ -57,7 +56,7 @@ var fields = []field{
 type attribute struct {
 	older      path
 	annotation string
-	// beside is what the hub has to have for the annotation to mean anything.
+	// beside is the field that the hub must have for the annotation to have a meaning.
 	beside path
 	// usual is the value that needs no annotation.
 	usual string

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// Which fields have no counterpart is decided, not forgotten: a new field is in
-// conversion's table, or in these lists.
+// Every field without a counterpart is listed on purpose: a new field is in the table of the conversion, or in these
+// lists.
 func TestFieldsWithoutCounterpart(t *testing.T) {
 	files := make(map[string][]byte)
 	for _, version := range []struct {
@@ -41,7 +41,7 @@ func TestFieldsWithoutCounterpart(t *testing.T) {
 	golden.Dir(t, "testdata/without", files)
 }
 
-// lost says that a field stands in the annotation, alone or with what it is in.
+// lost reports whether a field is in the annotation, alone or as part of an object.
 func lost(t *testing.T, other tree, field string) bool {
 	t.Helper()
 	var carried struct{ Lost []struct{ Path string } }
@@ -65,8 +65,7 @@ type leaf struct {
 	kind reflect.Kind
 }
 
-// leaves are the fields of our own types, down to what is Kubernetes' or any
-// JSON.
+// leaves returns the fields of our own types, down to Kubernetes types and arbitrary JSON.
 func leaves(typ reflect.Type, path []string) []leaf {
 	var found []leaf
 	for field := range typ.Fields() {
@@ -85,20 +84,20 @@ func leaves(typ reflect.Type, path []string) []leaf {
 	return found
 }
 
-// keepsJSON says that a type holds what was written as it is.
+// keepsJSON reports whether a type keeps the JSON text of a value.
 func keepsJSON(typ reflect.Type) bool {
 	_, raw := typ.FieldByName("Raw")
 	return raw
 }
 
-// required are fields without which others of the same object mean nothing.
+// required are fields that other fields of the same object need to have a meaning.
 var required = map[string]tree{
 	"autoscaling": {"maxReplicas": json.Number("5")},
 	"userConfig":  {"configMapName": "config"},
 	"caBundle":    {"configMapName": "config"},
 }
 
-// object has one field alone, with what it needs.
+// object returns an object with this field alone, and the fields that it requires.
 func (l leaf) object(apiVersion string) tree {
 	var value any = "x"
 	switch l.kind {
@@ -117,7 +116,7 @@ func (l leaf) object(apiVersion string) tree {
 	return tree{"apiVersion": apiVersion, "metadata": tree{"name": "a"}, "spec": value}
 }
 
-// The table of keys for a region is what the releases say.
+// The table of region keys agrees with the data of the releases.
 func TestRegionKeys(t *testing.T) {
 	checked := 0
 	for _, line := range release.Lines() {

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// fill gives every field some value that its JSON form can hold.
+// fill sets every field to a value that its JSON form can hold.
 func fill(filler *randfill.Filler, object any) {
 	filler.NilChance(0.3).NumElements(1, 2).MaxDepth(12).Funcs(
 		func(*metav1.TypeMeta, randfill.Continue) {},
@@ -50,12 +50,12 @@ func fill(filler *randfill.Filler, object any) {
 		},
 		func(g *v1alpha2.ConfigGeneration, c randfill.Continue) {
 			c.FillNoCustom(g)
-			g.ConfigMapName = "generated" // never empty in what is written
+			g.ConfigMapName = "generated" // never empty in written objects
 		},
 		func(s *v1alpha1.LlamaStackDistributionStatus, c randfill.Continue) {
 			c.FillNoCustom(s)
 			if s.ConfigGeneration == nil {
-				s.GeneratedConfigMap = "" // the hub's types cannot hold one alone
+				s.GeneratedConfigMap = "" // the hub's types cannot hold it alone
 			}
 		},
 		func(u *v1alpha1.UserConfigSpec, c randfill.Continue) {
@@ -71,7 +71,7 @@ var conditionTypes = []string{
 	"Available", "DeploymentReady", "HealthCheck", "DeploymentUpdated", "ServiceReady", "ConfigGenerated", "ConfigReady", "StorageReady", "other",
 }
 
-// text is a string that JSON gives back as it is.
+// text returns a string that JSON keeps unchanged.
 func text(c randfill.Continue) string {
 	return []string{"", "a", "llama-stack", "ü/~", "v1alpha1", "5Gi", "<&>"}[c.Intn(7)]
 }
@@ -82,7 +82,7 @@ func anyJSON(c randfill.Continue) []byte {
 	}[c.Intn(6)])
 }
 
-// anyProviders has every key that conversion looks at, of any type.
+// anyProviders returns providers with every key that conversion reads, with values of any type.
 func anyProviders(c randfill.Continue) []byte {
 	one := func() any {
 		provider := map[string]any{"provider": []any{"vllm", "remote::bedrock", 7, nil}[c.Intn(4)]}
@@ -102,7 +102,7 @@ func anyProviders(c randfill.Continue) []byte {
 func encoded(value any) []byte {
 	data, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // the values stand above
+		panic(err) // the values are valid JSON
 	}
 	return data
 }

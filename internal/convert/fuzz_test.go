@@ -22,8 +22,8 @@ import (
 
 const conversionData = "llamastack.io/conversion-data"
 
-// FuzzOlder holds for any JSON of a v1alpha1 object: v1alpha1 to v1alpha2 to
-// v1alpha1 gives the same object, but for what of the status is not stored.
+// FuzzOlder checks for any JSON of a v1alpha1 object that converting it to v1alpha2 and back gives the same object,
+// except for the parts of the status that are not stored.
 func FuzzOlder(f *testing.F) { fuzzTree(f, v1alpha1.GroupVersion.String()) }
 
 // FuzzHub is the same for v1alpha2.
@@ -49,20 +49,19 @@ func fuzzTree(f *testing.F, apiVersion string) {
 			return
 		}
 		_, back := convertAndBack(object)
-		// To compare takes a tenth of the time that to tell the difference takes.
+		// Comparing takes a tenth of the time that computing the difference takes.
 		if was, is := sameStored(object), sameStored(back); !reflect.DeepEqual(was, is) {
 			t.Fatalf("there and back (-was +is):\n%s", cmp.Diff(was, is))
 		}
 		checkStored(t, back)
-		// An annotation that somebody wrote by hand may say what does not agree with the object; once it is written
-		// here it stays.
+		// An annotation written by hand may contradict the object. After conversion has written it, it is stable.
 		if _, again := convertAndBack(back); !reflect.DeepEqual(back, again) {
 			t.Fatalf("there and back once more (-was +is):\n%s", cmp.Diff(back, again))
 		}
 	})
 }
 
-// addCases gives a fuzz target the golden cases to start from.
+// addCases adds the golden cases to a fuzz target.
 func addCases(f *testing.F) {
 	files, err := filepath.Glob("testdata/cases/*/in.yaml")
 	if err != nil || len(files) == 0 {
@@ -81,9 +80,8 @@ func addCases(f *testing.F) {
 	}
 }
 
-// storable reads JSON that an API server may keep: an object with metadata of
-// the usual form, and a spec that the types of its version hold beside fields
-// that nobody knows.
+// storable decodes JSON that an API server may store: an object with metadata of the usual form, and a spec that fits
+// the types of its version and may have unknown fields.
 func storable(data []byte, apiVersion string) (tree, bool) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -121,7 +119,7 @@ func fits(object tree) bool {
 	return utiljson.Unmarshal(data, &v1alpha2.LlamaStackDistribution{}) == nil
 }
 
-// withoutData is an object without the annotation that conversion writes.
+// withoutData returns an object without the conversion-data annotation.
 func withoutData(object tree) tree {
 	result := runtime.DeepCopyJSON(object)
 	if annotations := at(result, "metadata", "annotations"); annotations != nil {
@@ -133,8 +131,8 @@ func withoutData(object tree) tree {
 	return result
 }
 
-// What the types of one version hold, whatever that is, the types of the other
-// read, and it comes back the same.
+// The types of the other version can read any value that the types of one version can hold, and the value comes back
+// the same.
 func FuzzTypes(f *testing.F) {
 	f.Add([]byte("seed"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -142,7 +140,7 @@ func FuzzTypes(f *testing.F) {
 	})
 }
 
-// The same for so many objects that every field had several values.
+// TestTypes checks the same for so many objects that every field had several values.
 func TestTypes(t *testing.T) {
 	for seed := range int64(100) {
 		roundTripTypes(t, func() *randfill.Filler { return randfill.NewWithSeed(seed) })

@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The fields with a form of their own.
+// The fields that need their own conversion.
 var (
 	olderNetwork     = split("spec.network")
 	olderExpose      = split("spec.network.exposeRoute")
@@ -18,7 +18,7 @@ var (
 	hubProviders     = split("spec.providers")
 )
 
-// toHub is what of an older content can be seen in the hub.
+// toHub returns the part of a v1alpha1 content that the hub can show.
 func toHub(older *object, born string) *object {
 	older = switchedOff(older)
 	hub := older.another()
@@ -44,9 +44,9 @@ func toHub(older *object, born string) *object {
 	return hub
 }
 
-// switchedOff is a content without what v1alpha1 writes for off, and the hub by
-// leaving it out: a userConfig without a name, autoscaling up to no replica. The
-// content itself is not changed.
+// switchedOff returns a content without the fields that v1alpha1 sets to switch something off and that the hub leaves
+// out: a userConfig without a name, and autoscaling with a maximum of no replica. It does not change the content
+// itself.
 func switchedOff(older *object) *object {
 	off := offIn(older)
 	if len(off) == 0 {
@@ -59,7 +59,7 @@ func switchedOff(older *object) *object {
 	return older
 }
 
-// offIn are the places of what is written for off.
+// offIn returns the paths of the fields that switch something off.
 func offIn(older *object) []path {
 	var off []path
 	if userConfig := older.objectAt(olderUserConfig...); userConfig.get("configMapName").says("") {
@@ -82,8 +82,8 @@ func positive(v value) bool {
 	return json.Unmarshal(v.raw, &number) == nil && number >= 1
 }
 
-// exposeToHub writes the switch as it is. A network that says nothing of it
-// still says that there is a network, which a renderer may want to know.
+// exposeToHub copies the value of the switch. For a network without the switch, the hub still records that there is a
+// network, because a renderer may need that.
 func exposeToHub(older, hub *object) {
 	network := older.objectAt(olderNetwork...)
 	if network == nil {
@@ -98,7 +98,7 @@ func exposeToHub(older, hub *object) {
 	}
 }
 
-// toOlder is what of a hub's content can be seen in v1alpha1.
+// toOlder returns the part of a hub content that v1alpha1 can show.
 func toOlder(hub *object) *object {
 	older := hub.another()
 	if given := hub.objectAt(annotations); given != nil {
@@ -128,7 +128,7 @@ func toOlder(hub *object) *object {
 	return older
 }
 
-// applies reports whether the hub has what the annotation is about.
+// applies reports whether the hub has the field that the annotation belongs to.
 func (a attribute) applies(hub *object) bool {
 	return a.beside == nil || !hub.lookup(a.beside).isNull()
 }

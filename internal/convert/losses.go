@@ -6,34 +6,32 @@ import (
 	"slices"
 )
 
-// losses are what stands in the annotation `llamastack.io/conversion-data`.
+// losses is the content of the annotation `llamastack.io/conversion-data`.
 type losses struct {
-	// Born is the version that the object was made as; empty is v1alpha1.
+	// Born is the version in which the object was created. Empty means v1alpha1.
 	Born string `json:"born,omitempty"`
-	// Lost is what the version of this object cannot hold of the other one.
+	// Lost lists the values of the other version that the version of this object cannot hold.
 	Lost []loss `json:"lost,omitempty"`
-	// Omitted says that it is more than annotations may have, so that Lost has
-	// none of it. Who writes such an object back in this version loses it.
+	// Omitted reports that these values exceed the limit of annotations, so that Lost is empty. Writing such an object
+	// back in this version loses them.
 	Omitted bool `json:"omitted,omitempty"`
 }
 
-// loss is one place where the other version says something else than what this
-// version converts to.
+// loss is a place where the value in the other version differs from the one that conversion gives.
 type loss struct {
-	// Path is the place in the other version, as a JSON pointer from
-	// `/annotations` or `/spec`.
+	// Path is the place in the other version, as a JSON pointer from `/annotations` or `/spec`.
 	Path string `json:"path"`
-	// Seen is the digest of what this version converts to there; empty is
-	// nothing. Another digest: the field was changed since, and that counts.
+	// Seen is the digest of the value that conversion gives for this place. Empty means no value. If the digest
+	// differs, the field was changed since, and the change wins.
 	Seen string `json:"seen,omitempty"`
-	// Value is what the other version says; missing is nothing.
+	// Value is the value in the other version. A missing value means that there is none.
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// roomForLosses is how many bytes most losses have at most.
+// roomForLosses is the size in bytes that is enough for most losses.
 const roomForLosses = 1 << 10
 
-// appendTo writes losses as marshal does, and faster: most objects have some.
+// appendTo writes losses like marshal does, but faster, because most objects have some.
 func (l losses) appendTo(dst []byte) []byte {
 	dst = append(dst, '{')
 	if l.Born != "" {
@@ -65,7 +63,7 @@ func (l loss) appendTo(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendComma goes on with a list or an object, unless it has nothing yet.
+// appendComma appends a comma to a list or an object that is not empty.
 func appendComma(dst []byte) []byte {
 	if last := dst[len(dst)-1]; last == '{' || last == '[' {
 		return dst
@@ -73,12 +71,12 @@ func appendComma(dst []byte) []byte {
 	return append(dst, ',')
 }
 
-// layout says how the content of a version is compared.
+// layout controls how the content of a version is compared.
 type layout struct {
-	// units are compared and restored whole: a part of one alone would mean
-	// something else. A step `*` is any.
+	// units are compared and restored as a whole, because a part of one alone would have another meaning. A step `*`
+	// matches any key.
 	units []path
-	// anchors are objects whose further fields mean nothing without them.
+	// anchors are objects whose other fields mean nothing without them.
 	anchors []path
 }
 
@@ -95,18 +93,17 @@ var (
 	}
 )
 
-// longestSpelling is by how many times a text may be longer than it has to be:
-// "<" is six bytes in the API server's JSON.
+// longestSpelling bounds how many times longer than necessary a string may be spelt: "<" takes six bytes in the API
+// server's JSON.
 const longestSpelling = 6
 
-// maxSteps is how deep the places of losses lie at most. No field with a
-// counterpart lies deeper; what does is part of a value.
+// maxSteps bounds the depth of the paths of losses. No field with a counterpart lies deeper; anything deeper is part of
+// a value.
 const maxSteps = 8
 
-// differences lists where a content differs from what the other version
-// converts to. Objects are compared field by field, so that a field which is
-// changed later leaves the others alone. It reports whether that is all: it ends
-// when there is more than annotations may have.
+// differences lists the places where a content differs from the one that conversion gives. Objects are compared field
+// by field, so that a later change of one field does not affect the others. It reports whether the list is complete: it
+// stops when the list exceeds the limit of annotations.
 func differences(written, visible *object, how layout) ([]loss, bool) {
 	f := finder{layout: how, room: maxAnnotations, arena: written.arena}
 	f.compare(make(path, 0, maxSteps), value{object: written}, value{object: visible})
@@ -131,16 +128,16 @@ func (f *finder) compare(p path, written, visible value) {
 			f.compare(append(p, key), both.a, both.b)
 		}
 		if written.exists() {
-			return // an object comes into being with what is in it
+			return // restoring the content of an object creates the object
 		}
-		visible = value{object: f.arena.object()} // it goes once nothing is left in it
+		visible = value{object: f.arena.object()} // restoring removes the object when its content is gone
 	}
 	if written.exists() != visible.exists() || !equal(written, visible) {
 		f.add(p, written, visible)
 	}
 }
 
-// roomForFound is how many differences most objects have at most.
+// roomForFound is the number of differences that is enough for most objects.
 const roomForFound = 8
 
 func (f *finder) add(p path, written, visible value) {

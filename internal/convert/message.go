@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// Warnings are sentences about what a v1alpha1 object says and does not mean in
-// the hub. older is not changed.
+// Warnings returns sentences about settings of a v1alpha1 object that have no effect in the hub. It does not change
+// older.
 func Warnings(older map[string]any) []string {
 	autoscaling := treeOf(older).objectAt(olderAutoscaling...)
 	if autoscaling == nil || positive(autoscaling.get("maxReplicas")) {
@@ -22,24 +22,24 @@ func Warnings(older map[string]any) []string {
 		".maxReplicas: less than 1 is no autoscaling: remove autoscaling, or take 1 or more"}
 }
 
-// hubField is a field of the spec in a text for people, with what is before it. It may go without `spec.` where its name
-// says which one it is. An API group, as networking.k8s.io, is none.
+// hubField matches a field of the spec in a message, with the character before it. The prefix `spec.` is optional if
+// the name is unambiguous. An API group such as networking.k8s.io does not match.
 var hubField = regexp.MustCompile(`(^|[^.\w])(spec\.[A-Za-z]+|` +
 	`(?:overrideConfig|baseConfig|secretEnv|removeSettings|workload\.[a-z][A-Za-z]+|networking\.(?:port|tls|expose|allowedFrom))\b)` +
 	`((?:\.[A-Za-z]+)*)((?:\[[^\]]*\](?:\.[A-Za-z]+)*)*)(` + ofHub + `)?`)
 
-// ofHub stands behind a field that v1alpha1 has not.
+// ofHub follows the name of a field that v1alpha1 does not have.
 const ofHub = " of v1alpha2"
 
-// OlderPaths names the fields in a text about a hub as v1alpha1 does. What has
-// no counterpart is said to be one of v1alpha2. A text that it gave stays as it is.
+// OlderPaths replaces the field names in a message about a hub object by those of v1alpha1. Fields without a
+// counterpart are marked as fields of v1alpha2. Applying it again to its result changes nothing.
 func OlderPaths(text string) string {
 	return hubField.ReplaceAllStringFunc(text, func(found string) string {
 		parts := hubField.FindStringSubmatch(found)
 		before, name, inside := parts[1], parts[2]+parts[3], parts[4]
 		full := "spec." + strings.TrimPrefix(name, "spec.")
 		if parts[5] != "" || !hasField(reflect.TypeFor[v1alpha2.LlamaStackDistribution](), split(full)) {
-			return found // told already, or of another kind: the API server's words about a Deployment
+			return found // already marked, or a field of another kind, as in the API server's messages about a Deployment
 		}
 		older, ok := olderPath(split(full))
 		switch named := strings.Join(older, "."); {
@@ -53,8 +53,8 @@ func OlderPaths(text string) string {
 	})
 }
 
-// named are the fields by which a path is found: those of both versions, and where a part of the one is the whole of the
-// other.
+// named lists the fields for finding a counterpart: those of both versions, and those that correspond to a part of a
+// field in the other version.
 var named = slices.Concat(fields, []field{
 	{older: olderExpose, hub: hubExpose},
 	{older: olderUserConfig, hub: split("spec.overrideConfig")},
@@ -65,7 +65,8 @@ var named = slices.Concat(fields, []field{
 	{older: split("spec.server.storage"), hub: split("spec.storage")},
 })
 
-// olderPath takes the longest field that a path begins with, and reports whether v1alpha1 has what that leads to.
+// olderPath replaces the longest known field that a path begins with, and reports whether v1alpha1 has the resulting
+// field.
 func olderPath(p path) (path, bool) {
 	best := field{}
 	for _, f := range named {
@@ -80,7 +81,8 @@ func olderPath(p path) (path, bool) {
 	return older, hasField(reflect.TypeFor[v1alpha1.LlamaStackDistribution](), older)
 }
 
-// hasField reports whether a path leads to a field of a type. What is below a value that is no struct is taken to be in it.
+// hasField reports whether a type has the field at a path. Any path below a value that is not a struct is assumed to
+// exist.
 func hasField(typ reflect.Type, p path) bool {
 	for _, name := range p {
 		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// object is a JSON object that somebody looked into, with each key once. Most have few members, and are searched from
-// the first one on: that takes less time and memory than a map.
+// object is an opened JSON object, with each key once. Most objects have few members and are searched linearly, which
+// takes less time and memory than a map.
 type object struct {
 	members []member
-	// places are where the keys stand in an object with many members. Nil: nobody has asked yet.
+	// places maps the keys of an object with many members to their indexes. Nil means that it was not needed yet.
 	places map[string]int
-	// arena is where the object is from, and those that are made for it. Nil: they are their own.
+	// arena is the source of this object and of objects made for it. Nil means that they are allocated one by one.
 	arena *arena
 }
 
@@ -21,10 +21,10 @@ type member struct {
 	value value
 }
 
-// few is how many members are searched one by one.
+// few is the maximum number of members for a linear search.
 const few = 32
 
-// newObject is an object with room for as many members as most have.
+// newObject returns an object with room for the usual number of members.
 func newObject(from *arena) *object {
 	roomy := &struct {
 		object
@@ -34,7 +34,7 @@ func newObject(from *arena) *object {
 	return &roomy.object
 }
 
-// another is an empty object from where this one is.
+// another returns an empty object from the same arena.
 func (o *object) another() *object {
 	if o == nil {
 		return newObject(nil)
@@ -84,7 +84,8 @@ func (o *object) get(key string) value {
 	return value{}
 }
 
-// open is the object that the member at a place is, opened for good. Nil: it is none.
+// open returns the object in the member at an index, and keeps it opened. It returns nil if the member is not an
+// object.
 func (o *object) open(i int) *object { return o.members[i].value.open(o.arena) }
 
 func (o *object) set(key string, v value) {
@@ -98,7 +99,7 @@ func (o *object) set(key string, v value) {
 	}
 }
 
-// put is set, and takes the key away where there is no value.
+// put sets a key, or deletes it if there is no value.
 func (o *object) put(key string, v value) {
 	if v.exists() {
 		o.set(key, v)
@@ -123,7 +124,7 @@ func (o *object) delete(key string) {
 	o.members = o.members[:last]
 }
 
-// sorted are the members in the order of their keys.
+// sorted returns the members in the order of their keys.
 func (o *object) sorted() []member {
 	if o == nil {
 		return nil
@@ -144,10 +145,10 @@ func (o *object) clone() *object {
 	return result
 }
 
-// pair are the values of one key in two objects.
+// pair holds the values of one key in two objects.
 type pair struct{ a, b value }
 
-// pairs are the keys of two objects, in order and each once.
+// pairs yields the keys of two objects, in order and each once.
 func pairs(a, b *object) iter.Seq2[string, pair] {
 	return func(yield func(string, pair) bool) {
 		x, y := a.sorted(), b.sorted()
@@ -169,7 +170,7 @@ func pairs(a, b *object) iter.Seq2[string, pair] {
 	}
 }
 
-// merged is the union of two objects; of a key in both, over's value.
+// merged returns the union of two objects. For a key in both, the value of over wins.
 func merged(under, over *object) *object {
 	result := over.another()
 	for _, o := range []*object{under, over} {

@@ -1,9 +1,9 @@
 package convert
 
-// path leads through JSON objects.
+// path is a path through JSON objects.
 type path []string
 
-// lookup is the value at a path. Objects on the way are opened for good.
+// lookup returns the value at a path. Objects on the path stay opened.
 func (o *object) lookup(p path) value {
 	last := len(p) - 1
 	for _, step := range p[:last] {
@@ -16,7 +16,7 @@ func (o *object) lookup(p path) value {
 	return o.get(p[last])
 }
 
-// objectAt is the object at a path, opened for good. Nil: there is none.
+// objectAt returns the object at a path, and keeps it opened. It returns nil if there is none.
 func (o *object) objectAt(p ...string) *object {
 	for _, step := range p {
 		i := o.find(step)
@@ -28,7 +28,7 @@ func (o *object) objectAt(p ...string) *object {
 	return o
 }
 
-// listAt is the list at a path, opened for good. Nil: there is none.
+// listAt returns the list at a path, and keeps it opened. It returns nil if there is none.
 func (o *object) listAt(p ...string) *list {
 	last := len(p) - 1
 	parent := o.objectAt(p[:last]...)
@@ -39,8 +39,8 @@ func (o *object) listAt(p ...string) *list {
 	return parent.members[i].value.openList()
 }
 
-// setAt writes a value and makes the objects on the way. Where something else stands on the way, nothing is written: only
-// a damaged annotation asks for that.
+// setAt writes a value and creates the objects on the path. If the path contains another type of value, nothing is
+// written; that only happens for a damaged annotation.
 func (o *object) setAt(p path, v value) {
 	last := len(p) - 1
 	for _, step := range p[:last] {
@@ -56,7 +56,7 @@ func (o *object) setAt(p path, v value) {
 	o.set(p[last], v)
 }
 
-// deleteAt removes what is at a path.
+// deleteAt removes the value at a path.
 func (o *object) deleteAt(p path) {
 	last := len(p) - 1
 	if parent := o.objectAt(p[:last]...); parent != nil {

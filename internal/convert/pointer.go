@@ -9,10 +9,10 @@ var (
 	unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// roomForPointer is how many bytes most pointers have at most.
+// roomForPointer is the size in bytes that is enough for most pointers.
 const roomForPointer = 128
 
-// pointer writes a path as a JSON pointer.
+// pointer returns a path as a JSON pointer.
 func pointer(p path) string {
 	b := make([]byte, 0, roomForPointer)
 	for _, step := range p {
@@ -21,7 +21,7 @@ func pointer(p path) string {
 	return string(b)
 }
 
-// parsePointer reads the path of a loss: an annotation, or spec and below.
+// parsePointer parses the path of a loss, which is an annotation, the spec, or a path below it.
 func parsePointer(text string) (path, bool) {
 	steps := strings.Split(text, "/")
 	if len(steps) < 2 || len(steps) > maxSteps+1 || steps[0] != "" || (steps[1] != annotations && steps[1] != spec) {

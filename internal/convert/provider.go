@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// regionKeys are the providers whose key for a region is not `region`, by the
-// last part of their type. A test compares them with what the releases say.
+// regionKeys maps provider types to their key for a region if it is not `region`. The keys of the map are the last part
+// of the type. A test compares them with the data of the releases.
 var regionKeys = map[string]string{"bedrock": "region_name", "oci": "oci_region"}
 
-// moved are the fields that v1alpha1 has beside settings.
+// moved lists the fields that are beside settings in v1alpha1.
 var moved = []string{"region", "deploymentName", "config"}
 
-// providersToHub turns the providers of one API, a single one or a list. What has
-// nothing to turn stays the bytes it was.
+// providersToHub converts the providers of one API, which is a single provider or a list. A value without moved fields
+// stays the same bytes.
 func providersToHub(written *value, from *arena) {
 	if written.hasMoved() {
 		providerToHub(written.open(from))
@@ -35,9 +35,8 @@ func (v value) hasMoved() bool {
 	return slices.ContainsFunc(moved, func(key string) bool { return v.member(key).exists() })
 }
 
-// providerToHub moves what v1alpha1 has beside settings into settings, which win
-// where both say something. What is of a wrong type stays, for validation to
-// tell.
+// providerToHub moves the fields beside settings into settings. Existing keys of settings win. Values of a wrong type
+// stay, because validation reports them.
 func providerToHub(provider *object) {
 	settings := provider.objectAt("settings")
 	if !provider.get("settings").isNull() && settings == nil {

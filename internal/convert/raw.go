@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 )
 
-// shape names the objects within an object that are to be opened with it.
+// shape names the nested objects that are opened together with an object.
 type shape map[string]shape
 
-// add adds the objects on a way.
+// add adds the objects on a path.
 func (s shape) add(way path) {
 	for _, key := range way {
 		if s[key] == nil {
@@ -17,8 +17,8 @@ func (s shape) add(way path) {
 	}
 }
 
-// object opens the object at a place, and in it those of a shape. It leads behind it. Of a key that stands twice the last
-// one counts, as everywhere in Go.
+// object opens the object at an index and the nested objects of a shape. It returns the object and the index after it.
+// For a duplicate key the last value counts, as in encoding/json.
 func (r *reader) object(i int, within shape) (*object, int) {
 	o, ascending := r.arena.object(), true
 	r.depth++
@@ -62,7 +62,7 @@ func openObject(raw json.RawMessage, from *arena) *object {
 	return o
 }
 
-// roomForItems is how many items most lists have at most.
+// roomForItems is the number of items that is enough for most lists.
 const roomForItems = 12
 
 // openList opens a raw list.
@@ -76,7 +76,7 @@ func openList(raw json.RawMessage) *list {
 	return &items
 }
 
-// comma leads from behind one item to the next one, or to the end of the list or object.
+// comma returns the index of the next item, or of the end of the list or object.
 func (r *reader) comma(i int) int {
 	i = r.space(i)
 	if r.at(i) == ',' {
@@ -85,7 +85,7 @@ func (r *reader) comma(i int) int {
 	return i
 }
 
-// member is the value of a key in a value that is an object. Raw JSON stays unopened.
+// member returns the value of a key if the value is an object. Raw JSON stays unopened.
 func (v value) member(key string) value {
 	if v.object != nil || !v.isRaw('{') {
 		return v.object.get(key)

@@ -6,31 +6,32 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
-// maxNesting is how deep objects and lists are nested at most in what is JSON, as for encoding/json.
+// maxNesting bounds the nesting of objects and lists in JSON, as in encoding/json.
 const maxNesting = 10_000
 
-// reader reads JSON. It takes just what encoding/json takes, and looks at each byte once: whether it is valid, and where
-// its values end. A place behind the end of the data says that it is not.
+// reader reads JSON. It accepts exactly what encoding/json accepts. It reads each byte once, to validate it and to find
+// the end of values. An index after the end of the data means that the data is invalid.
 type reader struct {
 	data []byte
-	// taken says that a reader has taken the data before: it is not checked again.
+	// taken reports that the data was validated before and is not checked again.
 	taken bool
-	// closing are the brackets that close what value is in at a place, and depth is how many objects it is in beside.
+	// closing are the closing brackets of the objects and lists around the index. depth counts the other objects around
+	// it.
 	closing []byte
 	depth   int
-	// arena is where the objects come from.
+	// arena is the source of objects.
 	arena *arena
-	// deepest is how many objects and lists are nested at most.
+	// deepest is the maximum nesting of objects and lists so far.
 	deepest int
 }
 
-// roomForClosing is how deep most values are nested at most.
+// roomForClosing is the nesting depth that is enough for most values.
 const roomForClosing = 64
 
-// bad is the place of what is no JSON.
+// bad returns the index that marks invalid JSON.
 func (r *reader) bad() int { return len(r.data) + 1 }
 
-// at is the byte at a place, and 0 behind the end.
+// at returns the byte at an index, or 0 after the end.
 func (r *reader) at(i int) byte {
 	if i < len(r.data) {
 		return r.data[i]
@@ -45,7 +46,7 @@ func (r *reader) space(i int) int {
 	return i
 }
 
-// enter goes into the object or list that begins at a place.
+// enter enters the object or list that begins at an index.
 func (r *reader) enter(i int) int {
 	if r.deepest = max(r.deepest, r.depth+len(r.closing)); r.deepest > maxNesting {
 		return r.bad()
@@ -53,7 +54,7 @@ func (r *reader) enter(i int) int {
 	return r.space(i + 1)
 }
 
-// value leads behind the value at a place. It takes no more stack for a deep value than for a flat one.
+// value returns the index after the value at i. A deep value needs no more stack than a flat one.
 func (r *reader) value(i int) int {
 	if r.taken {
 		return r.skip(i)
@@ -81,7 +82,8 @@ func (r *reader) value(i int) int {
 	}
 }
 
-// after leads from behind a value to the next one of the objects and lists it is in, or behind the outermost of them.
+// after returns the index of the next value in the surrounding objects and lists, or the index after the outermost of
+// them.
 func (r *reader) after(i, around int) int {
 	for len(r.closing) > around {
 		i = r.space(i)
@@ -102,7 +104,7 @@ func (r *reader) after(i, around int) int {
 	return i
 }
 
-// key leads behind the key at a place, and to the value of it.
+// key returns the index after the key at i, and the index of its value.
 func (r *reader) key(i int) (end, start int) {
 	if r.at(i) != '"' {
 		return r.bad(), r.bad()
@@ -114,7 +116,7 @@ func (r *reader) key(i int) (end, start int) {
 	return end, r.space(i + 1)
 }
 
-// scalar leads behind a text, a number, a boolean or null.
+// scalar returns the index after a string, a number, a boolean or null.
 func (r *reader) scalar(i int) int {
 	switch r.at(i) {
 	case '"':
@@ -137,7 +139,7 @@ func (r *reader) word(i int, word string) int {
 	return r.bad()
 }
 
-// text leads behind a text.
+// text returns the index after a string.
 func (r *reader) text(i int) int {
 	for i++; i < len(r.data); i++ {
 		i = jsontext.Plain(r.data, i)
@@ -153,7 +155,7 @@ func (r *reader) text(i int) int {
 	return r.bad()
 }
 
-// escape leads to the last byte of what comes after a backslash.
+// escape returns the index of the last byte of an escape sequence, given the index after the backslash.
 func (r *reader) escape(i int) int {
 	switch r.at(i) {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -192,7 +194,7 @@ func (r *reader) number(i int) int {
 	return i
 }
 
-// digits leads behind digits. There has to be one.
+// digits returns the index after one or more digits.
 func (r *reader) digits(i int) int {
 	start := i
 	for c := r.at(i); c >= '0' && c <= '9'; c = r.at(i) {
@@ -204,10 +206,10 @@ func (r *reader) digits(i int) int {
 	return i
 }
 
-// again reads what a reader has taken.
+// again returns a reader for validated data.
 func again(raw []byte) *reader { return &reader{data: raw, taken: true} }
 
-// skip leads behind a value that was taken before.
+// skip returns the index after a validated value.
 func (r *reader) skip(i int) int {
 	for depth := 0; ; {
 		switch r.data[i] {
@@ -232,7 +234,7 @@ func (r *reader) skip(i int) int {
 	}
 }
 
-// skipText leads behind a text that was taken before: all that means something in it are escapes of two bytes or more.
+// skipText returns the index after a validated string. Only escapes need attention, and each has at least two bytes.
 func (r *reader) skipText(i int) int {
 	for i++; ; i += len(`\"`) {
 		if i = jsontext.Plain(r.data, i); r.data[i] == '"' {
@@ -241,7 +243,7 @@ func (r *reader) skipText(i int) int {
 	}
 }
 
-// depthOf is how deep the objects and lists of a value are nested.
+// depthOf returns the nesting depth of the objects and lists of a value.
 func depthOf(raw json.RawMessage) int {
 	r := reader{data: raw}
 	r.value(0)

@@ -13,14 +13,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// restoring says what an annotation may bring back into a version. The schema
-// that the API server checks a write by is the other version's: nothing else
-// looks at what comes back.
+// restoring describes the values that an annotation may restore in a version. The API server validates a write against
+// the schema of the other version, so nothing else validates restored values.
 type restoring struct {
 	layout
-	// annotations are those that the conversion itself takes away.
+	// annotations lists the annotations that the conversion itself removes.
 	annotations []string
-	// object is an empty one of the version's type.
+	// object returns an empty object of the version's type.
 	object func() any
 }
 
@@ -39,10 +38,10 @@ var (
 	}
 )
 
-// errNotOurs is said of an annotation that is not exactly as it is written here.
+// errNotOurs is the error for an annotation that conversion did not write in exactly this form.
 var errNotOurs = errors.New("it is not as conversion writes it")
 
-// parseLosses reads the annotation of a content.
+// parseLosses parses the annotation of a content.
 func parseLosses(content *object) (losses, error) {
 	carried := content.lookup(annotationPath(names.AnnotationConversionData))
 	if !carried.exists() {
@@ -62,10 +61,9 @@ func parseLosses(content *object) (losses, error) {
 	return result, nil
 }
 
-// restored is a converted content with what was lost, where the content says
-// what it said when the loss was noted. It comes from written, and back converts
-// into that version: what can be seen there stays as it is. An error says why
-// nothing comes back.
+// restored returns a converted content with the lost values, where the visible value is still the one that was recorded
+// with the loss. The content was converted from written, and back converts to the version of written. The fields that
+// are visible there do not change. An error gives the reason why nothing is restored.
 func (r restoring) restored(
 	l losses, written, visible *object, back func(*object) *object,
 ) (*object, error) {
@@ -85,7 +83,7 @@ func (r restoring) restored(
 	return result, nil
 }
 
-// restore puts into a content what was lost, and into a skeleton just that.
+// restore adds the lost values to a content, and the same values alone to a skeleton.
 func (r restoring) restore(l losses, visible, skeleton *object) error {
 	for _, lost := range l.Lost {
 		p, ok := parsePointer(lost.Path)
@@ -109,8 +107,8 @@ func (r restoring) restore(l losses, visible, skeleton *object) error {
 	return nil
 }
 
-// agrees reports whether what a version shows of an object with what was lost is,
-// field by field, what it shows of the object without, or what is written.
+// agrees reports whether each field that a version shows of the object with the lost values equals the one of the
+// object without them, or the one that is written.
 func agrees(shown, visible, written value) bool {
 	if equal(shown, visible) || equal(shown, written) {
 		return true
@@ -129,8 +127,8 @@ func agrees(shown, visible, written value) bool {
 	return true
 }
 
-// mayRestore reports whether a value may come back at a place. Of annotations
-// these are few, each a text.
+// mayRestore reports whether a value may be restored at a path. Only a few annotations may be restored, and only as
+// strings.
 func (r restoring) mayRestore(p path, value json.RawMessage) bool {
 	if p[0] == spec {
 		return depthOf(value) <= maxDepth-len(p)
@@ -138,8 +136,8 @@ func (r restoring) mayRestore(p path, value json.RawMessage) bool {
 	return len(p) == 2 && slices.Contains(r.annotations, p[1]) && (len(value) == 0 || value[0] == '"')
 }
 
-// fits reports what in the values that come back a reader of the version's type
-// would stumble over. One such object breaks a whole list of them.
+// fits returns an error if a reader with the version's type could not decode the restored values. One such object
+// breaks a whole list.
 func (r restoring) fits(skeleton *object) error {
 	data := (&object{members: []member{{spec, skeleton.get(spec)}}}).appendTo(nil)
 	if err := utiljson.Unmarshal(data, r.object()); err != nil {
@@ -148,7 +146,7 @@ func (r restoring) fits(skeleton *object) error {
 	return nil
 }
 
-// holds reports whether the object, which the place is a mere part of, is there.
+// holds reports whether the object that the path is only a part of exists.
 func (r restoring) holds(visible *object, p path) bool {
 	for _, anchor := range r.anchors {
 		if len(p) > len(anchor) && slices.Equal(p[:len(anchor)], anchor) && visible.lookup(anchor).isNull() {
@@ -158,7 +156,7 @@ func (r restoring) holds(visible *object, p path) bool {
 	return true
 }
 
-// maxQuoted bounds the text of an annotation that an error repeats.
+// maxQuoted bounds how much of an annotation an error quotes.
 const maxQuoted = 80
 
 func abbreviated(text string) string {

@@ -23,7 +23,7 @@ const (
 		workload: {replicas: 1, autoscaling: {maxReplicas: 3}}}}`
 )
 
-// forged is an annotation that brings one value back. Where something is seen at its place, that is given as JSON.
+// forged returns an annotation that restores one value. seen is the visible value at the path as JSON, or empty.
 func forged(path, seen, value string) string {
 	lost := map[string]any{"path": path}
 	if seen != "" {
@@ -45,8 +45,8 @@ func forged(path, seen, value string) string {
 	return string(data)
 }
 
-// What somebody wrote into the annotation brings nothing back that the version does not hide: such an object is as one
-// without the annotation.
+// A forged annotation restores nothing that the version can show. Such an object is converted as if it had no
+// annotation.
 func TestForgedDataIsIgnored(t *testing.T) {
 	const notOurs, noPlace, otherType, visible = "not as conversion writes it", "is no place of it", "another type", "something else than the fields"
 	for name, c := range map[string]struct {
@@ -114,7 +114,7 @@ func TestForgedDataIsIgnored(t *testing.T) {
 	}
 }
 
-// An annotation that is a number or a list is none of ours either.
+// An annotation that is a number or a list is ignored too.
 func TestDataThatIsNoText(t *testing.T) {
 	for _, data := range []any{json.Number("7"), []any{"a"}, tree{}, true} {
 		object := decodeYAML(t, []byte(olderDemo))
@@ -129,7 +129,7 @@ func TestDataThatIsNoText(t *testing.T) {
 	}
 }
 
-// What conversion writes itself is never ignored, nor is an annotation that does not agree with the object any more.
+// An annotation that conversion wrote is never ignored, even if it no longer agrees with the object.
 func TestOwnDataIsNotIgnored(t *testing.T) {
 	for _, object := range someObjects(t) {
 		other, back := convertAndBack(object)
@@ -146,7 +146,7 @@ func TestOwnDataIsNotIgnored(t *testing.T) {
 	}
 }
 
-// An edit of any field that can be seen wins over what the annotation carries, in either version.
+// An edit of any visible field wins over the annotation, in both versions.
 func TestEveryEditWins(t *testing.T) {
 	edits := 0
 	objects := someObjects(t)
@@ -193,7 +193,7 @@ func edit(object, was tree, check func()) {
 	}
 }
 
-// decoded is a copy of a value.
+// decoded returns a copy of a value.
 func decoded(value any) any {
 	if fields, ok := value.(tree); ok {
 		return clone(fields)
@@ -218,7 +218,8 @@ func encodeJSON(t *testing.T, object tree) []byte {
 	return data
 }
 
-// A manifest of v1alpha1 that is applied again finds what it says: nothing is added that apply would have to own.
+// When a manifest of v1alpha1 is applied again, the object has what the manifest contains. Nothing is added that apply
+// would have to own.
 func TestAppliedAgain(t *testing.T) {
 	for _, object := range someObjects(t) {
 		if object["apiVersion"] != v1alpha1.GroupVersion.String() {
@@ -240,7 +241,7 @@ func TestAppliedAgain(t *testing.T) {
 	}
 }
 
-// A client that does not know fields of v1alpha1 and writes the object without them removes just those.
+// A client that does not know some fields of v1alpha1 and writes the object without them removes only these fields.
 func TestOldClientDropsFields(t *testing.T) {
 	born := decodeYAML(t, []byte(`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: a}, spec: {
 		distribution: {name: starter, version: "0.7"}, secretEnv: {A: {secretKeyRef: {name: s, key: k}}},

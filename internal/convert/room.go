@@ -6,13 +6,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// maxAnnotations is how many bytes an API server lets the keys and values of an
-// object's annotations have together. It refuses a converted object with more,
-// and with it every list that the object is in.
+// maxAnnotations is the API server's limit for the total bytes of the keys and values of an object's annotations. It
+// rejects a converted object with more, and every list that contains the object.
 const maxAnnotations = validation.TotalAnnotationSizeLimitB
 
-// write adds the annotation, if there is anything to say. What has no room is
-// left out.
+// write adds the annotation unless it is empty. Values that exceed the limit are left out.
 func (l losses) write(content *object, complete bool) {
 	if !complete {
 		l.Lost, l.Omitted = nil, true
@@ -27,10 +25,9 @@ func (l losses) write(content *object, complete bool) {
 	makeRoom(content)
 }
 
-// makeRoom takes the longest annotation away that conversion did not write, as
-// long as there are too many bytes. An object has that many when its annotations
-// were as long as they may be before a mark was added: who fills them up must not
-// break the lists of everybody else.
+// makeRoom removes the longest annotation that conversion did not write until the annotations fit the limit. An object
+// exceeds the limit if its annotations already filled it before conversion added one. A user who fills the annotations
+// must not break the lists of others.
 func makeRoom(content *object) {
 	fields := content.objectAt(annotations)
 	for exceeds(content, 0) {
@@ -48,8 +45,8 @@ func makeRoom(content *object) {
 	}
 }
 
-// exceeds reports whether the annotations and more bytes are too many. How long
-// they are once they are read is only looked at where that matters.
+// exceeds reports whether the annotations plus the given number of bytes exceed the limit. It only decodes the
+// annotations if their encoded length exceeds the limit.
 func exceeds(content *object, more int) bool {
 	atMost, exact := more, more
 	fields := content.objectAt(annotations).sorted()
@@ -65,7 +62,7 @@ func exceeds(content *object, more int) bool {
 	return exact > maxAnnotations
 }
 
-// annotationBytes is how long the text of an annotation is.
+// annotationBytes returns the length of an annotation's value.
 func annotationBytes(v value) int {
 	text, _ := v.text()
 	return len(text)

@@ -10,10 +10,10 @@ import (
 // follower is a condition that only v1alpha1 has.
 type follower struct {
 	name string
-	// follows is the condition of the hub that it is made of.
+	// follows is the hub's condition that it is derived from.
 	follows string
-	// passed and failed are the words in place of that condition's own while it is True and False; one that is empty stays.
-	// While it is Unknown they all stay.
+	// passed and failed replace the reason and message of that condition while it is True or False. Empty ones replace
+	// nothing. While it is Unknown, reason and message stay.
 	passed, failed words
 }
 
@@ -44,9 +44,9 @@ const (
 	providerConfig     = "config"
 )
 
-// statusToHub takes out of a status what the hub does not store. What only v1alpha1 has goes where the hub has what it is
-// made of, and stays where it has not: in the status of an operator that knew v1alpha1 alone. It returns the conditions
-// that those of v1alpha1 follow, in the order of followers.
+// statusToHub removes the parts of a status that the hub does not store. Parts that only v1alpha1 has are removed if
+// the hub has what they are derived from. Otherwise they stay, as in the status of an operator for v1alpha1 only. It
+// returns the conditions that those of v1alpha1 follow, in the order of followers.
 func statusToHub(o *object) []value {
 	status := o.objectAt("status")
 	if configMapOf(status).exists() {
@@ -55,7 +55,7 @@ func statusToHub(o *object) []value {
 	providers := providersOf(status)
 	for i := range providers {
 		if providers[i].member(providerConfig).exists() {
-			providers[i].open(o.arena).delete(providerConfig) // the server's own answer, in which secrets may stand
+			providers[i].open(o.arena).delete(providerConfig) // the server's own answer, which may contain secrets
 		}
 	}
 	list := status.listAt(conditions)
@@ -75,9 +75,9 @@ func statusToHub(o *object) []value {
 	return followed
 }
 
-// statusFromHub adds what only v1alpha1 has to a status.
+// statusFromHub adds the parts of a status that only v1alpha1 has.
 func statusFromHub(o *object) {
-	followed := statusToHub(o) // an older operator stored some of it
+	followed := statusToHub(o) // an older operator stored some of them
 	status := o.objectAt("status")
 	if name := configMapOf(status); name.exists() {
 		status.set(generatedConfigMap, name)
@@ -85,7 +85,7 @@ func statusFromHub(o *object) {
 	providers := providersOf(status)
 	for i := range providers {
 		if provider := providers[i].open(o.arena); provider != nil {
-			provider.set(providerConfig, value{object: o.another()}) // v1alpha1 requires one
+			provider.set(providerConfig, value{object: o.another()}) // v1alpha1 requires it
 		}
 	}
 	for i, condition := range followed {
@@ -96,7 +96,7 @@ func statusFromHub(o *object) {
 	}
 }
 
-// condition is an entry of the conditions, under its type.
+// condition is an entry of the conditions with its type.
 type condition struct {
 	name, value value
 }
@@ -109,7 +109,8 @@ func conditionsOf(entries list) []condition {
 	return found
 }
 
-// followedIn are the conditions that the followers follow, in their order: of several of one type the first.
+// followedIn returns the condition that each follower follows, in the order of followers. If several have the same
+// type, the first one counts.
 func followedIn(entries []condition) []value {
 	found := make([]value, len(followers))
 	for i, f := range followers {
@@ -128,7 +129,7 @@ func hasState(condition value) bool {
 	return state.says("True") || state.says("False") || state.says("Unknown")
 }
 
-// from makes the condition. Nil: there is none.
+// from returns the derived condition, or nil if there is none.
 func (f follower) from(followed value, status *object) *object {
 	if !followed.exists() {
 		return nil
@@ -139,7 +140,7 @@ func (f follower) from(followed value, status *object) *object {
 	hasPods := !made.get("reason").says(v1alpha2.ReasonScaledToZero)
 	switch {
 	case f.name == v1alpha1.ConditionServiceReady && status.get("serviceURL").hasText():
-		made.set("status", rawText("True")) // whatever becomes of a change: the Service is there
+		made.set("status", rawText("True")) // the Service exists, whether or not a change succeeds
 	case f.name == v1alpha1.ConditionServiceReady && made.get("status").says("True"):
 		return nil // a stack without a Service
 	case f.name == v1alpha1.ConditionHealthCheck && !hasPods:
@@ -164,7 +165,7 @@ func (w words) write(condition *object) {
 	}
 }
 
-// configMapOf is the name of the generated ConfigMap, if there is one.
+// configMapOf returns the name of the generated ConfigMap, if there is one.
 func configMapOf(status *object) value {
 	if name := status.get("configGeneration").member("configMapName"); name.hasText() {
 		return name
@@ -172,7 +173,7 @@ func configMapOf(status *object) value {
 	return value{}
 }
 
-// providersOf are the providers of the running server.
+// providersOf returns the providers of the running server.
 func providersOf(status *object) list {
 	if providers := status.listAt("distributionConfig", "providers"); providers != nil {
 		return *providers

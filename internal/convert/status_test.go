@@ -15,13 +15,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// followed are the conditions that only v1alpha1 has, with those of v1alpha2 that they are made of.
+// followed maps the conditions that only v1alpha1 has to the v1alpha2 conditions that they are derived from.
 var followed = map[any]string{
 	"DeploymentReady": "Available", "HealthCheck": "Available", "ServiceReady": "DeploymentUpdated", "ConfigReady": "ConfigGenerated",
 }
 
-// stored is an object with as much of its status as v1alpha2 stores: without what only v1alpha1 has, where the object has what
-// it is made of.
+// stored returns an object with the part of its status that v1alpha2 stores: without the parts that only v1alpha1 has,
+// if the object has what they are derived from.
 func stored(object tree) tree {
 	result := runtime.DeepCopyJSON(object)
 	status, ok := result["status"].(tree)
@@ -64,10 +64,10 @@ func hasCondition(conditions []any, name string) bool {
 	})
 }
 
-// sameStored is what comes back of an object, whichever version it was written in.
+// sameStored returns the part of an object that comes back, whichever version it was written in.
 func sameStored(object tree) tree { return stored(withoutData(object)) }
 
-// What comes back as v1alpha2 has nothing that only v1alpha1 has.
+// An object that is converted back to v1alpha2 has nothing that only v1alpha1 has.
 func checkStored(t *testing.T, back tree) {
 	t.Helper()
 	if back["apiVersion"] == v1alpha2.GroupVersion.String() {
@@ -77,7 +77,7 @@ func checkStored(t *testing.T, back tree) {
 	}
 }
 
-// v1alpha1 shows each condition that only it has in today's words.
+// v1alpha1 shows each condition that only it has with its established reasons and messages.
 func TestFollowers(t *testing.T) {
 	type seen map[string]string
 	for name, c := range map[string]struct {
@@ -132,7 +132,7 @@ func condition(name, status, reason string) tree {
 	}
 }
 
-// An edit of v1alpha1's own conditions and fields does not reach the stored status, and any other does.
+// An edit of conditions and fields that only v1alpha1 has does not reach the stored status. Any other edit does.
 func TestEditOfStatusAsV1Alpha1(t *testing.T) {
 	hub := tree{"apiVersion": v1alpha2.GroupVersion.String(), "metadata": tree{"name": "a"}, "status": tree{
 		"phase": "Ready", "selector": "a=b", "configGeneration": tree{"configMapName": "c"},
@@ -160,7 +160,7 @@ func withoutMark(object tree) tree {
 	return result
 }
 
-// The status of a stack that runs, with little else.
+// BenchmarkStatus converts the status of a running stack, with little else.
 func BenchmarkStatus(b *testing.B) {
 	text, err := os.ReadFile("testdata/cases/hub-status/in.yaml")
 	if err != nil {

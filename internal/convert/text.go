@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
-// isText reports whether a raw text says something, which is plain ASCII.
+// isText reports whether a raw string has the given value, which is plain ASCII.
 func isText(raw []byte, want string) bool {
 	if string(raw[1:len(raw)-1]) == want {
 		return true
@@ -16,7 +16,7 @@ func isText(raw []byte, want string) bool {
 	return bytes.IndexByte(raw, '\\') >= 0 && text(raw) == want
 }
 
-// usualKeys are the keys of most objects: they take no memory.
+// usualKeys holds the keys of most objects, so that they need no allocation.
 var usualKeys = func() map[string]string {
 	keys := make(map[string]string)
 	for _, f := range fields {
@@ -36,7 +36,7 @@ var usualKeys = func() map[string]string {
 	return keys
 }()
 
-// keyText is what a raw key says.
+// keyText returns the value of a raw key.
 func keyText(raw []byte) string {
 	if key, ok := usualKeys[string(raw[1:len(raw)-1])]; ok {
 		return key
@@ -44,19 +44,19 @@ func keyText(raw []byte) string {
 	return text(raw)
 }
 
-// text is what a raw text says.
+// text returns the value of a raw string.
 func text(raw []byte) string {
 	if isPlain(raw) {
 		return string(raw[1 : len(raw)-1])
 	}
 	var result string
 	if err := json.Unmarshal(raw, &result); err != nil {
-		return "" // a text of valid JSON can be read
+		return "" // a string of valid JSON can be decoded
 	}
 	return result
 }
 
-// isPlain reports whether a raw text is spelt as everybody would spell it.
+// isPlain reports whether a raw string is plain ASCII without escapes.
 func isPlain(raw []byte) bool {
 	return jsontext.PlainASCII(raw, 1) == len(raw)-1
 }

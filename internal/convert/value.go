@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// value is a JSON value: JSON that nobody has looked into yet, or an object or a list that somebody has. With none of
-// them there is no value. Most of an object is only copied, and stays the bytes it was. Raw JSON is never changed, and
-// shared.
+// value is a JSON value: raw JSON, or an opened object or list. A value with none of them does not exist. Most parts of
+// an object are only copied, and stay the same bytes. Raw JSON is shared and never changed.
 type value struct {
 	raw    json.RawMessage
 	object *object
@@ -17,7 +16,7 @@ type value struct {
 
 type list []value
 
-// open makes an object of raw JSON that is one, for good, and returns it. Nil: it is none.
+// open opens raw JSON as an object, keeps it opened, and returns it. It returns nil if the value is not an object.
 func (v *value) open(from *arena) *object {
 	if v.object == nil && v.isRaw('{') {
 		*v = value{object: openObject(v.raw, from)}
@@ -25,13 +24,13 @@ func (v *value) open(from *arena) *object {
 	return v.object
 }
 
-// opened is the object that a value is; the value stays as it is. Nil: it is none.
+// opened returns the value as an object, and does not change the value. It returns nil if the value is not an object.
 func (v value) opened(from *arena) *object { return v.open(from) }
 
-// listed is the list that a value is; the value stays as it is. Nil: it is none.
+// listed returns the value as a list, and does not change the value. It returns nil if the value is not a list.
 func (v value) listed() *list { return v.openList() }
 
-// openList is open for a list.
+// openList is like open, for a list.
 func (v *value) openList() *list {
 	if v.list == nil && v.isRaw('[') {
 		*v = value{list: openList(v.raw)}
@@ -39,15 +38,15 @@ func (v *value) openList() *list {
 	return v.list
 }
 
-// isRaw reports whether a value is raw JSON that begins with a byte.
+// isRaw reports whether a value is raw JSON that begins with the byte.
 func (v value) isRaw(first byte) bool { return len(v.raw) > 0 && v.raw[0] == first }
 
 func (v value) exists() bool { return len(v.raw) > 0 || v.object != nil || v.list != nil }
 
-// isNull reports whether a value is null, which is the same as none.
+// isNull reports whether a value is null or does not exist.
 func (v value) isNull() bool { return !v.exists() || v.isRaw('n') }
 
-// text is what a text says; of no text nothing, and false.
+// text returns the value of a string, and false if it is not a string.
 func (v value) text() (string, bool) {
 	if !v.isRaw('"') {
 		return "", false
@@ -55,10 +54,10 @@ func (v value) text() (string, bool) {
 	return text(v.raw), true
 }
 
-// says reports whether a value is a certain text, which is plain ASCII.
+// says reports whether a value is the given string, which is plain ASCII.
 func (v value) says(want string) bool { return v.isRaw('"') && isText(v.raw, want) }
 
-// hasText reports whether a value is a text that is not empty.
+// hasText reports whether a value is a string that is not empty.
 func (v value) hasText() bool { return v.isRaw('"') && len(v.raw) > len(`""`) }
 
 // isTrue reports whether a value is the boolean true.
@@ -77,7 +76,7 @@ func rawText[T string | []byte](text T) value {
 	return value{raw: appendText(make([]byte, 0, len(text)+len(text)/4+len(`""`)), text)} // a quarter for escapes
 }
 
-// clone copies objects and lists that somebody looked into.
+// clone returns a copy of opened objects and lists.
 func (v value) clone() value {
 	switch {
 	case v.object != nil:
@@ -93,8 +92,7 @@ func (v value) clone() value {
 	}
 }
 
-// equal compares two values by what they mean, whether somebody has looked into them or not. Numbers are equal when they
-// are spelt alike.
+// equal reports whether two values mean the same, opened or not. Numbers are equal if they are spelt alike.
 func equal(a, b value) bool {
 	if a.raw != nil && b.raw != nil {
 		return bytes.Equal(a.raw, b.raw) || bytes.Equal(encode(a), encode(b))

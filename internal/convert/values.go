@@ -7,7 +7,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// treeOf are the values of an object as a tree.
+// treeOf returns the values of an object as a tree.
 func treeOf(values map[string]any) *object {
 	tree := &object{members: make([]member, 0, len(values))}
 	for key, v := range values {
@@ -16,8 +16,8 @@ func treeOf(values map[string]any) *object {
 	return tree
 }
 
-// decoderFor is what reads JSON into values as others are: where they have numbers of Go, as an unstructured object
-// does, and otherwise as they were written.
+// decoderFor returns a function that decodes JSON like the other values: to Go numbers if these are Go numbers, as in
+// an unstructured object, and otherwise to json.Number.
 func decoderFor(values any) func(json.RawMessage) any {
 	if hasGoNumber(values) {
 		return decodeNumbers
@@ -41,16 +41,16 @@ func hasGoNumber(values any) bool {
 	return false
 }
 
-// decodeNumbers reads one JSON value; numbers are int64 and float64.
+// decodeNumbers decodes one JSON value. Numbers are int64 and float64.
 func decodeNumbers(raw json.RawMessage) any {
 	var v any
 	if err := utiljson.Unmarshal(raw, &v); err != nil {
-		return decode(raw) // a number that is none of Go's
+		return decode(raw) // a number that Go's types cannot hold
 	}
 	return v
 }
 
-// values are those of an object, read by a decoder.
+// values returns the values of an object, decoded by a function.
 func (o *object) values(read func(json.RawMessage) any) map[string]any {
 	result := make(map[string]any, len(o.members))
 	for _, m := range o.members {

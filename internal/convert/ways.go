@@ -2,13 +2,13 @@ package convert
 
 import "slices"
 
-// way is a key on the way to fields of one version, and what is below it. All fields are looked up in one walk over what an
-// object has: most have few of them.
+// way is a key on the path to fields of one version, with the keys below it. All fields are looked up in one walk
+// through an object, because most objects have few of them.
 type way struct {
 	key string
-	// to is the place of the field in the other version. Nil: this is only on the way to others.
+	// to is the path of the field in the other version. Nil means that this key only leads to other fields.
 	to path
-	// holder is that of the field.
+	// holder is the holder value of the field.
 	holder bool
 	below  []way
 }
@@ -31,7 +31,7 @@ func waysOf(ends func(field) (from, to path)) []way {
 	return root.below
 }
 
-// step is the way below a way. It is made where there is none.
+// step returns the way below w for a key, and creates it if there is none.
 func (w *way) step(key string) *way {
 	i := slices.IndexFunc(w.below, func(below way) bool { return below.key == key })
 	if i < 0 {
@@ -41,7 +41,7 @@ func (w *way) step(key string) *way {
 	return &w.below[i]
 }
 
-// copyFields copies the fields that ways lead to from one content to another. A null is a field that is not there.
+// copyFields copies the fields of the ways from one content to another. A null counts as a missing field.
 func copyFields(ways []way, from, to *object) {
 	for i := range ways {
 		w := &ways[i]

@@ -2,18 +2,18 @@ package imagename
 
 import "regexp"
 
-// Cloud is one that has registries of its own, by the name that people know it by.
+// Cloud is the common name of a cloud that has its own registries.
 type Cloud string
 
-// Clouds whose registries are told by their hosts.
+// The clouds whose registries can be identified by their hosts.
 const (
 	AWS    Cloud = "AWS"
 	Google Cloud = "Google Cloud"
 	Azure  Cloud = "Azure"
 )
 
-// clouds are the hosts of registries that only the cloud itself can serve. Whoever adds one sends tokens there. Public
-// registries, as public.ecr.aws, are not among them: nobody needs a token to read them.
+// clouds lists the hosts of registries that only the cloud itself can serve. The operator sends tokens to each of them.
+// Public registries such as public.ecr.aws are not listed, because reading them needs no token.
 var clouds = []struct {
 	cloud Cloud
 	hosts *regexp.Regexp
@@ -23,10 +23,11 @@ var clouds = []struct {
 	{Azure, regexp.MustCompile(`^[a-z0-9-]+\.azurecr\.(io|cn|us)$`)},
 }
 
-// CloudForms are the hosts that CloudOf knows, as people write them.
+// CloudForms describes the hosts that CloudOf recognizes, for messages.
 const CloudForms = "<account>.dkr.ecr.<region>.amazonaws.com, <location>-docker.pkg.dev, gcr.io or <name>.azurecr.io"
 
-// CloudOf returns the cloud that alone can serve a registry, which is in its normal form. False: no cloud that is known.
+// CloudOf returns the only cloud that can serve a registry, which is in its normal form. It returns false if there is
+// none.
 func CloudOf(registry string) (Cloud, bool) {
 	for _, one := range clouds {
 		if one.hosts.MatchString(registry) {

@@ -77,7 +77,7 @@ func TestFamiliar(t *testing.T) {
 	}
 }
 
-// FuzzRepository checks that a normal form is its own normal form, and lies below each of its own beginnings.
+// FuzzRepository checks that a normal form is its own normal form, and is below each of its own prefixes.
 func FuzzRepository(f *testing.F) {
 	for _, image := range []string{"redis", "Docker.io/a/b:1", "quay.io/a/../b", "localhost:5000/a", "a:1@sha256:0", "[::1]:80/a"} {
 		f.Add(image)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Prefix returns the normal form of a registry, or of the beginning of repositories. A prefix without a host is on Docker
+// Prefix returns the normal form of a registry, or of a prefix of repositories. A prefix without a host is on Docker
 // Hub, as in the name of an image.
 func Prefix(text string) string {
 	text = strings.TrimSuffix(text, "/")
@@ -20,7 +20,7 @@ func Prefix(text string) string {
 	return Registry(host) + "/" + path
 }
 
-// Prefixes returns all prefixes that some texts stand for: docker.io/nginx is docker.io/library/nginx as well.
+// Prefixes returns all prefixes that the texts stand for: docker.io/nginx also stands for docker.io/library/nginx.
 func Prefixes(texts []string) []string {
 	var result []string
 	for _, text := range texts {
@@ -33,8 +33,8 @@ func Prefixes(texts []string) []string {
 	return result
 }
 
-// Rewrites returns replacements by the prefix that they replace. Where two texts stand for one prefix, the text that writes
-// it out counts, then the first by name.
+// Rewrites returns the replacements by the prefix that they replace. If two texts stand for the same prefix, the one
+// that spells it out wins, then the first one by name.
 func Rewrites(rewrite map[string]string) map[string]string {
 	result := map[string]string{}
 	for _, also := range []func(string) string{Prefix, func(text string) string { return inLibrary(Prefix(text)) }} {
@@ -48,7 +48,8 @@ func Rewrites(rewrite map[string]string) map[string]string {
 	return result
 }
 
-// inLibrary returns the prefix of the image that docker.io/<name> is; empty where the prefix is no name of an image.
+// inLibrary returns the prefix of the image that docker.io/<name> stands for. It returns "" if the prefix is not the
+// name of an image.
 func inLibrary(prefix string) string {
 	name, ok := strings.CutPrefix(prefix, hubAsAsked+"/")
 	if !ok || strings.Contains(name, "/") {
@@ -57,12 +58,12 @@ func inLibrary(prefix string) string {
 	return hubLibrary + name
 }
 
-// HasPrefix reports whether a repository is the prefix or lies below it. Both are in their normal form.
+// HasPrefix reports whether a repository is the prefix or is below it. Both are in their normal form.
 func HasPrefix(repository, prefix string) bool {
 	return repository == prefix || strings.HasPrefix(repository, prefix+"/")
 }
 
-// HasAnyPrefix reports whether a repository is one of the prefixes or lies below one.
+// HasAnyPrefix reports whether a repository is one of the prefixes or is below one.
 func HasAnyPrefix(repository string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return HasPrefix(repository, prefix) })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 )
 
-// Docker Hub is docker.io in images and index.docker.io to older programs. Images there that have no organization are
+// Docker Hub is docker.io in images and index.docker.io for older programs. Images there without an organization are
 // below library.
 const (
 	hub        = "docker.io"
@@ -17,18 +17,18 @@ const (
 )
 
 // Repository returns the normal form of an image's name without its tag and digest: index.docker.io/library/redis for
-// redis:7. A name that no registry knows, as one with "..", is an error.
+// redis:7. It returns an error for a name that no registry accepts, such as one with "..".
 func Repository(image string) (string, error) {
 	reference, err := name.ParseReference(image)
 	if err != nil {
 		return "", fmt.Errorf("parse image %q: %w", image, err)
 	}
-	// The second pass adds library/ below a host that is docker.io in its normal form only.
+	// The second pass adds library/ below a host that is docker.io only in its normal form.
 	repository, err := name.NewRepository(Prefix(reference.Context().Name()))
 	if err != nil {
 		return "", fmt.Errorf("parse image %q: %w", image, err)
 	}
-	// Proxies on the way read quay.io/team/../other as quay.io/other.
+	// Proxies may read quay.io/team/../other as quay.io/other.
 	if full := repository.Name(); path.Clean(full) == full {
 		return full, nil
 	}

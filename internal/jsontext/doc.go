@@ -1,2 +1,2 @@
-// Package jsontext finds, eight bytes at a time, where a JSON text says something else than its bytes.
+// Package jsontext finds the bytes of a JSON string that do not stand for themselves. It reads eight bytes at a time.
 package jsontext

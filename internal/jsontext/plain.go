@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// A word is eight bytes, the first of them the lowest.
+// A word is eight bytes, with the first byte in the lowest bits.
 const (
 	wordBytes = 8
 
@@ -17,8 +17,8 @@ const (
 	bitsInByte = 8
 )
 
-// Plain returns where in a JSON text, from a place on, the first byte is that does not stand for itself: a quote, a
-// backslash or a control character. Where there is none, that is the end.
+// Plain returns the index of the first byte at or after i that does not stand for itself in a JSON string: a quote, a
+// backslash or a control character. It returns the length of the text if there is none.
 func Plain(text []byte, i int) int {
 	for ; i <= len(text)-wordBytes; i += wordBytes {
 		if found := meaning(binary.LittleEndian.Uint64(text[i:])); found != 0 {
@@ -33,7 +33,8 @@ func Plain(text []byte, i int) int {
 	return i
 }
 
-// PlainASCII is Plain for a text that has one spelling only: it ends before a byte that is not ASCII, too.
+// PlainASCII is like Plain, but also stops at a byte that is not ASCII, so that the text before the index has only one
+// spelling.
 func PlainASCII(text []byte, i int) int {
 	for ; i <= len(text)-wordBytes; i += wordBytes {
 		word := binary.LittleEndian.Uint64(text[i:])
@@ -49,9 +50,9 @@ func PlainASCII(text []byte, i int) int {
 	return i
 }
 
-// meaning has the high bit of the first byte that is a quote, a backslash or a control character. Bits above that one
-// mean nothing: a byte that is below what is subtracted from it borrows from the next.
+// meaning returns a word in which the lowest set high bit marks the first quote, backslash or control character. Higher
+// bits have no meaning, because a byte that is smaller than the subtracted one borrows from the next byte.
 func meaning(word uint64) uint64 {
-	quote, escape := word^quotes, word^backslash // 0 in a byte that is one
+	quote, escape := word^quotes, word^backslash // 0 in a byte that matches
 	return ((quote - ones) | (escape - ones) | (word - spaces)) &^ word & highs
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
-// slow is what Plain and PlainASCII are, byte by byte.
+// slow implements Plain and PlainASCII byte by byte.
 func slow(text []byte, i int, ends func(byte) bool) int {
 	if n := slices.IndexFunc(text[i:], ends); n >= 0 {
 		return i + n
@@ -32,7 +32,7 @@ func check(t *testing.T, text []byte) {
 	}
 }
 
-// Every byte at every place of texts up to three words, before and behind every other byte.
+// The test has every byte at every index of texts up to three words, before and after every other byte.
 func TestPlain(t *testing.T) {
 	for length := range 3*8 + 1 {
 		for place := range length {

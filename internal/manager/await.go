@@ -17,20 +17,19 @@ import (
 )
 
 const (
-	// askTimeout is how long the API server may take to say that it is ready.
+	// askTimeout bounds how long the API server may take to report that it is ready.
 	askTimeout = 10 * time.Second
-	// probeTimeout is how long who asks for health may take to do so.
+	// probeTimeout bounds how long a client of the health endpoint may take to send its request.
 	probeTimeout = 5 * time.Second
 )
 
-// startAttempts are the pauses between attempts to reach an API server that is unavailable, for the one call that a start
-// waits for: to between two and four seconds.
+// startAttempts are the pauses between attempts to reach an unavailable API server, for the one call that a start waits
+// for. They grow to between two and four seconds.
 var startAttempts = wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Cap: 2 * time.Second, Steps: math.MaxInt32, Jitter: 1}
 
-// awaitAPIServer returns when the API server is ready, or ctx ends. Who lost the
-// lease because that is unavailable ends, and starts again before it is back: to end once
-// more would let the kubelet's pauses grow to five minutes. Meanwhile the program
-// is alive, and not ready.
+// awaitAPIServer returns when the API server is ready, or ctx ends. An operator that loses its lease because the API
+// server is unavailable exits, and starts again before the API server is back. Exiting again would let the kubelet's
+// back-off grow to five minutes. While it waits, the operator is live and not ready.
 func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress string, pauses wait.Backoff) error {
 	config = rest.CopyConfig(config)
 	config.Timeout = askTimeout
@@ -46,13 +45,13 @@ func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress stri
 	if err != nil {
 		return err
 	}
-	_, _ = informer.Answered(ctx, pauses, ask) // what else is wrong is told by who calls next
+	_, _ = informer.Answered(ctx, pauses, ask) // the next call reports any other problem
 	return stop()
 }
 
-// serveWaiting answers for health and against readiness until it is stopped.
+// serveWaiting serves a successful liveness probe and a failing readiness probe until it is stopped.
 func serveWaiting(ctx context.Context, address string) (stop func() error, err error) {
-	if address == "" || address == "0" { // none, as the manager has it
+	if address == "" || address == "0" { // none, as in the manager
 		return func() error { return nil }, nil
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)

@@ -15,7 +15,8 @@ import (
 
 var hasty = wait.Backoff{Duration: time.Millisecond}
 
-// Who starts while the API server is unavailable waits for it, alive and not ready, and leaves the address to the manager.
+// An operator that starts while the API server is unavailable waits for it, live and not ready, and then frees the
+// address for the manager.
 func TestAwaitAPIServer(t *testing.T) {
 	var calls atomic.Int32
 	health := make(chan int, 2)
@@ -47,8 +48,8 @@ func TestAwaitAPIServer(t *testing.T) {
 	_ = listener.Close()
 }
 
-// An API server that is there is asked once, one that refuses is somebody else's to report, and a program that is to
-// end does.
+// An available API server is asked once. An API server that rejects the request does not delay the start, because a
+// later call reports that. A cancelled start ends at once.
 func TestAwaitAPIServerAtOnce(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

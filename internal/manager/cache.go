@@ -25,11 +25,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// cacheOptions keep caches as small as their use: children by their label, pods
-// and ReplicaSets by the label that every stack's selector has, or its preflight
-// in that place, events those of volume claims, ConfigMaps and
-// Secrets as metadata, of which foreign ones keep name and version only. A read
-// of anything that is not watched fails instead of starting a watch.
+// cacheOptions limits the caches to what the operator uses: children by their label; pods and ReplicaSets by the label
+// in every stack's selector, or by that of a preflight; events about volume claims; and ConfigMaps and Secrets as
+// metadata, of which foreign ones keep only name and version. A read of any kind that is not watched fails instead of
+// starting a watch.
 func cacheOptions(namespaces []string) cache.Options {
 	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}), Transform: apply.NewSharedFields().Transform}
 	workload := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}), Transform: stripWorkload}
@@ -40,7 +39,7 @@ func cacheOptions(namespaces []string) cache.Options {
 		ReaderFailOnMissingInformer: true,
 		NewInformer:                 informer.New,
 		DefaultNamespaces:           inNamespaces(namespaces),
-		// For our own kind, which must not be named below: its definition may come later.
+		// This is for our own kind. It must not be listed below, because its definition may be created later.
 		DefaultTransform: stripStack,
 		ByObject: map[client.Object]cache.ByObject{
 			&appsv1.ReplicaSet{}: workload,
@@ -60,7 +59,7 @@ func cacheOptions(namespaces []string) cache.Options {
 	return options
 }
 
-// inNamespaces are a cache's namespaces; nil: all of them.
+// inNamespaces returns the namespaces of a cache. Nil means all namespaces.
 func inNamespaces(namespaces []string) map[string]cache.Config {
 	if len(namespaces) == 0 {
 		return nil
@@ -72,7 +71,7 @@ func inNamespaces(namespaces []string) map[string]cache.Config {
 	return configs
 }
 
-// oneOf selects by the values of a label.
+// oneOf returns a selector for the values of a label.
 func oneOf(label string, values ...string) labels.Selector {
 	requirement, err := labels.NewRequirement(label, selection.In, values)
 	if err != nil { // the names are constants
@@ -81,7 +80,7 @@ func oneOf(label string, values ...string) labels.Selector {
 	return labels.NewSelector().Add(*requirement)
 }
 
-// operatorConfigOptions cache one object whole: the operator's ConfigMap.
+// operatorConfigOptions caches one complete object, the operator's ConfigMap.
 func operatorConfigOptions(namespace string) cache.Options {
 	return cache.Options{
 		ReaderFailOnMissingInformer: true,
@@ -95,7 +94,8 @@ func operatorConfigOptions(namespace string) cache.Options {
 	}
 }
 
-// addOperatorConfig adds a cache of the operator's ConfigMap, which every replica fills: the webhooks read it, leader or not.
+// addOperatorConfig adds a cache of the operator's ConfigMap. Every replica fills it, because the webhooks read it,
+// leader or not.
 func addOperatorConfig(ctx context.Context, mgr ctrl.Manager, config *rest.Config, namespace string) (cache.Cache, error) {
 	found, err := addCache(mgr, config, "the operator's ConfigMap", operatorConfigOptions(namespace))
 	if err != nil {
@@ -107,13 +107,13 @@ func addOperatorConfig(ctx context.Context, mgr ctrl.Manager, config *rest.Confi
 	return found, nil
 }
 
-// everyReplica is a cache that is filled in every replica, leader or not. Whoever leads later need not wait for it.
+// everyReplica is a cache that every replica fills, leader or not, so that a new leader need not wait for it.
 type everyReplica struct{ cache.Cache }
 
-// NeedLeaderElection is false. Caches for some namespaces or objects do not say so themselves.
+// NeedLeaderElection returns false. Caches for some namespaces or objects do not implement it themselves.
 func (everyReplica) NeedLeaderElection() bool { return false }
 
-// addCache adds a cache of its own to the manager.
+// addCache adds a separate cache to the manager.
 func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.Options) (cache.Cache, error) {
 	options.NewInformer = informer.New
 	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
@@ -127,8 +127,8 @@ func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.
 	return found, nil
 }
 
-// stripStack leaves of stacks what the operator works with: no copy of the last manifest, no spec that is too large to be
-// worked on, and of the managed fields only when an operator for v1alpha1 wrote the status.
+// stripStack removes from stacks what the operator does not use: the copy of the last applied manifest, a spec that is
+// too large to be processed, and the managed fields unless an operator for v1alpha1 wrote the status.
 func stripStack(object any) (any, error) {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
@@ -140,8 +140,8 @@ func stripStack(object any) (any, error) {
 	return stack, nil
 }
 
-// stripWorkload leaves of pods what status is made of, and of ReplicaSets what
-// their pods need.
+// stripWorkload keeps the part of pods that the status is made of, and the part of ReplicaSets that names what their
+// pods need.
 func stripWorkload(object any) (any, error) {
 	switch object := object.(type) {
 	case *corev1.Pod:
@@ -154,7 +154,8 @@ func stripWorkload(object any) (any, error) {
 	return object, nil
 }
 
-// installers are the init containers of a pod with external providers, by name and image. Nil: it has none.
+// installers returns the names and images of the init containers of a pod with external providers. It returns nil if
+// there are none.
 func installers(all []corev1.Container) []corev1.Container {
 	if !slices.ContainsFunc(all, func(c corev1.Container) bool { return c.Name == names.ExternalContainer }) {
 		return nil
@@ -166,7 +167,7 @@ func installers(all []corev1.Container) []corev1.Container {
 	return kept
 }
 
-// needs is the part of a pod template that names other objects.
+// needs returns the part of a pod template that refers to other objects.
 func needs(pod *corev1.PodSpec) corev1.PodSpec {
 	stripped := corev1.PodSpec{Volumes: pod.Volumes, ServiceAccountName: pod.ServiceAccountName}
 	for i := range pod.Containers {
@@ -181,8 +182,8 @@ func needs(pod *corev1.PodSpec) corev1.PodSpec {
 	return stripped
 }
 
-// stripMetadata leaves of a foreign object only which it is and in which
-// version; a child keeps what clean-up goes by.
+// stripMetadata keeps only the identity and version of a foreign object. A child keeps the metadata that clean-up
+// needs.
 func stripMetadata(object any) (any, error) {
 	if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
 		metadata.ManagedFields = nil

@@ -85,8 +85,8 @@ func TestStripWorkload(t *testing.T) {
 	}
 }
 
-// A cached stack has no copy of the last manifest, no spec that is too large to be worked on, and of the managed fields only
-// when another operator wrote the status.
+// A cached stack has no copy of the last applied manifest, no spec that is too large to be processed, and managed
+// fields only if another operator wrote the status.
 func TestStripStack(t *testing.T) {
 	other := metav1.ManagedFieldsEntry{
 		Manager: "manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "llamastack.io/v1alpha1", Subresource: "status",
@@ -112,7 +112,8 @@ func TestStripStack(t *testing.T) {
 	}
 }
 
-// Caches are not filled while nobody converts what is stored in v1alpha1, and the program does not end for that.
+// Caches cannot be filled while no webhook converts the objects stored in v1alpha1. The operator does not exit because
+// of that.
 func TestCachesMayTakeTheirTime(t *testing.T) {
 	timeout := managerOptions(nil, Options{}).Controller.CacheSyncTimeout
 	if now := time.Now(); now.Add(timeout).Before(now.AddDate(1, 0, 0)) {

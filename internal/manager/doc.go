@@ -1,4 +1,3 @@
-// Package manager wires the operator: command-line options, scheme, caches,
-// leader election, health, metrics and the controller. What it configures here
-// is what tests run with.
+// Package manager sets up the operator: command-line options, scheme, caches, leader election, health, metrics and the
+// controller. Tests run with the same configuration.
 package manager

@@ -14,10 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// warmUp starts every cache, also in a replica that is not the leader, so that
-// readiness means the same in all of them and a new leader starts at once. It
-// waits for as long as the API server does not serve a kind: a
-// CustomResourceDefinition may come after its operator.
+// warmUp starts every cache, also in a replica that is not the leader, so that readiness means the same in all replicas
+// and a new leader starts at once. It waits while the API server does not serve a kind, because a
+// CustomResourceDefinition may be created after its operator starts.
 type warmUp struct {
 	cache cache.Cache
 	kinds []client.Object
@@ -29,7 +28,7 @@ type warmUp struct {
 // Start blocks until every cache is filled.
 func (w *warmUp) Start(ctx context.Context) error {
 	for _, kind := range w.kinds {
-		// The only error is the end of the context, which is no error of ours.
+		// The only possible error is the end of the context.
 		_ = wait.PollUntilContextCancel(ctx, w.retry, true, func(ctx context.Context) (bool, error) {
 			_, err := w.cache.GetInformer(ctx, kind)
 			if err != nil && ctx.Err() == nil {
@@ -43,7 +42,7 @@ func (w *warmUp) Start(ctx context.Context) error {
 	return nil
 }
 
-// NeedLeaderElection is false: replicas that wait are ready, too.
+// NeedLeaderElection returns false, because waiting replicas have to be ready too.
 func (w *warmUp) NeedLeaderElection() bool { return false }
 
 // check is the readiness check.

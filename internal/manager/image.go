@@ -2,7 +2,7 @@ package manager
 
 import "github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 
-// relatedImages are the overrides that the environment asks for.
+// relatedImages returns the image overrides in the environment.
 func relatedImages(getenv func(string) string) distribution.Overrides {
 	overrides := distribution.Overrides{}
 	for _, name := range distribution.Known(nil) {

@@ -24,14 +24,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/admission"
 )
 
-// kindRetry is how often a kind that the API server does not serve is asked for.
+// kindRetry is the pause between checks for a kind that the API server does not serve.
 const kindRetry = 2 * time.Second
 
-// GracefulShutdown is how long work that was begun may take after the program is
-// told to end. The lease is given back after that, before the kubelet's patience ends.
+// GracefulShutdown bounds how long running work may take after the operator is told to stop. The lease is released
+// after that, within the kubelet's termination grace period.
 const GracefulShutdown = 10 * time.Second
 
-// New makes a manager with everything of the operator in it.
+// New returns a manager with all parts of the operator.
 func New(ctx context.Context, config *rest.Config, options Options, version string, getenv func(string) string) (ctrl.Manager, error) {
 	if err := options.complete(getenv); err != nil {
 		return nil, fmt.Errorf("check options: %w", err)
@@ -57,7 +57,7 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	if err := mgr.Add(newMemoryReleaser(getenv("GOGC"))); err != nil {
 		return nil, fmt.Errorf("add what gives memory back: %w", err)
 	}
-	// Reads past the caches, and no write can start a watch by accident.
+	// This client reads past the caches, so that no call can start a watch by accident.
 	direct, err := client.New(config, client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: scheme, Mapper: mgr.GetRESTMapper()})
 	if err != nil {
 		return nil, fmt.Errorf("make a client: %w", err)
@@ -102,9 +102,10 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	return mgr, nil
 }
 
-// cacheSyncTimeout is how long caches may take at the start: for ever. While the API server does not trust the conversion, or
-// reaches no replica, it cannot list stacks that are stored in v1alpha1. A program that ended after controller-runtime's two
-// minutes would end again and again, and with it the webhooks that have to be there, and who mends the trust.
+// cacheSyncTimeout bounds how long caches may take to fill at start. It is practically unlimited. While the API server
+// does not trust the conversion webhook, or reaches no replica, it cannot list stacks that are stored in v1alpha1. An
+// operator that exits after controller-runtime's default of two minutes would exit again and again, and would stop the
+// webhooks and the code that repairs the trust.
 const cacheSyncTimeout = 100 * 365 * 24 * time.Hour
 
 func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {
@@ -132,7 +133,7 @@ func metricsOptions(options Options) metricsserver.Options {
 		CertDir:       options.MetricsCertPath,
 		CertName:      options.MetricsCertName,
 		KeyName:       options.MetricsCertKey,
-		// HTTP/2 has had too many ways to exhaust a server; nobody needs it here.
+		// HTTP/2 has had too many ways to exhaust a server, and no client needs it here.
 		TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }},
 	}
 	if options.MetricsSecure {
@@ -141,8 +142,8 @@ func metricsOptions(options Options) metricsserver.Options {
 	return result
 }
 
-// addHealth adds the check of liveness, and starts the caches. Readiness depends on
-// them only in an operator that serves no webhooks.
+// addHealth adds the liveness check, and starts the caches. Readiness depends on the caches only in an operator that
+// serves no webhooks.
 func addHealth(mgr ctrl.Manager, readyByCaches bool) error {
 	warm := &warmUp{
 		cache: mgr.GetCache(), kinds: controller.Watched(), log: mgr.GetLogger().WithName("caches"), retry: kindRetry,

@@ -8,33 +8,32 @@ import (
 )
 
 const (
-	// gcPercent is how much the heap may grow, in percent of what is in use, before it is
-	// cleaned up. Most of it are caches that change little: less than Go's own 100
-	// saves memory, and cleaning up is little of the work.
+	// gcPercent is the growth of the heap, in percent of the live heap, that triggers garbage collection. Most of the
+	// heap are caches that change little. A value below Go's default of 100 saves memory, and garbage collection is a
+	// small part of the work.
 	gcPercent = 60
-	// memoryTick is how often the operator looks at what it does.
+	// memoryTick is the interval between measurements.
 	memoryTick = 2 * time.Second
-	// startTicks bound a start: every stack is looked at, and Go's own percentage saves a
-	// fifth of the time.
+	// startTicks bounds the start, in which every stack is reconciled. With Go's default percentage the start takes a
+	// fifth less time.
 	startTicks = 7
-	// busyBytes are more than an operator allocates in a tick that has nothing to do.
+	// busyBytes is more than an idle operator allocates in a tick.
 	busyBytes = 4 << 20
 )
 
-// memoryReleaser gives the memory that a burst of work left back to the node as soon
-// as the work is done. By itself a Go program at rest keeps it for two minutes, until the
-// next cycle, and as much as the heap may grow for good.
+// memoryReleaser returns memory to the node as soon as a burst of work is over. By default an idle Go program keeps it
+// for two minutes, until the next garbage collection, and keeps as much as the heap may grow permanently.
 type memoryReleaser struct {
 	tick time.Duration
-	// allocated counts the bytes that were allocated ever.
+	// allocated returns the total number of allocated bytes.
 	allocated func() uint64
-	// started says that the start is over.
+	// started is called when the start is over.
 	started func()
 	release func()
 }
 
-// newMemoryReleaser cleans up more often after the start, where $GOGC does not say how
-// often.
+// newMemoryReleaser returns a memoryReleaser that makes garbage collection more frequent after the start, unless $GOGC
+// is set.
 func newMemoryReleaser(gogc string) *memoryReleaser {
 	started := func() { debug.SetGCPercent(gcPercent) }
 	if gogc != "" {
@@ -43,7 +42,7 @@ func newMemoryReleaser(gogc string) *memoryReleaser {
 	return &memoryReleaser{tick: memoryTick, allocated: allocatedBytes, started: started, release: debug.FreeOSMemory}
 }
 
-// Start looks until ctx ends.
+// Start measures until ctx ends.
 func (m *memoryReleaser) Start(ctx context.Context) error {
 	ticker := time.NewTicker(m.tick)
 	defer ticker.Stop()
@@ -68,7 +67,7 @@ func (m *memoryReleaser) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection is false: replicas that wait have filled caches, too.
+// NeedLeaderElection returns false, because waiting replicas have filled caches too.
 func (*memoryReleaser) NeedLeaderElection() bool { return false }
 
 func allocatedBytes() uint64 {

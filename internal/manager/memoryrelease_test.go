@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Memory is given back once after each burst, and never while there is work.
+// Memory is released once after each burst, and never during work.
 func TestMemoryIsGivenBack(t *testing.T) {
 	const idle, work = busyBytes / 2, 2 * busyBytes
 	for name, tc := range map[string]struct {

@@ -12,8 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// optionalOptions cache children of kinds that a cluster need not serve, managed fields
-// included.
+// optionalOptions caches children of kinds that a cluster need not serve, with their managed fields.
 func optionalOptions(namespaces []string) cache.Options {
 	return cache.Options{
 		ReaderFailOnMissingInformer: true,
@@ -22,7 +21,7 @@ func optionalOptions(namespaces []string) cache.Options {
 	}
 }
 
-// definitionOptions cache the metadata of one CustomResourceDefinition.
+// definitionOptions caches the metadata of one CustomResourceDefinition.
 func definitionOptions(name string) cache.Options {
 	return cache.Options{
 		DefaultTransform:     stripMetadata,
@@ -30,12 +29,13 @@ func definitionOptions(name string) cache.Options {
 	}
 }
 
-// mirrorSetOptions cache mirror sets, of which the specification counts.
+// mirrorSetOptions caches mirror sets with their specification.
 func mirrorSetOptions() cache.Options {
 	return cache.Options{ReaderFailOnMissingInformer: true, DefaultTransform: cache.TransformStripManagedFields()}
 }
 
-// addMirrorSets adds a cache for the mirror sets of the cluster, which an operator for some namespaces may not see.
+// addMirrorSets adds a cache for the mirror sets of the cluster. An operator that is limited to some namespaces may not
+// read them.
 func addMirrorSets(mgr ctrl.Manager, config *rest.Config, namespaces []string) (cache.Cache, error) {
 	if len(namespaces) > 0 {
 		return nil, nil //nolint:nilnil // they belong to no namespace
@@ -43,8 +43,8 @@ func addMirrorSets(mgr ctrl.Manager, config *rest.Config, namespaces []string) (
 	return addCache(mgr, config, "mirror sets", mirrorSetOptions())
 }
 
-// addOptional adds caches for the kinds that a cluster need not serve, and for
-// their definitions, where the operator may see those.
+// addOptional adds caches for the kinds that a cluster need not serve, and for their definitions if the operator may
+// read these.
 func addOptional(mgr ctrl.Manager, config *rest.Config, namespaces []string) (cache.Cache, map[string]cache.Cache, error) {
 	optional, err := addCache(mgr, config, "optional kinds", optionalOptions(namespaces))
 	if err != nil || len(namespaces) > 0 {

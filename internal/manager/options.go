@@ -20,68 +20,66 @@ import (
 
 // Options are the operator's command-line options.
 type Options struct {
-	// MetricsBindAddress is where metrics are served; "0" serves none.
+	// MetricsBindAddress is the address for metrics. "0" disables them.
 	MetricsBindAddress string
-	// MetricsSecure serves them over TLS to who may read them.
+	// MetricsSecure serves metrics over TLS to authorized clients.
 	MetricsSecure bool
-	// MetricsCertPath is a folder with MetricsCertName and MetricsCertKey; empty: a
-	// certificate made at start.
+	// MetricsCertPath is a directory with MetricsCertName and MetricsCertKey. Empty means a certificate that is made at
+	// start.
 	MetricsCertPath string
-	// MetricsCertName and MetricsCertKey are the files in it; empty: tls.crt, tls.key.
+	// MetricsCertName and MetricsCertKey are the file names. Empty means tls.crt and tls.key.
 	MetricsCertName, MetricsCertKey string
-	// WebhookBindAddress is where the webhooks are served over TLS; empty or "0": nowhere.
+	// WebhookBindAddress is the address for the webhooks, which use TLS. Empty or "0" disables them.
 	WebhookBindAddress string
-	// WebhookCertPath is a folder with tls.crt and tls.key, which others make and
-	// renew; empty: a certificate that the operator makes and injects.
+	// WebhookCertPath is a directory with tls.crt and tls.key, which another program makes and renews. Empty means a
+	// certificate that the operator makes and injects.
 	WebhookCertPath string
-	// HealthProbeBindAddress is where /healthz and /readyz are served.
+	// HealthProbeBindAddress is the address for /healthz and /readyz.
 	HealthProbeBindAddress string
-	// LeaderElect lets one of several replicas work.
+	// LeaderElect makes one of several replicas the leader, which does the work.
 	LeaderElect bool
-	// LeaderElectionNamespace holds the lease; empty: OperatorNamespace.
+	// LeaderElectionNamespace is the namespace of the lease. Empty means OperatorNamespace.
 	LeaderElectionNamespace string
-	// LeaseDuration is how long a leader that does not answer is waited for,
-	// RenewDeadline how long a leader tries to renew its lease before it gives up,
-	// RetryPeriod the time between two attempts of either; zero: 15, 10 and 2 seconds.
+	// LeaseDuration is how long other replicas wait for a leader that does not respond. RenewDeadline is how long a
+	// leader tries to renew its lease before it gives up. RetryPeriod is the time between two attempts of either. Zero
+	// means 15, 10 and 2 seconds.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-	// WatchNamespaces limits the operator to these; empty: those of $WATCH_NAMESPACE,
-	// else all.
+	// WatchNamespaces limits the operator to these namespaces. Empty means those of $WATCH_NAMESPACE, else all.
 	WatchNamespaces []string
-	// OperatorNamespace holds the operator's own Secret, ConfigMap and lease.
+	// OperatorNamespace is the namespace of the operator's own Secret, ConfigMap and lease.
 	OperatorNamespace string
-	// QPS and Burst bound the calls to the API server; a negative QPS leaves that to the
-	// API server, which shares its time fairly among its clients.
+	// QPS and Burst limit the calls to the API server. A negative QPS means no limit: the API server shares its time
+	// fairly among its clients.
 	QPS   float32
 	Burst int
-	// DialServer reaches the servers of stacks; nil: by the network and its DNS.
-	// No argument sets it.
+	// DialServer connects to the servers of stacks. Nil means the network with its DNS. No flag sets it.
 	DialServer probe.Dial
-	// ProbeInterval is the pause between two questions for the health of a server's
-	// providers; zero: the prober's own. No argument sets it.
+	// ProbeInterval is the pause between two health requests for a server's providers. Zero means the prober's default.
+	// No flag sets it.
 	ProbeInterval time.Duration
-	// TagInterval is the pause before a registry is asked again what the tag of an
-	// image stands for, unless the operator's ConfigMap says; zero: an hour.
+	// TagInterval is the pause before the operator resolves the tag of an image again, unless the operator's ConfigMap
+	// sets it. Zero means an hour.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long an autoscaler may do without metrics before it is
-	// told; zero: the controller's own. No argument sets it.
+	// AutoscalerPatience is how long an autoscaler may lack metrics before that is reported. Zero means the
+	// controller's default. No flag sets it.
 	AutoscalerPatience time.Duration
-	// Concurrency is how many stacks are reconciled at once.
+	// Concurrency is the number of stacks that are reconciled concurrently.
 	Concurrency int
 }
 
 const (
-	// No bound: a thousand stacks would be looked at for more than a minute after a restart.
+	// There is no limit, because reconciling a thousand stacks after a restart would otherwise take more than a minute.
 	defaultQPS         = -1
 	defaultBurst       = 100
 	defaultConcurrency = 4
-	// Those of Kubernetes' own components.
+	// These are the values of Kubernetes' own components.
 	defaultLeaseDuration = 15 * time.Second
 	defaultRenewDeadline = 10 * time.Second
 	defaultRetryPeriod   = 2 * time.Second
-	// watchVariable is what the Operator Lifecycle Manager and the tools around it call
-	// the namespaces to work in, comma separated.
+	// watchVariable is the environment variable with which the Operator Lifecycle Manager and related tools set the
+	// namespaces to watch, separated by commas.
 	watchVariable = "WATCH_NAMESPACE"
-	// namespaceFile is where a pod finds its own namespace.
+	// namespaceFile is the file in a pod that contains the pod's namespace.
 	namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 )
 
@@ -120,7 +118,7 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.Concurrency, "concurrency", defaultConcurrency, "stacks to reconcile at once")
 }
 
-// complete fills in what depends on where the operator runs, and checks the rest.
+// complete sets the options that depend on the environment, and validates all of them.
 func (o *Options) complete(getenv func(string) string) error {
 	if o.OperatorNamespace == "" {
 		o.OperatorNamespace = ownNamespace(getenv)
@@ -140,7 +138,7 @@ func (o *Options) complete(getenv func(string) string) error {
 	return o.check()
 }
 
-// check says what is wrong with options that are complete.
+// check returns the errors in completed options.
 func (o *Options) check() error {
 	var errs []error
 	for _, namespace := range slices.Concat([]string{o.OperatorNamespace, o.LeaderElectionNamespace}, o.WatchNamespaces) {
@@ -155,7 +153,7 @@ func (o *Options) check() error {
 	if o.Concurrency < 1 {
 		errs = append(errs, fmt.Errorf("--concurrency %d: must be positive", o.Concurrency))
 	}
-	// What client-go asks for: an attempt to renew may be late by a fifth.
+	// client-go requires this, because an attempt to renew may be late by a fifth.
 	if o.RetryPeriod <= 0 || o.LeaseDuration <= o.RenewDeadline || float64(o.RenewDeadline) <= leaderelection.JitterFactor*float64(o.RetryPeriod) {
 		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v has to be longer than --leader-elect-renew-deadline %v, "+
 			"and that longer than %v times --leader-elect-retry-period %v",

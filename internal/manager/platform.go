@@ -7,11 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// constraints is the kind by which OpenShift chooses uid, gid and fsGroup of
-// pods; one that asks for its own is refused.
+// constraints is the kind with which OpenShift chooses uid, gid and fsGroup of pods. It rejects pods that set their
+// own.
 var constraints = schema.GroupKind{Group: "security.openshift.io", Kind: "SecurityContextConstraints"}
 
-// openShift asks once, at start: a cluster does not become another.
+// openShift reports whether the cluster is OpenShift. It asks once at start, because that does not change.
 func openShift(mapper meta.RESTMapper) (bool, error) {
 	_, err := mapper.RESTMapping(constraints)
 	switch {

@@ -30,7 +30,7 @@ func TestOpenShift(t *testing.T) {
 	}
 }
 
-// brokenMapper cannot reach the API server.
+// brokenMapper returns an error as if the API server could not be reached.
 type brokenMapper struct {
 	meta.RESTMapper
 	err error

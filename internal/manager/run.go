@@ -14,9 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// Run is the operator's program: it parses args, works until ctx ends, and
-// gives the exit code. version is the one built in, empty for the one that Go
-// recorded.
+// Run runs the operator: it parses args, works until ctx ends, and returns the exit code. version is the built-in
+// version. Empty means the one that Go recorded.
 func Run(ctx context.Context, args []string, version string, getenv func(string) string, stderr io.Writer) int {
 	if err := run(ctx, args, versionOr(version), getenv, stderr); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
@@ -68,7 +67,7 @@ func run(ctx context.Context, args []string, version string, getenv func(string)
 	return mgr.Start(ctx)
 }
 
-// versionOr is the version given, else the module's as Go recorded it.
+// versionOr returns the given version, or the module's version that Go recorded.
 func versionOr(version string) string {
 	if version != "" {
 		return version

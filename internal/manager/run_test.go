@@ -25,9 +25,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The whole program, from its arguments on: it is alive at once, ready when the
-// kind it works for is there, shows metrics to nobody it does not know, and
-// gives its lease back.
+// TestRun runs the whole operator from its arguments on. It is live at once, is ready when its kind is served, serves
+// metrics to authorized clients only, and releases its lease.
 func TestRun(t *testing.T) {
 	plane, err := testutil.Start(testutil.Options{Bare: true})
 	if err != nil {
@@ -91,7 +90,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// tokenOf makes a ServiceAccount, which may read metrics or not, and a token of it.
+// tokenOf creates a ServiceAccount that may or may not read metrics, and returns a token for it.
 func tokenOf(t *testing.T, admin client.Client, account string, mayRead bool) string {
 	t.Helper()
 	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: account}}
@@ -132,8 +131,7 @@ func leaseHolder(t *testing.T, c client.Client) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// expect polls until the address answers with the status, asked with a header or
-// none.
+// expect polls until the address answers with the status code. The request has the given header, if any.
 func expect(t *testing.T, output fmt.Stringer, url string, code int, header ...string) {
 	t.Helper()
 	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
@@ -148,7 +146,7 @@ func expect(t *testing.T, output fmt.Stringer, url string, code int, header ...s
 	}
 }
 
-// ask gives the status, 0 without an answer, and what there is to say about it.
+// ask returns the status code, or 0 without an answer, and a text for messages.
 func ask(ctx context.Context, web *http.Client, url string, header ...string) (code int, text string) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {

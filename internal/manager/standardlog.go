@@ -13,26 +13,27 @@ import (
 )
 
 const (
-	// handshakes is how many failed TLS handshakes are logged in a second: whoever reaches a port can cause them.
+	// handshakes is the number of failed TLS handshakes that are logged per second. Any client that reaches a port can
+	// cause them.
 	handshakes = 1
-	// handshakesAtOnce is how many of them are, when there were none for a while.
+	// handshakesAtOnce is the number of failed handshakes that are logged in a burst.
 	handshakesAtOnce = 10
-	// maxLine is the most bytes of a line that go to the log.
+	// maxLine bounds the length in bytes of a line in the log.
 	maxLine = 1 << 10
 
 	handshakeFailed = "http: TLS handshake error from "
 	handlerPanicked = "http: panic serving "
 )
 
-// standardLog brings what is written by Go's standard logger into the operator's log. That is the one place where the
-// library has its HTTP servers, those of webhooks, metrics and health, tell what they cannot tell a client.
+// standardLog writes the output of Go's standard logger to the operator's log. The HTTP servers of webhooks, metrics
+// and health use the standard logger for errors that they cannot report to a client.
 type standardLog struct {
 	log     logr.Logger
 	limit   *rate.Limiter
 	dropped atomic.Int64
 }
 
-// redirectStandardLog has the standard logger of this process write to log.
+// redirectStandardLog redirects the standard logger of this process to log.
 func redirectStandardLog(log logr.Logger) {
 	stdlog.SetFlags(0)
 	stdlog.SetOutput(newStandardLog(log))
@@ -48,14 +49,15 @@ func (l *standardLog) Write(line []byte) (int, error) {
 	if told, ok := strings.CutPrefix(text, handshakeFailed); ok {
 		l.handshake(told)
 	} else if strings.HasPrefix(text, handlerPanicked) {
-		l.log.Error(nil, "A request ended in a panic", "panic", text) // with its stack, whole
+		l.log.Error(nil, "A request ended in a panic", "panic", text) // with its complete stack
 	} else {
 		l.log.Info("A library says", "message", status.Shorten(text, maxLine))
 	}
 	return len(line), nil
 }
 
-// handshake logs a failed one, at level debug: scanners, probes and clients that do not trust the certificate cause them.
+// handshake logs a failed handshake at level debug. Scanners, probes and clients that do not trust the certificate
+// cause them.
 func (l *standardLog) handshake(told string) {
 	log := l.log.V(1)
 	if !log.Enabled() {

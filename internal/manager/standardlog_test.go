@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// What net/http writes becomes a line of the operator's log, with its parts apart.
+// Output of net/http becomes a line of the operator's log with structured fields.
 func TestStandardLog(t *testing.T) {
 	for name, tc := range map[string]struct {
 		line  string
@@ -56,7 +56,7 @@ func TestStandardLog(t *testing.T) {
 	}
 }
 
-// Who knocks at a port all the time does not fill the log, and the log says how much it left out.
+// A client that keeps opening connections does not fill the log. The log reports how many lines were left out.
 func TestStandardLogIsBounded(t *testing.T) {
 	output := &testutil.Log{}
 	log := newStandardLog(zap.New(zap.WriteTo(output), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))

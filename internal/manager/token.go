@@ -5,8 +5,8 @@ import (
 	"k8s.io/client-go/transport"
 )
 
-// renewToken has a token that comes from a file read again as soon as the API
-// server refuses it. Left to itself the client goes on with it for up to a minute.
+// renewToken makes a client read its token file again as soon as the API server rejects the token. By default the
+// client would keep the token for up to a minute.
 func renewToken(config *rest.Config) {
 	if config.BearerTokenFile == "" {
 		return

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A token that the API server refuses is replaced by the file's next one within two calls.
+// A token that the API server rejects is replaced by the file's next one within two calls.
 func TestRenewToken(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer second" {

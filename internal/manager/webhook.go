@@ -19,19 +19,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/conversion"
 )
 
-// notServed is the bind address of what is not served.
+// notServed is the bind address that disables a server.
 const notServed = "0"
 
-// addWebhooks adds the server of the webhooks, and readiness by its certificate and
-// its listener. The manager starts it before the caches, and its readiness does not
-// depend on them: a cache is filled only when stored objects of v1alpha1 are
-// converted, and the API server sends them to ready pods.
+// addWebhooks adds the webhook server, and readiness checks for its certificate and its listener. The manager starts
+// the server before the caches, and the server's readiness does not depend on them. A cache can be filled only if
+// stored objects of v1alpha1 are converted, and the API server sends them only to ready pods.
 func addWebhooks(ctx context.Context, mgr ctrl.Manager, config *rest.Config, options Options, validation admission.Options) error {
 	host, port, err := splitAddress(options.WebhookBindAddress)
 	if err != nil {
 		return err
 	}
-	// HTTP/2 has had too many ways to exhaust a server; the API server does not use it here.
+	// HTTP/2 has had too many ways to exhaust a server, and the API server does not use it here.
 	settings := webhook.Options{Host: host, Port: port, CertDir: options.WebhookCertPath, TLSOpts: []func(*tls.Config){
 		func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} },
 	}}
@@ -54,8 +53,8 @@ func addWebhooks(ctx context.Context, mgr ctrl.Manager, config *rest.Config, opt
 	return nil
 }
 
-// withCertificate makes the server with the certificate of the folder in options,
-// or with one that the operator makes, renews and injects.
+// withCertificate returns the server with the certificate of the directory in options, or with one that the operator
+// makes, renews and injects.
 func withCertificate(
 	mgr ctrl.Manager, config *rest.Config, options Options, settings webhook.Options,
 ) (webhook.Server, func(*http.Request) error, error) {
@@ -80,7 +79,7 @@ func withCertificate(
 	}, nil
 }
 
-// splitAddress is the host, empty for every interface, and the port of an address.
+// splitAddress returns the host and the port of an address. An empty host means every interface.
 func splitAddress(address string) (host string, port int, err error) {
 	host, text, err := net.SplitHostPort(address)
 	if err == nil {

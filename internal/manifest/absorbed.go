@@ -7,28 +7,28 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Absorbed are fields that take the place of overrideConfig, with comments.
+// Absorbed holds the fields that replace overrideConfig, with comments.
 type Absorbed struct {
-	// Spec are fields of the spec of v1alpha2 by name, as values of JSON. Empty: overrideConfig stays.
+	// Spec holds fields of the v1alpha2 spec by name, as JSON values. Empty means that overrideConfig stays.
 	Spec map[string]any
-	// Env goes behind spec.workload.overrides.env.
+	// Env is appended to spec.workload.overrides.env.
 	Env []any
-	// Comments are on single fields.
+	// Comments are comments on single fields.
 	Comments []FieldComment
-	// Remarks stand above the spec.
+	// Remarks are written above the spec.
 	Remarks []string
-	// Stays says why overrideConfig stays, one sentence each.
+	// Stays lists the reasons why overrideConfig stays, one sentence each.
 	Stays []string
 }
 
 // FieldComment is a comment on a field.
 type FieldComment struct {
-	// At leads to the field: spec, providers, inference, 0, apiKey.
+	// At is the path of the field: spec, providers, inference, 0, apiKey.
 	At   []string
 	Text string
 }
 
-// into puts the fields into a stack of v1alpha2.
+// into writes the fields into a stack of v1alpha2.
 func (a *Absorbed) into(stack map[string]any, said *remarks) {
 	if len(a.Spec) == 0 {
 		lines := []string{"--absorb-config leaves it as it is, and nothing of it is in other fields:"}
@@ -55,7 +55,7 @@ func (a *Absorbed) into(stack map[string]any, said *remarks) {
 	}
 }
 
-// section is an object within another, made when it is not there.
+// section returns a nested object, and creates it if it is missing.
 func section(object map[string]any, key string) map[string]any {
 	inner, ok := object[key].(map[string]any)
 	if !ok {

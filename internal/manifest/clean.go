@@ -11,12 +11,12 @@ import (
 // lastApplied is kubectl's annotation with the manifest that was applied last.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// addedByServer are the fields of the metadata that an API server writes.
+// addedByServer lists the metadata fields that an API server writes.
 var addedByServer = []string{
 	"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid",
 }
 
-// Live reports whether an object, as JSON, has something that an API server, or kubectl, has added to what was written.
+// Live reports whether an object, as JSON, has fields that an API server or kubectl added.
 func Live(data []byte) bool {
 	var object map[string]any
 	if json.Unmarshal(data, &object) != nil {
@@ -29,7 +29,7 @@ func Live(data []byte) bool {
 	return status || applied || slices.ContainsFunc(addedByServer, func(field string) bool { _, ok := metadata[field]; return ok })
 }
 
-// clean takes away what is no part of a manifest.
+// clean removes the fields that do not belong in a manifest.
 func clean(object map[string]any) {
 	delete(object, "status")
 	metadata, _ := object["metadata"].(map[string]any)
@@ -41,8 +41,8 @@ func clean(object map[string]any) {
 	}
 }
 
-// setDefaults adds what the schema of v1alpha1 adds to an object before it is converted, as far as the conversion looks at
-// it. A number of replicas means the same where it is added afterwards.
+// setDefaults adds those defaults of the v1alpha1 schema that affect the conversion of an object. The default number of
+// replicas has the same effect if it is added after the conversion.
 func setDefaults(older map[string]any) {
 	if network, ok := child(older, "spec", "network"); ok {
 		setMissing(network, "exposeRoute", false)
@@ -53,12 +53,12 @@ func setDefaults(older map[string]any) {
 }
 
 func setMissing(object map[string]any, key string, value any) {
-	if object[key] == nil { // null is the same as nothing where there is a default
+	if object[key] == nil { // for a field with a default, null is the same as a missing field
 		object[key] = value
 	}
 }
 
-// child is an object within an object.
+// child returns a nested object.
 func child(object map[string]any, steps ...string) (map[string]any, bool) {
 	for _, step := range steps {
 		inner, ok := object[step].(map[string]any)

@@ -12,17 +12,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// Source is a stack as somebody wrote it.
+// Source is a stack as a user wrote it.
 type Source struct {
-	// Object is the stack as values of JSON, with numbers as json.Number, and without fields that its version does not
-	// have. It is changed.
+	// Object is the stack as JSON values, with numbers as json.Number, and without fields that its version does not
+	// have. Convert changes it.
 	Object map[string]any
-	// Text is the YAML that it was written as. It gives the comments, and the order of keys that no type gives. Empty:
-	// none of these.
+	// Text is the YAML source of the stack. It provides the comments, and the order of keys whose order no type
+	// defines. It may be empty.
 	Text []byte
-	// Absorbed is what takes the place of overrideConfig, or why nothing does. Nil: nobody asked.
+	// Absorbed holds the replacement of overrideConfig, or the reasons why there is none. Nil means that it was not
+	// requested.
 	Absorbed *Absorbed
-	// Dropped says which fields are not in Object, because no version has them, one sentence each.
+	// Dropped lists the fields that are not in Object because no version has them, one sentence each.
 	Dropped []string
 }
 
@@ -30,12 +31,12 @@ type Source struct {
 type Result struct {
 	// YAML is one document, without a separator.
 	YAML []byte
-	// Warnings are sentences on what the manifest cannot say, or says otherwise.
+	// Warnings are sentences about values that the manifest cannot hold or writes differently.
 	Warnings []string
 }
 
-// Convert writes a stack in the version to, an apiVersion of convert.Versions. A stack that is of that version keeps its
-// content.
+// Convert writes a stack in the version to, an apiVersion of convert.Versions. The content of a stack that already has
+// that version does not change.
 func Convert(source Source, to string) (Result, error) {
 	clean(source.Object)
 	from := source.Object
@@ -62,7 +63,7 @@ func Convert(source Source, to string) (Result, error) {
 	return Result{YAML: page, Warnings: said.warnings}, err
 }
 
-// Ordered writes values of JSON as a YAML document with the keys sorted.
+// Ordered returns JSON values as a YAML document with sorted keys.
 func Ordered(object map[string]any) ([]byte, error) {
 	w := writer{}
 	return w.page(object, nil)
@@ -75,10 +76,10 @@ func typeOf(apiVersion string) reflect.Type {
 	return reflect.TypeFor[v1alpha2.LlamaStackDistribution]()
 }
 
-// indent is that of kubectl's manifests.
+// indent is the indentation that kubectl uses.
 const indent = 2
 
-// page writes an object as a document.
+// page returns an object as a document.
 func (w *writer) page(object map[string]any, typ reflect.Type) ([]byte, error) {
 	content := w.value(object, typ, nil)
 	document := &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{content}}

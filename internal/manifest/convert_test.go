@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
 )
 
-// FuzzConvert holds that a manifest says what the conversion says, whatever comments and texts are in it, and that one
-// that is written again in its version is the same.
+// FuzzConvert checks that a manifest has the same values as the conversion, whatever comments and strings are in it,
+// and that writing a manifest again in its version gives the same manifest.
 func FuzzConvert(f *testing.F) {
 	const cases = "../cli/testdata/convert"
 	for _, name := range []string{"comments", "providers", "attributes", "left-out", "live", "back", "back-made-here"} {
@@ -31,7 +31,7 @@ func FuzzConvert(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if bytes.ContainsAny(text, "&*") && len(text) > 1<<10 {
-			return // aliases may stand for any number of values
+			return // aliases may expand to any number of values
 		}
 		for i, from := range convert.Versions {
 			object, ok := decode(text)
@@ -49,14 +49,14 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// check converts an object, and compares the manifest with what the conversion gives.
+// check converts an object, and compares the manifest with the result of the conversion.
 func check(t *testing.T, object map[string]any, text []byte, to string) []byte {
 	t.Helper()
 	result, err := manifest.Convert(manifest.Source{Object: object, Text: text}, to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := object // without what a server adds, with the defaults
+	want := object // without fields that a server adds, with the defaults
 	switch {
 	case want["apiVersion"] == to:
 	case to == convert.Versions[1]:
@@ -74,7 +74,7 @@ func check(t *testing.T, object map[string]any, text []byte, to string) []byte {
 	return result.YAML
 }
 
-// decode reads a manifest as kubectl does; false: it is none.
+// decode reads a manifest as kubectl does. It returns false if the text is not a manifest.
 func decode(text []byte) (map[string]any, bool) {
 	data, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
@@ -90,7 +90,7 @@ func decode(text []byte) (map[string]any, bool) {
 	return object, ok
 }
 
-// normal spells numbers in one way.
+// normal writes numbers in a single form.
 func normal(t *testing.T, object map[string]any) any {
 	t.Helper()
 	data, err := json.Marshal(object)

@@ -1,8 +1,7 @@
-// Package manifest writes a LlamaStackDistribution as a manifest for people, in
-// either version: the fields in the order of the API's types, without what only a
-// cluster adds, with the comments of the manifest it was made from, and with
-// comments where a field means something else than before.
+// Package manifest writes a LlamaStackDistribution as a readable manifest in either version. The fields are in the
+// order of the API's types, without the fields that only a cluster adds. The manifest keeps the comments of its source,
+// and gets comments where the meaning of a field has changed.
 //
-// Applied, the manifest gives the object that the API server's own conversion
-// gives for the manifest it was made from. Only comments are this package's own.
+// Applying the manifest gives the same object as the API server's own conversion of the source. This package adds only
+// comments.
 package manifest

@@ -6,19 +6,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Foreign is a stack of v1alpha2 that was made of an object of another kind.
+// Foreign is a v1alpha2 stack that was made from an object of another kind.
 type Foreign struct {
-	// Object is the stack as values of JSON. It is changed.
+	// Object is the stack as JSON values. WriteForeign changes it.
 	Object map[string]any
-	// From is what it was made of, for people: "ogx.io/v1beta1 OGXServer".
+	// From is the kind of the source in readable form: "ogx.io/v1beta1 OGXServer".
 	From string
-	// Text is the YAML of what it was made of, which gives the comments; empty: none.
+	// Text is the YAML of the source, which provides the comments. Empty means no comments.
 	Text []byte
-	// Place is where a place of that YAML is in the stack.
+	// Place returns the path in the stack for a path in that YAML.
 	Place func(at []string) []string
-	// Comments stand above the places of the stack that they are about.
+	// Comments are written above the fields of the stack that they are about.
 	Comments []Comment
-	// LeftOut are sentences on what the stack does not have, which stand above its spec.
+	// LeftOut are sentences about fields that the stack does not have. They are written above its spec.
 	LeftOut []string
 }
 
@@ -28,7 +28,7 @@ type Comment struct {
 	Text string
 }
 
-// WriteForeign writes a stack that was made of another kind, one YAML document without a separator.
+// WriteForeign returns a stack that was made from another kind, as one YAML document without a separator.
 func WriteForeign(f Foreign) ([]byte, error) {
 	clean(f.Object)
 	said := remarks{header: header(f.From)}
@@ -40,7 +40,7 @@ func WriteForeign(f Foreign) ([]byte, error) {
 	return w.page(f.Object, typeOf(v1alpha2.GroupVersion.String()))
 }
 
-// header is the line that says where a manifest comes from.
+// header returns the line with the source of a manifest.
 func header(from any) string {
 	return fmt.Sprintf(headerStart+"%s by kubectl llamastack convert.", from)
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// shapes are the types of values whose Go type keeps them as they were written: one object, or a list of such.
+// shapes maps Go types that keep a value as it is written to the type of their values: one object, or a list of such
+// objects.
 var shapes = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[v1alpha2.Providers]():   reflect.TypeFor[v1alpha2.Provider](),
 	reflect.TypeFor[v1alpha2.ModelEntry]():  reflect.TypeFor[v1alpha2.Model](),
@@ -22,7 +23,7 @@ var shapes = map[reflect.Type]reflect.Type{
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// shape is the type that says which fields a value has, nil when none does.
+// shape returns the type that defines the fields of a value, or nil if there is none.
 func shape(typ reflect.Type) reflect.Type {
 	for typ != nil && typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -39,7 +40,7 @@ func shape(typ reflect.Type) reflect.Type {
 	return typ
 }
 
-// item is the type of a list's items. A list where one object may be is one of such objects.
+// item returns the type of a list's items. If a value may be one object or a list, it is the type of that object.
 func item(typ reflect.Type) reflect.Type {
 	typ = shape(typ)
 	if typ != nil && typ.Kind() == reflect.Slice {
@@ -48,7 +49,7 @@ func item(typ reflect.Type) reflect.Type {
 	return typ
 }
 
-// field is the type of a field, nil when there is none.
+// field returns the type of a field, or nil if there is none.
 func field(typ reflect.Type, name string) reflect.Type {
 	typ = shape(typ)
 	switch {
@@ -63,7 +64,8 @@ func field(typ reflect.Type, name string) reflect.Type {
 	}
 }
 
-// keys are those of an object: what its type has in the order of the type, then the others as they were written.
+// keys returns the keys of an object: first those of its type in the order of the type, then the others as they are
+// written.
 func keys(object map[string]any, typ reflect.Type, written []string) []string {
 	left := maps.Clone(object)
 	var found []string
@@ -82,7 +84,7 @@ func keys(object map[string]any, typ reflect.Type, written []string) []string {
 	return slices.AppendSeq(found, slices.Values(slices.Sorted(maps.Keys(left))))
 }
 
-// declared are the fields of a struct by their JSON names, in the order of the type.
+// declared returns the JSON names of a struct's fields in the order of the type.
 func declared(typ reflect.Type) []string {
 	if typ == nil || typ.Kind() != reflect.Struct {
 		return nil

@@ -15,15 +15,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// remarks are the comments that are not the user's.
+// remarks holds the comments that do not come from the user.
 type remarks struct {
-	// header stands above the document.
+	// header is written above the document.
 	header string
-	// at are comments by place.
+	// at holds comments by place.
 	at map[string]string
-	// ofSpec stand above the spec.
+	// ofSpec is written above the spec.
 	ofSpec []string
-	// warnings are for the one who converts.
+	// warnings are printed for the user who converts.
 	warnings []string
 }
 
@@ -38,21 +38,21 @@ func (r *remarks) say(comment string, at ...string) {
 
 func (r *remarks) annotation(name, comment string) { r.say(comment, "metadata", "annotations", name) }
 
-// leftOut notes what the manifest has not.
+// leftOut records a value that the manifest does not have.
 func (r *remarks) leftOut(format string, args ...any) {
 	sentence := fmt.Sprintf(format, args...)
 	r.ofSpec = append(r.ofSpec, "Left out: "+sentence)
 	r.warnings = append(r.warnings, sentence)
 }
 
-// ofDropped says which fields no version has.
+// ofDropped records the fields that no version has.
 func (r *remarks) ofDropped(sentences []string) {
 	for _, sentence := range sentences {
 		r.leftOut("%s", sentence)
 	}
 }
 
-// ofObject explains the annotations and fields of what is written.
+// ofObject explains the annotations and fields of the manifest.
 func (r *remarks) ofObject(object map[string]any) {
 	given, _ := child(object, "metadata", "annotations")
 	if names.Compat(texts(given)) {
@@ -82,7 +82,7 @@ func texts(given map[string]any) map[string]string {
 	return found
 }
 
-// ofConversionData says what the annotation brings back, and who needs it.
+// ofConversionData explains which fields the annotation restores, and who needs it.
 func (r *remarks) ofConversionData(object map[string]any) {
 	carried := fieldList(convert.Carried(object))
 	older := object["apiVersion"] == v1alpha1.GroupVersion.String()
@@ -103,7 +103,7 @@ func (r *remarks) ofConversionData(object map[string]any) {
 	}
 }
 
-// fieldList are fields for a sentence.
+// fieldList formats fields for a sentence.
 func fieldList(paths []string) string {
 	for i, p := range paths {
 		if name, ok := strings.CutPrefix(p, "annotations."); ok {
@@ -113,7 +113,7 @@ func fieldList(paths []string) string {
 	return strings.Join(paths, ", ")
 }
 
-// ofOlder says what v1alpha2 writes otherwise, or not at all.
+// ofOlder explains which fields v1alpha2 writes differently or not at all.
 func (r *remarks) ofOlder(older map[string]any) {
 	server, _ := child(older, "spec", "server")
 	if userConfig, ok := child(server, "userConfig"); ok {
@@ -132,7 +132,7 @@ func (r *remarks) ofOlder(older map[string]any) {
 	}
 }
 
-// overrideComment stands above an overrideConfig that was a userConfig.
+// overrideComment is written above an overrideConfig that was a userConfig.
 const overrideComment = "In v1alpha1 it is spec.server.userConfig. This is the whole configuration of the server: the operator generates none, and " +
 	"spec.providers, resources, storage, disabled and settings cannot be used beside it."
 
@@ -155,7 +155,7 @@ func positive(value any) bool {
 	return err == nil && f >= 1
 }
 
-// ofProviders says of one provider, or of each of a list, which fields are settings now.
+// ofProviders explains, for one provider or each of a list, which fields have become settings.
 func (r *remarks) ofProviders(value any, at ...string) {
 	if list, ok := value.([]any); ok {
 		for i, one := range list {
@@ -175,7 +175,7 @@ func (r *remarks) ofProviders(value any, at ...string) {
 	}
 }
 
-// finish puts the comments that stand beside no field into a document.
+// finish adds to a document the comments that do not belong to a field.
 func (w *writer) finish(document, content *yaml.Node) {
 	head := w.written.head
 	document.FootComment = w.written.foot
@@ -196,10 +196,10 @@ func (w *writer) finish(document, content *yaml.Node) {
 	}
 }
 
-// headerStart begins the line that says where a manifest comes from.
+// headerStart is the start of the line with the source of a manifest.
 const headerStart = "# Converted from "
 
-// withoutHeader is a comment without the line of an earlier conversion.
+// withoutHeader returns a comment without the line of an earlier conversion.
 func withoutHeader(comment string) string {
 	first, rest, _ := strings.Cut(comment, "\n")
 	if strings.HasPrefix(first, headerStart) {
@@ -208,7 +208,7 @@ func withoutHeader(comment string) string {
 	return comment
 }
 
-// compatComment says what the mark keeps for this stack, and what it is to remove it.
+// compatComment explains what the compatibility annotation preserves for this stack, and the effect of removing it.
 func compatComment(hub map[string]any) string {
 	lines := []string{"The stack was made as v1alpha1 and keeps what such stacks rely on:"}
 	for _, habit := range habits {
@@ -227,10 +227,10 @@ func moreOnRemoval(hub map[string]any) string {
 	return ""
 }
 
-// habit is something that the mark keeps.
+// habit is a behavior that the compatibility annotation preserves.
 type habit struct {
 	says string
-	// applies reports whether a stack is concerned; nil: every one.
+	// applies reports whether the habit affects a stack. Nil means that it affects every stack.
 	applies func(map[string]any) bool
 }
 

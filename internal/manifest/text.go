@@ -10,24 +10,23 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// text is what a manifest has beside its values: comments, and an order of keys. Places are those of the version that is
-// written.
+// text holds the comments and the order of keys of a manifest. Places are those of the version that is written.
 type text struct {
 	// head and foot are the comments of the whole document.
 	head, foot string
 	pairs      map[string]*pair
-	// order are the places as they come in the text.
+	// order lists the places in the order of the text.
 	order []string
 }
 
-// pair is a key, nil for an item of a list, and its value.
+// pair is a value with its key. The key is nil for an item of a list.
 type pair struct {
 	key, value *yaml.Node
 	// keyUsed and valueUsed report that their comments were written.
 	keyUsed, valueUsed bool
 }
 
-// moved are the objects of v1alpha1 that are there for their fields alone, and where most of these fields went.
+// moved maps objects of v1alpha1 that only group fields to the object that most of these fields moved to.
 var moved = map[string]string{
 	"spec.network":                     "spec.networking",
 	"spec.server":                      "spec",
@@ -42,7 +41,7 @@ var moved = map[string]string{
 	"spec.server.containerSpec.limits": "spec.workload.resources",
 }
 
-// readText reads the YAML of a document that is to be written in the version to. What is no YAML gives no comments.
+// readText reads the YAML of a document that is converted to the version to. Invalid YAML gives no comments.
 func readText(source []byte, to string) text {
 	root, t := parse(source)
 	if root == nil {
@@ -75,7 +74,7 @@ func readForeign(source []byte, placed func([]string) []string) text {
 	return t
 }
 
-// parse reads a document, and the comments of the whole of it. The root is nil where there is none.
+// parse reads a document, and the comments on the whole document. The root is nil if there is none.
 func parse(source []byte) (*yaml.Node, text) {
 	t := text{pairs: make(map[string]*pair)}
 	var document yaml.Node
@@ -88,7 +87,7 @@ func parse(source []byte) (*yaml.Node, text) {
 	return root, t
 }
 
-// read notes what is below a place of the text.
+// read records the nodes below a place of the text.
 func (t *text) read(node *yaml.Node, at []string, placed func([]string) []string) {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -117,7 +116,7 @@ const separator = "\x00"
 
 func joinPlace(steps []string) string { return strings.Join(steps, separator) }
 
-// keys are those of a mapping in the order of the text.
+// keys returns the keys of a mapping in the order of the text.
 func (t *text) keys(at []string) []string {
 	p, ok := t.pairs[joinPlace(at)]
 	if !ok || p.value.Kind != yaml.MappingNode {
@@ -130,7 +129,7 @@ func (t *text) keys(at []string) []string {
 	return found
 }
 
-// commentKey gives a key its comments.
+// commentKey copies the comments of a key.
 func (t *text) commentKey(key *yaml.Node, at []string) {
 	if p, ok := t.pairs[joinPlace(at)]; ok && p.key != nil {
 		copyComments(key, p.key)
@@ -138,7 +137,7 @@ func (t *text) commentKey(key *yaml.Node, at []string) {
 	}
 }
 
-// commentValue gives a value its comments.
+// commentValue copies the comments of a value.
 func (t *text) commentValue(value *yaml.Node, at []string) {
 	p, ok := t.pairs[joinPlace(at)]
 	if !ok || len(at) == 0 {
@@ -148,15 +147,15 @@ func (t *text) commentValue(value *yaml.Node, at []string) {
 	p.valueUsed = true
 }
 
-// ownAnnotations begin the places of the operator's annotations.
+// ownAnnotations is the prefix of the places of the operator's annotations.
 var ownAnnotations = joinPlace([]string{"metadata", "annotations", "llamastack.io/"})
 
-// unplaced are the comments that stand nowhere in what was written, in their order.
+// unplaced returns the comments that were not written at any place, in their order.
 func (t *text) unplaced() string {
 	var found string
 	for _, place := range t.order {
 		p := t.pairs[place]
-		if strings.HasPrefix(place, ownAnnotations) { // an annotation of the conversion, whose comment is about it
+		if strings.HasPrefix(place, ownAnnotations) { // an annotation of the conversion, which its comment describes
 			continue
 		}
 		if p.key != nil && !p.keyUsed {
@@ -177,7 +176,7 @@ func commentsOf(node *yaml.Node) string {
 	return joined(joined(node.HeadComment, node.LineComment), node.FootComment)
 }
 
-// joined is one comment below the other.
+// joined returns one comment below the other.
 func joined(above, below string) string {
 	switch {
 	case above == "":

@@ -12,13 +12,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// writer makes a tree of YAML of an object.
+// writer builds a YAML tree from an object.
 type writer struct {
 	written text
 	remarks
 }
 
-// value is a value of JSON at a place, with its comments.
+// value returns a JSON value at a place, with its comments.
 func (w *writer) value(value any, typ reflect.Type, at []string) *yaml.Node {
 	var node *yaml.Node
 	switch v := value.(type) {
@@ -62,7 +62,7 @@ func (w *writer) sequence(items []any, typ reflect.Type, at []string) *yaml.Node
 	return node
 }
 
-// settle puts the comment at the end of a line where the line ends: behind the key of lines, or behind the value.
+// settle moves a line comment to the end of its line: after the key of a block, or after the value.
 func settle(key, value *yaml.Node) {
 	if !isBlock(value) {
 		value.HeadComment, key.HeadComment = "", joined(key.HeadComment, value.HeadComment)
@@ -79,7 +79,7 @@ func settle(key, value *yaml.Node) {
 // isBlock reports whether a value is written as lines below its key.
 func isBlock(value *yaml.Node) bool { return len(value.Content) > 0 }
 
-// textNode is a text, as lines where it has several.
+// textNode returns a string node. It is a block if the string has several lines.
 func textNode(value string) *yaml.Node {
 	node := yamlnode.String(value)
 	if lines := strings.Split(value, "\n"); len(lines) > 1 && !slices.ContainsFunc(lines, needsQuotes) && lines[0] != "" {
@@ -88,23 +88,23 @@ func textNode(value string) *yaml.Node {
 	return node
 }
 
-// needsQuotes reports whether a line of a text would not come back as it is, or not be seen.
+// needsQuotes reports whether a line of a string would change or be invisible without quotes.
 func needsQuotes(line string) bool {
 	return line != strings.TrimRight(line, " \t") || strings.HasPrefix(line, " ") && strings.TrimSpace(line) == "" ||
 		yamlnode.String(line).Style == yaml.DoubleQuotedStyle
 }
 
-// commentWidth is how long a line of a comment is at most, unless a word is longer.
+// commentWidth bounds the length of a line in a comment, unless a word is longer.
 const commentWidth = 100
 
-// addComment adds a comment below what is above a key already.
+// addComment adds a comment below the existing comments above a key.
 func addComment(key *yaml.Node, comment string) {
 	if comment != "" && !strings.Contains(key.HeadComment, wrapped(comment)) { // a manifest may be written again
 		key.HeadComment = joined(key.HeadComment, wrapped(comment))
 	}
 }
 
-// wrapped is a comment of several lines, of a text with a line for each paragraph.
+// wrapped returns a comment of several lines. The text has a line for each paragraph.
 func wrapped(comment string) string {
 	var lines []string
 	for paragraph := range strings.SplitSeq(comment, "\n") {

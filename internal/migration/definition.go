@@ -15,40 +15,40 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ErrChanged is the error of a run during which the definition changed: objects may have been stored in another version
+// ErrChanged is the error of a run during which the definition changed. Objects may have been stored in another version
 // meanwhile.
 var ErrChanged = errors.New("the definition changed during the migration")
 
 // kind is a kind in one version.
 type kind = schema.GroupVersionKind
 
-// definition is what a CustomResourceDefinition says of versions.
+// definition holds the version settings of a CustomResourceDefinition.
 type definition struct {
 	uid             types.UID
 	resourceVersion string
 	generation      int64
 	kind            schema.GroupKind
-	// storage is the version that objects are written in, stored are those that they may lie in, served those that the API
-	// server answers in.
+	// storage is the storage version. stored lists the versions in which objects may be stored. served lists the
+	// versions that the API server serves.
 	storage        string
 	stored, served []string
-	// converts reports that a webhook converts. Without one the API server hands out the fields of one version under the name
-	// of another, and drops those that the other does not have.
+	// converts reports whether a webhook converts. Without one the API server returns the fields of one version under
+	// the name of another, and drops fields that the other version does not have.
 	converts bool
-	// versions are all, in the order of the definition.
+	// versions lists all versions in the order of the definition.
 	versions []apiextensionsv1.CustomResourceDefinitionVersion
 }
 
-// storageKind is the kind in the version that objects are written in. Objects are listed and written in that version. With
-// the admission policy in force the rewrite of an object takes as many conversions in either version (nine on Kubernetes
-// 1.36: reads, writes, watches, and field managers of the other version). In this one an object that is migrated is listed
-// without any.
+// storageKind returns the kind in the storage version. Objects are listed and written in that version. While the
+// admission policy is in force, rewriting an object takes the same number of conversions in either version (nine on
+// Kubernetes 1.36: reads, writes, watches, and managed fields of the other version). In the storage version, listing a
+// migrated object takes none.
 func (d *definition) storageKind() kind { return d.kind.WithVersion(d.storage) }
 
 // migrated reports whether there is nothing to do.
 func (d *definition) migrated() bool { return slices.Equal(d.stored, []string{d.storage}) }
 
-// check returns an error unless objects can be stored in that version without a loss.
+// check returns an error unless objects can be stored in that version without loss.
 func (d *definition) check(version string) error {
 	switch {
 	case !slices.Contains(d.served, version):
@@ -83,8 +83,8 @@ func (m *Migrator) read(ctx context.Context) (*definition, error) {
 	return read, nil
 }
 
-// readAgain reads the definition. The error is ErrChanged when it is no longer what it was before: any change of its spec may
-// have been two of them, to another storage version and back.
+// readAgain reads the definition. It returns ErrChanged if the definition changed since before. Any change of its spec
+// may have been two changes, to another storage version and back.
 func (m *Migrator) readAgain(ctx context.Context, before *definition) (*definition, error) {
 	now, err := m.read(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (m *Migrator) readAgain(ctx context.Context, before *definition) (*definiti
 	return now, nil
 }
 
-// trim leaves the storage version alone in the list of stored versions, if the definition is still what it was before.
+// trim removes all but the storage version from the list of stored versions, if the definition did not change.
 func (m *Migrator) trim(ctx context.Context, before *definition) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		now, err := m.readAgain(ctx, before)
@@ -120,8 +120,8 @@ func (m *Migrator) trim(ctx context.Context, before *definition) error {
 	})
 }
 
-// SetStorageVersion makes version the one that objects are written in from now on, and reports whether another one was
-// before. Objects stay as they are until a Run.
+// SetStorageVersion makes version the storage version, and reports whether it was another one before. Stored objects do
+// not change until a Run.
 func (m *Migrator) SetStorageVersion(ctx context.Context, version string) (bool, error) {
 	now, err := m.read(ctx)
 	if err != nil {
@@ -143,14 +143,14 @@ func (m *Migrator) SetStorageVersion(ctx context.Context, version string) (bool,
 	return true, nil
 }
 
-// operation is one of a JSON patch.
+// operation is an operation of a JSON patch.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value"`
 }
 
-// storagePatch sets the storage version. It fails where the definition has other versions by now.
+// storagePatch sets the storage version. The patch fails if the definition has other versions by then.
 func (d *definition) storagePatch(version string) []operation {
 	var operations []operation
 	for i, v := range d.versions {
@@ -162,7 +162,7 @@ func (d *definition) storagePatch(version string) []operation {
 	return operations
 }
 
-// object is the definition as the target of a patch.
+// object returns the definition as the target of a patch.
 func (m *Migrator) object() *apiextensionsv1.CustomResourceDefinition {
 	object := &apiextensionsv1.CustomResourceDefinition{}
 	object.Name = m.definition

@@ -1,5 +1,4 @@
-// Package migration brings every stored object of a CustomResourceDefinition into
-// its storage version, and then takes the other versions out of its list of stored
-// versions. Which version that is the definition says, so that the same code serves
-// an upgrade and the way back. It knows nothing of reconciling.
+// Package migration stores every object of a CustomResourceDefinition in its storage version, and then removes the
+// other versions from its list of stored versions. The definition determines the storage version, so the same code
+// serves an upgrade and the way back. The package does not depend on reconciliation.
 package migration

@@ -22,14 +22,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// quick lets tests go on at once: AwaitStorage has waited for the one API server that there is.
+// quick removes the waiting times of tests, because AwaitStorage has already waited for the only API server.
 var quick = migration.Options{Rate: 1000, Settle: time.Millisecond}
 
 func newMigrator(c client.Client, options migration.Options) *migration.Migrator {
 	return migration.New(c, names.CustomResourceDefinition, options)
 }
 
-// mustRun migrates, and everything has to be migrated.
+// mustRun migrates, and fails the test unless every object is migrated.
 func mustRun(t *testing.T, m *migration.Migrator, want migration.Progress) {
 	t.Helper()
 	result, err := m.Run(t.Context())
@@ -51,7 +51,7 @@ func checkStored(t *testing.T, c *upgrade.Cluster, versions map[string]int, list
 	}
 }
 
-// checkWrittenOnce looks for objects that were not written exactly once since.
+// checkWrittenOnce fails for objects that were not written exactly once since.
 func checkWrittenOnce(t *testing.T, before, after map[string]upgrade.Stored) {
 	t.Helper()
 	if len(before) != len(after) {
@@ -64,7 +64,7 @@ func checkWrittenOnce(t *testing.T, before, after map[string]upgrade.Stored) {
 	}
 }
 
-// checkSame compares whole objects field by field, but for their resource versions.
+// checkSame compares complete objects field by field, except for their resource versions.
 func checkSame(t *testing.T, before, after map[string]*unstructured.Unstructured) {
 	t.Helper()
 	for name, object := range after {
@@ -83,7 +83,7 @@ func checkSame(t *testing.T, before, after map[string]*unstructured.Unstructured
 	}
 }
 
-// A hundred stacks of the operator before are brought into v1alpha2, and back, and nothing in them changes.
+// A hundred stacks of the predecessor operator are migrated to v1alpha2 and back, and nothing in them changes.
 func TestThereAndBack(t *testing.T) {
 	const count = 100
 	c := upgrade.Start(t)
@@ -132,8 +132,8 @@ func TestThereAndBack(t *testing.T) {
 	checkSame(t, born, c.Stacks(t, "v1alpha1"))
 }
 
-// A run that ends in the middle, whatever by, leaves the list of stored versions as it is; the next one goes on. What
-// cannot be migrated is named and passed over.
+// A run that ends early for any reason leaves the list of stored versions unchanged, and the next run continues.
+// Objects that cannot be migrated are reported and skipped.
 func TestObstacles(t *testing.T) {
 	const count = 30
 	c := upgrade.Start(t)
@@ -264,7 +264,7 @@ func TestObstacles(t *testing.T) {
 	})
 }
 
-// refusal is a policy that refuses every write of the stacks with that name.
+// refusal returns a policy that denies every write of the stacks with that name.
 func refusal(name string) (*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {
 	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "refusal"}}
 	equivalent := admissionv1.Equivalent
@@ -299,7 +299,7 @@ func TestVersionsThatCannotBeStored(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 
-	// Without a webhook the API server would store v1alpha2 objects that have lost what they say.
+	// Without a webhook the API server would store v1alpha2 objects that have lost their fields.
 	c.MakeStacks(t, 2)
 	today := upgrade.Today(t, upgrade.StartWebhook(t))
 	today.Spec.Conversion = nil

@@ -15,21 +15,21 @@ import (
 const (
 	defaultRate   = 20
 	defaultSettle = 5 * time.Second
-	// maxUnanswered is how many objects in a row may meet an API server, or a webhook behind it, that does not answer. An
-	// object that nobody answers for by itself is passed over; when all is away, the run ends early.
+	// maxUnanswered is the number of consecutive objects for which the API server, or a webhook behind it, may be
+	// unavailable. A single failed object is skipped. If every call fails, the run ends early.
 	maxUnanswered = 3
 )
 
-// Options say how fast a migration is and who sees it. The zero value is for production.
+// Options control the rate of a migration and its observer. The zero value is for production.
 type Options struct {
-	// Rate is how many objects are written a second at most; zero: 20. Objects that are stored as they should be are not
-	// counted: they cost no write.
+	// Rate limits the objects written per second. Zero means 20. Objects that are already in the storage version do not
+	// count, because they cost no write.
 	Rate float64
-	// Settle is how long a run waits before it begins; zero: 5 seconds, which is also what the API server waits before it
-	// calls a new definition established. For so long an API server beside the one that was told of a new storage version
-	// may write the one before.
+	// Settle is how long a run waits before it begins. Zero means 5 seconds, which is also how long the API server
+	// waits before it reports a new definition as established. During that time, another API server may still write the
+	// previous storage version.
 	Settle time.Duration
-	// Observe is told how far a run is: when the objects are listed, and after each. Nil: nobody.
+	// Observe receives the progress of a run after the objects are listed and after each object. Nil means no observer.
 	Observe func(Progress)
 }
 
@@ -40,8 +40,8 @@ type Migrator struct {
 	options    Options
 }
 
-// New makes a Migrator of the CustomResourceDefinition with that name. The client reads past caches and knows
-// CustomResourceDefinitions.
+// New returns a Migrator of the CustomResourceDefinition with that name. The client reads past caches, and its scheme
+// has CustomResourceDefinitions.
 func New(c client.Client, definition string, options Options) *Migrator {
 	options.Rate = cmp.Or(options.Rate, defaultRate)
 	options.Settle = cmp.Or(options.Settle, defaultSettle)
@@ -51,14 +51,14 @@ func New(c client.Client, definition string, options Options) *Migrator {
 	return &Migrator{client: c, definition: definition, options: options}
 }
 
-// Run stores every object in the definition's storage version. When it stored all of them, that is the only one of the
-// definition's stored versions afterwards. Where that is so already, Run reads the definition and does nothing else.
+// Run stores every object in the definition's storage version. If it stored all of them, the definition's list of
+// stored versions then contains only that version. If the list already does, Run only reads the definition.
 //
-// A run that ends early, by the end of ctx or by an error, leaves the list of stored versions as it was. The next one goes
-// through all objects again, and writes those that are not yet stored as they should be. An object that cannot be written
-// is in the result, and keeps the list as it was, too.
+// A run that ends early, by the end of ctx or by an error, leaves the list of stored versions unchanged. The next run
+// examines all objects again, and writes those that are not yet in the storage version. An object that cannot be
+// written is in the result, and also keeps the list unchanged.
 //
-// The error is ErrChanged when the definition changed meanwhile: run again.
+// Run returns ErrChanged if the definition changed meanwhile. Run it again.
 func (m *Migrator) Run(ctx context.Context) (Result, error) {
 	before, err := m.read(ctx)
 	if err != nil {
@@ -75,7 +75,8 @@ func (m *Migrator) Run(ctx context.Context) (Result, error) {
 	if err := pause(ctx, m.options.Settle); err != nil {
 		return result, err
 	}
-	// After an upgrade the authority of the webhooks comes into the definition now. A run that began before would be in vain.
+	// After an upgrade, the bundle of the webhooks is written into the definition at this time. A run that began
+	// earlier would be in vain.
 	if _, err := m.readAgain(ctx, before); err != nil {
 		return result, err
 	}
@@ -93,8 +94,8 @@ func (m *Migrator) Run(ctx context.Context) (Result, error) {
 	return result, nil
 }
 
-// Try does what Run would do if version was the storage version, and stores nothing. It returns the names of all objects
-// as well: which of them are stored in that version already is not to be seen.
+// Try does what Run would do if version were the storage version, and stores nothing. It also returns the names of all
+// objects, because it is not visible which of them are already stored in that version.
 func (m *Migrator) Try(ctx context.Context, version string) ([]types.NamespacedName, Result, error) {
 	definition, err := m.read(ctx)
 	if err != nil {
@@ -129,7 +130,7 @@ func (m *Migrator) rewriteAll(
 		switch {
 		case ctx.Err() != nil:
 			return fmt.Errorf("migrate %q: %w", object.name, ctx.Err())
-		case err == nil || apierrors.IsNotFound(err): // what is gone needs nothing any more
+		case err == nil || apierrors.IsNotFound(err): // a deleted object needs no migration
 			unanswered = 0
 			result.Migrated++
 		default:
@@ -149,7 +150,7 @@ func (m *Migrator) rewriteAll(
 	return nil
 }
 
-// countUnanswered is how many calls in a row were not answered, after one that ended with err.
+// countUnanswered returns the number of consecutive calls without an answer, after one that returned err.
 func countUnanswered(before int, err error) int {
 	if unanswered(err) {
 		return before + 1
@@ -157,7 +158,7 @@ func countUnanswered(before int, err error) int {
 	return 0
 }
 
-// pause waits, unless ctx ends before.
+// pause waits until the time is over or ctx ends.
 func pause(ctx context.Context, length time.Duration) error {
 	timer := time.NewTimer(length)
 	defer timer.Stop()

@@ -15,17 +15,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageSize is how many objects the API server reads, and converts, for one answer.
+// pageSize is the number of objects that the API server reads and converts per response.
 const pageSize = 500
 
-// object is what is kept of an object between the list and its turn.
+// object is the part of a listed object that is kept until the object is written.
 type object struct {
 	name            types.NamespacedName
 	resourceVersion string
 }
 
-// list lists all objects before the first is written: the token for the next page of a list lasts five minutes, and a
-// rewrite of many objects takes longer. Who lists reads what is stored, not what a cache of the API server may still lack.
+// list lists all objects before the first is written, because the token for the next page of a list expires after five
+// minutes, and rewriting many objects takes longer. The list reads what is stored, not the API server's cache, which
+// may lag.
 func (m *Migrator) list(ctx context.Context, of kind) ([]object, error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		page := &metav1.PartialObjectMetadataList{}
@@ -48,9 +49,9 @@ func (m *Migrator) list(ctx context.Context, of kind) ([]object, error) {
 	return objects, nil
 }
 
-// rewrite has an object written as the API server would write it now, and reports whether that changed it. A patch that
-// changes nothing does: the API server compares the bytes that it would store with those that it has stored, and the
-// version is a part of them.
+// rewrite makes the API server write an object again, and reports whether that changed the stored object. An empty
+// patch is enough: the API server compares the bytes that it would store with the stored ones, and these include the
+// version.
 func (m *Migrator) rewrite(ctx context.Context, of kind, which object, options ...client.PatchOption) (bool, error) {
 	target := &metav1.PartialObjectMetadata{}
 	target.SetGroupVersionKind(of)
@@ -61,8 +62,8 @@ func (m *Migrator) rewrite(ctx context.Context, of kind, which object, options .
 	return err == nil && target.ResourceVersion != which.resourceVersion, err
 }
 
-// unanswered reports whether the API server was not reached, or had no answer: because it, or a webhook that it asks, is
-// away.
+// unanswered reports whether the API server was unreachable or had no answer, because it or a webhook that it calls is
+// unavailable.
 func unanswered(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {

@@ -10,48 +10,48 @@ import (
 )
 
 const (
-	// maxFailures is how many objects that could not be written are kept by name, maxReason how many bytes of why.
+	// maxFailures bounds the failed objects that are kept by name. maxReason bounds the bytes of each reason.
 	maxFailures = 20
 	maxReason   = 256
-	// Progress is told after so many objects, or so much time.
+	// Progress is reported after this number of objects, or after this time.
 	reportObjects = 100
 	reportTime    = 10 * time.Second
 )
 
 // Progress counts the objects of a run.
 type Progress struct {
-	// Version is the one that the objects shall be stored in.
+	// Version is the version to store objects in.
 	Version string
-	// Objects is how many there are. Migrated are stored in that version, or gone; Rewritten are those of them that the
-	// run wrote. Failed could not be written.
+	// Objects is the number of objects. Migrated objects are stored in that version, or deleted. Rewritten counts the
+	// migrated objects that the run wrote. Failed counts the objects that could not be written.
 	Objects, Migrated, Rewritten, Failed int
 }
 
-// Pending is how many objects are to be looked at.
+// Pending returns the number of remaining objects.
 func (p Progress) Pending() int { return p.Objects - p.Migrated - p.Failed }
 
-// Result is what a run came to.
+// Result is the result of a run.
 type Result struct {
 	Progress
-	// Before are the stored versions of the definition when the run began.
+	// Before lists the stored versions of the definition when the run began.
 	Before []string
-	// Failures are the first 20 of the objects that could not be written.
+	// Failures lists the first 20 objects that could not be written.
 	Failures []Failure
-	// Complete reports that the storage version is the only one that is stored.
+	// Complete reports whether the storage version is the only stored version.
 	Complete bool
 }
 
 // Failure is an object that could not be written.
 type Failure struct {
 	Name types.NamespacedName
-	// Reason is what the API server says, 256 bytes of it.
+	// Reason is the API server's message, up to 256 bytes.
 	Reason string
 }
 
-// String is for people.
+// String returns the failure in readable form.
 func (f Failure) String() string { return f.Name.String() + ": " + f.Reason }
 
-// FailedObjects names the objects that could not be written, and says how many more there are.
+// FailedObjects lists the objects that could not be written, and the number of any others.
 func (r *Result) FailedObjects() []string {
 	texts := make([]string, 0, len(r.Failures)+1)
 	for _, failure := range r.Failures {
@@ -70,7 +70,8 @@ func (r *Result) fail(name types.NamespacedName, err error) {
 	}
 }
 
-// Sparsely calls report with the first progress of a run, then every 100 objects or 10 seconds, and with the last.
+// Sparsely returns an observer that calls report with the first progress of a run, then every 100 objects or 10
+// seconds, and with the last.
 func Sparsely(report func(Progress)) func(Progress) {
 	var told int
 	var at time.Time

@@ -1,6 +1,6 @@
 package migration
 
-// What the operator may do for a migration. It never changes which version is the storage version.
+// The following markers are the operator's permissions for a migration. It never changes the storage version.
 
 // +kubebuilder:rbac:groups=llamastack.io,resources=llamastackdistributions,verbs=list;patch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=llamastackdistributions.llamastack.io,verbs=get;list;watch

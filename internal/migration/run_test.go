@@ -21,14 +21,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
 )
 
-// standIn answers in an API server's place: it has so many objects called 0, 1 …, in pages.
+// standIn replaces an API server. It serves the given number of objects called 0, 1 …, in pages.
 type standIn struct {
 	objects int
-	// fail is what a write of an object answers, by its name and how often it was tried before.
+	// fail returns the answer to a write of an object, by its name and the number of earlier attempts.
 	fail func(name string, tries int) error
-	// keep lets writes change nothing: the object is stored as it should be.
+	// keep makes writes change nothing, as for objects that are already in the storage version.
 	keep bool
-	// generation is that of the definition by how often it was read before; nil: the same.
+	// generation returns the definition's generation, by the number of earlier reads. Nil means that it does not
+	// change.
 	generation func(reads int) int64
 
 	reads   int
@@ -98,7 +99,7 @@ func (s *standIn) page(list *metav1.PartialObjectMetadataList, options []client.
 	return nil
 }
 
-// Objects are listed by pages before the first is written, and written no faster than told.
+// Objects are listed in pages before the first is written, and are not written faster than the rate.
 func TestPagesAndRate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		standIn standIn
@@ -136,7 +137,7 @@ func TestPagesAndRate(t *testing.T) {
 	}
 }
 
-// A slow run is told of by time.
+// A slow run is reported by time.
 func TestToldByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := standIn{objects: 30}
@@ -222,7 +223,7 @@ func TestWritesThatFail(t *testing.T) {
 	}
 }
 
-// A definition that changes while a run waits for it to settle costs no write: the next run makes them.
+// A definition that changes while a run waits for it to settle costs no write. The next run writes the objects.
 func TestChangedWhileSettling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := standIn{objects: 3, generation: func(reads int) int64 { return int64(min(reads, 1)) }}

@@ -1,5 +1,4 @@
-// Package names holds every name the operator gives to things in a cluster:
-// objects, labels, annotations, the field manager. They are a contract with
-// whoever runs stacks today (Deployment selectors are immutable), so nothing
-// else in the project spells one.
+// Package names defines every name that the operator uses in a cluster: objects, labels, annotations, the field
+// manager. These names are a contract with existing stacks (Deployment selectors are immutable), so no other package
+// spells them.
 package names

@@ -2,57 +2,56 @@ package names
 
 import "strings"
 
-// EnvPrefix begins every environment variable that carries a Secret's value.
+// EnvPrefix is the prefix of every environment variable that holds a Secret's value.
 const EnvPrefix = "LLSD_"
 
-// EnvOperatorPrefix begins the operator's own variables, which are the same for every release.
+// EnvOperatorPrefix is the prefix of the operator's own variables, which are the same for every release.
 const EnvOperatorPrefix = "LLS_"
 
-// Variables of the server's container beside those of the server's release.
+// Variables of the server's container, in addition to those of the server's release.
 const (
-	// EnvModelCache is where models are downloaded to.
+	// EnvModelCache is the directory for downloaded models.
 	EnvModelCache = "HF_HOME"
-	// EnvHome moves what the server writes below its home directory to the data volume.
+	// EnvHome moves files that the server writes below its home directory to the data volume.
 	EnvHome = "HOME"
-	// EnvConfig is the path of the configuration, as users' own commands know it.
+	// EnvConfig is the path of the configuration, for users' own commands.
 	EnvConfig = "LLAMA_STACK_CONFIG"
 	// EnvRunConfig is the path of the configuration that the image's entrypoint reads.
 	EnvRunConfig = "RUN_CONFIG_PATH"
-	// EnvCABundle is where OpenSSL, and so Python's ssl and httpx, find what to trust.
+	// EnvCABundle is the file with the certificate authorities for OpenSSL, and so for Python's ssl and httpx.
 	EnvCABundle = "SSL_CERT_FILE"
-	// EnvRequestsCABundle is the same for the library requests.
+	// EnvRequestsCABundle is the same file for the library requests.
 	EnvRequestsCABundle = "REQUESTS_CA_BUNDLE"
-	// EnvAWSCABundle is the same for the clients of AWS.
+	// EnvAWSCABundle is the same file for the AWS clients.
 	EnvAWSCABundle = "AWS_CA_BUNDLE"
-	// EnvPort is the port, as users' own commands know it.
+	// EnvPort is the port, for users' own commands.
 	EnvPort = "LLS_PORT"
-	// EnvWorkers is the number of server processes, as users' own commands know it.
+	// EnvWorkers is the number of server processes, for users' own commands.
 	EnvWorkers = "LLS_WORKERS"
 	// EnvRegistry is the namespace of the server's registry in a store that several stacks may use. The generated
-	// configuration has the stack's own as the default.
+	// configuration has the stack's own namespace as the default.
 	EnvRegistry = "LLS_REGISTRY"
-	// EnvGeneration is the generation of the stack that the pod was made for, behind the UID of the stack and a slash.
+	// EnvGeneration is the UID of the stack, a slash, and the generation of the stack that the pod was made for.
 	EnvGeneration = "LLS_GENERATION"
-	// EnvPythonPath is where Python looks for packages before those of the image.
+	// EnvPythonPath is the path that Python searches for packages before those of the image.
 	EnvPythonPath = "PYTHONPATH"
-	// EnvUserPythonPath has the value of a PYTHONPATH that the user takes from somewhere, where the operator puts a
-	// directory before it.
+	// EnvUserPythonPath holds a PYTHONPATH that the user sets by reference, if the operator puts a directory before it.
 	EnvUserPythonPath = "LLS_PYTHONPATH"
 	// EnvPreflight marks a pod in which a change is tried.
 	EnvPreflight = "LLS_PREFLIGHT"
 )
 
-// Fields of EnvVar for values that have a field of their own in the spec; any
-// other secret's field is the provider's configuration key.
+// Fields of EnvVar for values that have their own field in the spec. The field of any other secret is the provider's
+// configuration key.
 const (
 	FieldAPIKey           = "api_key"
 	FieldPassword         = "password"
 	FieldConnectionString = "connection_string"
 )
 
-// EnvVar is the variable that carries a provider's secret field (FR-022,
-// FR-032): LLSD_<PROVIDER_ID>_<FIELD>, upper case, every other character an
-// underscore. Two fields may fold to one name; the engine refuses that.
+// EnvVar returns the variable that holds a provider's secret field (FR-022, FR-032): LLSD_<PROVIDER_ID>_<FIELD>, in
+// upper case, with every other character replaced by an underscore. If two fields give the same name, the engine
+// returns an error.
 func EnvVar(provider, field string) string {
 	return EnvPrefix + fold(provider) + "_" + fold(field)
 }

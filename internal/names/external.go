@@ -9,18 +9,21 @@ import (
 const (
 	// ExternalVolume is the volume that external providers are installed in.
 	ExternalVolume = "external-providers"
-	// ExternalDir is where the server and the last init container find that volume.
+	// ExternalDir is the mount path of that volume in the server and the last init container.
 	ExternalDir = "/opt/llama-stack/external-providers"
-	// ExternalContainer is the init container that installs what the others copied, and completes the configuration.
+	// ExternalContainer is the init container that installs the packages that the others copied, and completes the
+	// configuration.
 	ExternalContainer = "external-providers"
-	// ExternalCopyDir is where an init container that copies a provider's package finds its own part of the volume.
+	// ExternalCopyDir is the mount path of its own part of the volume in an init container that copies a provider's
+	// package.
 	ExternalCopyDir = "/opt/llama-stack/external-provider"
-	// ExternalProgram is the program of that last container, in the ConfigMap of what runs before the server starts.
+	// ExternalProgram is the program of the last init container, in the ConfigMap with the programs that run before the
+	// server starts.
 	ExternalProgram = "external_providers.py"
 )
 
-// The parts of the volume: what the init containers copied, by the provider's number; the Python packages; and the
-// configuration that the server reads.
+// The parts of the volume: the packages that the init containers copied, by the provider's number; the Python packages;
+// and the configuration that the server reads.
 const (
 	ExternalImages   = "images"
 	ExternalPackages = "python-packages"
@@ -32,8 +35,8 @@ const (
 	maxContainerName   = 63
 )
 
-// ExternalCopyContainer is the name of the init container that copies an external provider's package out of its image.
-// An id that cannot be a part of such a name is folded, with a digest of the id behind it.
+// ExternalCopyContainer returns the name of the init container that copies an external provider's package out of its
+// image. An ID that is not valid in a container name is changed, and followed by a digest of the ID.
 func ExternalCopyContainer(id string) string {
 	folded := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {

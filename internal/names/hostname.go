@@ -8,21 +8,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// DefaultDomain is where made-up host names are without a domain of the
-// administrator's (FR-064). No public DNS knows it.
+// DefaultDomain is the domain of generated host names if the administrator sets none (FR-064). It does not exist in
+// public DNS.
 const DefaultDomain = "llama-stack.internal"
 
 const (
-	// hostHash is how many hex digits end an earlier label that had to be cut.
+	// hostHash is the number of hex digits at the end of an earlier label that had to be truncated.
 	hostHash = 6
-	// ownHostHash is how many hex digits end every label.
+	// ownHostHash is the number of hex digits at the end of every label.
 	ownHostHash = 10
 )
 
-// HostLabel is the first label of a stack's made-up host name:
-// <stack>-<namespace>-<hash>, cut to what a label may have. The hash is over the two
-// names with a separator that neither has, so that stack a-b in c and stack a in b-c
-// have different labels.
+// HostLabel returns the first label of a stack's generated host name: <stack>-<namespace>-<hash>, truncated to the
+// maximum length of a label. The hash covers the two names with a separator that neither contains, so that stack a-b in
+// c and stack a in b-c have different labels.
 func HostLabel(stack, namespace string) string {
 	sum := sha256.Sum256([]byte(namespace + "/" + stack))
 	label := stack + "-" + namespace
@@ -32,8 +31,8 @@ func HostLabel(stack, namespace string) string {
 	return label + "-" + hex.EncodeToString(sum[:])[:ownHostHash]
 }
 
-// EarlierHostLabel is that label as operators before this one made it up. Exposures
-// that have it, and stacks of v1alpha1, keep it.
+// EarlierHostLabel returns that label as earlier operators generated it. Exposures that have it, and stacks of
+// v1alpha1, keep it.
 func EarlierHostLabel(stack, namespace string) string {
 	label := stack + "-" + namespace
 	if len(label) <= validation.DNS1123LabelMaxLength {

@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	// FieldManager owns every field the operator applies.
+	// FieldManager owns every field that the operator applies.
 	FieldManager = "llama-stack-operator"
-	// TransferManager owns the replicas of a Deployment between the operator and an
-	// autoscaler: a field that its only owner leaves out goes back to its default.
+	// TransferManager owns the replicas of a Deployment while they pass between the operator and an autoscaler, because
+	// a field returns to its default when its only owner leaves it out.
 	TransferManager = FieldManager + "-handover"
 
 	// ManagedBy is the value of LabelManagedBy on every child.
@@ -18,80 +18,78 @@ const (
 	PartOf = "llama-stack"
 	// App is the value of LabelApp on every pod.
 	App = "llama-stack"
-	// PreflightApp is its value on a pod in which a change is tried: nothing that
-	// selects the pods of a stack selects that one.
+	// PreflightApp is the value of LabelApp on a pod in which a change is tried, so that selectors for the pods of a
+	// stack do not match it.
 	PreflightApp = "llama-stack-preflight"
 
-	// LabelApp is on pods and in selectors only.
+	// LabelApp is only on pods and in selectors.
 	LabelApp = "app"
 	// LabelManagedBy names the operator, on every child.
 	LabelManagedBy = "app.kubernetes.io/managed-by"
-	// LabelPartOf is PartOf, on every child.
+	// LabelPartOf has the value PartOf, on every child.
 	LabelPartOf = "app.kubernetes.io/part-of"
 	// LabelInstance is the name of the stack, on every child.
 	LabelInstance = "app.kubernetes.io/instance"
-	// LabelWatch is on every child, as users of older operators know it.
+	// LabelWatch is on every child, as with earlier operators.
 	LabelWatch = "llamastack.io/watch"
-	// LabelConfig tells a generated configuration ("generated") from a kept
-	// base ("base").
+	// LabelConfig distinguishes a generated configuration ("generated") from a kept base ("base").
 	LabelConfig = "llamastack.io/config"
 )
 
 const (
-	// AnnotationConfigHash on the pod template rolls the pods when the
-	// configuration changes (FR-026).
+	// AnnotationConfigHash on the pod template triggers a roll-out when the configuration changes (FR-026).
 	AnnotationConfigHash = "llamastack.io/config-hash"
-	// AnnotationCABundleHash on the pod template rolls the pods when what the server
-	// trusts changes.
+	// AnnotationCABundleHash on the pod template triggers a roll-out when the server's certificate authorities change.
 	AnnotationCABundleHash = "llamastack.io/ca-bundle-hash"
-	// AnnotationInputs on the pod template is the digest of everything that
-	// feeds the template.
+	// AnnotationInputs on the pod template is the digest of all inputs of the template.
 	AnnotationInputs = "llamastack.io/inputs"
-	// AnnotationGeneration on the pod template is the generation of the stack that the
-	// template was made for, behind the UID of the stack and a slash. The template's
-	// digest leaves it out: another generation alone rolls no pod.
+	// AnnotationGeneration on the pod template is the UID of the stack, a slash, and the generation of the stack that
+	// the template was made for. The template's digest excludes it, so that another generation alone triggers no
+	// roll-out.
 	AnnotationGeneration = "llamastack.io/generation"
-	// AnnotationRendered on the Deployment records what was rendered last.
+	// AnnotationRendered on the Deployment records what was last rendered.
 	AnnotationRendered = "llamastack.io/rendered"
-	// AnnotationCompat marks an object that was born as the named older version.
+	// AnnotationCompat marks an object that was created in the named older version.
 	AnnotationCompat = "llamastack.io/compat"
-	// AnnotationConversionData carries what the version in which an object is read cannot hold.
+	// AnnotationConversionData holds the fields that the version in which an object is read cannot hold.
 	AnnotationConversionData = "llamastack.io/conversion-data"
-	// AnnotationContainerName names the server's container, as v1alpha1 may.
+	// AnnotationContainerName is the name of the server's container, which v1alpha1 can set.
 	AnnotationContainerName = "llamastack.io/container-name"
-	// AnnotationUserConfigNamespace is the namespace of overrideConfig's ConfigMap, as v1alpha1 may say it.
+	// AnnotationUserConfigNamespace is the namespace of overrideConfig's ConfigMap, which v1alpha1 can set.
 	AnnotationUserConfigNamespace = "llamastack.io/user-config-namespace"
-	// AnnotationAllowNamespaces on a ConfigMap lists the namespaces, separated by commas, whose stacks may read it; * is
-	// every one.
+	// AnnotationAllowNamespaces on a ConfigMap lists the namespaces, separated by commas, whose stacks may read it. *
+	// allows every namespace.
 	AnnotationAllowNamespaces = "llamastack.io/allow-namespaces"
-	// AnnotationCABundleNamespace is the namespace of caBundle's ConfigMap, as v1alpha1 may say it.
+	// AnnotationCABundleNamespace is the namespace of caBundle's ConfigMap, which v1alpha1 can set.
 	AnnotationCABundleNamespace = "llamastack.io/ca-bundle-namespace"
-	// AnnotationAcceptDataLoss on a stack names the data, separated by commas, that a change may leave behind for good.
+	// AnnotationAcceptDataLoss on a stack lists the data, separated by commas, that a change may leave behind
+	// permanently.
 	AnnotationAcceptDataLoss = "llamastack.io/accept-data-loss"
-	// AnnotationConstraint is OpenShift's, on a pod: the security context constraint that let it in.
+	// AnnotationConstraint is set by OpenShift on a pod: the security context constraint that admitted it.
 	AnnotationConstraint = "openshift.io/scc"
-	// AnnotationRequiredConstraint is OpenShift's, on a pod: no other constraint may let it in.
+	// AnnotationRequiredConstraint is read by OpenShift on a pod: only this constraint may admit it.
 	AnnotationRequiredConstraint = "openshift.io/required-scc"
-	// AnnotationPaused on a stack keeps the operator from writing anything but the stack's status while it is "true".
+	// AnnotationPaused on a stack makes the operator write nothing but the stack's status while its value is "true".
 	AnnotationPaused = "llamastack.io/paused"
 	// AnnotationRelease on the claim names the server release that wrote it.
 	AnnotationRelease = "llamastack.io/release"
 )
 
-// CompatV1Alpha1 is the value of AnnotationCompat on an object that was born as v1alpha1.
+// CompatV1Alpha1 is the value of AnnotationCompat on an object that was created as v1alpha1.
 const CompatV1Alpha1 = "v1alpha1"
 
-// Compat says by its annotations that an object was born as v1alpha1 and keeps what such stacks rely on.
+// Compat reports whether the annotations mark an object that was created as v1alpha1 and keeps the behavior of such
+// stacks.
 func Compat(annotations map[string]string) bool {
 	return annotations[AnnotationCompat] == CompatV1Alpha1
 }
 
-// Paused reports by its annotations whether a stack is paused.
+// Paused reports whether the annotations pause a stack.
 func Paused(annotations map[string]string) bool {
 	return annotations[AnnotationPaused] == "true"
 }
 
-// AllowsNamespace says by its annotations that stacks of a namespace may read a ConfigMap of another one.
+// AllowsNamespace reports whether the annotations of a ConfigMap allow stacks of another namespace to read it.
 func AllowsNamespace(annotations map[string]string, namespace string) bool {
 	for allowed := range strings.SplitSeq(annotations[AnnotationAllowNamespaces], ",") {
 		if allowed = strings.TrimSpace(allowed); allowed == "*" || (allowed == namespace && namespace != "") {
@@ -101,7 +99,7 @@ func AllowsNamespace(annotations map[string]string, namespace string) bool {
 	return false
 }
 
-// ServerContainer is the name of the server's container in a stack with these annotations.
+// ServerContainer returns the name of the server's container in a stack with these annotations.
 func ServerContainer(annotations map[string]string) string {
 	if name := annotations[AnnotationContainerName]; name != "" {
 		return name
@@ -110,18 +108,17 @@ func ServerContainer(annotations map[string]string) string {
 }
 
 const (
-	// Container is the name of the server's container, unless AnnotationContainerName says another.
+	// Container is the name of the server's container, unless AnnotationContainerName sets another.
 	Container = "llama-stack"
-	// DirectoryContainer is the name of the init container that makes what the server does not.
+	// DirectoryContainer is the name of the init container that makes the directories that the server does not make.
 	DirectoryContainer = "make-directories"
-	// RegistryContainer is the name of the init container that brings the server's
-	// registry in line with the configuration.
+	// RegistryContainer is the name of the init container that reconciles the server's registry with the configuration.
 	RegistryContainer = "reconcile-registry"
-	// StartupVolume is the name of the volume with what runs before the server starts.
+	// StartupVolume is the name of the volume with the programs that run before the server starts.
 	StartupVolume = "lls-startup"
-	// StartupDir is where that is mounted.
+	// StartupDir is the mount path of that volume.
 	StartupDir = "/etc/llama-stack-startup"
-	// RegistryProgram is the file in StartupDir that brings the registry in line.
+	// RegistryProgram is the program in StartupDir that reconciles the registry.
 	RegistryProgram = "registry.py"
 	// DataVolume is the name of the volume with the server's data.
 	DataVolume = "lls-storage"
@@ -129,9 +126,9 @@ const (
 	ConfigVolume = "user-config"
 	// TLSVolume is the name of the volume with the server's certificate.
 	TLSVolume = "lls-tls"
-	// CAVolume is the name of the volume with what the server trusts.
+	// CAVolume is the name of the volume with the certificate authorities that the server trusts.
 	CAVolume = "ca-bundle"
-	// CADir is where that is mounted.
+	// CADir is the mount path of that volume.
 	CADir = "/etc/ssl/certs/ca-bundle"
 	// CABundleFile is the file in CADir and the key in the ConfigMap.
 	CABundleFile = "ca-bundle.crt"
@@ -139,46 +136,46 @@ const (
 	TmpVolume = "lls-tmp"
 	// PortName is the name of the server's port on Service and container.
 	PortName = "http"
-	// ConfigDir is where the configuration is mounted.
+	// ConfigDir is the mount path of the configuration.
 	ConfigDir = "/etc/llama-stack"
 	// ConfigFile is the configuration's file name in ConfigDir.
 	ConfigFile = "config.yaml"
-	// OlderConfigFile is the file name that a configuration had up to release 0.3, and has in many ConfigMaps since.
+	// OlderConfigFile is the file name of a configuration up to release 0.3. Many ConfigMaps still use it.
 	OlderConfigFile = "run.yaml"
 	// ConfigPath is the configuration's path in the container.
 	ConfigPath = ConfigDir + "/" + ConfigFile
-	// TLSDir is where the server's certificate is mounted: beside ConfigDir, which
-	// is a volume that no other can be mounted into.
+	// TLSDir is the mount path of the server's certificate. It is beside ConfigDir, because no volume can be mounted
+	// inside that volume.
 	TLSDir = "/etc/llama-stack-tls"
 	// TLSCertificate is a key of a Secret of type kubernetes.io/tls, and so a file in TLSDir.
 	TLSCertificate = "tls.crt"
-	// TLSKey is the other one.
+	// TLSKey is the other key of such a Secret.
 	TLSKey = "tls.key"
-	// TLSAuthority is the key, in a Secret as certificate managers write it and in a ConfigMap as Gateways read it, of the
-	// authorities that signed a certificate.
+	// TLSAuthority is the key of the authorities that signed a certificate, in Secrets of certificate managers and in
+	// ConfigMaps for Gateways.
 	TLSAuthority = "ca.crt"
 )
 
 const (
-	// OperatorNamespace is where the shipped manifests install the operator.
+	// OperatorNamespace is the namespace in which the shipped manifests install the operator.
 	OperatorNamespace = "llama-stack-k8s-operator-system"
-	// OperatorServiceAccount is the operator's ServiceAccount there.
+	// OperatorServiceAccount is the operator's ServiceAccount in that namespace.
 	OperatorServiceAccount = "llama-stack-k8s-operator-controller-manager"
-	// LeaderElectionID is the lease of the operator in use today, so that the
-	// two never act together.
+	// LeaderElectionID is the name of the lease. The predecessor operator uses the same lease, so that the two never
+	// act at the same time.
 	LeaderElectionID = "54e06e98.llamastack.io"
 	// EventReporter is the reporting controller of events.
 	EventReporter = "llamastack.io/llama-stack-operator"
-	// UserAgent begins the operator's User-Agent in the API server's audit log.
+	// UserAgent is the prefix of the operator's User-Agent in the API server's audit log.
 	UserAgent = "llama-stack-operator"
 )
 
-// PredecessorManagers are the field managers by which older operators updated
-// children: the name of their program, in the shipped image and when run from a
-// build. They also applied, under the name of the stack.
+// PredecessorManagers returns the field managers with which earlier operators updated children: the name of their
+// program, in the shipped image and when run from a build. These operators also applied fields, under the name of the
+// stack.
 func PredecessorManagers() []string { return []string{"manager", "lls-manager"} }
 
-// Labels are on every child of a stack.
+// Labels returns the labels of every child of a stack.
 func Labels(stack string) map[string]string {
 	return map[string]string{
 		LabelManagedBy: ManagedBy,
@@ -188,18 +185,17 @@ func Labels(stack string) map[string]string {
 	}
 }
 
-// Selector selects a stack's pods. Immutable in a Deployment, so for ever.
+// Selector returns the selector of a stack's pods. It is immutable in a Deployment, so it must never change.
 func Selector(stack string) map[string]string {
 	return map[string]string{LabelApp: App, LabelInstance: stack}
 }
 
-// ChildSelector selects every child of a stack: clean-up goes by it and by
-// ownership together, never by one alone.
+// ChildSelector selects every child of a stack. Clean-up requires both this selector and ownership, never one alone.
 func ChildSelector(stack string) map[string]string {
 	return map[string]string{LabelManagedBy: ManagedBy, LabelInstance: stack}
 }
 
-// PreflightLabels are on a pod in which a change is tried.
+// PreflightLabels returns the labels of a pod in which a change is tried.
 func PreflightLabels(stack string) map[string]string {
 	labels := maps.Clone(Labels(stack))
 	labels[LabelApp] = PreflightApp
@@ -211,12 +207,11 @@ func PreflightSelector(stack string) map[string]string {
 	return map[string]string{LabelApp: PreflightApp, LabelInstance: stack}
 }
 
-// PreflightGate is the readiness gate of a pod in which a change is tried. Nobody
-// opens it: such a pod never is ready, and so no Service of anybody's sends it
-// requests, whatever labels it has.
+// PreflightGate is the readiness gate of a pod in which a change is tried. Nothing sets its condition, so such a pod is
+// never ready, and no Service sends it requests, whatever its labels are.
 const PreflightGate = "llamastack.io/preflight"
 
-// ConfigLabels are Labels with the kind of a configuration's ConfigMap.
+// ConfigLabels returns Labels with the kind of a configuration's ConfigMap.
 func ConfigLabels(stack, kind string) map[string]string {
 	labels := maps.Clone(Labels(stack))
 	labels[LabelConfig] = kind

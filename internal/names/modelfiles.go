@@ -3,15 +3,15 @@ package names
 const (
 	// ModelFilesVolume is the volume with the model files of spec.modelFiles.
 	ModelFilesVolume = "model-files"
-	// ModelFilesDir is where that is mounted.
+	// ModelFilesDir is the mount path of that volume.
 	ModelFilesDir = "/opt/llama-stack/model-files"
-	// ModelFilesContainer is the init container that copies them out of an image.
+	// ModelFilesContainer is the init container that copies the files out of an image.
 	ModelFilesContainer = "model-files"
-	// ModelFilesCopyDir is where that container finds the volume: nothing of an image lies there.
+	// ModelFilesCopyDir is the mount path of the volume in that container. No file of an image is there.
 	ModelFilesCopyDir = "/opt/llama-stack/model-files-copy"
 )
 
-// Variables that lead to files which the server would download from the internet otherwise.
+// Variables for files that the server would otherwise download from the internet.
 const (
 	// EnvHubCache is the cache of the Hugging Face Hub, which transformers and docling read.
 	EnvHubCache = "HF_HUB_CACHE"
@@ -19,6 +19,6 @@ const (
 	EnvSentenceTransformers = "SENTENCE_TRANSFORMERS_HOME"
 	// EnvHubEndpoint is a mirror of the hub.
 	EnvHubEndpoint = "HF_ENDPOINT"
-	// EnvTiktokenCache has the tokenizers of tiktoken.
+	// EnvTiktokenCache is the directory with the tokenizers of tiktoken.
 	EnvTiktokenCache = "TIKTOKEN_CACHE_DIR"
 )

@@ -11,7 +11,7 @@ import (
 
 const hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// The names are a contract with running stacks: this table is its text.
+// The names are a contract with running stacks. This table defines them.
 func TestObjectNames(t *testing.T) {
 	for want, got := range map[string]string{
 		"my-stack":                         names.Deployment("my-stack"),
@@ -75,7 +75,7 @@ func TestEarlierHostLabel(t *testing.T) {
 	}
 }
 
-// Two stacks never have one label, wherever their names are cut.
+// Two stacks never have the same label, wherever their names are truncated.
 func TestHostLabel(t *testing.T) {
 	long := strings.Repeat("a", 55)
 	seen := map[string]string{}

@@ -1,7 +1,6 @@
 package names
 
-// The operator's webhooks, as the manifests have them. The API server reaches
-// them by the Service.
+// The operator's webhooks, as in the manifests. The API server reaches them through the Service.
 const (
 	// WebhookService is the Service of the webhooks, in the operator's namespace.
 	WebhookService = "llama-stack-k8s-operator-webhook"

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// baseConfig is what a conversion needs of a distribution's configuration.
+// baseConfig is the part of a distribution's configuration that a conversion needs.
 type baseConfig struct {
 	Providers map[string][]struct {
 		ID string `yaml:"provider_id"`
@@ -20,7 +20,7 @@ type baseConfig struct {
 	} `yaml:"registered_resources"`
 }
 
-// readBase decodes an embedded configuration. It returns nil when there is none.
+// readBase decodes an embedded configuration. It returns nil if there is none.
 func readBase(data []byte) *baseConfig {
 	base := &baseConfig{}
 	if data == nil || yaml.Unmarshal(data, base) != nil {
@@ -29,7 +29,7 @@ func readBase(data []byte) *baseConfig {
 	return base
 }
 
-// disabled lists the APIs that are not served, and the providers of the base whose place an OGXServer gives to its own.
+// disabled lists the disabled APIs, and the providers of the base that the OGXServer replaces by its own.
 func (c *conversion) disabled() {
 	list, _ := runtime.DeepCopyJSONValue(c.get("spec.disabledAPIs")).([]any)
 	if list != nil {
@@ -51,7 +51,7 @@ func (c *conversion) disabled() {
 	}
 }
 
-// baseUnknown warns that the user has to disable providers when the base is not known.
+// baseUnknown warns that the user has to disable providers if the base is not known.
 func (c *conversion) baseUnknown() {
 	if len(c.taken) > 0 {
 		c.differs("An OGXServer's providers of an API take the place of all that the base configuration has of that API. Here they stand "+
@@ -59,7 +59,7 @@ func (c *conversion) baseUnknown() {
 	}
 }
 
-// replaced are the providers of the base that an OGXServer does not have.
+// replaced returns the providers of the base that the OGXServer does not have.
 func (c *conversion) replaced(disabled []any) []string {
 	if c.base == nil {
 		return nil
@@ -83,7 +83,7 @@ func (c *conversion) registersNone() bool {
 	return c.base != nil && len(c.base.Registered.Models) == 0
 }
 
-// models registers models. One without a provider belongs to the first one by name.
+// models registers models. A model without a provider belongs to the first provider by name.
 func (c *conversion) models() {
 	models, _ := runtime.DeepCopyJSONValue(c.get("spec.resources.models")).([]any)
 	if len(models) == 0 {

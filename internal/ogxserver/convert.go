@@ -12,18 +12,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Result is a stack made of an OGXServer.
+// Result is a stack made from an OGXServer.
 type Result struct {
-	// Object is the LlamaStackDistribution of v1alpha2, as values of JSON.
+	// Object is the LlamaStackDistribution of v1alpha2, as JSON values.
 	Object map[string]any
-	// Comments are remarks on what is written, in no order, by place.
+	// Comments are remarks on the result by place, in no order.
 	Comments []Comment
-	// LeftOut are sentences on fields that have no place in Object, each with the field's path, the reason and a remedy.
+	// LeftOut lists sentences about fields that have no place in Object, each with the field's path, the reason and a
+	// remedy.
 	LeftOut []string
-	// Warnings are what of both somebody has to know, as sentences with a path: the server of the stack does something else
-	// than that of the OGXServer.
+	// Warnings lists the comments and left-out fields that change the behavior of the server, as sentences with a path.
 	Warnings []string
-	// places are where the values went, from and to as joined paths.
+	// places maps the joined path of each value to its path in the stack.
 	places map[string][]string
 }
 
@@ -33,7 +33,8 @@ type Comment struct {
 	Text string
 }
 
-// Place is where a place of the OGXServer is in the stack; the place itself when it is nowhere.
+// Place returns the path in the stack for a path of the OGXServer. It returns the path itself if the value is not in
+// the stack.
 func (r *Result) Place(path []string) []string {
 	for i := len(path); i > 0; i-- {
 		if to, ok := r.places[joined(path[:i])]; ok {
@@ -43,8 +44,8 @@ func (r *Result) Place(path []string) []string {
 	return path
 }
 
-// Convert makes a stack of an OGXServer in which Check finds nothing wrong. The object is not changed, and shares no
-// value that is changed with the result.
+// Convert makes a stack from an OGXServer for which Check finds no problem. It does not change the object, and the
+// result shares no mutable value with it.
 func Convert(object map[string]any) Result {
 	c := conversion{from: object}
 	c.result.places = make(map[string][]string)
@@ -64,22 +65,22 @@ func Convert(object map[string]any) Result {
 	return c.result
 }
 
-// conversion is a stack in the making.
+// conversion is the state of a conversion.
 type conversion struct {
 	from   map[string]any
 	result Result
-	// base is the configuration that the server has without any change, nil when it is not known here.
+	// base is the configuration of the server without any changes, or nil if it is not known.
 	base *baseConfig
-	// taken are the APIs, in the server's spelling, that the OGXServer has providers of, with the ids of these.
+	// taken maps the APIs that the OGXServer has providers of, in the server's spelling, to the IDs of the providers.
 	taken map[string][]string
 }
 
-// path is a place in an object. Steps into lists are numbers.
+// path returns the steps of a dotted path. Steps into lists are numbers.
 func path(dotted string) []string { return strings.Split(dotted, ".") }
 
 func joined(steps []string) string { return strings.Join(steps, "\x00") }
 
-// fieldPath is a place as all messages write it: spec.providers.inference.remote.vllm[0].
+// fieldPath returns a path in the form of all messages: spec.providers.inference.remote.vllm[0].
 func fieldPath(steps []string) string {
 	var text strings.Builder
 	for i, step := range steps {
@@ -95,7 +96,7 @@ func fieldPath(steps []string) string {
 	return text.String()
 }
 
-// get is a value of the OGXServer, nil when there is none.
+// get returns a value of the OGXServer, or nil if there is none.
 func (c *conversion) get(dotted string) any { return at(c.from, path(dotted)...) }
 
 func (c *conversion) text(dotted string) string {
@@ -110,7 +111,7 @@ func whole(value any) (int64, bool) {
 	return number, err == nil && value != nil
 }
 
-// put writes a value to a place of the stack that has no lists above it.
+// put writes a value to a path of the stack that contains no list.
 func (c *conversion) put(value any, to ...string) {
 	object := c.result.Object
 	for _, step := range to[:len(to)-1] {
@@ -124,10 +125,10 @@ func (c *conversion) put(value any, to ...string) {
 	object[to[len(to)-1]] = value
 }
 
-// went notes where a value of the OGXServer is now.
+// went records the new path of a value of the OGXServer.
 func (c *conversion) went(from, to []string) { c.result.places[joined(from)] = to }
 
-// move writes a value to its place as it is.
+// move copies a value unchanged to its new path.
 func (c *conversion) move(from, to string) {
 	if value := c.get(from); value != nil {
 		c.put(runtime.DeepCopyJSONValue(value), path(to)...)
@@ -135,12 +136,12 @@ func (c *conversion) move(from, to string) {
 	}
 }
 
-// note comments a place of the stack.
+// note adds a comment to a place of the stack.
 func (c *conversion) note(text string, to ...string) {
 	c.result.Comments = append(c.result.Comments, Comment{At: to, Text: text})
 }
 
-// differs comments a place of the stack where the server does something else than before.
+// differs adds a comment and a warning about a place of the stack where the server behaves differently.
 func (c *conversion) differs(text string, to ...string) {
 	c.note(text, to...)
 	c.result.Warnings = append(c.result.Warnings, fieldPath(to)+": "+text)
@@ -157,7 +158,7 @@ func (c *conversion) needless(from, reason string) {
 	c.result.LeftOut = append(c.result.LeftOut, from+": "+reason)
 }
 
-// configMaps are the references to whole configurations.
+// configMaps converts the references to complete configurations.
 func (c *conversion) configMaps() {
 	for _, field := range []string{"spec.baseConfig", "spec.overrideConfig"} {
 		c.move(field+".name", field+".configMapName")
@@ -169,7 +170,7 @@ func (c *conversion) configMaps() {
 	}
 }
 
-// adoption are the annotations by which an OGXServer takes over objects of an older stack.
+// adoption lists the annotations with which an OGXServer takes over objects of an older stack.
 var adoption = map[string]string{
 	"ogx.io/adopt-storage": "The OGXServer keeps its data in the claim %q. This stack has a claim of its own, %q, and does nothing with " +
 		"this annotation. To keep the data, follow docs/ogxserver.md.",
@@ -177,7 +178,7 @@ var adoption = map[string]string{
 		"with this annotation: change what clients call.",
 }
 
-// metadata keeps what is the user's: name, namespace, labels and annotations.
+// metadata copies the user's metadata: name, namespace, labels and annotations.
 func (c *conversion) metadata() {
 	c.move("metadata", "metadata")
 	metadata, _ := c.result.Object["metadata"].(map[string]any)

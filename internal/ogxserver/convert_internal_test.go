@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// decode reads a document as values of JSON.
+// decode returns a document as JSON values.
 func decode(text []byte) map[string]any {
 	data, err := yaml.YAMLToJSON(text)
 	if err != nil {
@@ -35,7 +35,7 @@ func decode(text []byte) map[string]any {
 	return object
 }
 
-// manifests are those that the command line is tested with.
+// manifests returns the manifests of the command-line tests.
 func manifests(t testing.TB) map[string]map[string]any {
 	t.Helper()
 	files, err := filepath.Glob("../cli/testdata/ogxserver/*/in.yaml")
@@ -57,7 +57,7 @@ func manifests(t testing.TB) map[string]map[string]any {
 	return found
 }
 
-// fields are the fields below a type of this package: spec.providers.inference.remote.vllm[].endpoint.
+// fields returns the fields below a type of this package: spec.providers.inference.remote.vllm[].endpoint.
 func fields(typ reflect.Type, at string) []string {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -75,7 +75,7 @@ func fields(typ reflect.Type, at string) []string {
 	return found
 }
 
-// leaf is a value that is no object and no list.
+// leaf is a value that is neither an object nor a list.
 type leaf struct {
 	at    []string
 	value any
@@ -99,7 +99,7 @@ func leaves(value any, at []string) []leaf {
 	return found
 }
 
-// lookup is the value at a place, through lists.
+// lookup returns the value at a path, which may lead through lists.
 func lookup(value any, steps []string) any {
 	for _, step := range steps {
 		switch v := value.(type) {
@@ -118,7 +118,7 @@ func lookup(value any, steps []string) any {
 	return value
 }
 
-// Together the manifests have every field of the kind, so that the tests are about all of them.
+// Together the manifests have every field of the kind, so that the tests cover all of them.
 func TestManifestsHaveEveryField(t *testing.T) {
 	given := make(map[string]bool)
 	for _, object := range manifests(t) {
@@ -142,10 +142,10 @@ func TestManifestsHaveEveryField(t *testing.T) {
 	}
 }
 
-// sharedFields are those that several kinds of providers have, and that are read in one way.
+// sharedFields matches fields that several kinds of providers have and that are converted in the same way.
 var sharedFields = regexp.MustCompile(`\[\]\.(id|allowedModels|refreshModels|network)\b|\.custom\[\]|\.vectorStoresConfig\b`)
 
-// shared is a field without the kind of provider that has it, where several have it.
+// shared returns a field without its kind of provider if several kinds have the field.
 func shared(field string) string {
 	if at := sharedFields.FindStringIndex(field); at != nil && strings.HasPrefix(field, "spec.providers.") {
 		return field[at[0]:]
@@ -153,7 +153,7 @@ func shared(field string) string {
 	return field
 }
 
-// filled is a value with every field of a type of this package, each text being another.
+// filled returns a value with every field of a type of this package. Each string in it is unique.
 func filled(typ reflect.Type, at string) any {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -182,7 +182,7 @@ func filled(typ reflect.Type, at string) any {
 	}
 }
 
-// Nothing is lost: each value of a spec is in the stack, where Place says, or a sentence names its field.
+// Nothing is lost: each value of a spec is in the stack at the path that Place returns, or a sentence names its field.
 func TestEveryValueIsSomewhere(t *testing.T) {
 	all, _ := filled(reflect.TypeFor[spec](), "").(map[string]any)
 	all["distribution"] = map[string]any{"image": "x"}
@@ -222,7 +222,7 @@ func isThere(result *Result, leaf leaf) bool {
 	switch {
 	case strings.HasPrefix(field, "spec.network.policy."): // becomes names and labels of namespaces: TestPolicy
 		return true
-	case slices.Contains([]any{dataVolume, json.Number("1")}, leaf.value): // may say something else, with a comment
+	case slices.Contains([]any{dataVolume, json.Number("1")}, leaf.value): // may have another value, with a comment
 		if slices.ContainsFunc(result.Comments, func(c Comment) bool { return slices.Equal(c.At, place) }) {
 			return true
 		}
@@ -281,8 +281,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// FuzzConvert holds that whatever Check takes becomes a stack that fits the types of its API, that the object stays as it
-// is, and that the same object gives the same stack.
+// FuzzConvert checks that every object that Check accepts becomes a stack that fits the types of its API, that the
+// object does not change, and that the same object gives the same stack.
 func FuzzConvert(f *testing.F) {
 	for _, object := range manifests(f) {
 		text, err := yaml.Marshal(object)
@@ -293,7 +293,7 @@ func FuzzConvert(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if bytes.ContainsAny(text, "&*") && len(text) > 1<<10 {
-			return // aliases may stand for any number of values
+			return // aliases may expand to any number of values
 		}
 		object := decode(text)
 		if object == nil || len(Check(object)) > 0 {

@@ -12,13 +12,13 @@ const (
 	Kind = "OGXServer"
 	// Group is the API group of that kind.
 	Group = "ogx.io"
-	// APIVersion is the one version of that kind that there is.
+	// APIVersion is the only version of that kind.
 	APIVersion = Group + "/v1beta1"
 )
 
-// Check finds what is wrong with an OGXServer, values of JSON with numbers as json.Number: fields that the kind does not
-// have, values that their field does not take, and what is required and missing. Each problem has its path and the remedy.
-// The status is not looked at.
+// Check returns the problems of an OGXServer, given as JSON values with numbers as json.Number: unknown fields, values
+// that do not fit their field, and missing required fields. Each problem has its path and a remedy. The status is not
+// checked.
 func Check(object map[string]any) []string {
 	var problems []string
 	if version := object["apiVersion"]; version != APIVersion {
@@ -41,7 +41,7 @@ func Check(object map[string]any) []string {
 	return append(problems, missing(checked)...)
 }
 
-// missing names the required fields that are not there.
+// missing returns a problem for each required field that is missing.
 func missing(object map[string]any) []string {
 	var problems []string
 	if name, generated := at(object, "metadata", "name"), at(object, "metadata", "generateName"); name == nil && generated == nil {
@@ -71,7 +71,7 @@ func oneDistribution(object map[string]any) []string {
 	}
 }
 
-// at is the value at a place of an object, nil when there is none.
+// at returns the value at a path of an object, or nil if there is none.
 func at(object map[string]any, steps ...string) any {
 	for i, step := range steps {
 		if i == len(steps)-1 {

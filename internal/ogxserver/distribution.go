@@ -9,13 +9,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// firstRelease is the first one whose server is called OGX.
+// firstRelease is the first release whose server is called OGX.
 const firstRelease = "0.8.0"
 
-// repository begins the names of the images that an OGXServer's distribution stands for.
+// repository is the prefix of the image names that an OGXServer's distribution stands for.
 const repository = "docker.io/ogxai/distribution-"
 
-// distribution says which server runs. An OGXServer has no release: its image is the newest at the time of a pull.
+// distribution selects the server that runs. An OGXServer has no release: its image is the newest at the time of a
+// pull.
 func (c *conversion) distribution() {
 	c.move("spec.distribution.image", "spec.distribution.image")
 	name := c.text("spec.distribution.name")
@@ -40,12 +41,12 @@ func (c *conversion) distribution() {
 	}
 }
 
-// offered are the releases of a distribution that are called OGX, ascending.
+// offered returns the releases of a distribution that are called OGX, ascending.
 func offered(name string) []string {
 	return slices.DeleteFunc(distribution.Versions(name), func(v string) bool { return release.Compare(v, firstRelease) < 0 })
 }
 
-// version writes the release that runs as far as the status tells it, else the newest.
+// version writes the running release if the status contains it, otherwise the newest.
 func (c *conversion) version(name string, versions []string) {
 	runs, newest := c.text("status.version.serverVersion"), versions[len(versions)-1]
 	place := []string{"spec", "distribution", "version"}
@@ -70,7 +71,7 @@ func (c *conversion) version(name string, versions []string) {
 	}
 }
 
-// otherImage adds a warning when an administrator replaced the image of the distribution.
+// otherImage adds a warning if an administrator replaced the image of the distribution.
 func (c *conversion) otherImage(name string) {
 	runs := c.text("status.resolvedDistribution.image")
 	bare, _, _ := strings.Cut(runs, "@")

@@ -1,22 +1,22 @@
 package ogxserver
 
-// kind is a kind of provider that an OGXServer has a field for. What is named in no field of it goes into settings, under
-// the server's spelling of the name.
+// kind is a kind of provider that an OGXServer has a field for. Values that no field of this struct names go into
+// settings, with the server's spelling of the name.
 type kind struct {
 	// Type is the server's name of the provider's type.
 	Type string
-	// ID is the provider's id where the field has none.
+	// ID is the provider's ID if the field has none.
 	ID string
 	// Endpoint and Credential are the fields that become endpoint and apiKey.
 	Endpoint, Credential string
-	// Secrets are further fields that name a key of a Secret.
+	// Secrets lists other fields that name a key of a Secret.
 	Secrets []string
-	// Renamed are settings whose key is not the field's name in the server's spelling.
+	// Renamed maps fields to settings whose key is not the field's name in the server's spelling.
 	Renamed map[string]string
 }
 
-// kinds are the kinds by their place below spec.providers. The order is that in which an OGXServer writes the providers of
-// an API: the first provider of an API may be its default.
+// kinds lists the kinds by their place below spec.providers. The order is that in which an OGXServer writes the
+// providers of an API, because the first provider of an API may be its default.
 var kinds = map[string][]place{
 	"inference": {
 		{"remote", "vllm", kind{Type: "remote::vllm", ID: "remote-vllm", Endpoint: "endpoint", Credential: "apiToken"}},
@@ -39,7 +39,7 @@ var kinds = map[string][]place{
 		{"remote", "braveSearch", kind{Type: "remote::brave-search", ID: "remote-brave-search", Credential: "apiKey"}},
 		{"remote", "tavilySearch", kind{Type: "remote::tavily-search", ID: "remote-tavily-search", Credential: "apiKey"}},
 		{"remote", "modelContextProtocol", kind{Type: "remote::model-context-protocol", ID: "remote-model-context-protocol"}},
-		// That operator writes inline::rag-runtime, a type that no release has.
+		// The ogx-k8s-operator writes inline::rag-runtime, a type that no release has.
 		{"inline", "fileSearch", kind{Type: "inline::file-search", ID: "inline-file-search"}},
 	},
 	"files": {
@@ -49,11 +49,11 @@ var kinds = map[string][]place{
 		{"inline", "localfs", kind{Type: "inline::localfs", ID: "inline-localfs"}},
 	},
 	"batches": {
-		// That operator writes inline::batch-reference, a type that no release has.
+		// The ogx-k8s-operator writes inline::batch-reference, a type that no release has.
 		{"inline", "reference", kind{Type: "inline::reference", ID: "inline-reference"}},
 	},
 	"responses": {
-		// That operator writes inline::responses, a type that no release has.
+		// The ogx-k8s-operator writes inline::responses, a type that no release has.
 		{"inline", "builtin", kind{Type: "inline::builtin", ID: "inline-builtin"}},
 	},
 	"fileProcessors": {
@@ -71,7 +71,7 @@ type place struct {
 	kind
 }
 
-// apis are the fields of spec.providers with the server's names, in the order of the API.
+// apis lists the fields of spec.providers with the server's names, in the order of the API.
 var apis = []struct{ field, server string }{
 	{"inference", "inference"},
 	{"vectorIo", "vector_io"},

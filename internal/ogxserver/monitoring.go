@@ -7,10 +7,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// metricsPort is where an OGXServer serves metrics unless it says otherwise.
+// metricsPort is the default port of an OGXServer for metrics.
 const metricsPort = "9464"
 
-// monitoring keeps the metrics of the server where the OGXServer speaks of them. What scrapes them is the user's.
+// monitoring keeps the metrics of the server if the OGXServer configures them. The user has to set up scraping.
 func (c *conversion) monitoring() {
 	const field = "spec.monitoring"
 	if c.get(field+".enabled") == false {

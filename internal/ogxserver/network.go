@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// lowestPort is the lowest that the operator takes.
+// lowestPort is the lowest port that the operator accepts.
 const lowestPort = 1024
 
-// network says how the server is reached.
+// network converts the settings for reaching the server.
 func (c *conversion) network() {
 	c.went(path("spec.network"), path("spec.networking"))
 	if port, ok := c.number("spec.network.port"); ok && port != 0 && port < lowestPort {
@@ -23,7 +23,7 @@ func (c *conversion) network() {
 	c.policy()
 }
 
-// serverTLS lets the server speak HTTPS, which an OGXServer asks for and does not get.
+// serverTLS enables HTTPS in the server, which an OGXServer requests and does not get.
 func (c *conversion) serverTLS() {
 	if c.get("spec.network.tls.secretName") == nil {
 		return
@@ -54,7 +54,7 @@ func (c *conversion) expose() {
 	}
 }
 
-// trust is what the server trusts in its calls.
+// trust converts the certificate authorities that the server trusts in its calls.
 func (c *conversion) trust() {
 	certificates, _ := c.get("spec.tls.trust.caCertificates").([]any)
 	name := ""

@@ -12,7 +12,7 @@ import (
 // dataVolume is the name of the volume with the data of an OGXServer.
 const dataVolume = "ogx-storage"
 
-// overrides change the pod.
+// overrides converts the changes of the pod.
 func (c *conversion) overrides() {
 	const field = "spec.workload.overrides"
 	for _, name := range []string{"serviceAccountName", "env", "command", "args", "volumes", "volumeMounts"} {
@@ -32,10 +32,11 @@ func (c *conversion) overrides() {
 	}
 }
 
-// ownNames are what an OGXServer's pods have, and those of a stack have not.
+// ownNames matches paths and variables that the pods of an OGXServer have and those of a stack do not.
 var ownNames = regexp.MustCompile(`/etc/ogx\b|\bOGX_(CONFIG|WORKERS)\b`)
 
-// ownPaths tells of commands and variables that count on what only the pods of an OGXServer have.
+// ownPaths warns about commands and variables that depend on paths and variables that only the pods of an OGXServer
+// have.
 func (c *conversion) ownPaths() {
 	for _, name := range []string{"command", "args", "env"} {
 		field := "spec.workload.overrides." + name

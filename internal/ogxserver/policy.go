@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// policy restricts who may connect. An OGXServer has a NetworkPolicy unless it says otherwise.
+// policy restricts who may connect. By default, an OGXServer has a NetworkPolicy.
 func (c *conversion) policy() {
 	const field = "spec.network.policy"
 	place := []string{"spec", "networking", "allowedFrom"}
@@ -26,8 +26,8 @@ func (c *conversion) policy() {
 	c.ingress()
 }
 
-// policyTypes tells of directions that the ogx-k8s-operator does not look at: it restricts who connects whatever they say,
-// and so does the stack.
+// policyTypes reports the egress rules and policy types that have no effect in a stack. The ogx-k8s-operator always
+// restricts who connects, whatever the policy types are, and so does the stack.
 func (c *conversion) policyTypes(field string) {
 	if egress, _ := c.get(field + ".egress").([]any); len(egress) > 0 {
 		c.leaveOut(field+".egress", "a stack does not restrict what its pods connect to: write a NetworkPolicy of your own with the podSelector "+
@@ -59,7 +59,7 @@ func (c *conversion) ingress() {
 	}
 }
 
-// allowed are the namespaces of spec.networking.allowedFrom, by name and by label.
+// allowed holds the namespaces of spec.networking.allowedFrom, by name and by label.
 type allowed struct {
 	*conversion
 	namespaces, labels []any
@@ -84,7 +84,7 @@ func (a *allowed) rule(rule map[string]any, at string) {
 	}
 }
 
-// samePort reports whether a rule is about the server's port, or about all.
+// samePort reports whether a rule applies to the server's port, or to all ports.
 func (a *allowed) samePort(ports []any) bool {
 	server, ok := a.number("spec.network.port")
 	if !ok || server == 0 {
@@ -98,15 +98,15 @@ func (a *allowed) samePort(ports []any) bool {
 	return len(ports) == 0 || slices.ContainsFunc(ports, of) && !slices.ContainsFunc(ports, func(value any) bool { return !of(value) })
 }
 
-// everyNamespace stands for all of them.
+// everyNamespace means all namespaces.
 const everyNamespace = "*"
 
-// peer adds a peer that is a selection of namespaces. The stack's own namespace is let in at any rate.
+// peer adds a peer that selects namespaces. The stack's own namespace is always allowed.
 func (a *allowed) peer(peer map[string]any, at string) {
 	namespaces, ok := peer["namespaceSelector"].(map[string]any)
 	pods, _ := peer["podSelector"].(map[string]any)
 	switch {
-	case peer["podSelector"] != nil && !ok && len(pods) == 0: // every pod of the own namespace
+	case peer["podSelector"] != nil && !ok && len(pods) == 0: // every pod of the stack's own namespace
 	case !ok || len(pods) > 0 || peer["ipBlock"] != nil:
 		a.leaveOut(at, "spec.networking.allowedFrom takes whole namespaces, by name or by a label: "+ownPolicy)
 	case !a.selector(namespaces):
@@ -114,7 +114,7 @@ func (a *allowed) peer(peer map[string]any, at string) {
 	}
 }
 
-// selector adds the namespaces of a selector, and reports whether it could.
+// selector adds the namespaces of a selector, and reports whether that was possible.
 func (a *allowed) selector(selector map[string]any) bool {
 	labels, _ := selector["matchLabels"].(map[string]any)
 	expressions, _ := selector["matchExpressions"].([]any)
@@ -142,7 +142,7 @@ func (a *allowed) label(key, value string) {
 	a.add(&a.labels, key+"="+value)
 }
 
-// expression adds what may be said by labels: a key that exists, or one of several values.
+// expression adds an expression that labels can express: a key that exists, or one of several values.
 func (a *allowed) expression(value any) bool {
 	expression, _ := value.(map[string]any)
 	key, _ := expression["key"].(string)

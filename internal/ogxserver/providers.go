@@ -61,7 +61,7 @@ type writer struct {
 	from, to []string
 }
 
-// one is a provider of the stack, the one with a number in its list.
+// one returns a provider of the stack, with the given number in its list.
 func (c *conversion) one(object map[string]any, of kind, from []string, number int) map[string]any {
 	to := []string{"spec", "providers", from[2], strconv.Itoa(number)}
 	w := writer{conversion: c, of: of, out: make(map[string]any), from: from, to: to}
@@ -120,8 +120,8 @@ func (w *writer) moved(name string, to ...string) {
 	w.went(append(slices.Clone(w.from), name), slices.Concat(w.to, to))
 }
 
-// setting is a value of the configuration: the same with the server's spelling of its fields. Where a number is a text,
-// because that API has no fractions, it becomes one.
+// setting returns a value of the configuration with the server's spelling of its fields. It converts strings to numbers
+// where the OGXServer API uses strings because it has no fractions.
 func (w *writer) setting(name string, value any, from, to []string) any {
 	w.went(slices.Concat(w.from, from), slices.Concat(w.to, to))
 	switch v := value.(type) {
@@ -146,14 +146,14 @@ func (w *writer) setting(name string, value any, from, to []string) any {
 	}
 }
 
-// fractions are the fields whose text is a number.
+// fractions lists the fields whose string is a number.
 var fractions = []string{"temperature", "rrfImpactFactor", "weightedSearchAlpha"}
 
-// indexes are the kinds of index of pgvector, with the server's name of each. The first one that is given wins.
+// indexes lists the kinds of pgvector indexes with the server's name of each. The first one that is set wins.
 var indexes = []struct{ field, typ string }{{"hnsw", "HNSW"}, {"ivfFlat", "IVFFlat"}}
 
-// index writes the index of pgvector. The server reads its type and its keys side by side; an OGXServer nests the keys and
-// writes no type, with which no release starts.
+// index writes the pgvector index. The server reads the type and the keys side by side. An OGXServer nests the keys and
+// writes no type, and no release starts with that.
 func (w *writer) index(given, settings map[string]any) {
 	from, to := []string{"vectorIndex"}, []string{"settings", "vector_index"}
 	for _, kind := range indexes {
@@ -191,12 +191,12 @@ func (w *writer) custom(object map[string]any) {
 	}
 }
 
-// secret is a reference to a key of a Secret, in a provider.
+// secret returns a reference to a key of a Secret in a provider.
 func (w *writer) secret(value any, from []string, to ...string) any {
 	return w.conversion.secret(value, slices.Concat(w.from, from), slices.Concat(w.to, to))
 }
 
-// secret is a reference to a key of a Secret, which goes from one place to another.
+// secret returns a reference to a key of a Secret, which moves from one path to another.
 func (c *conversion) secret(value any, from, to []string) any {
 	c.went(from, to)
 	for _, field := range []string{"name", "key"} {
@@ -205,7 +205,7 @@ func (c *conversion) secret(value any, from, to []string) any {
 	return map[string]any{"secretKeyRef": runtime.DeepCopyJSONValue(value)}
 }
 
-// snake is a field's name in the server's spelling: maxTokens is max_tokens.
+// snake returns a field's name in the server's spelling: maxTokens is max_tokens.
 func snake(name string) string {
 	var out strings.Builder
 	for i, r := range name {

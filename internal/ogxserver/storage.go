@@ -2,8 +2,8 @@ package ogxserver
 
 import "regexp"
 
-// storage says where the server keeps its state. An OGXServer with spec.storage has both stores, the one that is not given in
-// SQLite.
+// storage converts the stores of the server's state. An OGXServer with spec.storage has both stores; a store that is
+// not set uses SQLite.
 func (c *conversion) storage() {
 	if c.get("spec.storage") == nil {
 		return
@@ -32,10 +32,11 @@ func (c *conversion) reference(field string) {
 	}
 }
 
-// hostAndPort is what the operator takes for the address of a Redis.
+// hostAndPort matches the Redis addresses that the operator accepts.
 var hostAndPort = regexp.MustCompile(`^(redis://)?([a-zA-Z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?(/0?)?$`)
 
-// redis warns when the operator refuses the address of Redis. The warning does not show the address, which may hold a password.
+// redis warns if the operator rejects the address of Redis. The warning does not contain the address, which may contain
+// a password.
 func (c *conversion) redis() {
 	if endpoint := c.text("spec.storage.kv.endpoint"); endpoint != "" && !hostAndPort.MatchString(endpoint) {
 		c.differs("The operator takes host:port or redis://host:port alone, and refuses this: write it so, and put a password into a Secret "+

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// The types say which fields there are and what they take. Values are read from the JSON itself, and so the fields are
-// never filled. A field without omitempty is required.
+// The types define which fields exist and which values they accept. The values are read from the JSON itself, so the
+// fields are never set. A field without omitempty is required.
 
 type server struct {
 	metav1.TypeMeta `json:",inline"`

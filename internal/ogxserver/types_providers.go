@@ -95,7 +95,7 @@ type custom struct {
 	Settings   *apiextensionsv1.JSON   `json:"settings,omitempty"`
 }
 
-// inferenceProvider has what every remote provider of inference has.
+// inferenceProvider holds the fields of every remote inference provider.
 type inferenceProvider struct {
 	withID        `json:",inline"`
 	AllowedModels []string `json:"allowedModels,omitempty"`

@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// mountPath is where an OGXServer mounts its volume unless it says otherwise.
+// mountPath is the default mount path of an OGXServer's volume.
 const mountPath = "/.ogx"
 
-// workload says how the server runs.
+// workload converts the settings of the workload.
 func (c *conversion) workload() {
 	for _, field := range []string{"replicas", "workers", "podDisruptionBudget", "topologySpreadConstraints"} {
 		c.move("spec.workload."+field, "spec.workload."+field)
@@ -26,8 +26,8 @@ func (c *conversion) workload() {
 	}
 }
 
-// resources are those that the container of an OGXServer has: requests that are not given are added, and with workers limits,
-// too.
+// resources converts the resources of the container as an OGXServer has them: missing requests are added, and, with
+// workers, missing limits too.
 func (c *conversion) resources() {
 	given, ok := runtime.DeepCopyJSONValue(c.get("spec.workload.resources")).(map[string]any)
 	workers, limited := c.number("spec.workload.workers")
@@ -58,7 +58,7 @@ func (c *conversion) resources() {
 	}
 }
 
-// child is an object within an object, made if need be.
+// child returns a nested object, and creates it if necessary.
 func child(object map[string]any, name string) map[string]any {
 	inner, ok := object[name].(map[string]any)
 	if !ok {
@@ -78,13 +78,13 @@ func unset(value any) bool {
 	return !ok || parsed.IsZero()
 }
 
-// below reports whether there is a limit that a request would break.
+// below reports whether there is a limit below the request.
 func below(limit any, request string) bool {
 	parsed, ok := quantity(limit)
 	return ok && !parsed.IsZero() && parsed.Cmp(resource.MustParse(request)) < 0
 }
 
-// autoscaling never goes below the replicas of an OGXServer.
+// autoscaling keeps the replicas of an OGXServer as the minimum.
 func (c *conversion) autoscaling() {
 	const field = "spec.workload.autoscaling"
 	if c.get(field) == nil {
@@ -103,7 +103,7 @@ func (c *conversion) autoscaling() {
 	}
 }
 
-// volume is the claim for the server's data.
+// volume converts the claim for the server's data.
 func (c *conversion) volume() {
 	const field = "spec.workload.storage"
 	if c.get(field) == nil {

@@ -49,7 +49,7 @@ func (r *reader) rule(root node) bounds.Rule {
 	return rule
 }
 
-// given tells an empty list, which allows nothing, from one that is not there.
+// given distinguishes an empty list, which allows nothing, from a missing list.
 func given(list []string) []string {
 	if list == nil {
 		return []string{}
@@ -57,7 +57,7 @@ func given(list []string) []string {
 	return list
 }
 
-// patterns reads names in which "*" and "?" may stand.
+// patterns reads names that may contain the wildcards "*" and "?".
 func (r *reader) patterns(n node) []string {
 	return r.texts(n, func(n node, text string) {
 		if _, err := path.Match(text, ""); err != nil || text == "" {

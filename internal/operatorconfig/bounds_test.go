@@ -85,7 +85,7 @@ func TestReadBoundsRefuses(t *testing.T) {
 	}
 }
 
-// TestBoundsAreKept holds that a mistake never lifts a bound.
+// TestBoundsAreKept checks that a mistake never removes a bound.
 func TestBoundsAreKept(t *testing.T) {
 	before, _ := readBounds("[{podTemplate: false}]")
 	now, _ := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyBounds: "[{podTemplat: false}]"}), before)

@@ -16,45 +16,44 @@ import (
 
 // Keys of the ConfigMap.
 const (
-	// KeyImageOverrides holds images that replace those of the catalogue, and
-	// names that the catalogue does not have.
+	// KeyImageOverrides holds images that replace those of the catalogue, and names that the catalogue does not have.
 	KeyImageOverrides = "image-overrides"
-	// KeyFeatureFlags holds what every stack gets.
+	// KeyFeatureFlags holds settings for every stack.
 	KeyFeatureFlags = "featureFlags"
-	// KeyIngress holds how exposed stacks are reached.
+	// KeyIngress holds the settings for exposing stacks.
 	KeyIngress = "ingress"
 	// KeyGateway holds the Gateway that exposed stacks are attached to.
 	KeyGateway = "gateway"
-	// KeyRegistries holds how images are read.
+	// KeyRegistries holds the settings for reading images.
 	KeyRegistries = "registries"
-	// KeyBounds holds what the stacks of a namespace may use.
+	// KeyBounds limits what the stacks of a namespace may use.
 	KeyBounds = "bounds"
 )
 
-// Config is what the ConfigMap says. It is not changed once it was read.
+// Config is the content of the ConfigMap. It does not change after it was read.
 type Config struct {
-	// Images by name, or by name and version as `name@version`.
+	// Images are images by name, or by name and version as `name@version`.
 	Images distribution.Overrides
-	// Features are what every stack gets.
+	// Features are settings for every stack.
 	Features Features
-	// Ingress says how exposed stacks are reached.
+	// Ingress holds the settings for exposing stacks.
 	Ingress Ingress
-	// Gateway that exposed stacks are attached to. Nil: they have an Ingress or Route.
+	// Gateway is the Gateway that exposed stacks are attached to. Nil means that they have an Ingress or Route.
 	Gateway *Gateway
-	// Registries says how images are read.
+	// Registries holds the settings for reading images.
 	Registries Registries
-	// Bounds say what the stacks of a namespace may use.
+	// Bounds limit what the stacks of a namespace may use.
 	Bounds bounds.Bounds
 
-	// known are the keys that could be read at least once, or were not there.
+	// known holds the keys that were valid at least once, or missing.
 	known map[string]bool
 }
 
-// Unknown reports whether a key never could be read: what it asks for is not known,
-// and what was done on its behalf is best left as it is.
+// Unknown reports whether a key was never valid. Its intended value is not known then, and what was done because of it
+// is best left unchanged.
 func (c Config) Unknown(key string) bool { return !c.known[key] }
 
-// section is one key: how it is read, and how it is kept.
+// section is one key, with the functions that read it and keep its last value.
 type section struct {
 	key  string
 	help string
@@ -62,7 +61,7 @@ type section struct {
 	keep func(into *Config, last Config)
 }
 
-// sectionOf is the section of one part of the config.
+// sectionOf returns the section for one part of the config.
 func sectionOf[T any](key, help string, part func(*Config) *T, read func(*reader, node, *T)) section {
 	return section{
 		key: key, help: help,
@@ -80,7 +79,7 @@ var sections = []section{
 	sectionOf(KeyBounds, boundsHelp, func(c *Config) *bounds.Bounds { return &c.Bounds }, readBounds),
 }
 
-// Keys are the known keys, sorted.
+// Keys returns the known keys, sorted.
 func Keys() []string {
 	keys := make([]string, 0, len(sections))
 	for _, s := range sections {
@@ -90,8 +89,7 @@ func Keys() []string {
 	return keys
 }
 
-// Template is the content of a new ConfigMap: every key with nothing but its
-// documentation.
+// Template returns the content of a new ConfigMap: every key with only its documentation.
 func Template() map[string]string {
 	data := map[string]string{}
 	for _, s := range sections {
@@ -100,9 +98,8 @@ func Template() map[string]string {
 	return data
 }
 
-// Read reads the ConfigMap; nil stands for one that does not exist. A key with
-// an error keeps its part of last, the config that was in force before; each
-// error's field begins with the key.
+// Read reads the ConfigMap. Nil means that it does not exist. A key with an error keeps its part of last, the previous
+// config. The field of each error begins with the key.
 func Read(configMap *corev1.ConfigMap, last Config) (Config, field.ErrorList) {
 	config := Config{Registries: Registries{ReadLabels: true}, known: map[string]bool{}}
 	r := &reader{}
@@ -139,7 +136,7 @@ func (r *reader) unknownKey(key string) {
 	r.fail(field.NewPath(key), key, unknown("key", key, known))
 }
 
-// unknown is what an error says of a name that is not among the known ones.
+// unknown returns the error message for a name that is not among the known ones.
 func unknown(what, name string, known []string) string {
 	message := "unknown " + what
 	if near := suggest.Nearest(name, known); near != "" {
@@ -148,7 +145,7 @@ func unknown(what, name string, known []string) string {
 	return message + ", known are " + strings.Join(known, ", ")
 }
 
-// KeyOf is the key of the ConfigMap that an error of Read is about.
+// KeyOf returns the key of the ConfigMap that an error of Read is about.
 func KeyOf(err *field.Error) string {
 	if end := strings.IndexAny(err.Field, ".["); end >= 0 && slices.Contains(Keys(), err.Field[:end]) {
 		return err.Field[:end]

@@ -18,7 +18,7 @@ import (
 
 func configMap(data map[string]string) *corev1.ConfigMap { return &corev1.ConfigMap{Data: data} }
 
-// messages are what an event would say.
+// messages returns the texts of an event.
 func messages(errs field.ErrorList) []string {
 	var texts []string
 	for _, err := range errs {
@@ -59,8 +59,8 @@ func TestReadImages(t *testing.T) {
 	}
 }
 
-// Every refusal names key, path and value, and says what to write instead. The
-// key keeps what it said before, the others take effect.
+// Every error has the key, the path, the value and a remedy. The key keeps its previous value, and the others take
+// effect.
 func TestReadRefuses(t *testing.T) {
 	const key = operatorconfig.KeyImageOverrides
 	good, errs := operatorconfig.Read(configMap(map[string]string{key: "starter: a:1"}), operatorconfig.Config{})
@@ -107,7 +107,7 @@ func TestReadRefuses(t *testing.T) {
 			}
 			want := good.Images
 			if _, given := tc.data[key]; !given {
-				want = nil // not there: nothing is asked for
+				want = nil // missing, so there is no value
 			}
 			if diff := cmp.Diff(want, got.Images); diff != "" {
 				t.Errorf("images (-want +got):\n%s", diff)
@@ -122,8 +122,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// A key that was bad from the start says so until it is good once; one that is
-// not there is good.
+// A key that was never valid is unknown until it is valid once. A missing key is valid.
 func TestUnknown(t *testing.T) {
 	const key = operatorconfig.KeyImageOverrides
 	var config operatorconfig.Config
@@ -146,7 +145,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// A new ConfigMap says nothing, and what its comments show is right.
+// A new ConfigMap sets nothing, and the examples in its comments are valid.
 func TestTemplate(t *testing.T) {
 	template := operatorconfig.Template()
 	if diff := cmp.Diff(operatorconfig.Keys(), slices.Sorted(maps.Keys(template))); diff != "" {
@@ -180,7 +179,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// example is a commented line that sets something.
+// example matches a commented line that sets a value.
 var example = regexp.MustCompile(`(?m)^# ([^ ]+: .*)$`)
 
 func TestImagesChanged(t *testing.T) {
@@ -201,8 +200,8 @@ func TestImagesChanged(t *testing.T) {
 	}
 }
 
-// FuzzRead holds that no text makes it panic, that what it takes means what a
-// lenient reader finds too, and that an error leaves the last good state.
+// FuzzRead checks that no text causes a panic, that a lenient parser finds the same values, and that an error keeps the
+// last valid value.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"", "starter: a:1", "starter@0.7.3: a/b:1", "- x", "a: &x b\nc: *x", "{a: b, a: c}", "? [a]\n: b", "\t", "a: |\n  b\n", "---\n---\n",

@@ -1,4 +1,3 @@
-// Package operatorconfig reads the operator's own ConfigMap, strictly: each key
-// holds YAML, what nobody reads is an error, and a key that cannot be read keeps
-// what it said when it last could.
+// Package operatorconfig reads the operator's own ConfigMap strictly. Each key holds YAML, unknown fields are errors,
+// and a key that cannot be read keeps its last valid value.
 package operatorconfig

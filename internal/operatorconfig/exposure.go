@@ -7,22 +7,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Ingress says how stacks with spec.networking.expose are reached.
+// Ingress holds the settings for stacks with spec.networking.expose.
 type Ingress struct {
-	// Domain that host names are made in. Unset: none are made.
+	// Domain is the domain of generated host names. Empty means that none are generated.
 	Domain string
-	// ClassName of Ingresses. Unset: the cluster's default.
+	// ClassName is the class of Ingresses. Empty means the cluster's default.
 	ClassName string
-	// Annotations of every Ingress.
+	// Annotations are added to every Ingress.
 	Annotations map[string]string
-	// ControllerNamespaces are let in by NetworkPolicies of exposed stacks.
+	// ControllerNamespaces are the namespaces that NetworkPolicies of exposed stacks allow.
 	ControllerNamespaces []string
 }
 
-// Gateway is the one that exposed stacks are attached to.
+// Gateway is the Gateway that exposed stacks are attached to.
 type Gateway struct {
 	Name, Namespace string
-	// SectionName is the Gateway's listener. Unset: each that takes the route.
+	// SectionName is the Gateway's listener. Empty means every listener that accepts the route.
 	SectionName string
 }
 
@@ -82,7 +82,7 @@ func (r *reader) annotations(n node) map[string]string {
 	return found
 }
 
-// checked reads a text of a known form.
+// checked reads a string and validates its format.
 func (r *reader) checked(n node, check func(string) []string) string {
 	text, ok := r.text(n)
 	if ok {

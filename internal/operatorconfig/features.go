@@ -1,9 +1,9 @@
 package operatorconfig
 
-// Features are what every stack gets.
+// Features are settings for every stack.
 type Features struct {
-	// NetworkPolicies reports whether each stack has a NetworkPolicy. Unset: those that ask
-	// for one with spec.networking.allowedFrom.
+	// NetworkPolicies reports whether every stack has a NetworkPolicy. If it is false, only stacks with
+	// spec.networking.allowedFrom have one.
 	NetworkPolicies bool
 }
 

@@ -44,8 +44,7 @@ func readImages(r *reader, root node, images *distribution.Overrides) {
 	}
 }
 
-// overrideKey says what is wrong with a name, or a name and a version, that no
-// stack could ask for.
+// overrideKey returns the problem of a name, or a name and a version, that no stack could ask for.
 func overrideKey(key string) string {
 	name, version, versioned := strings.Cut(key, "@")
 	if len(name) > maxName || !nameForm.MatchString(name) {
@@ -60,7 +59,7 @@ func overrideKey(key string) string {
 	return ""
 }
 
-// ImagesChanged are the names whose images differ between two configs, sorted.
+// ImagesChanged returns the names whose images differ between two configs, sorted.
 func ImagesChanged(a, b Config) []string {
 	var names []string
 	for _, key := range slices.Concat(slices.Collect(maps.Keys(a.Images)), slices.Collect(maps.Keys(b.Images))) {

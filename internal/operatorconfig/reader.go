@@ -13,18 +13,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// node is a value with its place.
+// node is a value with its path.
 type node struct {
 	path  *field.Path
 	value *yaml.Node
 }
 
-// given reports whether there is a value: an empty document or null is none.
+// given reports whether there is a value. An empty document or null is not a value.
 func (n node) given() bool {
 	return n.value != nil && (n.value.Kind != yaml.ScalarNode || n.value.Tag != "!!null")
 }
 
-// reader collects what is wrong.
+// reader collects errors.
 type reader struct {
 	errs field.ErrorList
 }
@@ -33,8 +33,7 @@ func (r *reader) fail(path *field.Path, value any, detail string) {
 	r.errs = append(r.errs, field.Invalid(path, value, detail))
 }
 
-// document reads the one YAML document of a key. A text of comments only is
-// none.
+// document reads the only YAML document of a key. A text that contains only comments has no value.
 func (r *reader) document(path *field.Path, text string) node {
 	root, err := decode(text)
 	if err != nil {
@@ -44,9 +43,9 @@ func (r *reader) document(path *field.Path, text string) node {
 	return node{path, root}
 }
 
-// decode gives the root of a document, nil when it is empty.
+// decode returns the root of a document, or nil if it is empty.
 func decode(text string) (root *yaml.Node, err error) {
-	// The parser is not ours; a ConfigMap must not take the operator down.
+	// The parser is not ours, and a ConfigMap must not crash the operator.
 	defer func() {
 		if cause := recover(); cause != nil {
 			root, err = nil, errors.New("is not YAML")
@@ -72,7 +71,7 @@ type entry struct {
 	value node
 }
 
-// entries reads a mapping. Its values' paths are made by child.
+// entries reads a mapping. child returns the paths of its values.
 func (r *reader) entries(n node, child func(*field.Path, string) *field.Path) []entry {
 	if n.value.Kind != yaml.MappingNode {
 		r.wrongType(n, "a mapping")
@@ -97,7 +96,7 @@ func (r *reader) entries(n node, child func(*field.Path, string) *field.Path) []
 	return found
 }
 
-// fields reads a mapping whose keys are known, each by its function.
+// fields reads a mapping with known keys, each with its function.
 func (r *reader) fields(n node, read map[string]func(node)) {
 	for _, e := range r.entries(n, func(path *field.Path, name string) *field.Path { return path.Child(name) }) {
 		one, known := read[e.key]
@@ -132,7 +131,7 @@ func (r *reader) boolean(n node) bool {
 	return value
 }
 
-// text reads a string; false when it is none.
+// text reads a string. It returns false if the value is not a string.
 func (r *reader) text(n node) (string, bool) {
 	if n.value.Kind == yaml.ScalarNode && n.value.Tag == "!!str" {
 		return n.value.Value, true
@@ -141,7 +140,7 @@ func (r *reader) text(n node) (string, bool) {
 	return "", false
 }
 
-// duration reads a time such as 90s or 1h30m, within bounds.
+// duration reads a duration such as 90s or 1h30m, within bounds.
 func (r *reader) duration(n node, least, most time.Duration) time.Duration {
 	text, ok := r.text(n)
 	if !ok {

@@ -12,26 +12,25 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// Registries says how images are read.
+// Registries holds the settings for reading images.
 type Registries struct {
-	// ReadLabels reports whether images are read at all: by default. An operator whose
-	// key could never be read, which may hold back a registry, reads none.
+	// ReadLabels reports whether images are read at all, which is the default. If the key was never valid, the operator
+	// reads none, because the key may exclude a registry.
 	ReadLabels bool
-	// Allow are the registries that may be read, as host[:port], or what begins a
-	// repository, as host[:port]/path. Empty: all. They are compared with the place that
-	// is read, after Rewrite. docker.io and index.docker.io are one here and below.
+	// Allow lists the registries that may be read, as host[:port], or prefixes of repositories, as host[:port]/path.
+	// Empty means all. They are compared with the place after Rewrite. docker.io and index.docker.io are the same here
+	// and below.
 	Allow []string
-	// Insecure are the registries, as host[:port], that may be read by plain HTTP
-	// or with any certificate.
+	// Insecure lists the registries, as host[:port], that may be read over plain HTTP or with any certificate.
 	Insecure []string
-	// Rewrite gives the place to read from for what begins a repository, by
-	// host[:port][/path]. The longest that fits is taken.
+	// Rewrite maps prefixes of repositories, as host[:port][/path], to the place to read from. The longest matching
+	// prefix wins.
 	Rewrite map[string]string
-	// CheckInterval is the pause before a registry is asked again what the tag of an image stands for. Zero: an hour.
+	// CheckInterval is the pause before the operator resolves the tag of an image again. Zero means an hour.
 	CheckInterval time.Duration
-	// CloudIdentity are the registries of clouds, or what begins their repositories, that are read with the identity
-	// of the operator's own pod, where a stack's pull Secrets have nothing for them. Empty: none. They are compared with
-	// the place that is read, as those of Allow.
+	// CloudIdentity lists the cloud registries, or prefixes of their repositories, that are read with the identity of
+	// the operator's own pod if a stack's pull Secrets have no credentials for them. Empty means none. They are
+	// compared with the place after Rewrite, as in Allow.
 	CloudIdentity []string
 }
 
@@ -84,7 +83,7 @@ func readRegistries(r *reader, root node, registries *Registries) {
 	r.checkCloudIdentity(root.path.Child("cloudIdentity"), registries)
 }
 
-// cloudRepository checks one of cloudIdentity: no other host gets a token of the operator's.
+// cloudRepository validates an entry of cloudIdentity, because no other host may get a token of the operator.
 func (r *reader) cloudRepository(n node, text string) {
 	r.repository(n, text)
 	host, below, _ := strings.Cut(text, "/")
@@ -102,7 +101,7 @@ func (r *reader) cloudRepository(n node, text string) {
 	}
 }
 
-// checkCloudIdentity refuses a registry whose certificate nobody looks at.
+// checkCloudIdentity rejects a registry whose certificate is not verified.
 func (r *reader) checkCloudIdentity(path *field.Path, registries *Registries) {
 	for i, text := range registries.CloudIdentity {
 		host, _, _ := strings.Cut(text, "/")
@@ -129,14 +128,14 @@ func (r *reader) repository(n node, text string) {
 	r.form(n, text, repositoryForm, "a registry or what begins a repository: write host[:port][/path], the path in lower case")
 }
 
-// form checks what a text looks like.
+// form validates the format of a string.
 func (r *reader) form(n node, text string, form *regexp.Regexp, want string) {
 	if !form.MatchString(text) {
 		r.fail(n.path, text, fmt.Sprintf("%q is not %s", text, want))
 	}
 }
 
-// texts reads a list of strings, each of which is checked.
+// texts reads a list of strings, and checks each of them.
 func (r *reader) texts(n node, check func(node, string)) []string {
 	var found []string
 	for _, item := range r.items(n) {

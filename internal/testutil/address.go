@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FreeAddress returns a loopback address that nobody listens at.
+// FreeAddress returns a loopback address with a free port.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// SameCertificate makes a certificate and its key as NewCertificate does, and the same
-// ones in every run: for a test of what remembers their digests.
+// SameCertificate makes a certificate and its key like NewCertificate, but the same ones in every run. It is for tests
+// whose golden files depend on their digests.
 func SameCertificate(t testing.TB) (certificate, key []byte) {
 	t.Helper()
 	begin := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	return encode(t, begin, begin.AddDate(100, 0, 0), ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), "localhost")
 }
 
-// NewCertificate makes a certificate that signs itself, and its key, in PEM form: for localhost and further names.
+// NewCertificate makes a self-signed certificate and its key, in PEM form, for localhost and additional names.
 func NewCertificate(t testing.TB, notAfter time.Time, names ...string) (certificate, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -32,7 +32,7 @@ func NewCertificate(t testing.TB, notAfter time.Time, names ...string) (certific
 	return encode(t, notAfter.Add(-365*24*time.Hour), notAfter, private, append([]string{"localhost"}, names...)...)
 }
 
-// CertificateFor makes a certificate as NewCertificate does, for these names alone, and drops its key.
+// CertificateFor makes a certificate like NewCertificate, for these names alone, and drops its key.
 func CertificateFor(t testing.TB, names ...string) []byte {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// NewScheme knows Kubernetes' own kinds, CustomResourceDefinition and ours.
+// NewScheme returns a scheme with Kubernetes' own kinds, CustomResourceDefinition and the operator's kinds.
 func NewScheme() (*runtime.Scheme, error) {
 	types := runtime.NewScheme()
 	builder := runtime.NewSchemeBuilder(scheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha2.AddToScheme)
@@ -22,7 +22,7 @@ func NewScheme() (*runtime.Scheme, error) {
 	return types, nil
 }
 
-// Client reads and writes without a cache, as a cluster administrator.
+// Client returns a client without a cache that acts as a cluster administrator.
 func (p *ControlPlane) Client() (client.Client, error) { return newClient(p.Config) }
 
 func newClient(config *rest.Config) (client.Client, error) {

@@ -10,14 +10,14 @@ import (
 
 // Cluster is a control plane that runs as long as its test.
 type Cluster struct {
-	client.Client // an administrator's
+	client.Client // with the rights of an administrator
 
 	Plane *ControlPlane
-	// Kubeconfig is the file of an administrator's, for kubectl and the cluster's own controllers.
+	// Kubeconfig is an administrator's kubeconfig file, for kubectl and the cluster's own controllers.
 	Kubeconfig string
 }
 
-// StartCluster starts a control plane and ends it with the test.
+// StartCluster starts a control plane and stops it at the end of the test.
 func StartCluster(t testing.TB, options Options) *Cluster {
 	t.Helper()
 	plane, err := Start(options)

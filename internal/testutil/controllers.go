@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// RunControllers runs the cluster's own controllers of these names for the time of
-// the test. Without them nothing makes pods, counts, collects or scales.
+// RunControllers runs the cluster's own controllers with these names until the end of the test. Without them nothing
+// creates pods, updates their counts, collects garbage or scales.
 func RunControllers(t testing.TB, kubeconfig string, names []string, flags ...string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

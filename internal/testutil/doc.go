@@ -1,4 +1,3 @@
-// Package testutil holds what the tests of several packages share: a real API
-// server with the operator's CustomResourceDefinition and policy on it. Nothing
-// outside of tests imports it.
+// Package testutil provides what the tests of several packages share: a real API server with the operator's
+// CustomResourceDefinition and policy. Only tests import it.
 package testutil

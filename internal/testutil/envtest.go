@@ -16,47 +16,44 @@ import (
 )
 
 const (
-	// assetsVariable names the folder with the programs of the control plane.
+	// assetsVariable is the environment variable with the directory of the control plane's programs.
 	assetsVariable = "KUBEBUILDER_ASSETS"
-	// emulatedVariable is the older version of Kubernetes, such as 1.34, whose APIs
-	// and features the API server is to have. Unset: its own.
+	// emulatedVariable is the environment variable with an older version of Kubernetes, such as 1.34, whose APIs and
+	// features the API server emulates. If it is unset, the API server uses its own version.
 	emulatedVariable = "EMULATED_KUBERNETES"
 )
 
 var assetPrograms = []string{"etcd", "kube-apiserver", "kubectl"}
 
-// Options changes the control plane that Start starts. The zero value is a
-// server with everything the operator needs installed.
+// Options changes the control plane that Start starts. The zero value is a server with everything that the operator
+// needs installed.
 type Options struct {
-	// Bare leaves CustomResourceDefinition and policy out: see Install.
+	// Bare skips the installation of the CustomResourceDefinition and the policy. See Install.
 	Bare bool
-	// AuditLog is a file that receives one JSON line per request, metadata only.
-	// Empty: no audit log.
+	// AuditLog is a file that receives one JSON line per request, metadata only. Empty means no audit log.
 	AuditLog string
-	// APIServerFlags are set on the API server beside those of Start, name
-	// without dashes.
+	// APIServerFlags are additional flags of the API server, with names without dashes.
 	APIServerFlags map[string]string
-	// CertDir is a folder for the API server's certificates and keys, for a test that
-	// restarts it. Empty: one that goes with the API server.
+	// CertDir is a directory for the API server's certificates and keys, for a test that restarts it. Empty means a
+	// directory that is removed with the API server.
 	CertDir string
-	// EtcdThrough is given the address of etcd and gives the one that the API server
-	// shall use, for a test that stands between the two. Nil: etcd's own.
+	// EtcdThrough gets the address of etcd and returns the one that the API server uses, for a test that runs a proxy
+	// between the two. Nil means etcd's own address.
 	EtcdThrough func(etcd string) (string, error)
 }
 
 // ControlPlane is a running etcd and API server.
 type ControlPlane struct {
-	// Config reaches the API server as a cluster administrator.
+	// Config is a configuration that acts as a cluster administrator.
 	Config *rest.Config
 
 	environment *envtest.Environment
 	auditPolicy string
 }
 
-// Start starts etcd and an API server from the programs in KUBEBUILDER_ASSETS
-// and, unless asked not to, installs what is in config/crd and config/policy.
-// OwnerReferencesPermissionEnforcement is on, as in OpenShift. Programs that are
-// missing are an error, not a reason to skip.
+// Start starts etcd and an API server from the programs in KUBEBUILDER_ASSETS. Unless Options.Bare is set, it installs
+// the manifests in config/crd and config/policy. OwnerReferencesPermissionEnforcement is on, as in OpenShift. Missing
+// programs are an error and do not skip the test.
 func Start(options Options) (*ControlPlane, error) {
 	assets, err := assets()
 	if err != nil {
@@ -86,7 +83,7 @@ func Start(options Options) (*ControlPlane, error) {
 		}
 		flags.Set("audit-policy-file", plane.auditPolicy)
 		flags.Set("audit-log-path", options.AuditLog)
-		flags.Set("audit-log-maxsize", "1048576") // MB: one file, in which a reader keeps its place
+		flags.Set("audit-log-maxsize", "1048576") // MB: one file, in which a reader keeps its position
 	}
 	if plane.Config, err = plane.environment.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start a control plane from %s: %w", assets, err), plane.Stop())
@@ -101,7 +98,7 @@ func Start(options Options) (*ControlPlane, error) {
 	return plane, nil
 }
 
-// reachEtcd lets the API server reach etcd through something.
+// reachEtcd makes the API server reach etcd through the returned address.
 func (p *ControlPlane) reachEtcd(through func(etcd string) (string, error)) error {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -120,8 +117,7 @@ func (p *ControlPlane) reachEtcd(through func(etcd string) (string, error)) erro
 	return nil
 }
 
-// StopAPIServer ends the API server alone, until StartAPIServer. Needs
-// Options.CertDir.
+// StopAPIServer stops the API server alone, until StartAPIServer. It needs Options.CertDir.
 func (p *ControlPlane) StopAPIServer() error {
 	if err := ended(p.environment.ControlPlane.GetAPIServer().Stop()); err != nil {
 		return fmt.Errorf("stop the API server: %w", err)
@@ -129,10 +125,10 @@ func (p *ControlPlane) StopAPIServer() error {
 	return nil
 }
 
-// grace is how long an API server that is restarted may take to end by itself: with watches open it takes its time.
+// grace is how long a restarted API server may take to stop, which takes some time while watches are open.
 const grace = 3 * time.Second
 
-// ended is nil also for a server that had to be killed.
+// ended returns nil also for a server that had to be killed.
 func ended(err error) error {
 	if err != nil && strings.Contains(err.Error(), "timeout waiting for process kube-apiserver to stop") {
 		return nil
@@ -140,7 +136,7 @@ func ended(err error) error {
 	return err
 }
 
-// StartAPIServer starts it again, with the same address, certificates and keys.
+// StartAPIServer starts the API server again, with the same address, certificates and keys.
 func (p *ControlPlane) StartAPIServer() error {
 	server := p.environment.ControlPlane.GetAPIServer()
 	server.Args = nil //nolint:staticcheck // the last start's, which the next one would add to its own
@@ -150,7 +146,7 @@ func (p *ControlPlane) StartAPIServer() error {
 	return nil
 }
 
-// Stop ends both programs and removes their files.
+// Stop stops both programs and removes their files.
 func (p *ControlPlane) Stop() error {
 	err := ended(p.environment.Stop())
 	if p.auditPolicy != "" {
@@ -159,8 +155,7 @@ func (p *ControlPlane) Stop() error {
 	return err
 }
 
-// AddUser makes a user with its own certificate and gives a configuration that
-// acts as it.
+// AddUser creates a user with its own certificate, and returns a configuration that acts as the user.
 func (p *ControlPlane) AddUser(name string, groups ...string) (*rest.Config, error) {
 	user, err := p.environment.AddUser(envtest.User{Name: name, Groups: groups}, p.Config)
 	if err != nil {
@@ -169,7 +164,7 @@ func (p *ControlPlane) AddUser(name string, groups ...string) (*rest.Config, err
 	return user.Config(), nil
 }
 
-// Kubeconfig is a kubeconfig file's content for the cluster administrator.
+// Kubeconfig returns the content of a kubeconfig file for the cluster administrator.
 func (p *ControlPlane) Kubeconfig() ([]byte, error) {
 	user, err := p.environment.AddUser(envtest.User{Name: "kubectl", Groups: []string{"system:masters"}}, p.Config)
 	if err != nil {
@@ -178,10 +173,10 @@ func (p *ControlPlane) Kubeconfig() ([]byte, error) {
 	return user.KubeConfig()
 }
 
-// Kubectl is the path of the control plane's own kubectl.
+// Kubectl returns the path of the control plane's own kubectl.
 func Kubectl() string { return filepath.Join(os.Getenv(assetsVariable), "kubectl") }
 
-// Root is the path of the repository.
+// Root returns the path of the repository.
 func Root() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..")

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Eventually polls until done says so, and fails the test after half a minute.
+// Eventually polls until done returns true, and fails the test after half a minute.
 func Eventually(t testing.TB, what string, done func() (bool, error)) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, settle, true, func(context.Context) (bool, error) { return done() })
@@ -17,8 +17,8 @@ func Eventually(t testing.TB, what string, done func() (bool, error)) {
 	}
 }
 
-// Within polls until check is content, and gives the time that took. After so much
-// patience the test fails with the last error.
+// Within polls until check returns nil, and returns the time that took. After the patience is over, the test fails with
+// the last error.
 func Within(t testing.TB, patience time.Duration, check func() error) time.Duration {
 	t.Helper()
 	var last error

@@ -24,14 +24,13 @@ import (
 )
 
 const (
-	// installer owns the fields of what Install applies.
+	// installer is the field manager of Install.
 	installer = "testutil"
 	// settle is how long a definition or policy may take to be in force.
 	settle = 30 * time.Second
 )
 
-// Manifests are the files of the CustomResourceDefinition and the policy, in
-// the order of their application.
+// Manifests returns the files of the CustomResourceDefinition and the policy, in the order in which they are applied.
 func Manifests() ([]string, error) {
 	var files []string
 	for _, pattern := range []string{"config/crd/bases/*.yaml", "config/policy/validating*.yaml"} {
@@ -45,8 +44,8 @@ func Manifests() ([]string, error) {
 	return files, nil
 }
 
-// Install applies the CustomResourceDefinition and the policy by server-side
-// apply and waits until both are in force.
+// Install applies the CustomResourceDefinition and the policy with server-side apply, and waits until both are in
+// force.
 func (p *ControlPlane) Install() error {
 	files, err := Manifests()
 	if err != nil {
@@ -77,8 +76,7 @@ func (p *ControlPlane) Install() error {
 	return waitForPolicy(ctx, p.Config)
 }
 
-// WaitForDefinition waits until the API server serves the kind, for a test that
-// installs the definition by itself.
+// WaitForDefinition waits until the API server serves the kind, for a test that installs the definition itself.
 func (p *ControlPlane) WaitForDefinition() error {
 	ctx, cancel := context.WithTimeout(context.Background(), settle)
 	defer cancel()
@@ -136,12 +134,11 @@ func waitForDefinition(ctx context.Context, config *rest.Config) error {
 	return waitForPath(ctx, c)
 }
 
-// waitForPath waits until the API server serves the kind: some moments after
-// the definition is established.
+// waitForPath waits until the API server serves the kind, which takes a moment after the definition is established.
 func waitForPath(ctx context.Context, c client.Client) error {
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		err := c.Create(ctx, probe("ready-to-serve", "starter"), client.DryRunAll)
-		// The client's own list of kinds may be older than the definition, too.
+		// The client's own list of kinds may also be older than the definition.
 		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 			return false, nil
 		}
@@ -153,7 +150,7 @@ func waitForPath(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// waitForPolicy waits until a name that only the policy refuses is refused.
+// waitForPolicy waits until a name that only the policy rejects is rejected.
 func waitForPolicy(ctx context.Context, config *rest.Config) error {
 	c, err := newClient(config)
 	if err != nil {

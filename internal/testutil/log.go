@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// Log keeps what a program writes, for a test that reads while it goes on writing. So
-// does every test that runs the manager: controller-runtime keeps the first logger of a
-// process, so that what a later test logs from many goroutines goes to the first's.
+// Log collects the output of a program, for a test that reads it while the program continues to write. Every test that
+// runs the manager does so: controller-runtime keeps the first logger of a process, so the output of a later test goes
+// to the logger of the first, from many goroutines.
 type Log struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer
 }
 
-// Write keeps p.
+// Write appends p.
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buffer.Write(p)
 }
 
-// String is all that was written.
+// String returns all output so far.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// BuildOperator builds the program as it is shipped, for a test that runs it as a
-// process of its own, and gives its path.
+// BuildOperator builds the operator as it is shipped, for a test that runs it as a separate process, and returns its
+// path.
 func BuildOperator(t testing.TB, version string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "manager")
@@ -29,8 +29,8 @@ func BuildOperator(t testing.TB, version string) string {
 	return program
 }
 
-// OperatorToken makes a token of the shipped ServiceAccount, as the kubelet does for
-// the operator's pod. It is valid as long as the Secret that it is bound to, if any.
+// OperatorToken creates a token of the shipped ServiceAccount, as the kubelet does for the operator's pod. If it is
+// bound to a Secret, it is valid as long as the Secret exists.
 func (p *ControlPlane) OperatorToken(ctx context.Context, bound *corev1.Secret) (string, error) {
 	admin, err := p.Client()
 	if err != nil {
@@ -49,7 +49,7 @@ func (p *ControlPlane) OperatorToken(ctx context.Context, bound *corev1.Secret) 
 	return request.Status.Token, nil
 }
 
-// WriteKubeconfig writes one that has nothing but a server and a file with a token.
+// WriteKubeconfig writes a kubeconfig with only a server and a token file.
 func WriteKubeconfig(file, server string, authority []byte, tokenFile string) error {
 	config := clientcmdapi.Config{
 		Clusters:       map[string]*clientcmdapi.Cluster{"test": {Server: server, CertificateAuthorityData: authority}},

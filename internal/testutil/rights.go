@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// InstallRights makes the operator's namespace and applies the shipped RBAC.
+// InstallRights creates the operator's namespace and applies the shipped RBAC.
 func (p *ControlPlane) InstallRights() error {
 	admin, err := p.Client()
 	if err != nil {
@@ -43,9 +43,8 @@ func (p *ControlPlane) InstallRights() error {
 	return nil
 }
 
-// As is a configuration that acts as a ServiceAccount of the operator's namespace,
-// the shipped one among them: it may do what it may do in a cluster, and nothing
-// else.
+// As returns a configuration that acts as a ServiceAccount of the operator's namespace, such as the shipped one. It has
+// the same permissions as in a cluster.
 func (p *ControlPlane) As(account string) *rest.Config {
 	config := rest.CopyConfig(p.Config)
 	config.Impersonate = rest.ImpersonationConfig{

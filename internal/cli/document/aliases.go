@@ -7,9 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// checkAliases refuses a document whose aliases stand for more than an input may
-// hold. A few lines may stand for gigabytes, and the decoder writes them all out.
-// What is not YAML is left to the decoder, which says what is wrong with it.
+// checkAliases rejects a document whose aliases expand to more than the size limit of an input. A few lines can expand
+// to gigabytes, and the decoder expands them all. Invalid YAML is left to the decoder, which reports the problem.
 func checkAliases(data []byte) error {
 	if !bytes.ContainsRune(data, '&') || !bytes.ContainsRune(data, '*') {
 		return nil
@@ -25,14 +24,14 @@ func checkAliases(data []byte) error {
 	return nil
 }
 
-// maxNesting bounds an alias within its own anchor. The decoder refuses what is nested deeper without any alias.
+// maxNesting bounds an alias within its own anchor. The decoder rejects deeper nesting without aliases.
 const maxNesting = 10_000
 
-// written counts what is left of a bound on a document that is written out.
+// written counts down the size of an expanded document.
 type written struct{ left int }
 
-// fits reports whether a node is within what is left. Each value counts as one byte more than its text, so that aliases of
-// empty values come to an end, too.
+// fits reports whether a node fits into what is left. Each value counts as one byte more than its text, so that aliases
+// of empty values end too.
 func (w *written) fits(node *yaml.Node, depth int) bool {
 	if w.left -= len(node.Value) + 1; w.left < 0 || depth > maxNesting {
 		return false

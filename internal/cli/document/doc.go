@@ -1,4 +1,3 @@
-// Package document reads the objects of files: YAML of several documents, JSON,
-// lists, folders and standard input, within bounds. It says where in a file an
-// object is, and why a text is none.
+// Package document reads the objects of files, within size limits: YAML with several documents, JSON, lists, folders
+// and standard input. It reports the position of an object in its file, and why a text is not an object.
 package document

@@ -16,20 +16,20 @@ import (
 
 // Document is one object of a file.
 type Document struct {
-	// File is the path that it was read from, - for standard input.
+	// File is the path of the file, or "-" for standard input.
 	File string
-	// Place is where in the file the document is, for people: "document 2", "document 1, items[0]".
+	// Place is the position in the file in readable form: "document 2", "document 1, items[0]".
 	Place string
-	// Listed reports that a folder has the file, and nobody named it.
+	// Listed reports that the file was found in a folder and not named by the user.
 	Listed bool
-	// Source is the text of the document, and Data the same as JSON; it is nil where the text cannot be read.
+	// Source is the text of the document. Data is the text as JSON; it is nil if the text cannot be read.
 	Source, Data []byte
 	Meta         metav1.TypeMeta
-	// Problem says why the text cannot be read, or what is written twice in it. It is empty for nearly all documents.
+	// Problem describes why the text cannot be read, or its duplicate keys. It is usually empty.
 	Problem string
 }
 
-// splitDocuments gives the objects of a File: YAML documents, JSON values one after another, and the items of lists.
+// splitDocuments returns the objects of a file: YAML documents, JSON values one after another, and the items of lists.
 func splitDocuments(file string, data []byte, listed bool) ([]Document, error) {
 	if values, ok := jsonValues(data); ok {
 		var documents []Document
@@ -55,11 +55,11 @@ func splitDocuments(file string, data []byte, listed bool) ([]Document, error) {
 	}
 }
 
-// placeOf names the document after i others of a file.
+// placeOf returns the position of the document after i others.
 func placeOf(i int) string { return fmt.Sprintf("document %d", i+1) }
 
-// jsonValues are the values of a file in JSON. JSON is no part of YAML to a YAML reader: it does not know how JSON
-// escapes what lies beyond 16 bits.
+// jsonValues returns the values of a JSON file. A YAML reader cannot read all JSON: it does not understand how JSON
+// escapes characters beyond 16 bits.
 func jsonValues(data []byte) ([][]byte, bool) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, false
@@ -78,7 +78,7 @@ func jsonValues(data []byte) ([][]byte, bool) {
 	}
 }
 
-// itemsOf reads a document, and takes a list apart as kubectl does: kubectl get prints one.
+// itemsOf reads a document, and splits a list into its items as kubectl does, because kubectl get prints lists.
 func itemsOf(doc Document) []Document {
 	doc.read()
 	kind, isList := strings.CutSuffix(doc.Meta.Kind, "List")
@@ -95,7 +95,7 @@ func itemsOf(doc Document) []Document {
 	for i, item := range list.Items {
 		inner := Document{File: doc.File, Place: fmt.Sprintf("%s, items[%d]", doc.Place, i), Listed: doc.Listed, Source: item, Problem: doc.Problem}
 		inner.read()
-		if inner.Meta.Kind == "" && kind != "" { // the items of a list of one kind need not repeat it
+		if inner.Meta.Kind == "" && kind != "" { // the items of a typed list need not repeat the kind
 			inner.Meta = metav1.TypeMeta{APIVersion: doc.Meta.APIVersion, Kind: kind}
 		}
 		documents = append(documents, itemsOf(inner)...)
@@ -103,7 +103,7 @@ func itemsOf(doc Document) []Document {
 	return documents
 }
 
-// read fills Data and Meta, or says why it cannot.
+// read sets Data and Meta, or Problem.
 func (d *Document) read() {
 	if d.Data != nil {
 		return
@@ -126,7 +126,8 @@ func (d *Document) read() {
 	d.Data, d.Meta = data, meta
 }
 
-// explain is what a YAML reader says, without the steps that it took. It shows names, and no values.
+// explain returns the message of a YAML reader without its intermediate steps. The message contains names and no
+// values.
 func (d *Document) explain(err error) string {
 	text := err.Error()
 	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: "} {
@@ -144,7 +145,7 @@ func (d *Document) explain(err error) string {
 	return "is no YAML: " + text
 }
 
-// Title is the file of a document and its place there.
+// Title returns the file of a document and its position.
 func (d *Document) Title() string {
 	if d.Place == "" {
 		return d.File

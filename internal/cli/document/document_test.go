@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 )
 
-// Every document says where it is, and what cannot be read says why.
+// Every document has its position, and unreadable text has a problem.
 func TestRead(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string
@@ -43,7 +43,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// The manifests of a folder are read in the order of their names, and are marked as nobody's choice.
+// The manifests of a folder are read in the order of their names, and are marked as listed.
 func TestReadFolder(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"b.yaml", "a.json", "c.txt", "d.yml"} {

@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// maxManifestBytes bounds one input: etcd refuses objects a fraction this size,
-// so a larger file is a mistake (a model, an archive) and is named as one.
+// maxManifestBytes bounds one input. etcd rejects objects a fraction of this size, so a larger file is a mistake, such
+// as a model or an archive, and is reported as such.
 const maxManifestBytes = 16 << 20
 
-// Read gives the documents of a file, of every manifest of a folder (*.yaml, *.yml and *.json), or, for "-", of stdin.
+// Read returns the documents of a file, of every manifest in a folder (*.yaml, *.yml and *.json) or, for "-", of stdin.
 func Read(path string, stdin io.Reader) ([]Document, error) {
 	if path == "-" {
 		data, err := readBounded(stdin, "standard input")
@@ -61,8 +61,8 @@ func readBounded(r io.Reader, name string) ([]byte, error) {
 	return data, nil
 }
 
-// manifestFiles lists a folder's manifests in the order of their names, or gives the path itself. Listed reports that it
-// is a folder.
+// manifestFiles returns a folder's manifests in the order of their names, or the path itself. listed reports whether
+// the path is a folder.
 func manifestFiles(path string) (files []string, listed bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

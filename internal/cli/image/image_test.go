@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// store is a repository in memory.
+// store is an in-memory repository.
 type store map[string][]byte
 
 func (s store) add(content string) string {
@@ -25,7 +25,7 @@ func (s store) add(content string) string {
 	return digest
 }
 
-// Manifest is a manifest by its digest.
+// Manifest returns a manifest by its digest.
 func (s store) Manifest(_ context.Context, identifier string) (io.ReadCloser, error) {
 	content, ok := s[identifier]
 	if !ok {
@@ -34,12 +34,12 @@ func (s store) Manifest(_ context.Context, identifier string) (io.ReadCloser, er
 	return io.NopCloser(bytes.NewReader(content)), nil
 }
 
-// Blob is a blob by its digest.
+// Blob returns a blob by its digest.
 func (s store) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser, error) {
 	return s.Manifest(ctx, digest.String())
 }
 
-// keep adds what a label changed, and returns the digest of the image.
+// keep stores the changed content, and returns the digest of the image.
 func (s store) keep(changed *Labelled) string {
 	for i := range changed.Blobs {
 		s.add(string(changed.Blobs[i].Content))
@@ -50,7 +50,7 @@ func (s store) keep(changed *Labelled) string {
 	return s.add(string(changed.Top.Content))
 }
 
-// image adds an image with a configuration and layers, which need not be there.
+// image adds an image with a configuration and layers. The layers need not exist.
 func (s store) image(config string, layers ...string) string {
 	of := s.add(config)
 	return s.add(fmt.Sprintf(`{"schemaVersion":2,"config":{"mediaType":"application/vnd.oci.image.config.v1+json","digest":%q,"size":%d},"layers":[%s]}`,
@@ -66,7 +66,7 @@ var (
 	large = &registry.Labels{Config: bytes.Repeat([]byte("# large\n"), registry.MaxInline/8), ConfigVersion: "2"}
 )
 
-// What is not known of a manifest and of a configuration stays as it is written.
+// Unknown fields of a manifest and of a configuration stay as they are written.
 func TestLabelKeepsWhatItDoesNotKnow(t *testing.T) {
 	s := store{}
 	config := `{"unknown":{"b":1e400,"a":"<&>"},"config":{"Labels":{"own":"label","io.llamastack.config.layer":"old","io.llamastack.config.path":"old"},` +
@@ -93,7 +93,7 @@ func TestLabelKeepsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Only a layer of ours is taken out: one in which the configuration makes that very layer.
+// Only a layer of this command is removed: a layer that equals the one made from the configuration.
 func TestLabelKeepsForeignLayers(t *testing.T) {
 	ours := layerOf(large.Config)
 	foreign := store{}.add("foreign")
@@ -130,7 +130,7 @@ func TestLabelKeepsForeignLayers(t *testing.T) {
 	}
 }
 
-// Of an index, the entries of images to run get labels; each of the others stays, whatever tells that it is no such image.
+// The runnable images of an index get labels. The other entries stay, however they are marked.
 func TestLabelKeepsOtherEntries(t *testing.T) {
 	s := store{}
 	of := s.image(`{"a":1}`)
@@ -164,7 +164,7 @@ func TestLabelKeepsOtherEntries(t *testing.T) {
 	}
 }
 
-// What the operator would not read is found out before it is written.
+// Content that the operator could not read is rejected before it is written.
 func TestVerify(t *testing.T) {
 	s := store{}
 	const one = `{"rootfs":{"diff_ids":["a"]}}`
@@ -231,7 +231,7 @@ func TestLabelRefuses(t *testing.T) {
 	}
 }
 
-// The layer of a configuration is the same for ever: another one would be stacked upon it.
+// The layer of a configuration must never change, because otherwise a second layer would be added on top.
 func TestLayer(t *testing.T) {
 	const want = "sha256:653e01fb9992c9fa91dae022a8cbf3f38fa1090910cbd0070f8a97345f35e734"
 	if got := digestOf(layerOf(large.Config).packed).String(); got != want {
@@ -250,8 +250,8 @@ func TestCheckTag(t *testing.T) {
 	}
 }
 
-// FuzzLabel labels whatever a registry may send: no panic, the same bytes from the same input, and what the operator reads
-// is what was wanted.
+// FuzzLabel labels arbitrary registry content. Label must not panic, must give the same bytes for the same input, and
+// the operator must read the wanted labels.
 func FuzzLabel(f *testing.F) {
 	f.Add(`{"rootfs":{"diff_ids":["a"]},"history":[{}],"config":{"Labels":{"a":"b"}}}`, layerEntry("sha256:"+strings.Repeat("0", 64)))
 	f.Add(`{"config":null,"rootfs":null}`, "")

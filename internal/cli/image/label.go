@@ -13,48 +13,48 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// Blob is content that is to be written.
+// Blob is content to write.
 type Blob struct {
 	Digest    v1.Hash
 	Content   []byte
 	MediaType types.MediaType
 }
 
-// Manifest is a manifest, or an index, that is to be written.
+// Manifest is a manifest or an index to write.
 type Manifest struct {
 	Digest  v1.Hash
 	Content []byte
-	// MediaTypeText is its media type.
+	// MediaTypeText is the media type.
 	MediaTypeText string
 }
 
-// RawManifest is the content.
+// RawManifest returns the content.
 func (m *Manifest) RawManifest() ([]byte, error) { return m.Content, nil }
 
-// MediaType is the media type as a registry is told it.
+// MediaType returns the media type in the form that registry clients use.
 func (m *Manifest) MediaType() (types.MediaType, error) { return types.MediaType(m.MediaTypeText), nil }
 
-// Changed is one image before and after.
+// Changed is one image before and after the change.
 type Changed struct {
 	Before, After v1.Hash
-	// Platform is what the index says of it; nil for an image that is in none, or of which it says nothing.
+	// Platform is the platform in the index. It is nil for an image without an index, or if the index has no platform.
 	Platform *v1.Platform
 }
 
-// Labelled is an image, or several, with other labels, and what has to be written of it.
+// Labelled is the result of labelling one or several images, and the content to write.
 type Labelled struct {
-	// Before is the digest of what was read, Top what takes its place.
+	// Before is the digest of the original. Top replaces it.
 	Before v1.Hash
 	Top    Manifest
 	Images []Changed
-	// Kept counts the entries of an index that are no images to run, as attestations are.
+	// Kept counts the entries of an index that are not runnable images, such as attestations.
 	Kept int
-	// Manifests are those that the index names anew, Blobs what the manifests name anew.
+	// Manifests lists the new manifests below the index. Blobs lists the new blobs of the manifests.
 	Manifests []Manifest
 	Blobs     []Blob
 }
 
-// Label gives labels to an image, or to every image of an index. Nothing is written.
+// Label sets labels on an image, or on every image of an index. It writes nothing.
 func Label(ctx context.Context, from registry.Source, identifier string, wanted *registry.Labels) (*Labelled, error) {
 	content, digest, err := registry.ReadManifest(ctx, from, identifier)
 	if err != nil {
@@ -70,7 +70,7 @@ func Label(ctx context.Context, from registry.Source, identifier string, wanted 
 		err = l.index(ctx, top)
 	case top["config"] != nil:
 		err = l.image(ctx, top, Changed{Before: digest})
-		l.result.Manifests = nil // the only one is on top
+		l.result.Manifests = nil // the only manifest is Top
 	default:
 		err = errors.New("is no manifest of an image, nor an index")
 	}
@@ -88,7 +88,7 @@ type labeller struct {
 	result *Labelled
 }
 
-// referenceType marks the entries of an index that say something of another one, as an attestation does.
+// referenceType marks index entries that describe another entry, such as attestations.
 const referenceType = "vnd.docker.reference.type"
 
 // index labels each image of an index.
@@ -145,14 +145,14 @@ func (l *labeller) entry(ctx context.Context, entry object, found *v1.Descriptor
 	return nil
 }
 
-// descriptor is what a manifest says of the configuration of an image.
+// descriptor is the descriptor of the configuration in an image manifest.
 type descriptor struct {
 	object
 	v1.Descriptor
 }
 
-// runs reports whether the configuration is that of an image to run. Manifests have others, too: those of a chart, a
-// signature, a model.
+// runs reports whether the configuration belongs to a runnable image. The manifests of charts, signatures and models
+// have other configurations.
 func (d *descriptor) runs() bool { return d.MediaType.IsConfig() }
 
 func configOf(manifest object) (*descriptor, error) {
@@ -207,7 +207,7 @@ func (l *labeller) image(ctx context.Context, manifest object, changed Changed) 
 	return nil
 }
 
-// add has a blob written, once.
+// add adds a blob to write, once.
 func (l *labeller) add(one Blob) {
 	for i := range l.result.Blobs {
 		if l.result.Blobs[i].Digest == one.Digest {
@@ -221,7 +221,7 @@ func blobOf(content []byte, mediaType types.MediaType) Blob {
 	return Blob{Digest: digestOf(content), Content: content, MediaType: mediaType}
 }
 
-// manifestOf is a manifest as it is written. One without a media type of its own is an OCI manifest or index.
+// manifestOf returns a manifest to write. A manifest without a media type is an OCI manifest or index.
 func manifestOf(content object) Manifest {
 	mediaType := content.text("mediaType")
 	switch {

@@ -13,11 +13,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// layerContent is a layer as an image has it, and as its registry has it.
+// layerContent holds a layer as it is in an image and as it is in the registry.
 type layerContent struct{ plain, packed []byte }
 
-// layerOf makes a layer with a configuration in one file. It is packed without being compressed, so that its digest does not
-// depend on who compresses.
+// layerOf makes a layer with a configuration in one file. The gzip archive is not compressed, so that its digest does
+// not depend on the compressor.
 func layerOf(config []byte) layerContent {
 	var plain, packed bytes.Buffer
 	archive := tar.NewWriter(&plain)
@@ -33,7 +33,7 @@ func layerOf(config []byte) layerContent {
 		levelErr = errors.Join(levelErr, compressor.Close())
 	}
 	if err := errors.Join(err, levelErr); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // a buffer accepts every write
 	}
 	return layerContent{plain.Bytes(), packed.Bytes()}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// tagAnnotation has the tag of an entry of a layout's index.
+	// tagAnnotation is the annotation with the tag in the index of a layout.
 	tagAnnotation = "org.opencontainers.image.ref.name"
 	indexFile     = "index.json"
 )
@@ -31,7 +31,7 @@ type ociLayout struct {
 	tagged bool
 }
 
-// openLayout finds DIR, DIR:TAG or DIR@DIGEST. Without a tag the layout may have only one image.
+// openLayout opens DIR, DIR:TAG or DIR@DIGEST. Without a tag the layout must contain exactly one image.
 func openLayout(image string) (*ociLayout, error) {
 	directory, wanted := image, ""
 	if i := strings.LastIndexAny(image, ":@"); i > 0 && !strings.ContainsAny(image[i+1:], "/\\") {
@@ -65,7 +65,7 @@ func openLayout(image string) (*ociLayout, error) {
 	}
 }
 
-// maxTags bounds the images that an error lists.
+// maxTags bounds the number of images that an error lists.
 const maxTags = 20
 
 func (l *ociLayout) index() (*v1.IndexManifest, error) {
@@ -88,10 +88,10 @@ func (l *ociLayout) indexContent() ([]byte, error) {
 	return content, err
 }
 
-// Identifier is the digest of the image.
+// Identifier returns the digest of the image.
 func (l *ociLayout) Identifier() string { return l.entry.Digest.String() }
 
-// Tag is the tag of the image in the layout.
+// Tag returns the tag of the image in the layout.
 func (l *ociLayout) Tag() string {
 	if l.tagged {
 		return l.entry.Annotations[tagAnnotation]
@@ -99,7 +99,7 @@ func (l *ociLayout) Tag() string {
 	return ""
 }
 
-// Name is the image with another tag.
+// Name returns the name of the image with another tag.
 func (l *ociLayout) Name(tag string) string {
 	if tag == "" {
 		return l.image
@@ -107,7 +107,7 @@ func (l *ociLayout) Name(tag string) string {
 	return layoutPrefix + string(l.path) + ":" + tag
 }
 
-// Manifest is a manifest by its digest.
+// Manifest returns a manifest by its digest.
 func (l *ociLayout) Manifest(ctx context.Context, identifier string) (io.ReadCloser, error) {
 	digest, err := v1.NewHash(identifier)
 	if err != nil {
@@ -116,7 +116,7 @@ func (l *ociLayout) Manifest(ctx context.Context, identifier string) (io.ReadClo
 	return l.Blob(ctx, digest)
 }
 
-// Blob is a blob by its digest.
+// Blob returns a blob by its digest.
 func (l *ociLayout) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, error) {
 	file, err := l.path.Blob(digest)
 	if errors.Is(err, os.ErrNotExist) {
@@ -125,7 +125,7 @@ func (l *ociLayout) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, erro
 	return file, err
 }
 
-// Write writes every blob and manifest to a file of its own, and then the index.
+// Write writes every blob and manifest to its own file, and then the index.
 func (l *ociLayout) Write(_ context.Context, changed *Labelled, tag string) error {
 	for i := range changed.Blobs {
 		if err := l.writeBlob(changed.Blobs[i].Digest, changed.Blobs[i].Content); err != nil {
@@ -147,8 +147,8 @@ func (l *ociLayout) Write(_ context.Context, changed *Labelled, tag string) erro
 	return writeFile(filepath.Join(string(l.path), indexFile), content)
 }
 
-// withEntry is the index of the layout with the changed image in the place of what has the tag, else of what was read, else
-// as one more.
+// withEntry returns the index of the layout with the changed image. It replaces the entry with the same tag, else the
+// entry that was read; otherwise it adds an entry.
 func (l *ociLayout) withEntry(content []byte, top *Manifest, tag string) ([]byte, error) {
 	index, err := decodeObject(content)
 	if err != nil {
@@ -179,7 +179,7 @@ func (l *ociLayout) writeBlob(digest v1.Hash, content []byte) error {
 	return writeFile(filepath.Join(string(l.path), "blobs", digest.Algorithm, digest.Hex), content)
 }
 
-// writeFile writes a file whole or not at all.
+// writeFile writes a complete file or nothing.
 func writeFile(name string, content []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(name), ".llamastack-*")
 	if err != nil {

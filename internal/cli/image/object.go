@@ -9,7 +9,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// object is an object of JSON, whose values stay as they are written. Written again, its keys are sorted.
+// object is a JSON object whose values stay as they are written. Encoding sorts its keys.
 type object map[string]json.RawMessage
 
 var errNoObject = errors.New("is not an object of JSON")
@@ -25,7 +25,7 @@ func decodeObject(content []byte) (object, error) {
 	return found, nil
 }
 
-// encode is the object as JSON. What was decoded can be encoded.
+// encode returns the object as JSON. Decoded content can always be encoded.
 func (o object) encode() []byte { return encode(o) }
 
 func encode(value any) []byte {
@@ -33,14 +33,14 @@ func encode(value any) []byte {
 	encoder := json.NewEncoder(&page)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		panic(err) // texts, numbers, and what was JSON before
+		panic(err) // strings, numbers, and values that were decoded from JSON
 	}
 	return bytes.TrimSuffix(page.Bytes(), []byte("\n"))
 }
 
 func (o object) set(key string, value any) { o[key] = encode(value) }
 
-// text is the value of a key that is a text; empty otherwise.
+// text returns the value of a key as a string, or "" if it is not a string.
 func (o object) text(key string) string {
 	var text string
 	if json.Unmarshal(o[key], &text) != nil {
@@ -49,7 +49,7 @@ func (o object) text(key string) string {
 	return text
 }
 
-// list are the values of a key that is a list.
+// list returns the values of a key that holds a list.
 func (o object) list(key string) ([]json.RawMessage, error) {
 	if o[key] == nil {
 		return nil, nil
@@ -61,7 +61,7 @@ func (o object) list(key string) ([]json.RawMessage, error) {
 	return found, nil
 }
 
-// object is the value of a key that is an object; an empty one where there is none.
+// object returns the value of a key that holds an object, or an empty object if the key is missing.
 func (o object) object(key string) (object, error) {
 	if o[key] == nil {
 		return object{}, nil
@@ -73,7 +73,7 @@ func (o object) object(key string) (object, error) {
 	return found, nil
 }
 
-// point has a descriptor name other content. What it had of the content in itself goes.
+// point sets the digest and size of a descriptor. It removes embedded content.
 func (o object) point(digest v1.Hash, size int) {
 	o.set("digest", digest.String())
 	o.set("size", size)

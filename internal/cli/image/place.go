@@ -12,28 +12,29 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// Place is where one image is.
+// Place is the location of one image.
 type Place interface {
 	registry.Source
-	// Identifier is the tag or the digest of the image in this place.
+	// Identifier returns the tag or the digest of the image.
 	Identifier() string
-	// Tag is the tag that the image has there. Empty: it was named by its digest, or has none.
+	// Tag returns the tag of the image. It returns "" if the image has none or was named by its digest.
 	Tag() string
-	// Name is the image under another tag, as it is written on a command line; an empty tag leaves it as it was written.
+	// Name returns the image name with another tag, as on a command line. With an empty tag it returns the name
+	// unchanged.
 	Name(tag string) string
-	// Write writes what was changed, and gives the image a tag. An empty tag takes the place of what was read.
+	// Write writes the changed image with a tag. With an empty tag the image replaces the one that was read.
 	Write(ctx context.Context, changed *Labelled, tag string) error
 }
 
 const (
-	// layoutPrefix and registryPrefix are what tools write before the path of an OCI layout, and before an image in a
-	// registry.
+	// layoutPrefix and registryPrefix are the prefixes that other tools write before the path of an OCI layout and
+	// before an image in a registry.
 	layoutPrefix   = "oci:"
 	registryPrefix = "docker://"
 )
 
-// Open finds an image: oci:DIR, oci:DIR:TAG or oci:DIR@DIGEST in an OCI layout, anything else in a registry, which the reader
-// knows how to ask.
+// Open opens an image: oci:DIR, oci:DIR:TAG or oci:DIR@DIGEST in an OCI layout, or any other name in a registry that
+// the reader can access.
 func Open(ctx context.Context, image string, reader *registry.Reader, credentials authn.Keychain) (Place, error) {
 	if path, ok := strings.CutPrefix(image, layoutPrefix); ok {
 		return openLayout(path)
@@ -46,10 +47,10 @@ func Open(ctx context.Context, image string, reader *registry.Reader, credential
 	return &repository{Source: source, image: image, ref: ref, reader: reader, credentials: credentials}, nil
 }
 
-// IsLayout reports whether an image is one of an OCI layout.
+// IsLayout reports whether an image is in an OCI layout.
 func IsLayout(image string) bool { return strings.HasPrefix(image, layoutPrefix) }
 
-// CheckTag returns what is wrong with a tag.
+// CheckTag returns an error for an invalid tag.
 func CheckTag(tag string) error {
 	if _, err := name.NewTag("example.com/image:" + tag); err != nil || strings.ContainsAny(tag, "/@:") {
 		return fmt.Errorf("%q is not a tag: write up to 128 letters, digits, dots, dashes and underscores", tag)

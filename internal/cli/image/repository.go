@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// userAgent is what registries see of a write.
+// userAgent is the user agent of requests that write to registries.
 const userAgent = "kubectl-llamastack"
 
 // repository is an image in a registry.
@@ -24,10 +24,10 @@ type repository struct {
 	credentials authn.Keychain
 }
 
-// Identifier is the tag or the digest.
+// Identifier returns the tag or the digest.
 func (r *repository) Identifier() string { return r.ref.Identifier() }
 
-// Tag is the tag, empty for an image that is named by its digest.
+// Tag returns the tag. It returns "" for an image that is named by its digest.
 func (r *repository) Tag() string {
 	if tag, ok := r.ref.(name.Tag); ok {
 		return tag.TagStr()
@@ -35,7 +35,7 @@ func (r *repository) Tag() string {
 	return ""
 }
 
-// Name is the image with another tag.
+// Name returns the name of the image with another tag.
 func (r *repository) Name(tag string) string {
 	if tag == "" {
 		return r.image
@@ -43,7 +43,8 @@ func (r *repository) Name(tag string) string {
 	return r.ref.Context().Tag(tag).Name()
 }
 
-// Write writes blobs before the manifests that name them, and the tag last: whoever pulls the tag gets either image whole.
+// Write writes blobs before the manifests that name them, and the tag last. A client that pulls the tag gets either the
+// old or the new image, complete.
 func (r *repository) Write(ctx context.Context, changed *Labelled, tag string) error {
 	if tag == "" {
 		tag = r.Tag()

@@ -14,19 +14,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// single is the manifest and the configuration of an image that get labels.
+// single is the manifest and the configuration of an image to label.
 type single struct {
 	manifest, config object
-	// docker reports that the image is one by Docker's media types.
+	// docker reports whether the image uses Docker's media types.
 	docker bool
-	// layer is a layer that was added.
+	// layer is the added layer.
 	layer *Blob
 }
 
-// createdBy is what the history of an image says of a layer of ours.
+// createdBy marks a layer of this command in the history of an image.
 const createdBy = "kubectl llamastack image label"
 
-// label sets labels, and adds the layer that they name in the place of the one that an earlier label of ours named.
+// label sets labels. It replaces the configuration layer of earlier labels by the one that the new labels name.
 func (s *single) label(ctx context.Context, from registry.Source, digest v1.Hash, wanted *registry.Labels) error {
 	inner, err := s.config.object("config")
 	if err != nil {
@@ -85,8 +85,8 @@ func (s *single) addLayer(config []byte) error {
 	return s.setIDs(append(ids, encode(digestOf(content.plain).String())))
 }
 
-// removeLayer takes out the layer of ours with the configuration that the image has so far. A layer is ours when that
-// configuration makes the very layer.
+// removeLayer removes the layer of the image's current configuration if this command made it. It made the layer if
+// packing that configuration gives the same layer.
 func (s *single) removeLayer(ctx context.Context, from registry.Source, digest v1.Hash) error {
 	read, err := registry.Inspect(ctx, from, digest.String(), v1.Platform{})
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *single) removeLayer(ctx context.Context, from registry.Source, digest v
 	return s.setIDs(slices.Delete(ids, at, at+1))
 }
 
-// lists are the layers of the image, the digests of what is in them, and how they came about.
+// lists returns the layers of the image, their diff IDs and the history.
 func (s *single) lists() (layers, ids, history []json.RawMessage, err error) {
 	var filesystem object
 	if layers, err = s.manifest.list("layers"); err == nil {
@@ -139,7 +139,7 @@ func (s *single) setIDs(ids []json.RawMessage) error {
 	return nil
 }
 
-// filled are the entries of a history that a layer belongs to.
+// filled returns the indexes of the history entries that have a layer.
 func filled(history []json.RawMessage) []int {
 	var places []int
 	for i, entry := range history {

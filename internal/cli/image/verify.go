@@ -12,13 +12,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// changedSource has what was changed before what is elsewhere.
+// changedSource reads changed content first, and everything else from another source.
 type changedSource struct {
 	registry.Source
 	contents map[v1.Hash][]byte
 }
 
-// Manifest is a manifest by its digest.
+// Manifest returns a manifest by its digest.
 func (s *changedSource) Manifest(ctx context.Context, identifier string) (io.ReadCloser, error) {
 	if digest, err := v1.NewHash(identifier); err == nil && s.contents[digest] != nil {
 		return io.NopCloser(bytes.NewReader(s.contents[digest])), nil
@@ -26,7 +26,7 @@ func (s *changedSource) Manifest(ctx context.Context, identifier string) (io.Rea
 	return s.Source.Manifest(ctx, identifier)
 }
 
-// Blob is a blob by its digest.
+// Blob returns a blob by its digest.
 func (s *changedSource) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser, error) {
 	if s.contents[digest] != nil {
 		return io.NopCloser(bytes.NewReader(s.contents[digest])), nil
@@ -34,8 +34,8 @@ func (s *changedSource) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser
 	return s.Source.Blob(ctx, digest)
 }
 
-// Verify reads what was labelled as the operator would, before it is written, and compares it with what was wanted. It
-// returns what the operator would read of each image.
+// Verify reads the labelled images as the operator would, before they are written, and compares them with the wanted
+// labels. It returns what the operator would read from each image.
 func Verify(ctx context.Context, from registry.Source, changed *Labelled, wanted *registry.Labels) ([]*registry.Details, error) {
 	source := &changedSource{Source: from, contents: map[v1.Hash][]byte{changed.Top.Digest: changed.Top.Content}}
 	for i := range changed.Manifests {
@@ -59,7 +59,7 @@ func Verify(ctx context.Context, from registry.Source, changed *Labelled, wanted
 	return all, err
 }
 
-// same returns what the operator would read otherwise than it was wanted.
+// same returns an error if the operator would read something other than the wanted labels.
 func same(read *registry.Details, wanted *registry.Labels) error {
 	switch {
 	case wanted.Config != nil && !bytes.Equal(read.Config, wanted.Config):

@@ -1,4 +1,3 @@
-// Package watcher migrates what a cluster stores to the storage version of the
-// definition, in the operator that leads: at its start, and whenever the definition
-// changes. It tells how that goes in the log and in metrics.
+// Package watcher migrates the stored objects of a cluster to the storage version of the definition. It runs in the
+// leader, at start and whenever the definition changes. It reports the progress in the log and in metrics.
 package watcher

@@ -17,7 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
 )
 
-// answers are those of an API server with a definition that is not migrated: the times of lists, and what it says to calls.
+// answers simulates an API server with a definition that is not migrated. It holds the times of lists, and the answers
+// to calls.
 type answers struct {
 	lists       []time.Duration
 	list, patch error
@@ -43,7 +44,8 @@ func (a *answers) client(start time.Time) client.Client {
 	})
 }
 
-// What cannot be listed is tried again soon, what cannot be written takes a person and is tried again within an hour.
+// Objects that cannot be listed are retried soon. Objects that cannot be written need a person, and are retried within
+// an hour.
 func TestPauses(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{}, "a", nil)
 	for name, tc := range map[string]struct {

@@ -20,24 +20,25 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
 )
 
-// retries are the pauses after a run that could not go through all objects: the conversion webhook may take a moment to
-// be there, and until the migration is done stored objects of the other version depend on it. From one second to a minute.
+// retries are the pauses after a run that could not process all objects: the conversion webhook may take a moment to
+// start, and until the migration is done stored objects of the other version depend on it. They range from one second
+// to a minute.
 var retries = wait.Backoff{Duration: time.Second, Factor: 2, Cap: time.Minute, Steps: math.MaxInt32}
 
-// revisits are the pauses after a run that left objects behind, which takes somebody to look at them. From a minute to an
-// hour.
+// revisits are the pauses after a run that left objects behind, which a person has to examine. They range from a minute
+// to an hour.
 var revisits = wait.Backoff{Duration: time.Minute, Factor: 2, Cap: time.Hour, Steps: math.MaxInt32}
 
-// Options are what a Watcher needs.
+// Options are the options of a Watcher.
 type Options struct {
-	// Client reads past caches and knows CustomResourceDefinitions.
+	// Client reads past caches, and its scheme has CustomResourceDefinitions.
 	Client client.Client
-	// Informers watch the metadata of the definition and of no other one. Nil: the operator is limited to some namespaces,
-	// where it sees neither the definition nor all objects, and nothing is migrated.
+	// Informers watch the metadata of this definition only. Nil means that the operator is limited to some namespaces.
+	// It then can read neither the definition nor all objects, and migrates nothing.
 	Informers cache.Informers
 	// Definition is the name of the CustomResourceDefinition.
 	Definition string
-	// Migration are passed on; Observe is the watcher's own.
+	// Migration holds the options of the Migrator. The watcher sets Observe itself.
 	Migration migration.Options
 }
 
@@ -45,7 +46,7 @@ type Options struct {
 type Watcher struct {
 	options  Options
 	migrator *migration.Migrator
-	// retry and revisit are the next pauses, told that what was wrong is in the log.
+	// retry and revisit return the next pauses. told reports that the problem was logged.
 	retry, revisit func() time.Duration
 	told           bool
 }
@@ -55,17 +56,17 @@ var (
 	_ manager.LeaderElectionRunnable = (*Watcher)(nil)
 )
 
-// New makes a Watcher. Nothing is called before Start.
+// New returns a Watcher. It makes no API call before Start.
 func New(options Options) *Watcher {
 	w := &Watcher{options: options}
 	w.reset()
 	return w
 }
 
-// NeedLeaderElection is true: one replica writes.
+// NeedLeaderElection returns true, because only one replica may write.
 func (*Watcher) NeedLeaderElection() bool { return true }
 
-// Start migrates until ctx ends. Where the operator may not see the definition it says so and returns.
+// Start migrates until ctx ends. If the operator may not read the definition, Start logs that and returns.
 func (w *Watcher) Start(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithName("migration").WithValues("definition", w.options.Definition)
 	ctx = log.IntoContext(ctx, logger)
@@ -88,7 +89,7 @@ func (w *Watcher) Start(ctx context.Context) error {
 	return nil
 }
 
-// watch gives a channel that has something while the definition may have changed since it was read.
+// watch returns a channel that receives a value when the definition may have changed since it was read.
 func (w *Watcher) watch(ctx context.Context, definition client.Object) (<-chan struct{}, error) {
 	informer, err := w.options.Informers.GetInformer(ctx, definition, cache.BlockUntilSynced(false))
 	if err != nil {
@@ -98,7 +99,7 @@ func (w *Watcher) watch(ctx context.Context, definition client.Object) (<-chan s
 	changed := func() {
 		select {
 		case changes <- struct{}{}:
-		default: // there is one that nobody took yet
+		default: // a value is already pending
 		}
 	}
 	registration, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
@@ -107,15 +108,15 @@ func (w *Watcher) watch(ctx context.Context, definition client.Object) (<-chan s
 	if err != nil {
 		return nil, fmt.Errorf("watch definition %q: %w", w.options.Definition, err)
 	}
-	context.AfterFunc(ctx, func() { _ = informer.RemoveEventHandler(registration) }) // it fails when all is stopped anyway
+	context.AfterFunc(ctx, func() { _ = informer.RemoveEventHandler(registration) }) // it fails only when everything is stopped
 	return changes, nil
 }
 
-// follow migrates after each change, and again after a pause when something is left to do.
+// follow migrates after each change, and again after a pause if objects are left.
 func (w *Watcher) follow(ctx context.Context, changes <-chan struct{}) {
 	observed := w.options.Migration
 	report := migration.Sparsely(func(now migration.Progress) {
-		if now.Pending() > 0 { // begin and end have lines of their own
+		if now.Pending() > 0 { // begin and end have their own lines
 			log.FromContext(ctx).Info("Migrating stored objects", counts(now)...)
 		}
 	})
@@ -139,7 +140,7 @@ func (w *Watcher) follow(ctx context.Context, changes <-chan struct{}) {
 	}
 }
 
-// run migrates once and gives the pause until the next time; zero: until the definition changes.
+// run migrates once and returns the pause until the next run. Zero means that it waits until the definition changes.
 func (w *Watcher) run(ctx context.Context) time.Duration {
 	logger := log.FromContext(ctx)
 	result, err := w.migrator.Run(ctx)
@@ -149,7 +150,7 @@ func (w *Watcher) run(ctx context.Context) time.Duration {
 	switch {
 	case ctx.Err() != nil:
 		return 0
-	case apierrors.IsNotFound(err): // it will come
+	case apierrors.IsNotFound(err): // it will be created
 		return 0
 	case errors.Is(err, migration.ErrChanged):
 		logger.Info("The definition changed during the migration; beginning again")
@@ -174,12 +175,12 @@ func (w *Watcher) run(ctx context.Context) time.Duration {
 	}
 }
 
-// reset begins with the shortest pauses, and tells again what is wrong.
+// reset restarts with the shortest pauses, and logs the next problem again.
 func (w *Watcher) reset() {
 	w.retry, w.revisit, w.told = retries.DelayFunc(), revisits.DelayFunc(), false
 }
 
-// counts are for the log.
+// counts returns key-value pairs for the log.
 func counts(of migration.Progress) []any {
 	return []any{"version", of.Version, "of", of.Objects, "migrated", of.Migrated, "rewritten", of.Rewritten, "failed", of.Failed}
 }

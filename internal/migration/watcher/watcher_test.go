@@ -89,7 +89,7 @@ func definitionCache(t *testing.T, config *rest.Config) cache.Cache {
 	return found
 }
 
-// shown is what the metrics show, by name and state.
+// shown returns the values of the metrics, by name and state.
 func shown(t *testing.T) map[string]float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
@@ -131,8 +131,8 @@ type errorString string
 
 func (e errorString) Error() string { return string(e) }
 
-// The operator migrates under just the rights that it brings, as soon as it can, and follows a definition that is turned
-// back. When there is nothing to do it makes no call.
+// The operator migrates with exactly the permissions of its manifests, as soon as possible, and follows a definition
+// that is turned back. It makes no call if there is nothing to do.
 func TestWatcher(t *testing.T) {
 	const count = 20
 	c := upgrade.Start(t)
@@ -163,7 +163,7 @@ func TestWatcher(t *testing.T) {
 	const done = "All stored objects are in the storage version"
 	testutil.Eventually(t, "the operator to say that it is done", func() (bool, error) { return strings.Count(o.log.String(), done) >= 2, nil })
 
-	// The change of the definition that it made itself has it look once more.
+	// The watcher's own change of the definition makes it look once more.
 	calls := o.calls.Load()
 	for range 2 {
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"at":"`+time.Now().String()+`"}}}`))
@@ -184,7 +184,7 @@ func TestWatcher(t *testing.T) {
 	}
 }
 
-// Where the operator has no right to see the definition it says so and does nothing.
+// If the operator may not read the definition, it logs that and does nothing.
 func TestWithoutRights(t *testing.T) {
 	c := upgrade.Start(t)
 	o := startOperator(t, c, "nobody")

@@ -15,8 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// The keys of an entry that hold what was said of its object: written anew by
-// `go test -update`.
+// The keys of an entry that hold the results for its object. `go test -update` writes them.
 const (
 	Server = "server"
 	Go     = "go"
@@ -24,26 +23,24 @@ const (
 
 // Case is one object.
 type Case struct {
-	// Topic is the file it stands in, Name its name there.
+	// Topic is the file of the case. Name is its name in the file.
 	Topic, Name string
-	// Object is the whole object as JSON values. A spec without distribution
-	// gets the name starter.
+	// Object is the whole object as JSON values. A spec without a distribution gets the name starter.
 	Object map[string]any
-	// Server is what the API server answered: per cause "field: message", sorted.
-	// Empty: accepted.
+	// Server is the answer of the API server: per cause "field: message", sorted. Empty means accepted.
 	Server []string
-	// Go is what validate.Spec answered. Empty: accepted, or not decodable.
+	// Go is the result of validate.Spec. Empty means accepted, or not decodable.
 	Go []string
-	// ServerOnly says why Go does not see what the server refuses.
+	// ServerOnly is the reason why Go does not find what the server rejects.
 	ServerOnly string
 
 	node *yaml.Node
 }
 
-// Folder is where the table is, below the repository's root.
+// Folder is the directory of the table, below the repository's root.
 const Folder = "internal/validate/testdata/cases"
 
-// Table is the content of a folder.
+// Table is the content of a directory.
 type Table struct {
 	Cases []*Case
 	files map[string]*yaml.Node
@@ -58,7 +55,7 @@ type entry struct {
 	ServerOnly string         `yaml:"serverOnly"`
 }
 
-// Load reads every file of a folder.
+// Load reads every file of a directory.
 func Load(folder string) (*Table, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -112,7 +109,7 @@ func (e *entry) toCase(topic string) (*Case, error) {
 	}
 	metadata := map[string]any{"name": "my-stack", "namespace": "default"}
 	maps.Copy(metadata, e.Metadata)
-	// Through JSON, so that numbers have the types that an API server sees.
+	// The JSON round trip gives numbers the types that an API server uses.
 	data, err := json.Marshal(map[string]any{
 		"apiVersion": v1alpha2.GroupVersion.String(), "kind": v1alpha2.Kind, "metadata": metadata, "spec": spec,
 	})
@@ -123,7 +120,7 @@ func (e *entry) toCase(topic string) (*Case, error) {
 	return c, json.Unmarshal(data, &c.Object)
 }
 
-// Decode gives the object as its Go type.
+// Decode returns the object as its Go type.
 func (c *Case) Decode() (*v1alpha2.LlamaStackDistribution, error) {
 	data, err := json.Marshal(c.Object)
 	if err != nil {
@@ -133,7 +130,7 @@ func (c *Case) Decode() (*v1alpha2.LlamaStackDistribution, error) {
 	return object, json.Unmarshal(data, object)
 }
 
-// Record notes an answer under Server or Go.
+// Record sets the result under Server or Go.
 func (c *Case) Record(key string, messages []string) {
 	content := c.node.Content
 	at := len(content)
@@ -154,7 +151,7 @@ func (c *Case) Record(key string, messages []string) {
 	c.node.Content = slices.Insert(content, at, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, list)
 }
 
-// Save writes the files with what was recorded.
+// Save writes the files with the recorded results.
 func (t *Table) Save() error {
 	for file, document := range t.files {
 		var out bytes.Buffer

@@ -1,5 +1,4 @@
-// Package casetable reads the table of accepted and refused objects,
-// internal/validate/testdata/cases: one file a topic, one entry an object with
-// what the API server and what package validate say of it. Both sides are run,
-// each by the tests of its own package.
+// Package casetable reads the table of accepted and rejected objects, internal/validate/testdata/cases. A file is a
+// topic. An entry is an object with the results of the API server and of package validate. The tests of each of the two
+// run their own side.
 package casetable

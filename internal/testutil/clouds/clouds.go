@@ -15,21 +15,21 @@ import (
 	"time"
 )
 
-// Secret is part of every key and token that a stand-in gives. Nothing that a user or a log is told may have it.
+// Secret is part of every key and token that a stand-in returns. It must not be in any output for a user or in a log.
 const Secret = "cAnArY-cloud"
 
-// Asked is a request as it arrived.
+// Asked is a received request.
 type Asked struct {
 	// Place is host and path.
 	Place string
-	// Header and Body are what it held.
+	// Header and Body are the header and body of the request.
 	Header http.Header
 	Body   string
 }
 
-// Clouds answers for every host there is.
+// Clouds answers requests for every host.
 type Clouds struct {
-	// Public and Local reach it over HTTPS and plain HTTP.
+	// Public and Local are transports to it over HTTPS and plain HTTP.
 	Public, Local *http.Transport
 
 	mu      sync.Mutex
@@ -37,7 +37,7 @@ type Clouds struct {
 	asked   []Asked
 }
 
-// Serve starts stand-ins of all services, which end with the test.
+// Serve starts stand-ins for all services, which stop at the end of the test.
 func Serve(t *testing.T) *Clouds {
 	t.Helper()
 	c := &Clouds{answers: map[string]http.HandlerFunc{}}
@@ -71,14 +71,15 @@ func dialing(server *httptest.Server) func(context.Context, string, string) (net
 	}
 }
 
-// On answers requests for a place, host and path or the beginning of it, in another way than before. The longest place counts.
+// On replaces the answer to requests for a place, which is host and path or a prefix of it. The longest matching place
+// wins.
 func (c *Clouds) On(place string, answer http.HandlerFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.answers[place] = answer
 }
 
-// Asked are the requests for places that begin so.
+// Asked returns the requests for places with the prefix.
 func (c *Clouds) Asked(place string) []Asked {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +92,7 @@ func (c *Clouds) Asked(place string) []Asked {
 	return found
 }
 
-// ServeHTTP answers for the host that is asked.
+// ServeHTTP answers for the requested host.
 func (c *Clouds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package clouds stands in for the services by which AWS, Google Cloud and Azure give a pod its identity and a token for
-// their registries. It answers as they do to who asks as they want, and by error to anybody else.
+// Package clouds provides stand-ins for the services with which AWS, Google Cloud and Azure give a pod its identity and
+// tokens for their registries. They answer correct requests as the services do, and any other request with an error.
 package clouds

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Registries of the clouds, which their identities open.
+// Registries of the clouds that accept their identities.
 const (
 	ECR    = "123456789012.dkr.ecr." + Region + ".amazonaws.com"
 	Google = "europe-docker.pkg.dev"
 	Azure  = "team.azurecr.io"
 )
 
-// Registries has every registry serve some content to who has the operator's identity.
+// Registries makes every registry serve content to clients with the operator's identity.
 func (c *Clouds) Registries(content http.Handler) {
 	c.On(ECR+"/v2/", func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "AWS" || password != ECRPassword {
@@ -27,7 +27,7 @@ func (c *Clouds) Registries(content http.Handler) {
 	c.bearer(Azure, "/oauth2/token", func(_, password string) bool { return strings.HasSuffix(password, Secret) }, content)
 }
 
-// bearer has a registry want a token of its own, which it gives to who is let in.
+// bearer makes a registry require its own token, which it issues to authorized clients.
 func (c *Clouds) bearer(host, path string, letIn func(user, password string) bool, content http.Handler) {
 	c.On(host+"/v2/", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer of "+host {

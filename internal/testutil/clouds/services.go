@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Identities of the operator's pod at the clouds, as the services below know them.
+// Identities of the operator's pod at the clouds, as the services below expect them.
 const (
 	Role            = "arn:aws:iam::123456789012:role/operator"
 	WebIdentity     = "web-identity-" + Secret
@@ -28,7 +28,7 @@ const (
 	azureTokenValue = "aad-" + Secret
 )
 
-// services are the answers of all services, by place.
+// services returns the answers of all services, by place.
 func services() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"sts." + Region + ".amazonaws.com/":                          webIdentity,
@@ -44,7 +44,7 @@ func services() map[string]http.HandlerFunc {
 	}
 }
 
-// wanted answers who sends certain headers.
+// wanted answers only requests with certain headers.
 func wanted(headers map[string]string, answer http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for key, value := range headers {
@@ -69,7 +69,7 @@ func Give(content any) http.HandlerFunc {
 	}
 }
 
-// form answers who sends a form with certain values.
+// form reports whether a request sends a form with certain values.
 func form(r *http.Request, values map[string]string) bool {
 	if r.Method != http.MethodPost || r.ParseForm() != nil {
 		return false
@@ -136,7 +136,7 @@ func ecrToken(w http.ResponseWriter, r *http.Request) {
 	Give(ECRAnswer(time.Now().Add(12*time.Hour)))(w, r)
 }
 
-// ECRAnswer is that of ECR with a token.
+// ECRAnswer returns the answer of ECR with a token.
 func ECRAnswer(expires time.Time) any {
 	token := base64.StdEncoding.EncodeToString([]byte("AWS:" + ECRPassword))
 	return map[string]any{"authorizationData": []any{map[string]any{"authorizationToken": token, "expiresAt": float64(expires.UnixMilli()) / 1000}}}
@@ -178,7 +178,7 @@ func azureExchange(w http.ResponseWriter, r *http.Request) {
 	Give(map[string]string{"refresh_token": AzureToken(time.Now().Add(3 * time.Hour))})(w, r)
 }
 
-// AzureToken is what a registry of Azure gives, which says when it expires.
+// AzureToken returns the token of an Azure registry, which contains its expiry.
 func AzureToken(expires time.Time) string {
 	claims := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"exp":%d}`, expires.Unix()))
 	return "header." + claims + "." + Secret

@@ -1,6 +1,6 @@
-// Package golden compares what a test produced with a directory of files.
+// Package golden compares the output of a test with a directory of files.
 //
-// A case is a directory; what is wanted stands in a directory of its own inside it. Run the tests with -update to
-// rewrite it, and read the difference as you would read code. A file that is missing, and one that nothing produced any
-// more, fails the test.
+// A case is a directory that contains a directory with the wanted files. Run the tests with -update to rewrite the
+// wanted files, and review the difference like code. A missing file fails the test, and so does a file that is no
+// longer produced.
 package golden

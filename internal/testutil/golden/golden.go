@@ -14,10 +14,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files with what the tests produce")
 
-// Updating says that golden files are being rewritten.
+// Updating reports whether golden files are being rewritten.
 func Updating() bool { return *update }
 
-// Cases lists the directories directly in dir, sorted. A directory without any is a mistake.
+// Cases lists the directories directly in dir, sorted. It fails if there are none.
 func Cases(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -36,7 +36,7 @@ func Cases(t *testing.T, dir string) []string {
 	return cases
 }
 
-// Read gives the content of an input file.
+// Read returns the content of an input file.
 func Read(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// dirVariable makes TestDirInChild compare; a failing comparison can only be watched from another process.
+// dirVariable makes TestDirInChild compare. A failing comparison can only be observed from another process.
 const dirVariable = "GOLDEN_TEST_DIR"
 
 func TestDirInChild(t *testing.T) {

@@ -21,26 +21,26 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// Patience is how long a state may take to come.
+// Patience bounds the time to reach a state.
 const Patience = 60 * time.Second
 
-// Version is what the program says that it is.
+// Version is the version that the program reports.
 const Version = "process"
 
-// Cluster is a control plane whose API server reaches Services by their endpoints, because it has no node that would route to
-// their addresses.
+// Cluster is a control plane whose API server reaches Services by their endpoints, because it has no node that routes
+// to their addresses.
 type Cluster struct {
 	*testutil.Cluster
 
 	// Program is the path of the operator's program.
 	Program string
-	// Environment are further variables of the program, as KEY=value.
+	// Environment lists additional environment variables of the program, as KEY=value.
 	Environment []string
-	// Address is one of this machine that an endpoint may have.
+	// Address is an address of this machine that an endpoint may have.
 	Address string
 }
 
-// StartCluster starts a control plane without a definition of stacks, with further options if any, and builds the program.
+// StartCluster starts a control plane without a definition of stacks, and builds the program.
 func StartCluster(t testing.TB, options testutil.Options) *Cluster {
 	t.Helper()
 	log.SetLogger(logr.Discard())
@@ -53,7 +53,7 @@ func StartCluster(t testing.TB, options testutil.Options) *Cluster {
 	}
 }
 
-// ownAddress is an address of this machine that an endpoint may have: not a loopback one.
+// ownAddress returns an address of this machine that an endpoint may have, which is not a loopback address.
 func ownAddress(t testing.TB) string {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
@@ -69,7 +69,7 @@ func ownAddress(t testing.TB) string {
 	return ""
 }
 
-// Kubectl runs the real one as an administrator, and returns what it printed.
+// Kubectl runs the real kubectl as an administrator, and returns its output.
 func (c *Cluster) Kubectl(t testing.TB, arguments ...string) (string, error) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), testutil.Kubectl(), append([]string{"--kubeconfig=" + c.Kubeconfig}, arguments...)...)
@@ -77,7 +77,7 @@ func (c *Cluster) Kubectl(t testing.TB, arguments ...string) (string, error) {
 	return string(output), err
 }
 
-// MustKubectl is Kubectl where a failure ends the test.
+// MustKubectl is like Kubectl, but a failure ends the test.
 func (c *Cluster) MustKubectl(t testing.TB, arguments ...string) string {
 	t.Helper()
 	output, err := c.Kubectl(t, arguments...)
@@ -87,14 +87,14 @@ func (c *Cluster) MustKubectl(t testing.TB, arguments ...string) string {
 	return output
 }
 
-// InstallOlder applies the definition of the operator before, and waits until the API server serves it.
+// InstallOlder applies the definition of the predecessor operator, and waits until the API server serves it.
 func (c *Cluster) InstallOlder(t testing.TB) {
 	t.Helper()
 	c.MustKubectl(t, "apply", "--server-side", "-f", DefinitionBefore())
 	c.MustKubectl(t, "wait", "--for=condition=Established", "crd/"+names.CustomResourceDefinition)
 }
 
-// DefinitionBefore is the file with the definition of the operator before.
+// DefinitionBefore returns the file with the definition of the predecessor operator.
 func DefinitionBefore() string {
 	return filepath.Join(testutil.Root(), "test", "api", "testdata", "definition-before.yaml")
 }
@@ -102,7 +102,7 @@ func DefinitionBefore() string {
 // Install applies the shipped manifests.
 func (c *Cluster) Install(t testing.TB) {
 	t.Helper()
-	// The first apply may come before the API server serves the kinds of its own objects.
+	// The first apply may fail because the API server does not yet serve the kinds that it defines.
 	testutil.Within(t, Patience, func() error {
 		output, err := c.Kubectl(t, "apply", "--server-side", "--force-conflicts", "-f", filepath.Join(testutil.Root(), "dist", "install.yaml"))
 		if err != nil {
@@ -112,7 +112,7 @@ func (c *Cluster) Install(t testing.TB) {
 	})
 }
 
-// Publish leads the Service of the webhooks to these operators, as the cluster does with pods that are ready.
+// Publish makes the Service of the webhooks route to these operators, as a cluster does with ready pods.
 func (c *Cluster) Publish(t testing.TB, operators ...*Operator) {
 	t.Helper()
 	old := &discoveryv1.EndpointSlice{}

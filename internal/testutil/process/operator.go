@@ -15,19 +15,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// Operator is one replica: a process with the rights of the shipped ServiceAccount.
+// Operator is a replica: a process with the permissions of the shipped ServiceAccount.
 type Operator struct {
-	// Port is that of the webhooks, on every address.
+	// Port is the port of the webhooks on every address.
 	Port uint16
-	// Log is what the program says.
+	// Log is the output of the program.
 	Log testutil.Log
-	// Process is the program. Nil: it was killed.
+	// Process is the program. Nil means that it was killed.
 	Process *exec.Cmd
 
 	health string // address
 }
 
-// StartOperator starts a replica, with further options if any.
+// StartOperator starts a replica with additional options.
 func (c *Cluster) StartOperator(t testing.TB, options ...string) *Operator {
 	t.Helper()
 	folder := t.TempDir()
@@ -69,7 +69,7 @@ func (c *Cluster) operatorKubeconfig(t testing.TB, folder string) string {
 	return kubeconfig
 }
 
-// Ready returns an error until the kubelet would take the replica for ready.
+// Ready returns an error until the kubelet would treat the replica as ready.
 func (o *Operator) Ready() error {
 	answer, err := http.Get("http://" + o.health + "/readyz?verbose")
 	if err != nil {
@@ -82,13 +82,13 @@ func (o *Operator) Ready() error {
 	return nil
 }
 
-// Kill ends the program as nobody can prepare for.
+// Kill kills the program without notice.
 func (o *Operator) Kill(t testing.TB) {
 	t.Helper()
 	if o.Process == nil {
 		return
 	}
-	_ = o.Process.Process.Kill() // ended already
-	_ = o.Process.Wait()         // by a signal
+	_ = o.Process.Process.Kill() // it may have ended already
+	_ = o.Process.Wait()         // it was killed by a signal
 	o.Process = nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// All are the shapes, by what they are hard on.
+// All lists the shapes, by the part of the pipeline that they stress.
 var All = []Shape{
 	{"base: aliases of a long text", 3000, withBase(func(n int) string {
 		return "x: &a " + strings.Repeat("a", 150_000) + "\ny:\n" + lines(n, "- *a\n")
@@ -358,7 +358,7 @@ var All = []Shape{
 	}},
 }
 
-// offline is a stack without a way to the internet on a base.
+// offline returns a stack without internet access on a base.
 func offline(base func(n int) string) func(n int) written {
 	return func(n int) written {
 		made := withBase(base)(n)

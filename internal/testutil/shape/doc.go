@@ -1,3 +1,4 @@
-// Package shape has objects and configurations that are hard on the pipeline: as large as the API server takes them, each in
-// another way. Whoever works on one of them must take time and memory that grow with its size, and stay within bounds.
+// Package shape provides objects and configurations that stress the pipeline. They are as large as the API server
+// accepts, each in another way. Time and memory for processing them must grow linearly with their size and stay within
+// bounds.
 package shape

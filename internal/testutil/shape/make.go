@@ -10,7 +10,7 @@ type (
 	list   = []any
 )
 
-// many makes a list of n items.
+// many returns a list of n items.
 func many(n int, item func(i int) any) list {
 	made := make(list, n)
 	for i := range made {
@@ -19,7 +19,7 @@ func many(n int, item func(i int) any) list {
 	return made
 }
 
-// lines is a text of n lines.
+// lines returns a text of n lines.
 func lines(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
@@ -28,7 +28,7 @@ func lines(n int, format string) string {
 	return b.String()
 }
 
-// keyed is an object of n fields.
+// keyed returns an object with n fields.
 func keyed(n int, key string, value func(i int) any) object {
 	made := make(object, n)
 	for i := range n {
@@ -71,9 +71,9 @@ func secretRef(name, key string) object {
 	return object{"secretKeyRef": object{"name": name, "key": key}}
 }
 
-// withSecrets is a provider with n references to Secrets.
+// withSecrets returns a provider with n references to Secrets.
 func withSecrets(n int) object {
-	const most = 64 // of a provider
+	const most = 64 // per provider
 	providers := many((n+most-1)/most, func(at int) any {
 		refs := keyed(min(most, n-at*most), "key_%d", func(i int) any { return secretRef(fmt.Sprintf("s%d", (at*most+i)%256), "k") })
 		return object{"id": fmt.Sprintf("p%d", at), "provider": "vllm", "endpoint": "http://a", "secretRefs": refs}

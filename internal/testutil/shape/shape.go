@@ -10,28 +10,29 @@ import (
 
 // Shape is an object, or a configuration, that grows with n in one way.
 type Shape struct {
-	// Name says in which way.
+	// Name describes the way.
 	Name string
-	// Most is the largest n that the API server takes: 1.5 MiB in all, lists and maps at their bounds, and a configuration
-	// of 768 KiB.
+	// Most is the largest n that the API server accepts: 1.5 MiB in total, lists and maps at their limits, and a
+	// configuration of 768 KiB.
 	Most int
 	make func(n int) written
 }
 
-// written is a spec as JSON has it, and the texts of the ConfigMaps that it refers to.
+// written is a spec as JSON values, with the texts of the ConfigMaps that it refers to.
 type written struct {
 	spec           object
 	base, override string
 }
 
-// Stack is what the pipeline is given.
+// Stack is an input of the pipeline.
 type Stack struct {
 	Object *v1alpha2.LlamaStackDistribution
-	// Base and Override are the content of the ConfigMaps of spec.baseConfig and spec.overrideConfig; nil without one.
+	// Base and Override are the content of the ConfigMaps of spec.baseConfig and spec.overrideConfig. They are nil if
+	// the stack has none.
 	Base, Override []byte
 }
 
-// Of makes a stack of the shape.
+// Of returns a stack of the shape.
 func (s *Shape) Of(n int) (Stack, error) {
 	made := s.make(n)
 	spec := object{"distribution": object{"name": "starter"}}

@@ -28,7 +28,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// Cluster is an API server, with a way to see what it stores.
+// Cluster is an API server whose stored objects can be read from etcd.
 type Cluster struct {
 	*testutil.Cluster
 
@@ -46,13 +46,13 @@ func Start(t testing.TB) *Cluster {
 	return c
 }
 
-// Older is the definition of the operator before: v1alpha1 alone.
+// Older returns the definition of the predecessor operator, which has only v1alpha1.
 func Older(t testing.TB) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	return read(t, "test/api/testdata/definition-before.yaml")
 }
 
-// Today is the definition of this operator, with the conversion webhook of the test.
+// Today returns the definition of this operator, with the conversion webhook of the test.
 func Today(t testing.TB, webhook *Webhook) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	definition := read(t, "config/crd/bases/llamastack.io_llamastackdistributions.yaml")
@@ -73,7 +73,7 @@ func read(t testing.TB, file string) *apiextensionsv1.CustomResourceDefinition {
 	return definition
 }
 
-// Install makes the definition, or replaces the one that is there, and waits until the API server serves it.
+// Install creates or replaces the definition, and waits until the API server serves it.
 func (c *Cluster) Install(t testing.TB, definition *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	if err := c.Replace(t.Context(), definition); err != nil {
@@ -82,7 +82,7 @@ func (c *Cluster) Install(t testing.TB, definition *apiextensionsv1.CustomResour
 	c.AwaitStorage(t)
 }
 
-// Replace makes the definition, or replaces the one that is there.
+// Replace creates or replaces the definition.
 func (c *Cluster) Replace(ctx context.Context, definition *apiextensionsv1.CustomResourceDefinition) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		now := &apiextensionsv1.CustomResourceDefinition{}
@@ -98,8 +98,7 @@ func (c *Cluster) Replace(ctx context.Context, definition *apiextensionsv1.Custo
 	})
 }
 
-// AwaitStorage waits until the API server serves the versions of the definition that it has, and announces its storage
-// version.
+// AwaitStorage waits until the API server serves the versions of the definition, and announces its storage version.
 func (c *Cluster) AwaitStorage(t testing.TB) {
 	t.Helper()
 	api, err := clientdiscovery.NewDiscoveryClientForConfig(c.Plane.Config)
@@ -133,7 +132,7 @@ func storageHash(definition *apiextensionsv1.CustomResourceDefinition) string {
 	return ""
 }
 
-// Definition is the definition of stacks as it is.
+// Definition returns the current definition of stacks.
 func (c *Cluster) Definition(t testing.TB) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	definition := &apiextensionsv1.CustomResourceDefinition{}
@@ -143,15 +142,15 @@ func (c *Cluster) Definition(t testing.TB) *apiextensionsv1.CustomResourceDefini
 	return definition
 }
 
-// Stored is what etcd has of an object.
+// Stored is an object as stored in etcd.
 type Stored struct {
-	// APIVersion is what it is stored in.
+	// APIVersion is the version that it is stored in.
 	APIVersion string `json:"apiVersion"`
-	// Writes is how often it was written.
+	// Writes is the number of times that it was written.
 	Writes int `json:"-"`
 }
 
-// Stored reads from etcd what it has of every stack, by namespace/name.
+// Stored reads every stack from etcd, by namespace/name.
 func (c *Cluster) Stored(t testing.TB) map[string]Stored {
 	t.Helper()
 	prefix := "/registry/" + v1alpha2.GroupVersion.Group + "/llamastackdistributions/"
@@ -185,7 +184,7 @@ func (c *Cluster) Stored(t testing.TB) map[string]Stored {
 	return stored
 }
 
-// decode reads an entry of etcd as its HTTP interface gives it.
+// decode decodes an entry from etcd's HTTP interface.
 func decode(key, value, version string) (string, Stored, error) {
 	var stored Stored
 	name, err := base64.StdEncoding.DecodeString(key)

@@ -1,4 +1,3 @@
-// Package upgrade is a cluster between two operators, for tests: the definition of
-// the operator before, and today's with a conversion webhook of the test's own, and
-// what etcd has of each stack.
+// Package upgrade provides a cluster between two operators, for tests: the definition of the predecessor operator, the
+// current definition with a conversion webhook of the test, and the stored form of each stack in etcd.
 package upgrade

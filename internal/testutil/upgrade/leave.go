@@ -19,19 +19,20 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// left are stacks with what the operator before left of them, as it was read from a real API server: in each text $NAME is the
-// stack's name, $NAMESPACE its namespace and $UID its UID.
+// left holds stacks with the objects that the predecessor operator made for them, as they were read from a real API
+// server. In each text $NAME is the stack's name, $NAMESPACE its namespace and $UID its UID.
 //
 //go:embed testdata/*.yaml
 var left embed.FS
 
 const (
-	// writer is the program that the recorded objects were written by, applier whoever applied the stack.
+	// writer is the field manager of the program that wrote the recorded objects. applier is the field manager of the
+	// user who applied the stack.
 	writer  = client.FieldOwner("lls-manager")
 	applier = client.FieldOwner("kubectl-client-side-apply")
 )
 
-// Shapes are the names of the stacks that Leave can make, sorted.
+// Shapes returns the names of the stacks that Leave can make, sorted.
 func Shapes() ([]string, error) {
 	entries, err := fs.ReadDir(left, "testdata")
 	if err != nil {
@@ -44,8 +45,8 @@ func Shapes() ([]string, error) {
 	return shapes, nil
 }
 
-// Leave makes a stack of v1alpha1, what it refers to and all that the operator before made of it, with the recorded field
-// managers. It returns the stack's children by kind.
+// Leave creates a stack of v1alpha1, the objects that it refers to and everything that the predecessor operator made
+// for it, with the recorded field managers. It returns the stack's children by kind.
 func Leave(ctx context.Context, c client.Client, shape, namespace, name string) (map[string]string, error) {
 	text, err := left.ReadFile("testdata/" + shape + ".yaml")
 	if err != nil {
@@ -75,7 +76,7 @@ func Leave(ctx context.Context, c client.Client, shape, namespace, name string) 
 	return children, nil
 }
 
-// fill reads an object of a recorded text.
+// fill decodes an object of a recorded text.
 func fill(text []byte, namespace, name, uid string) (*unstructured.Unstructured, error) {
 	filled := strings.NewReplacer("$NAMESPACE", namespace, "$NAME", name, "$UID", uid).Replace(string(text))
 	object := &unstructured.Unstructured{}
@@ -86,7 +87,7 @@ func fill(text []byte, namespace, name, uid string) (*unstructured.Unstructured,
 	return object, nil
 }
 
-// leaveStack makes a stack with its status.
+// leaveStack creates a stack with its status.
 func leaveStack(ctx context.Context, c client.Client, stack *unstructured.Unstructured) error {
 	status := stack.Object["status"]
 	if err := c.Create(ctx, stack, applier); err != nil {
@@ -96,8 +97,8 @@ func leaveStack(ctx context.Context, c client.Client, stack *unstructured.Unstru
 	return c.Status().Update(ctx, stack, writer)
 }
 
-// leaveChild makes a child, and then says who manages its fields: an API server that makes an object gives them all to the
-// maker.
+// leaveChild creates a child and then sets its field managers, because an API server assigns all fields of a new object
+// to its creator.
 func leaveChild(ctx context.Context, c client.Client, child *unstructured.Unstructured) error {
 	managers := child.GetManagedFields()
 	child.SetManagedFields(nil)

@@ -13,11 +13,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// namespaces is how many namespaces the stacks of MakeStacks are in.
+// namespaces is the number of namespaces of the stacks of MakeStacks.
 const namespaces = 3
 
-// MakeStacks makes so many stacks of v1alpha1, as different as the cases of the contract with the operator before, half of
-// them with a status. They are called stack-000, stack-001 … in the namespaces team-0, team-1 and team-2.
+// MakeStacks creates the given number of v1alpha1 stacks, half of them with a status. They vary like the cases of the
+// contract with the predecessor operator. They are called stack-000, stack-001 … in the namespaces team-0, team-1 and
+// team-2.
 func (c *Cluster) MakeStacks(t testing.TB, count int) {
 	t.Helper()
 	for i := range namespaces {

@@ -20,18 +20,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// Webhook converts stacks by package convert, over HTTPS with a certificate of its own.
+// Webhook converts stacks with package convert, over HTTPS with its own certificate.
 type Webhook struct {
-	// Down lets it answer every call with an error.
+	// Down makes it answer every call with an error.
 	Down atomic.Bool
-	// Converted counts the objects that it was given.
+	// Converted counts the objects that it received.
 	Converted atomic.Int64
 
 	url         string
 	certificate []byte
 }
 
-// StartWebhook starts a conversion webhook that ends with the test.
+// StartWebhook starts a conversion webhook that stops at the end of the test.
 func StartWebhook(t testing.TB) *Webhook {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
@@ -71,7 +71,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Converted.Add(int64(len(review.Request.Objects)))
 	review.Request, review.Response = nil, response
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(review) // a client that is gone is no matter
+	_ = json.NewEncoder(w).Encode(review) // the client may be gone
 }
 
 func converted(data []byte, version string) ([]byte, error) {
@@ -85,7 +85,7 @@ func converted(data []byte, version string) ([]byte, error) {
 	return json.Marshal(convert.FromHub(object))
 }
 
-// conversion makes the API server ask the webhook.
+// conversion returns settings that make the API server call the webhook.
 func (h *Webhook) conversion() *apiextensionsv1.CustomResourceConversion {
 	return &apiextensionsv1.CustomResourceConversion{
 		Strategy: apiextensionsv1.WebhookConverter,

@@ -17,7 +17,7 @@ workload: {replicas: 2, resources: {limits: {memory: 2Gi}}}
 networking: {expose: true}
 `
 
-// BenchmarkHandle measures an update of a usual stack, and the slowest of a hundred.
+// BenchmarkHandle measures an update of an ordinary stack, and the slowest of a hundred updates.
 func BenchmarkHandle(b *testing.B) {
 	validator := newValidator(b, nil)
 	validator.Prepare(b.Context())

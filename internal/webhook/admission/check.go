@@ -20,18 +20,18 @@ import (
 
 type stack = v1alpha2.LlamaStackDistribution
 
-// maxPlanned is the size of the largest spec, in bytes of JSON, that is compared
-// with a release of the server here. The time for that grows with the spec, and
-// the API server waits for the answer. The operator compares larger specs.
+// maxPlanned is the size in bytes of JSON of the largest spec that the webhook compares with a release of the server.
+// The time for the comparison grows with the spec, and the API server waits for the answer. The operator compares
+// larger specs.
 const maxPlanned = 32 << 10
 
-// findings are what is wrong with a stack, and what is right but hardly meant.
+// findings holds the errors and warnings for a stack.
 type findings struct {
 	errs     field.ErrorList
 	warnings []string
 }
 
-// check finds what a stack alone tells.
+// check returns the findings that need no other object.
 func (v *Validator) check(ctx context.Context, object *stack) findings {
 	in, warnings, errs := validate.Spec(object)
 	found := findings{errs: errs, warnings: warnings}
@@ -40,7 +40,7 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 	}
 	config, err := v.config(ctx)
 	if err != nil {
-		return found // the operator starts; it holds the rest when it reads the stack
+		return found // the operator is starting; it makes the other checks when it reconciles the stack
 	}
 	resolved, err := v.resolve(object, config)
 	if err != nil {
@@ -57,8 +57,8 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 	return found
 }
 
-// configPatience is how long a request waits for the operator's configuration. It
-// is there at once, but while the operator starts.
+// configPatience bounds how long a request waits for the operator's configuration. The configuration is available at
+// once, except while the operator starts.
 const configPatience = 200 * time.Millisecond
 
 func (v *Validator) config(ctx context.Context) (operatorconfig.Config, error) {
@@ -67,8 +67,8 @@ func (v *Validator) config(ctx context.Context) (operatorconfig.Config, error) {
 	return v.options.Config(ctx)
 }
 
-// resolve finds image and release as the operator does: a stack that runs keeps
-// the image that it was made with while it asks for the same name and version.
+// resolve determines the image and the release as the operator does: a running stack keeps its image as long as its
+// distribution name and version stay the same.
 func (v *Validator) resolve(object *stack, config operatorconfig.Config) (distribution.Resolved, error) {
 	asked, images := object.Spec.Distribution, distribution.Overrides{}
 	if in := object.Status.ResolvedDistribution; in != nil && in.CatalogueImage != "" && in.Name == asked.Name && in.Version == asked.Version {
@@ -81,8 +81,8 @@ func (v *Validator) resolve(object *stack, config operatorconfig.Config) (distri
 	return distribution.Resolve(asked.Name, asked.Image, asked.Version, images)
 }
 
-// isCatalogue reports whether the image is one of the catalogue's, whose base
-// configuration is known without reading its labels.
+// isCatalogue reports whether the image is in the catalogue. The base configuration of such an image is known without
+// its labels.
 func (v *Validator) isCatalogue(object *stack, config operatorconfig.Config) bool {
 	asked := object.Spec.Distribution
 	_, related := v.options.RelatedImages.Image(asked.Name, asked.Version)
@@ -90,15 +90,14 @@ func (v *Validator) isCatalogue(object *stack, config operatorconfig.Config) boo
 	return asked.Name != "" && !related && !configured && !config.Unknown(operatorconfig.KeyImageOverrides)
 }
 
-// isComparable reports whether the configuration is made from the base and the
-// spec alone, and the spec is of a size to be looked at here.
+// isComparable reports whether the configuration is made from the base and the spec alone, and the spec is at most
+// maxPlanned bytes.
 func isComparable(object *stack) bool {
 	return plan.NeedsBase(&object.Spec) && object.Spec.BaseConfig == nil && validate.SpecBytes(object) <= maxPlanned
 }
 
-// compare makes the plan of a stack to find what its release of the server does
-// not take. The number of plans at a time is bounded. A request that ends while it
-// waits is answered without a plan.
+// compare plans a stack to find settings that its release of the server does not accept. The number of concurrent plans
+// is bounded. A request that ends while it waits is answered without a plan.
 func (v *Validator) compare(ctx context.Context, object *stack, in *intent.Intent, resolved distribution.Resolved, found *findings) {
 	select {
 	case v.plans <- struct{}{}:
@@ -115,7 +114,7 @@ func (v *Validator) compare(ctx context.Context, object *stack, in *intent.Inten
 		return
 	}
 	if err != nil {
-		return // a defect, which the operator tells
+		return // a bug, which the operator reports
 	}
 	for _, finding := range built.Warnings {
 		if text := finding.String(); !slices.Contains(found.warnings, text) {
@@ -127,8 +126,8 @@ func (v *Validator) compare(ctx context.Context, object *stack, in *intent.Inten
 // prepared is the distribution that Prepare plans.
 const prepared = "starter"
 
-// Prepare reads the data that comparing a stack with its release takes, so that
-// the first request is answered in the time that the API server gives.
+// Prepare loads the data for comparing a stack with its release, so that the first request is answered within the API
+// server's timeout.
 func (v *Validator) Prepare(ctx context.Context) {
 	object := &stack{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: prepared}}
 	object.Spec.Distribution.Name = prepared

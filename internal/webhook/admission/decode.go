@@ -15,9 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// decode reads a stack of either version as v1alpha2. Warnings are about what the
-// conversion does with it. Problems are parts that do not fit their type: the API
-// server does not check what a conversion restores.
+// decode reads a stack of either version as v1alpha2. Warnings describe what the conversion changes. Problems describe
+// values that do not fit their type, because the API server does not validate values that a conversion restores.
 func decode(raw []byte) (object *stack, warnings, problems []string) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -38,22 +37,22 @@ func decode(raw []byte) (object *stack, warnings, problems []string) {
 	return object, warnings, problems
 }
 
-// loses is an error where an update takes away what the stored object has beside
-// the one of v1alpha1 that was read: more than an annotation can carry.
+// loses returns an error for an update through v1alpha1 that would remove fields of the stored object because the
+// annotation could not hold them.
 func loses(request admission.Request) error {
 	var before map[string]any
 	isObject := json.Unmarshal(request.OldObject.Raw, &before) == nil
 	if !isObject || before["apiVersion"] != v1alpha1.GroupVersion.String() {
-		return nil // there is none, or it shows all
+		return nil // there is no stored object, or v1alpha1 shows all of it
 	}
 	problem := convert.DataProblem(before)
 	if !errors.Is(problem, convert.ErrOmitted) {
-		return nil // any other is warned of
+		return nil // other problems give warnings
 	}
 	return problem
 }
 
-// fit decodes a value into a stack, or tells what of it does not fit.
+// fit decodes a value into a stack, or returns the problems of values that do not fit.
 func fit(value any) (object *stack, problems []string) {
 	object = &stack{}
 	data, err := json.Marshal(value)
@@ -75,8 +74,7 @@ func fit(value any) (object *stack, problems []string) {
 	return nil, problems
 }
 
-// stored returns the object of an update as it is stored. Nil: there is none, or
-// it cannot be read.
+// stored returns the stored object of an update. It returns nil if there is none or it cannot be read.
 func stored(request admission.Request) *stack {
 	if request.Operation != admissionv1.Update {
 		return nil

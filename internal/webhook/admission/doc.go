@@ -1,6 +1,5 @@
-// Package admission is the validating webhook of stacks. It tells a user when a
-// stack is written what the operator would tell in its status afterwards: errors
-// with field paths, and warnings. It calls the rules and the pipeline that the
-// operator and the command line call. The existence of Secrets, ConfigMaps and
-// images is not its business, because tools apply objects in any order.
+// Package admission is the validating webhook of stacks. When a user writes a stack, the webhook reports the errors,
+// with field paths, and the warnings that the operator would otherwise report later in the status. It uses the same
+// rules and the same pipeline as the operator and the command line. It does not check that Secrets, ConfigMaps and
+// images exist, because tools apply objects in any order.
 package admission

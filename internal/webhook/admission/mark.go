@@ -8,8 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// markRemoved warns when an update removes the annotation that keeps what a stack
-// of v1alpha1 relies on.
+// markRemoved warns about an update that removes the compatibility annotation of a stack of v1alpha1.
 func markRemoved(before, object *stack) []string {
 	if !names.Compat(before.Annotations) || names.Compat(object.Annotations) {
 		return nil

@@ -19,22 +19,21 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// Options of a Validator.
+// Options are the options of a Validator.
 type Options struct {
-	// Config returns the operator's configuration as it is in force. After an error
-	// only the rules that need none are checked. Required.
+	// Config returns the operator's current configuration. After an error only the rules that need no configuration are
+	// checked. Required.
 	Config func(context.Context) (operatorconfig.Config, error)
-	// RelatedImages replace those of the catalogue, where the operator's ConfigMap
-	// does not.
+	// RelatedImages replace the images of the catalogue, unless the operator's ConfigMap replaces them.
 	RelatedImages distribution.Overrides
 	// OpenShift reports whether the cluster is OpenShift.
 	OpenShift bool
 }
 
-// maxPlans is how many stacks are compared with their release at a time.
+// maxPlans bounds the number of concurrent comparisons with a release.
 const maxPlans = 2
 
-// Validator answers whether the API server may store a stack.
+// Validator decides whether the API server may store a stack.
 type Validator struct {
 	options Options
 	plans   chan struct{}
@@ -42,15 +41,14 @@ type Validator struct {
 
 var _ admission.Handler = (*Validator)(nil)
 
-// NewValidator makes a Validator.
+// NewValidator returns a Validator.
 func NewValidator(options Options) *Validator {
 	return &Validator{options: options, plans: make(chan struct{}, maxPlans)}
 }
 
-// Handle answers one request. It never denies what does not change the spec, what
-// is being deleted, or an update because of an error that the stored object has
-// already: such an error becomes a warning. It denies an update through v1alpha1
-// that would remove what v1alpha1 cannot carry.
+// Handle answers one request. It never denies an update that does not change the spec, an update of an object that is
+// being deleted, or an update because of an error that the stored object already has. Such an error becomes a warning.
+// It denies an update through v1alpha1 that would remove fields that v1alpha1 cannot hold.
 func (v *Validator) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update || request.SubResource != "" {
 		return admission.Allowed("")
@@ -86,7 +84,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 
 func sameSpec(before, object *stack) bool { return reflect.DeepEqual(before.Spec, object.Spec) }
 
-// ratchet turns errors that the stored object has too into warnings.
+// ratchet turns errors that the stored object already has into warnings.
 func ratchet(messages []string, before findings, warnings []string) (errs, told []string) {
 	known := make(map[string]bool, len(before.errs))
 	for _, err := range before.errs {
@@ -102,8 +100,7 @@ func ratchet(messages []string, before findings, warnings []string) (errs, told 
 	return errs, warnings
 }
 
-// answer allows a request without errors. Fields have the names of the version
-// that the user wrote.
+// answer allows a request without errors. Messages use the field names of the version that the user wrote.
 func answer(request admission.Request, errs, warnings []string) admission.Response {
 	if kind := request.RequestKind; kind != nil && kind.Version == v1alpha1.GroupVersion.Version {
 		errs, warnings = asOlder(errs), asOlder(warnings)
@@ -123,8 +120,8 @@ func answer(request admission.Request, errs, warnings []string) admission.Respon
 	}}
 }
 
-// causes are the errors as kubectl prints them: by field and message. It does not
-// print the message of a status with details.
+// causes returns the errors by field and message, which is how kubectl prints them. kubectl does not print the message
+// of a status that has details.
 func causes(errs []string) []metav1.StatusCause {
 	found := make([]metav1.StatusCause, 0, len(errs))
 	for _, err := range errs {

@@ -22,11 +22,11 @@ import (
 
 const (
 	good = `distribution: {name: starter}`
-	// One field is wrong, in a part of the spec that updates below do not change.
+	// One field is wrong, in a part of the spec that the updates below do not change.
 	bad = `{distribution: {name: starter}, providers: {inference: {provider: vlm, endpoint: "http://vllm:8000/v1"}}}`
 )
 
-// newValidator makes one for an operator whose ConfigMap has these keys.
+// newValidator returns a Validator for an operator whose ConfigMap has these keys.
 func newValidator(t testing.TB, keys map[string]string) *Validator {
 	t.Helper()
 	config, errs := operatorconfig.Read(&corev1.ConfigMap{Data: keys}, operatorconfig.Config{})
@@ -36,7 +36,7 @@ func newValidator(t testing.TB, keys map[string]string) *Validator {
 	return NewValidator(Options{Config: func(context.Context) (operatorconfig.Config, error) { return config, nil }})
 }
 
-// object is a stack with a spec in YAML, as JSON. change may be nil.
+// object returns a stack as JSON, from a spec in YAML. change may be nil.
 func object(t testing.TB, spec string, change func(*v1alpha2.LlamaStackDistribution)) runtime.RawExtension {
 	t.Helper()
 	stack := v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-stack"}}
@@ -58,7 +58,7 @@ func create(raw runtime.RawExtension) admission.Request {
 	return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Name: "my-stack", Operation: admissionv1.Create, Object: raw}}
 }
 
-// older is a stack of v1alpha1 with a server and annotations, both in YAML.
+// older returns a request for a v1alpha1 stack with a server and annotations, both in YAML.
 func older(t testing.TB, server, annotations string) admission.Request {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte("{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, " +
@@ -75,13 +75,13 @@ func update(before, raw runtime.RawExtension) admission.Request {
 	return request
 }
 
-// through makes the request one that a user wrote in another version.
+// through returns the request as if the user wrote the stack in another version.
 func through(version string, request admission.Request) admission.Request {
 	request.RequestKind = &metav1.GroupVersionKind{Group: v1alpha2.GroupVersion.Group, Version: version, Kind: v1alpha2.Kind}
 	return request
 }
 
-// beingDeleted is a stack that is deleted already.
+// beingDeleted adds a deletion timestamp to a stack.
 func beingDeleted(t testing.TB, raw runtime.RawExtension) runtime.RawExtension {
 	t.Helper()
 	var stack map[string]any
@@ -114,7 +114,7 @@ func TestHandle(t *testing.T) {
 	}
 	more := strings.Replace(bad, "{distribution", "{workload: {replicas: 2}, distribution", 1)
 	bounded := map[string]string{"bounds": "[{namespaces: [team], images: [registry.example.com]}]"}
-	// A stack of v1alpha2 with more than an annotation can carry, as v1alpha1 shows it.
+	// The following are v1alpha1 forms of a v1alpha2 stack with more fields than an annotation can hold.
 	big := older(t, `{distribution: {name: starter}}`, `{llamastack.io/conversion-data: '{"born":"v1alpha2","omitted":true}'}`)
 	bigChanged := older(t, `{distribution: {name: starter}, workers: 2}`, `{llamastack.io/conversion-data: '{"born":"v1alpha2","omitted":true}'}`)
 	status := create(object(t, bad, nil))
@@ -124,8 +124,8 @@ func TestHandle(t *testing.T) {
 	tests := map[string]struct {
 		config  map[string]string
 		request admission.Request
-		denied  string // part of the message; empty: allowed
-		warned  string // part of a warning; empty: no warning
+		denied  string // part of the message; empty means allowed
+		warned  string // part of a warning; empty means no warning
 	}{
 		"a good stack":                   {request: create(object(t, good, nil))},
 		"an unknown provider":            {request: create(object(t, bad, nil)), denied: `spec.providers.inference.provider: `},
@@ -198,7 +198,7 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// An operator whose configuration cannot be read yet checks what needs none.
+// While the operator's configuration cannot be read, the Validator checks the rules that need none.
 func TestWithoutConfig(t *testing.T) {
 	validator := NewValidator(Options{Config: func(context.Context) (operatorconfig.Config, error) {
 		return operatorconfig.Config{}, errors.New("the cache is not filled")
@@ -211,7 +211,7 @@ func TestWithoutConfig(t *testing.T) {
 	}
 }
 
-// A request that waits for others ends with its context, and is allowed.
+// A request that waits for other requests ends with its context, and is allowed.
 func TestBusy(t *testing.T) {
 	validator := newValidator(t, nil)
 	for range maxPlans {

@@ -17,26 +17,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
-// Options say for whom the certificates are.
+// Options are the options of Certificates.
 type Options struct {
-	// Namespace is the operator's: that of the Secret and of the Service.
+	// Namespace is the operator's namespace, which contains the Secret and the Service.
 	Namespace string
-	// Service is the name of the Service by which the API server reaches the webhooks. The serving certificate is for
-	// <Service>.<Namespace>.svc, and only a configuration that names this Service gets the bundle.
+	// Service is the name of the Service through which the API server reaches the webhooks. The serving certificate is
+	// for <Service>.<Namespace>.svc. The bundle is only injected into configurations that name this Service.
 	Service string
-	// Recorder records an event on the Secret when something fails. Nil: no events.
+	// Recorder records an event on the Secret when something fails. Nil means no events.
 	Recorder events.EventRecorder
-	// Clock is the time by which certificates are made and renewed. Nil: the real one.
+	// Clock is the time for making and renewing certificates. Nil means the real time.
 	Clock clock.Clock
 }
 
-// Certificates make, renew, serve and inject the certificate of the webhooks. One runs in every replica.
+// Certificates makes, renews, serves and injects the certificate of the webhooks. It runs in every replica.
 type Certificates struct {
 	source   *source
 	injector *injector
 }
 
-// New makes certificates for the API server that config reaches. It makes no call.
+// New returns Certificates for the API server of config. It makes no API call.
 func New(config *rest.Config, options Options) (*Certificates, error) {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
@@ -50,8 +50,8 @@ func New(config *rest.Config, options Options) (*Certificates, error) {
 	return result, nil
 }
 
-// Start works until ctx ends, and returns nil then: failures are told in the log, by events and by metrics, and tried
-// again. It does not wait for caches or for a lease.
+// Start runs until ctx ends, and then returns nil. It reports failures in the log, in events and in metrics, and
+// retries. It does not wait for caches or for a lease.
 func (c *Certificates) Start(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { c.source.run(ctx); return nil })
@@ -59,7 +59,7 @@ func (c *Certificates) Start(ctx context.Context) error {
 	return group.Wait()
 }
 
-// GetCertificate returns the current serving certificate, for tls.Config. It is an error that there is none yet.
+// GetCertificate returns the current serving certificate, for tls.Config. It returns an error if there is none yet.
 func (c *Certificates) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	current := c.source.current.Load()
 	if current == nil {
@@ -68,9 +68,9 @@ func (c *Certificates) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, e
 	return current.serving, nil
 }
 
-// Check is a readiness check: an error until there is a serving certificate, and until the API server was told to trust it
-// or cannot be told. Who waits for a ready operator may write stacks in every version then: before that, the API server
-// refuses those that it has to convert. Once ready, a replica stays so.
+// Check is a readiness check. It returns an error until there is a serving certificate and the first attempt to make
+// the API server trust it is over. Before that, the API server rejects stacks that need conversion, so a user who waits
+// for the operator to become ready may then write stacks in every version. Once ready, a replica stays ready.
 func (c *Certificates) Check(*http.Request) error {
 	if c.source.current.Load() == nil {
 		return errNoCertificate
@@ -78,7 +78,8 @@ func (c *Certificates) Check(*http.Request) error {
 	return c.injector.check()
 }
 
-// CABundle returns the authorities that clients have to trust, in PEM form; nil while there is no certificate.
+// CABundle returns the certificate authorities that clients have to trust, in PEM form. It returns nil while there is
+// no certificate.
 func (c *Certificates) CABundle() []byte {
 	current := c.source.current.Load()
 	if current == nil {
@@ -87,7 +88,7 @@ func (c *Certificates) CABundle() []byte {
 	return current.bundle
 }
 
-// Server returns the webhook server with the certificates beside it: a manager starts both before its caches, and ends
+// Server returns the webhook server combined with the certificates. A manager starts both before its caches, and stops
 // both after them.
 func (c *Certificates) Server(server webhook.Server) webhook.Server {
 	return &withCertificates{Server: server, certificates: c}
@@ -107,7 +108,7 @@ func (w *withCertificates) Start(ctx context.Context) error {
 	return group.Wait()
 }
 
-// clients share one pool of connections.
+// clients share one connection pool.
 type clients struct {
 	core        coreclient.SecretsGetter
 	admission   admissionclient.ValidatingWebhookConfigurationsGetter

@@ -32,7 +32,7 @@ const (
 	webhookKind = "ValidatingWebhookConfiguration"
 )
 
-// Replicas that start at once write each object once, serve the same certificate, and leave alone what is right.
+// Replicas that start together write each object once, serve the same certificate, and do not change correct objects.
 func TestReplicas(t *testing.T) {
 	b := newBench(t)
 	b.create(t, definition(service), configuration(service))
@@ -64,7 +64,7 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// A replica is ready when there is a certificate, and it serves then, whatever becomes of caches and leases.
+// A replica is ready and serves as soon as there is a certificate, independent of caches and leases.
 func TestReadiness(t *testing.T) {
 	b := newBench(t)
 	b.create(t, foreign(b))
@@ -86,8 +86,8 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-// A replica is not ready as long as the API server refuses stacks of v1alpha1, because nobody told it yet whom to trust: who
-// applies the manifest, and waits for the Deployment, may go on with a stack.
+// A replica is not ready while the API server rejects stacks of v1alpha1 because the bundle is not injected. A user who
+// applies the manifest and waits for the Deployment can then apply a stack.
 func TestReadyWhenTrusted(t *testing.T) {
 	for name, resource := range map[string]string{
 		"conversion": "customresourcedefinitions", "validation": "validatingwebhookconfigurations",
@@ -118,14 +118,14 @@ func TestReadyWhenTrusted(t *testing.T) {
 	}
 }
 
-// foreign is somebody else's Secret with our name.
+// foreign returns an unmanaged Secret with the operator's name for it.
 func foreign(b *bench) *corev1.Secret {
 	secret := b.secret()
 	secret.Data = map[string][]byte{"mine": []byte(canary)}
 	return secret
 }
 
-// What users do to the Secret is made good, by one replica.
+// One replica repairs what users change in the Secret.
 func TestDamage(t *testing.T) {
 	for what, damage := range map[string]func(*corev1.Secret){
 		"garbage":        func(secret *corev1.Secret) { secret.Data[corev1.TLSPrivateKeyKey] = []byte(canary) },
@@ -157,7 +157,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Whoever deletes the Secret wants other keys.
+// Deleting the Secret gives new keys.
 func TestDeletedSecret(t *testing.T) {
 	b := newBench(t)
 	b.create(t, definition(service), configuration(service))
@@ -169,7 +169,7 @@ func TestDeletedSecret(t *testing.T) {
 	b.eventuallyTrusted(t, replicas...)
 }
 
-// Whoever edits a bundle gets it back; objects that come later, or call another Service, are seen to as well.
+// An edited bundle is restored. Objects that appear later, or start to call another Service, are handled too.
 func TestInjection(t *testing.T) {
 	b := newBench(t)
 	replica := b.start(t, names.OperatorServiceAccount)
@@ -207,7 +207,7 @@ func TestInjection(t *testing.T) {
 	}
 }
 
-// Another program that is asked to put a bundle in is not fought with.
+// The operator does not overwrite the bundle of another injector.
 func TestOtherInjector(t *testing.T) {
 	b := newBench(t)
 	crd := definition(service)
@@ -233,7 +233,7 @@ func TestOtherInjector(t *testing.T) {
 	}
 }
 
-// The operator's condition goes with the reason for it, also when that is no work of the operator's.
+// The operator's condition is removed when its reason is gone, also when somebody else fixed it.
 func TestConditionOfOthers(t *testing.T) {
 	b := newBench(t)
 	crd := definition(service)
@@ -268,7 +268,7 @@ func (b *bench) conditions(t *testing.T) map[apiextensionsv1.CustomResourceDefin
 	return found
 }
 
-// untrusted is the operator's condition of the definition, nil when there is none.
+// untrusted returns the operator's condition of the definition, or nil if there is none.
 func (b *bench) untrusted(t *testing.T) *apiextensionsv1.CustomResourceDefinitionCondition {
 	t.Helper()
 	if condition, ok := b.conditions(t)[Untrusted]; ok {
@@ -286,7 +286,7 @@ func (b *bench) eventuallyUntrusted(t *testing.T, because string) {
 	})
 }
 
-// Somebody who always puts another bundle in is told of, and not fought at every moment.
+// If another program keeps changing the bundle, the operator reports that and restores the bundle at a limited rate.
 func TestFight(t *testing.T) {
 	b := newBench(t)
 	b.create(t, definition(service))
@@ -311,7 +311,7 @@ func TestFight(t *testing.T) {
 	})
 }
 
-// Without rights the operator says so once, and goes on trying.
+// Without permissions the operator reports the failure once and keeps trying.
 func TestWithoutRights(t *testing.T) {
 	b := newBench(t)
 	b.create(t, definition(service), configuration(service))
@@ -331,7 +331,7 @@ func TestWithoutRights(t *testing.T) {
 	}
 }
 
-// In its own namespace only, the operator serves, and says once of each object that it cannot inject.
+// With permissions in its own namespace only, the operator serves, and reports once per object that it cannot inject.
 func TestWithoutClusterRights(t *testing.T) {
 	const account = "namespaced"
 	b := newBench(t)
@@ -358,7 +358,7 @@ func TestWithoutClusterRights(t *testing.T) {
 	}
 }
 
-// The webhook server of a manager runs with its certificates, and ends with them.
+// The webhook server of a manager starts and stops with its certificates.
 func TestServer(t *testing.T) {
 	b := newBench(t)
 	certificates, err := New(plane.As(names.OperatorServiceAccount), Options{Namespace: names.OperatorNamespace, Service: service})
@@ -369,7 +369,7 @@ func TestServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := free.Addr().(*net.TCPAddr).Port // it listens on TCP
+	port := free.Addr().(*net.TCPAddr).Port // the listener uses TCP
 	_ = free.Close()
 	server := certificates.Server(webhook.NewServer(webhook.Options{
 		Host: "127.0.0.1", Port: port, TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate }},
@@ -408,7 +408,7 @@ func (b *bench) configured(t *testing.T) *admissionv1.ValidatingWebhookConfigura
 	return webhook
 }
 
-// injected is what a scraper sees, by object.
+// injected returns the metric of each object.
 func injected(t *testing.T) map[string]float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()

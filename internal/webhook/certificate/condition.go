@@ -15,27 +15,28 @@ import (
 )
 
 // Untrusted is the condition of the CustomResourceDefinition while the operator cannot make the API server trust its
-// conversion webhook. It is True, and exists only as long as that lasts: where all is well nothing is written, and an
-// operator that is removed leaves nothing behind. It is on the definition and not on the stacks: a write of a stack while
-// nobody converts can cost its record of field managers.
+// conversion webhook. Its status is True, and it exists only while the problem lasts. Without a problem nothing is
+// written, and an operator that is removed leaves no condition behind. The condition is on the definition and not on
+// the stacks, because a write of a stack while conversion fails can lose its managed fields.
 const Untrusted apiextensionsv1.CustomResourceDefinitionConditionType = "llamastack.io/ConversionUntrusted"
 
-// ReasonNotInjected is the reason of Untrusted: the definition has another bundle, and the operator cannot put its own in.
+// ReasonNotInjected is the reason of Untrusted: the definition has another bundle, and the operator cannot inject its
+// own.
 const ReasonNotInjected = "CABundleNotInjected"
 
-// maxMessage is the most bytes of a condition's message, as metav1.Condition has it.
+// maxMessage is the maximum length in bytes of a condition's message, as in metav1.Condition.
 const maxMessage = 32 << 10
 
-// tells reports whether the definition says already that there is a problem, or that there is none. The words of one may be
-// others each time.
+// tells reports whether the definition already has the condition for a problem, or has none if there is no problem. The
+// message of the same problem may vary.
 func (w webhooks) tells(problem string) bool {
 	return slices.ContainsFunc(w.conditions, func(condition apiextensionsv1.CustomResourceDefinitionCondition) bool {
 		return condition.Type == Untrusted
 	}) == (problem != "")
 }
 
-// tellDefinition returns a function that has the CustomResourceDefinition tell of a problem, and of none when that is empty. It
-// applies the condition alone, so that those of others stay as they are.
+// tellDefinition returns a function that sets the condition of the CustomResourceDefinition for a problem, or removes
+// it if problem is empty. It applies only this condition, so that those of others stay.
 func tellDefinition(c clients) func(ctx context.Context, problem string, now time.Time) error {
 	force := true
 	options := metav1.PatchOptions{FieldManager: names.FieldManager, Force: &force}

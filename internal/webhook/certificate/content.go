@@ -14,11 +14,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Keys of the Secret beside those of its type, tls.crt and tls.key.
+// Keys of the Secret in addition to those of its type, tls.crt and tls.key.
 const (
-	// bundleKey has every authority that clients have to trust, in PEM form.
+	// bundleKey holds every certificate authority that clients have to trust, in PEM form.
 	bundleKey = corev1.ServiceAccountRootCAKey
-	// authorityKeysKey has the keys of those that still sign.
+	// authorityKeysKey holds the keys of the authorities that still sign.
 	authorityKeysKey = "ca.key"
 )
 
@@ -27,25 +27,25 @@ const (
 	pemKey         = "PRIVATE KEY"
 )
 
-// content is what can be used of the Secret. It has private keys: print none of it.
+// content is the usable content of the Secret. It contains private keys: never print it.
 type content struct {
 	// authorities are in the order in which they were made.
 	authorities []authority
-	// serving is nil when there is no certificate with its key.
+	// serving is nil if there is no certificate with a matching key.
 	serving *tls.Certificate
 }
 
-// authority is a certificate authority, with its key unless that is lost.
+// authority is a certificate authority, with its key unless the key is lost.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 }
 
-// made returns when the authority came into the bundle.
+// made returns when the authority was added to the bundle.
 func (a authority) made() time.Time { return a.certificate.NotBefore.Add(backdated) }
 
-// read takes what can be used of the Secret's data, and leaves the rest out: garbage, what others put there, and keys
-// without a certificate.
+// read returns the usable part of the Secret's data. It ignores invalid and foreign content, and keys without a
+// certificate.
 func read(data map[string][]byte) content {
 	var found content
 	keys := readKeys(data[authorityKeysKey])
@@ -57,14 +57,14 @@ func read(data map[string][]byte) content {
 		found.authorities = append(found.authorities, authority{certificate: certificate, key: keyOf(certificate, keys)})
 	}
 	found.sort()
-	// A pair that does not fit is an error, too.
+	// A pair that does not match is an error too.
 	if pair, err := tls.X509KeyPair(data[corev1.TLSCertKey], data[corev1.TLSPrivateKeyKey]); err == nil {
 		found.serving = &pair
 	}
 	return found
 }
 
-// sort orders the authorities by when they were made, and then in one way.
+// sort orders the authorities by the time when they were made, and equal times deterministically.
 func (c content) sort() {
 	slices.SortFunc(c.authorities, func(a, b authority) int {
 		if order := a.certificate.NotBefore.Compare(b.certificate.NotBefore); order != 0 {
@@ -74,7 +74,7 @@ func (c content) sort() {
 	})
 }
 
-// isOurs reports whether it is an authority that this package made.
+// isOurs reports whether this package made the authority.
 func isOurs(certificate *x509.Certificate) bool {
 	return certificate.IsCA && certificate.Subject.CommonName == authorityName && certificate.CheckSignatureFrom(certificate) == nil
 }
@@ -83,7 +83,7 @@ func (c content) authority(certificate *x509.Certificate) bool {
 	return slices.ContainsFunc(c.authorities, func(a authority) bool { return a.certificate.Equal(certificate) })
 }
 
-// blocks returns the contents of the PEM blocks of a type.
+// blocks returns the contents of all PEM blocks of a type.
 func blocks(data []byte, kind string) [][]byte {
 	var found [][]byte
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
@@ -106,7 +106,7 @@ func readKeys(data []byte) []*ecdsa.PrivateKey {
 	return found
 }
 
-// keyOf returns the certificate's key; nil when it is not among the keys.
+// keyOf returns the certificate's key, or nil if it is not among the keys.
 func keyOf(certificate *x509.Certificate, keys []*ecdsa.PrivateKey) *ecdsa.PrivateKey {
 	public, is := certificate.PublicKey.(*ecdsa.PublicKey)
 	i := slices.IndexFunc(keys, func(key *ecdsa.PrivateKey) bool { return is && key.PublicKey.Equal(public) })
@@ -116,7 +116,7 @@ func keyOf(certificate *x509.Certificate, keys []*ecdsa.PrivateKey) *ecdsa.Priva
 	return keys[i]
 }
 
-// bundle is every authority in PEM form, as clients take it.
+// bundle returns every authority in PEM form.
 func (c content) bundle() []byte {
 	var text bytes.Buffer
 	for _, a := range c.authorities {
@@ -125,7 +125,7 @@ func (c content) bundle() []byte {
 	return text.Bytes()
 }
 
-// data is the content of the Secret. The same content gives the same bytes.
+// data returns the data of the Secret. The same content gives the same bytes.
 func (c content) data() (map[string][]byte, error) {
 	var keys bytes.Buffer
 	for _, a := range c.authorities {

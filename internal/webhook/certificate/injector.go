@@ -21,22 +21,23 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// injector puts the bundle where the API server looks for it.
+// injector writes the bundle into the objects that the API server reads it from.
 type injector struct {
 	targets  []*target
 	metadata metadata.Interface
 	clock    clock.Clock
 }
 
-// target is one object with a bundle in it. Each replica writes the same bytes, and only when others are there.
+// target is one object that contains a bundle. Every replica writes the same bytes, and only if the object has others.
 type target struct {
 	kind     string
 	name     string
 	resource schema.GroupVersionResource
 	get      func(context.Context) (webhooks, error)
-	// patch puts the bundle in, unless the object changed since it was read.
+	// patch writes the bundle, unless the object changed since it was read.
 	patch func(ctx context.Context, found webhooks, bundle []byte) error
-	// tell has the object's conditions tell of a problem, of none when that is empty; nil: it has no conditions.
+	// tell sets the object's condition for a problem, or removes it if problem is empty. Nil means that the object has
+	// no conditions.
 	tell func(ctx context.Context, problem string, now time.Time) error
 
 	source  *source
@@ -45,21 +46,22 @@ type target struct {
 	writes  *rate.Limiter
 	tells   *rate.Limiter
 	changed signal
-	// settled is set for good when the first attempt is over: the bundle is there, it is not wanted, or it cannot be put in.
+	// settled is set permanently after the first attempt: the bundle is injected, is not needed, or cannot be injected.
 	settled atomic.Bool
 }
 
-// webhooks are the calls of an object to our Service.
+// webhooks are the webhooks of an object that call the operator's Service.
 type webhooks struct {
 	metav1.ObjectMeta
 
-	// bundles are what the API server trusts, by the webhook's name.
+	// bundles holds the bundles that the API server trusts, by the webhook's name.
 	bundles map[string][]byte
-	// conditions are those of a definition.
+	// conditions are the conditions of a definition.
 	conditions []apiextensionsv1.CustomResourceDefinitionCondition
 }
 
-// injectors are annotations by which others are asked to put a bundle into an object. Two of them would never end.
+// injectors are annotations that make other programs inject a bundle into an object. Two injectors would overwrite each
+// other forever.
 var injectors = []string{
 	"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca",
 	"service.beta.openshift.io/inject-cabundle",
@@ -79,7 +81,7 @@ func newInjector(c clients, options Options, from *source) *injector {
 	return result
 }
 
-// run keeps the bundle where it belongs until ctx ends.
+// run keeps the bundle injected until ctx ends.
 func (i *injector) run(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -99,7 +101,7 @@ func (i *injector) check() error {
 	return nil
 }
 
-// look puts the bundle into the object where it is another one, and returns how long to wait.
+// look injects the bundle into the object if it has another one, and returns how long to wait.
 func (t *target) look(ctx context.Context) time.Duration {
 	current := t.source.current.Load()
 	if current == nil {
@@ -131,12 +133,12 @@ func (t *target) look(ctx context.Context) time.Duration {
 	return t.condition(ctx, found, "")
 }
 
-// failed tells that the bundle cannot be put in, and returns how long to wait.
+// failed reports that the bundle cannot be injected, and returns how long to wait.
 func (t *target) failed(ctx context.Context, found webhooks, err error) time.Duration {
 	err = fmt.Errorf("put the webhook certificate authority into %s %q: %w", t.kind, t.name, err)
 	pause := t.report.failed(ctx, err)
 	if informer.Unavailable(err) || apierrors.IsConflict(err) {
-		return pause // nobody knows
+		return pause // the state of the object is unknown
 	}
 	t.settled.Store(true)
 	caInjected.WithLabelValues(t.kind).Set(0)
@@ -146,7 +148,7 @@ func (t *target) failed(ctx context.Context, found webhooks, err error) time.Dur
 	return pause
 }
 
-// condition has the object's conditions tell of a problem, or of none, and returns how long to wait.
+// condition sets or removes the object's condition for a problem, and returns how long to wait.
 func (t *target) condition(ctx context.Context, found webhooks, problem string) time.Duration {
 	now := t.clock.Now()
 	switch {
@@ -163,19 +165,19 @@ func (t *target) condition(ctx context.Context, found webhooks, problem string) 
 	return longestPause
 }
 
-// state is what a look at an object finds, or makes of it.
+// state is the state of an object after it was examined or changed.
 type state int
 
 const (
-	// unconcerned: the object does not exist, or does not call the operator.
+	// unconcerned means that the object does not exist, or does not call the operator.
 	unconcerned state = iota
-	// behind: the replica has an older bundle than the Secret, and looks again when it has the newer one.
+	// behind means that the replica has an older bundle than the Secret. It looks again when it has the newer one.
 	behind
-	// trusted: the object has the bundle.
+	// trusted means that the object has the bundle.
 	trusted
 )
 
-// inject puts the bundle into the object that was found, where another one is.
+// inject writes the bundle into the object if it has another one.
 func (t *target) inject(ctx context.Context, found webhooks, bundle []byte) (state, error) {
 	if len(found.bundles) == 0 {
 		return unconcerned, nil
@@ -187,7 +189,7 @@ func (t *target) inject(ctx context.Context, found webhooks, bundle []byte) (sta
 	if same {
 		return trusted, nil
 	}
-	// Another replica may have put in the bundle of a newer Secret.
+	// Another replica may have injected the bundle of a newer Secret.
 	if current, err := t.source.isCurrent(ctx, bundle); err != nil || !current {
 		return behind, err
 	}
@@ -202,7 +204,7 @@ func (t *target) inject(ctx context.Context, found webhooks, bundle []byte) (sta
 	return trusted, nil
 }
 
-// mayWrite returns why the object is not to be written.
+// mayWrite returns an error if the object must not be written.
 func (t *target) mayWrite(found webhooks) error {
 	for _, annotation := range injectors {
 		if found.Annotations[annotation] != "" {
@@ -215,5 +217,5 @@ func (t *target) mayWrite(found webhooks) error {
 	return nil
 }
 
-// patchOptions are those of every patch.
+// patchOptions returns the options of every patch.
 func patchOptions() metav1.PatchOptions { return metav1.PatchOptions{FieldManager: names.FieldManager} }

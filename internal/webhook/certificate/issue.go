@@ -37,7 +37,7 @@ func newAuthority(now time.Time) (authority, error) {
 	return authority{certificate: certificate, key: key}, nil
 }
 
-// issue makes a serving certificate for the DNS names, the first of which is its subject.
+// issue makes a serving certificate for the DNS names. The first name is its subject.
 func (a authority) issue(dnsNames []string, now time.Time) (*tls.Certificate, error) {
 	template, key, err := prepare(subject(dnsNames[0]), now, earlier(now.Add(servingLife), a.certificate.NotAfter))
 	if err != nil {
@@ -57,7 +57,7 @@ func (a authority) issue(dnsNames []string, now time.Time) (*tls.Certificate, er
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, nil
 }
 
-// subject is a name as a certificate's subject may have it: RFC 5280 allows 64 characters.
+// subject returns a name truncated for a certificate's subject, because RFC 5280 allows 64 characters.
 func subject(name string) string { return name[:min(len(name), 64)] }
 
 func prepare(name string, now, notAfter time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
@@ -69,7 +69,7 @@ func prepare(name string, now, notAfter time.Time) (*x509.Certificate, *ecdsa.Pr
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a serial number: %w", err)
 	}
-	now = now.Truncate(time.Second) // as a certificate has it
+	now = now.Truncate(time.Second) // the precision of a certificate
 	return &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-backdated), NotAfter: notAfter.Truncate(time.Second),
 		BasicConstraintsValid: true,

@@ -17,10 +17,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/informer"
 )
 
-// longestPause is for a clock that is set while the operator waits.
+// longestPause bounds each pause, in case the clock is set while the operator waits.
 const longestPause = 12 * time.Hour
 
-// signal makes a loop look again. A signal that is sent while the loop looks makes it look once more.
+// signal makes a loop look again. A signal that is sent during a look causes one more look.
 type signal chan struct{}
 
 func newSignal() signal { return make(signal, 1) }
@@ -28,11 +28,11 @@ func newSignal() signal { return make(signal, 1) }
 func (s signal) send() {
 	select {
 	case s <- struct{}{}:
-	default: // one is waiting already
+	default: // a signal is already pending
 	}
 }
 
-// loop calls look at once, when changed is sent, and when the pause that look returned is over, until ctx ends.
+// loop calls look immediately, whenever changed is sent, and after each pause that look returns, until ctx ends.
 func loop(ctx context.Context, clock clock.Clock, changed signal, look func(context.Context) time.Duration) {
 	for ctx.Err() == nil {
 		timer := clock.NewTimer(min(look(ctx), longestPause))
@@ -45,8 +45,8 @@ func loop(ctx context.Context, clock clock.Clock, changed signal, look func(cont
 	}
 }
 
-// watchOne sends changed whenever one object may have changed, until ctx ends. It sees metadata only: the loop reads the
-// object, so that it never acts on what a cache has not heard yet, and no key stays in memory.
+// watchOne sends changed whenever one object may have changed, until ctx ends. It watches metadata only. The loop reads
+// the object itself, so that it never acts on stale cached data, and no key stays in memory.
 func watchOne(ctx context.Context, calls metadata.Interface, of schema.GroupVersionResource, namespace, name string, changed signal) {
 	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	resource := calls.Resource(of).Namespace(namespace)
@@ -60,10 +60,10 @@ func watchOne(ctx context.Context, calls metadata.Interface, of schema.GroupVers
 			return resource.Watch(ctx, options)
 		},
 	}, calls), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
-	_ = watches.SetTransform(func(any) (any, error) { // errors of these three: it runs already
+	_ = watches.SetTransform(func(any) (any, error) { // these three return errors only once the informer runs
 		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}, nil
 	})
-	// The loop that reads the object tells what is wrong.
+	// The loop that reads the object reports errors.
 	_ = watches.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
 		log.FromContext(ctx).V(1).Info("Cannot watch; trying again", "resource", of.Resource, "name", name, "error", err.Error())
 	})

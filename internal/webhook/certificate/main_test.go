@@ -35,7 +35,7 @@ const (
 	name    = service + "." + names.OperatorNamespace + ".svc"
 )
 
-// canary marks what users put into the Secret.
+// canary marks the values that users put into the Secret.
 const canary = "cAnArY-7d1f"
 
 var plane *testutil.ControlPlane
@@ -43,7 +43,7 @@ var plane *testutil.ControlPlane
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	log.SetLogger(zap.New(zap.WriteTo(&testutil.Log{}))) // that of the webhook server
+	log.SetLogger(zap.New(zap.WriteTo(&testutil.Log{}))) // the logger of the webhook server
 	var err error
 	if plane, err = testutil.Start(testutil.Options{Bare: true}); err == nil {
 		defer func() {
@@ -60,14 +60,15 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// bench is a test's cluster: the objects have fixed names, so tests share one and begin with none of them.
+// bench is the cluster of a test. The objects have fixed names, so tests share one cluster, and each starts without
+// these objects.
 type bench struct {
-	client.Client // an administrator's
+	client.Client // with the rights of an administrator
 
 	clock *testingclock.FakeClock
 	log   *testutil.Log
 
-	// before is called before each request of a replica; nil: nothing is.
+	// before is called before each request of a replica. Nil means no call.
 	before func(*http.Request)
 
 	mu     sync.Mutex
@@ -97,7 +98,7 @@ func (b *bench) secret() *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.WebhookCertificateSecret}}
 }
 
-// deleteOnce deletes an object that replicas make again: delete would delete those, too.
+// deleteOnce deletes an object that replicas make again. The method delete would also delete the new objects.
 func (b *bench) deleteOnce(t *testing.T, object client.Object) {
 	t.Helper()
 	if err := b.Delete(t.Context(), object); err != nil {
@@ -109,7 +110,7 @@ func (b *bench) deleteOnce(t *testing.T, object client.Object) {
 func (b *bench) delete(t *testing.T, object client.Object) {
 	t.Helper()
 	testutil.Eventually(t, "the object to be gone", func() (bool, error) {
-		err := b.Delete(t.Context(), object.DeepCopyObject().(client.Object)) // a copy is one, too
+		err := b.Delete(t.Context(), object.DeepCopyObject().(client.Object)) // a copy has the same type
 		return client.IgnoreNotFound(err) == nil && err != nil, client.IgnoreNotFound(err)
 	})
 }
@@ -145,7 +146,7 @@ func edit[T client.Object](t *testing.T, b *bench, object T, change func(T)) {
 		}
 		change(object)
 		err := b.Update(t.Context(), object)
-		return err == nil, nil // somebody else may have been faster
+		return err == nil, nil // another writer may have been faster
 	})
 }
 
@@ -185,7 +186,7 @@ func (b *bench) start(t *testing.T, account string) *Certificates {
 
 func (b *bench) logger() logr.Logger { return zap.New(zap.WriteTo(b.log), zap.UseDevMode(true)) }
 
-// counting counts the writes that succeed, by resource, and remembers the keys in what was read.
+// counting counts the successful writes by resource, and records the keys in the objects that were read.
 type counting struct {
 	bench *bench
 	next  http.RoundTripper
@@ -227,7 +228,7 @@ func (b *bench) told() []string {
 	return slices.Clone(b.events)
 }
 
-// expectNoSecrets fails when a key, or what a user put in the place of one, is in the log or in an event.
+// expectNoSecrets fails if the log or an event contains a key, or a value that a user put in place of a key.
 func (b *bench) expectNoSecrets(t *testing.T) {
 	t.Helper()
 	said := b.log.String() + strings.Join(b.told(), "\n")
@@ -241,7 +242,7 @@ func (b *bench) expectNoSecrets(t *testing.T) {
 	}
 }
 
-// stored returns the Secret, and nil when there is none.
+// stored returns the Secret, or nil if there is none.
 func (b *bench) stored(t *testing.T) *corev1.Secret {
 	t.Helper()
 	secret := b.secret()
@@ -273,7 +274,7 @@ func (b *bench) trusted(t *testing.T) (conversion, validation []byte) {
 	return crd.Spec.Conversion.Webhook.ClientConfig.CABundle, webhook.Webhooks[1].ClientConfig.CABundle
 }
 
-// eventuallyTrusted waits until all replicas serve one certificate, and the API server trusts its authority.
+// eventuallyTrusted waits until all replicas serve the same certificate, and the API server trusts its authority.
 func (b *bench) eventuallyTrusted(t *testing.T, replicas ...*Certificates) {
 	t.Helper()
 	testutil.Eventually(t, "the API server to trust the webhooks", func() (bool, error) {
@@ -293,7 +294,7 @@ func (b *bench) eventuallyTrusted(t *testing.T, replicas ...*Certificates) {
 	})
 }
 
-// definition calls a Service to convert.
+// definition returns a CustomResourceDefinition that calls a Service for conversion.
 func definition(service string) *apiextensionsv1.CustomResourceDefinition {
 	plural, group, _ := strings.Cut(names.CustomResourceDefinition, ".")
 	return &apiextensionsv1.CustomResourceDefinition{
@@ -318,7 +319,7 @@ func definition(service string) *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// configuration has a webhook of somebody else's beside that of a Service.
+// configuration returns a configuration with a webhook of a Service and an unrelated webhook.
 func configuration(service string) *admissionv1.ValidatingWebhookConfiguration {
 	webhook := func(name, service string) admissionv1.ValidatingWebhook {
 		ignore, none := admissionv1.Ignore, admissionv1.SideEffectClassNone
@@ -337,5 +338,5 @@ func configuration(service string) *admissionv1.ValidatingWebhookConfiguration {
 	}
 }
 
-// patience bounds what replicas should do at once.
+// patience bounds the time for what replicas should do at once.
 const patience = 20 * time.Second

@@ -9,17 +9,18 @@ import (
 const (
 	authorityLife = 10 * 365 * 24 * time.Hour
 	servingLife   = 90 * 24 * time.Hour
-	// backdated is how far before its making a certificate begins to be valid: clocks in a cluster differ, and a replica
-	// whose clock is behind keeps what another one made.
+	// backdated is how long before its creation a certificate becomes valid. Clocks in a cluster differ, and a replica
+	// whose clock is behind has to accept the certificates of other replicas.
 	backdated = 24 * time.Hour
-	// settled is how long a new authority is in the bundle before it signs: clients get the bundle with a delay.
+	// settled is how long a new authority is in the bundle before it signs, because clients get the bundle with a
+	// delay.
 	settled = time.Hour
 )
 
-// renew returns what the Secret has to hold from now on, and when to look again. It changes nothing that is still good.
+// renew returns the new content of the Secret, and when to look again. It changes nothing that is still good.
 //
-// A new authority is first only added to the bundle. It signs when it has settled, or at once when nothing else is valid.
-// An authority leaves the bundle when everything that it can have signed has expired, or when it has itself.
+// A new authority is first only added to the bundle. It signs once it has settled, or at once if nothing else is valid.
+// An authority is removed from the bundle when it or everything that it can have signed has expired.
 func renew(found content, now time.Time, dnsNames []string) (wanted content, next time.Time, err error) {
 	wanted.authorities = slices.DeleteFunc(slices.Clone(found.authorities), func(a authority) bool { return !validAt(a.certificate, now) })
 	if newest := last(wanted.authorities, authority.signs); newest == nil || !now.Before(due(newest.certificate)) {
@@ -43,7 +44,8 @@ func renew(found content, now time.Time, dnsNames []string) (wanted content, nex
 	return wanted, wanted.next(now), nil
 }
 
-// signer returns the authority that has to issue a serving certificate now; nil when that of the content serves on.
+// signer returns the authority that has to issue a serving certificate now. It returns nil if the current certificate
+// is still good.
 func (c content) signer(now time.Time, dnsNames []string) *authority {
 	serves := c.serves(now, dnsNames)
 	if serves && now.Before(due(c.serving.Leaf)) {
@@ -54,12 +56,12 @@ func (c content) signer(now time.Time, dnsNames []string) *authority {
 	}
 	newest := last(c.authorities, authority.signs)
 	if serves && newest.settles().Before(c.serving.Leaf.NotAfter) {
-		return nil // until that one has settled
+		return nil // until the newest authority has settled
 	}
 	return newest
 }
 
-// serves reports whether clients that trust the bundle take the serving certificate for all of the names.
+// serves reports whether clients that trust the bundle accept the serving certificate for all of the names.
 func (c content) serves(now time.Time, dnsNames []string) bool {
 	if c.serving == nil {
 		return false
@@ -80,8 +82,8 @@ func (c content) servesBy(a authority) bool {
 	return c.serving.Leaf.CheckSignatureFrom(a.certificate) == nil
 }
 
-// leaves returns when nothing that the authority signed is valid any more, since a later one signs in its place; false
-// while there is none.
+// leaves returns when every certificate that the authority signed has expired, given that a later authority has taken
+// over signing. It returns false while there is no later authority.
 func (c content) leaves(a authority) (time.Time, bool) {
 	later := slices.IndexFunc(c.authorities, func(b authority) bool { return b.signs() && a.made().Before(b.made()) })
 	if later < 0 {
@@ -90,7 +92,7 @@ func (c content) leaves(a authority) (time.Time, bool) {
 	return c.authorities[later].settles().Add(servingLife), true
 }
 
-// next returns when there may be something to renew: the earliest of the moments to come.
+// next returns the next time when something may have to be renewed.
 func (c content) next(now time.Time) time.Time {
 	moments := []time.Time{due(c.serving.Leaf), c.serving.Leaf.NotAfter}
 	for _, a := range c.authorities {
@@ -100,14 +102,14 @@ func (c content) next(now time.Time) time.Time {
 		}
 	}
 	moments = slices.DeleteFunc(moments, func(moment time.Time) bool { return !moment.After(now) })
-	return slices.MinFunc(moments, time.Time.Compare) // an authority that is valid ends some time
+	return slices.MinFunc(moments, time.Time.Compare) // there is a time, because every valid authority expires
 }
 
 func (a authority) signs() bool { return a.key != nil }
 
 func (a authority) settles() time.Time { return a.made().Add(settled) }
 
-// last returns the last authority for which is holds; nil when there is none.
+// last returns the last authority for which is returns true, or nil if there is none.
 func last(authorities []authority, is func(authority) bool) *authority {
 	for i := range slices.Backward(authorities) {
 		if is(authorities[i]) {

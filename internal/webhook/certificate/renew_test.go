@@ -16,7 +16,7 @@ const day = 24 * time.Hour
 
 var start = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// made is the data of a Secret that is renewed at each of these times.
+// made returns the data of a Secret that was renewed at each of these times.
 func made(t *testing.T, times ...time.Time) map[string][]byte {
 	t.Helper()
 	var data map[string][]byte
@@ -26,7 +26,7 @@ func made(t *testing.T, times ...time.Time) map[string][]byte {
 	return data
 }
 
-// renewed is the data that takes the place of the given one, and when to look again.
+// renewed returns the renewed data, and when to look again.
 func renewed(t *testing.T, data map[string][]byte, now time.Time, names ...string) (map[string][]byte, time.Time) {
 	t.Helper()
 	wanted, next, err := renew(read(data), now, names)
@@ -42,7 +42,7 @@ func renewed(t *testing.T, data map[string][]byte, now time.Time, names ...strin
 	return data, next
 }
 
-// strangeAuthority is one that this package did not make, in PEM form.
+// strangeAuthority returns an authority that this package did not make, in PEM form.
 func strangeAuthority(t *testing.T) string {
 	t.Helper()
 	template, key, err := prepare("corporate CA", start, start.Add(authorityLife))
@@ -69,7 +69,7 @@ func with(data map[string][]byte, key, value string) map[string][]byte {
 	return data
 }
 
-// What becomes of a Secret, by what it holds and when it is looked at.
+// The cases show how a Secret is renewed, by its content and the time.
 func TestRenew(t *testing.T) {
 	const old, fresh = "old", "new"
 	twoThirds := start.Add(authorityLife * 2 / 3)
@@ -79,10 +79,10 @@ func TestRenew(t *testing.T) {
 		data  map[string][]byte
 		now   time.Time
 		names []string
-		// bundle and serving say which there are afterwards: those that were there, or new ones.
+		// bundle and serving name the expected content: existing or new certificates.
 		bundle  []string
 		serving string
-		// next is when to look again; zero: whenever.
+		// next is when to look again. Zero means any time.
 		next time.Time
 	}{
 		"missing":                             {data: nil, now: start, bundle: []string{fresh}, serving: fresh, next: start.Add(settled)},
@@ -104,7 +104,7 @@ func TestRenew(t *testing.T) {
 		"no bundle":                           {data: without(made(t, start), bundleKey), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
 		"garbage for a bundle":                {data: with(made(t, start), bundleKey, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
 		"a bundle with a serving certificate": {data: with(made(t, start), bundleKey, string(foreign[corev1.TLSCertKey])), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
-		// The new authority waits: clients trust the old one, of which there is a certificate.
+		// The new authority waits, because clients trust the old one and its certificate is still valid.
 		"the key of the authority is lost":            {data: without(made(t, start), authorityKeysKey), now: start.Add(day), bundle: []string{old, fresh}, serving: old, next: start.Add(day + settled)},
 		"and the certificate ends soon":               {data: without(made(t, start), authorityKeysKey), now: start.Add(90*day - settled), bundle: []string{old, fresh}, serving: fresh},
 		"an authority at two thirds":                  {data: made(t, start, late), now: twoThirds, bundle: []string{old, fresh}, serving: old, next: twoThirds.Add(settled)},
@@ -141,7 +141,7 @@ func TestRenew(t *testing.T) {
 			if !read(data).serves(tc.now, tc.names) {
 				t.Error("clients that trust the bundle do not take the certificate")
 			}
-			// Whoever has the bundle of before takes the certificate of now, when the old authority can still sign.
+			// Clients with the previous bundle accept the current certificate if the old authority can still sign.
 			stale := content{authorities: before.authorities, serving: read(data).serving}
 			signs := func(a authority) bool { return a.signs() && validAt(a.certificate, tc.now) }
 			if last(before.authorities, signs) != nil && !stale.serves(tc.now, tc.names) {
@@ -154,8 +154,8 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// For nineteen years: whoever got the bundle in the last hour takes what is served now, and whoever has the bundle of now
-// takes what a replica serves that has not heard of the last change.
+// For nineteen years, clients that got the bundle in the last hour accept the current certificate. Clients with the
+// current bundle accept the certificate of a replica that missed the last change.
 func TestNoBundleIsLate(t *testing.T) {
 	var data map[string][]byte
 	bundles, authorities := map[time.Time][]byte{}, map[string]bool{}
@@ -187,12 +187,12 @@ func TestNoBundleIsLate(t *testing.T) {
 			now = next
 		}
 	}
-	if len(authorities) != 3 { // after two thirds of ten years, each
+	if len(authorities) != 3 { // two thirds of ten years after each
 		t.Errorf("there were %d authorities", len(authorities))
 	}
 }
 
-// Authorities of one second are in one order, so that no replica writes what another one ordered otherwise.
+// Authorities made in the same second have a fixed order, so that replicas do not overwrite each other's order.
 func TestOrder(t *testing.T) {
 	for range 10 {
 		data, _ := renewed(t, without(made(t, start), authorityKeysKey), start, name)
@@ -221,7 +221,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// A name that a subject has no room for is in the certificate all the same.
+// A name that is too long for the subject is still in the certificate.
 func TestLongName(t *testing.T) {
 	long := "webhook.namespace-with-sixty-three-characters-namespace-with-sixty-three.svc"
 	data, _ := renewed(t, nil, start, long)
@@ -230,7 +230,7 @@ func TestLongName(t *testing.T) {
 	}
 }
 
-// Whatever is in the Secret is read without harm, and made good.
+// Any content of the Secret is read without a panic, and repaired.
 func FuzzRenew(f *testing.F) {
 	wanted, _, err := renew(content{}, start, []string{name})
 	if err != nil {

@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// maxNote is the most bytes of an event's note.
+	// maxNote is the maximum length in bytes of an event's note.
 	maxNote = 1024
-	// firstRetry and lastRetry bound the pauses after failures in a row, which double.
+	// firstRetry and lastRetry bound the pauses after consecutive failures. Each pause is twice the one before.
 	firstRetry = time.Second
 	lastRetry  = time.Minute
-	// quietRetry is the pause up to which it is nothing to tell that another replica was faster.
+	// quietRetry is the pause up to which a write conflict with another replica is not reported.
 	quietRetry = 8 * time.Second
 )
 
-// reporter tells of a failure once, until it is another one or over.
+// reporter reports a failure once, until another failure takes its place or it is over.
 type reporter struct {
-	recorder events.EventRecorder // nil: none
-	// secret is the Secret with the certificates, and regards the object that events are recorded on.
+	recorder events.EventRecorder // nil means no events
+	// secret is the Secret with the certificates. regards is the object that events are recorded on.
 	secret  *metav1.PartialObjectMetadata
 	regards *metav1.PartialObjectMetadata
 	action  string
@@ -37,15 +37,15 @@ type reporter struct {
 	pause   time.Duration
 }
 
-// newReporter tells of failures of an action, as the events API has it.
+// newReporter returns a reporter for the failures of an action, in the sense of the events API.
 func newReporter(options Options, action string) *reporter {
 	secret := regard(corev1.SchemeGroupVersion.WithKind("Secret"),
 		metav1.ObjectMeta{Namespace: options.Namespace, Name: names.WebhookCertificateSecret})
 	return &reporter{recorder: options.Recorder, action: action, secret: secret, regards: secret}
 }
 
-// about has events recorded on the object of which found is what was read, so that kubectl describe shows them there. It is
-// the Secret as long as the object cannot be read.
+// about records later events on the object with the metadata found, so that kubectl describe shows them there. Events
+// are recorded on the Secret while the object cannot be read.
 func (r *reporter) about(kind schema.GroupVersionKind, found metav1.ObjectMeta) {
 	r.regards = r.secret
 	if found.UID != "" {
@@ -53,14 +53,14 @@ func (r *reporter) about(kind schema.GroupVersionKind, found metav1.ObjectMeta) 
 	}
 }
 
-// regard is what of an object an event needs to name it.
+// regard returns the metadata that an event needs to refer to an object.
 func regard(kind schema.GroupVersionKind, object metav1.ObjectMeta) *metav1.PartialObjectMetadata {
 	regarded := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: object.Namespace, Name: object.Name, UID: object.UID}}
 	regarded.SetGroupVersionKind(kind)
 	return regarded
 }
 
-// failed tells of a failure, and returns how long to wait before the next attempt.
+// failed reports a failure, and returns how long to wait before the next attempt.
 func (r *reporter) failed(ctx context.Context, err error) time.Duration {
 	r.pause = min(max(2*r.pause, firstRetry), lastRetry)
 	lost := r.pause <= quietRetry && (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err))
@@ -73,7 +73,7 @@ func (r *reporter) failed(ctx context.Context, err error) time.Duration {
 	return r.pause
 }
 
-// kindOf tells failures apart: of the same one the error may have other words each time.
+// kindOf identifies a kind of failure, because the text of the same failure may vary.
 func kindOf(err error) string {
 	if informer.Unavailable(err) {
 		return "Unavailable"
@@ -93,5 +93,5 @@ func (r *reporter) tell(ctx context.Context, err error) {
 	}
 }
 
-// works has the next failure told, whatever it is.
+// works resets the reporter, so that it reports the next failure of any kind.
 func (r *reporter) works() { r.told, r.pause = "", 0 }

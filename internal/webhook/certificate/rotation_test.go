@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// load calls the replicas' webhooks as the API server does: with the bundle that the CustomResourceDefinition has.
+// load calls the webhooks of the replicas as the API server does, with the bundle of the CustomResourceDefinition.
 type load struct {
 	bench     *bench
 	addresses []string
@@ -65,7 +65,7 @@ func serve(t *testing.T, replica *Certificates) string {
 	return listener.Addr().String()
 }
 
-// Clients that call all the time lose no request while serving certificate and authority are renewed.
+// Clients that call continuously lose no request while the serving certificate and the authority are renewed.
 func TestRotationUnderLoad(t *testing.T) {
 	b := newBench(t)
 	begin := start.Add(-authorityLife * 2 / 3)

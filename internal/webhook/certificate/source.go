@@ -25,14 +25,14 @@ import (
 
 var errNoCertificate = errors.New("there is no serving certificate for webhooks yet")
 
-// Writes of a replica: a few at once, then one each writePause. Replicas whose clocks are months apart would each find the
-// other's certificates bad.
+// The rate of writes of a replica: a few at once, then one each writePause. Replicas whose clocks are months apart
+// would each replace the other's certificates.
 const (
 	writePause = 10 * time.Second
 	writeBurst = 5
 )
 
-// source keeps the Secret and what is served of it.
+// source manages the Secret and the certificates that are served from it.
 type source struct {
 	secrets   coreclient.SecretInterface
 	metadata  metadata.Interface
@@ -42,16 +42,16 @@ type source struct {
 	report    *reporter
 	writes    *rate.Limiter
 	changed   signal
-	// published are sent to those who use the bundle.
+	// published are the signals to the users of the bundle.
 	published []signal
 	current   atomic.Pointer[served]
 }
 
-// served is what of a Secret is in use.
+// served is the part of a Secret that is in use.
 type served struct {
 	serving *tls.Certificate
 	bundle  []byte
-	// until is when there may be something to renew.
+	// until is when something may have to be renewed.
 	until time.Time
 }
 
@@ -63,7 +63,7 @@ func newSource(c clients, options Options) *source {
 	}
 }
 
-// run keeps the certificates until ctx ends.
+// run manages the certificates until ctx ends.
 func (s *source) run(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -87,7 +87,7 @@ func (s *source) look(ctx context.Context) time.Duration {
 	return next.Sub(now)
 }
 
-// renew publishes what the Secret holds, or is made to hold, and returns when to look again.
+// renew publishes the content of the Secret after any renewal, and returns when to look again.
 func (s *source) renew(ctx context.Context, now time.Time) (time.Time, error) {
 	secret, err := s.secrets.Get(ctx, names.WebhookCertificateSecret, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -128,7 +128,7 @@ func (s *source) renew(ctx context.Context, now time.Time) (time.Time, error) {
 	return next, nil
 }
 
-// isCurrent reports whether the Secret has this bundle. When it has another one, the source gets and publishes that.
+// isCurrent reports whether the Secret has this bundle. If it has another one, the source reads and publishes that.
 func (s *source) isCurrent(ctx context.Context, bundle []byte) (bool, error) {
 	secret, err := s.secrets.Get(ctx, names.WebhookCertificateSecret, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -141,7 +141,7 @@ func (s *source) isCurrent(ctx context.Context, bundle []byte) (bool, error) {
 	return current, nil
 }
 
-// write creates or updates the Secret; of two replicas one succeeds.
+// write creates or updates the Secret. If two replicas write, one of them succeeds.
 func (s *source) write(ctx context.Context, secret *corev1.Secret, data map[string][]byte, now time.Time) error {
 	if s.writes.TokensAt(now) < 1 {
 		return fmt.Errorf("it was written more than %d times in a row: compare the clocks of the nodes, and see who else writes it", writeBurst)
@@ -169,12 +169,12 @@ func (s *source) newSecret() *corev1.Secret {
 	}
 }
 
-// isManaged reports whether the Secret is one that this package made.
+// isManaged reports whether this package made the Secret.
 func isManaged(secret *corev1.Secret) bool {
 	return secret.Type == corev1.SecretTypeTLS && secret.Labels[names.LabelManagedBy] == names.ManagedBy
 }
 
-// publish serves content from now on, and tells those who use the bundle when that changed.
+// publish serves the content from now on, and signals the users of the bundle if the bundle changed.
 func (s *source) publish(c content, next time.Time) {
 	before := s.current.Load()
 	now := &served{serving: c.serving, bundle: c.bundle(), until: next}

@@ -19,10 +19,10 @@ import (
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions/status,resourceNames=llamastackdistributions.llamastack.io,verbs=patch
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=llama-stack-k8s-operator-validating-webhook-configuration,verbs=get;list;watch;patch
 
-// conversion stands for the one webhook of a definition.
+// conversion is the name for the only webhook of a definition.
 const conversion = "conversion"
 
-// definitionTarget is the conversion in the CustomResourceDefinition.
+// definitionTarget returns the target for the conversion webhook in the CustomResourceDefinition.
 func definitionTarget(c clients, options Options) *target {
 	definitions := c.definitions.CustomResourceDefinitions()
 	return &target{
@@ -56,7 +56,7 @@ func definitionTarget(c clients, options Options) *target {
 	}
 }
 
-// validatingTarget is the ValidatingWebhookConfiguration.
+// validatingTarget returns the target for the ValidatingWebhookConfiguration.
 func validatingTarget(c clients, options Options) *target {
 	configurations := c.admission.ValidatingWebhookConfigurations()
 	return &target{
@@ -90,7 +90,7 @@ func validatingTarget(c clients, options Options) *target {
 	}
 }
 
-// patchOf is a patch of one field that fails when the object changed since it was read.
+// patchOf returns a patch of one field that fails if the object changed since it was read.
 func patchOf(found webhooks, value any, field string) ([]byte, error) {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": found.ResourceVersion}, field: value,

@@ -14,18 +14,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// answer is the review that goes back. Its beginning is held, so that most failures leave nothing behind; what is more
-// than that goes out at once.
+// answer is the review in the response. Its beginning is buffered, so that most failures discard it. The rest is sent
+// at once.
 type answer struct {
 	to   http.ResponseWriter
 	pace *pace
 	held []byte
-	// objects is how many there are, and sent says that the beginning is out.
+	// objects is the number of objects. sent reports that the beginning was sent.
 	objects int
 	sent    bool
 }
 
-// begin writes what comes before the objects.
+// begin writes the part before the objects.
 func (a *answer) begin(uid string) {
 	a.held = fmt.Appendf(a.held, `{"kind":%q,"apiVersion":%q,"response":{"uid":%s,"convertedObjects":[`,
 		reviewKind, reviewVersion, encoded(uid))
@@ -50,7 +50,7 @@ func (a *answer) add(object []byte, version string) error {
 	return nil
 }
 
-// send writes out what is held, before the request was read to its end.
+// send writes the buffered part before the request was read to its end.
 func (a *answer) send() error {
 	if !a.sent {
 		if err := http.NewResponseController(a.to).EnableFullDuplex(); err != nil {
@@ -69,7 +69,7 @@ func (a *answer) header(code int) {
 	a.to.WriteHeader(code)
 }
 
-// finish writes how the conversion went. A failure takes back the objects that are not out yet.
+// finish writes the result of the conversion. A failure discards the objects that were not sent yet.
 func (a *answer) finish(v *review) error {
 	code := http.StatusOK
 	if !a.sent && (v.failure != nil || len(a.held) == 0) {
@@ -93,7 +93,7 @@ func (a *answer) finish(v *review) error {
 	return a.pace.write(a.to, a.held)
 }
 
-// whole is an answer without objects.
+// whole returns an answer without objects.
 func whole(v *review) []byte {
 	version := v.apiVersion
 	if !strings.HasPrefix(version, apiextensionsv1.GroupName+"/") {
@@ -115,11 +115,11 @@ func result(failure error) metav1.Status {
 	return metav1.Status{Status: metav1.StatusFailure, Message: failure.Error()}
 }
 
-// encoded is a value as JSON.
+// encoded returns a value as JSON.
 func encoded(value any) []byte {
 	data, err := json.Marshal(value)
 	if err != nil {
-		return slices.Clone([]byte("null")) // texts and numbers can be encoded
+		return slices.Clone([]byte("null")) // strings and numbers can always be encoded
 	}
 	return data
 }

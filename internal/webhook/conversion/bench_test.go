@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/conversion"
 )
 
-// typical is an object as a cluster has it: with its status and managed fields, and what kubectl apply keeps of it.
+// typical returns an object as in a cluster, with its status, its managed fields and the annotation of kubectl apply.
 func typical(t testing.TB, version string) string {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + version + ".json")
@@ -28,8 +28,8 @@ func typical(t testing.TB, version string) string {
 	return string(bytes.TrimSpace(data))
 }
 
-// BenchmarkConvert is what a review costs in the handler: 100 µs for one object and 200 ms for a thousand are the bounds,
-// on a quiet core.
+// BenchmarkConvert measures the time of a review in the handler. The bounds on an idle core are 100 µs for one object
+// and 200 ms for a thousand.
 func BenchmarkConvert(b *testing.B) {
 	for name, c := range map[string]struct {
 		version, desired string
@@ -57,8 +57,8 @@ func BenchmarkConvert(b *testing.B) {
 	}
 }
 
-// BenchmarkConvertLarge converts 200 objects of 1.5 MiB in one review, over a connection, with the memory limit that
-// the operator runs with. It reports the most that the heap had, with the client's part and what was not collected yet.
+// BenchmarkConvertLarge converts 200 objects of 1.5 MiB in one review over a connection, with the operator's memory
+// limit. It reports the peak of the heap, which includes the client's part and garbage that was not collected yet.
 func BenchmarkConvertLarge(b *testing.B) {
 	server := serve(b)
 	for b.Loop() {
@@ -99,7 +99,7 @@ func counted(b *testing.B, server *httptest.Server, body io.Reader, size int64) 
 	return outcome{message: to.last}
 }
 
-// peak is the largest heap while a function runs.
+// peak returns the largest heap size while a function runs.
 func peak(run func()) uint64 {
 	var most uint64
 	var sampler sync.WaitGroup

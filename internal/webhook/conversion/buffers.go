@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// buffers are the memory that a review works in. Small ones go on to the next review: most reviews have one object, and
-// to allocate these would take as long as to convert it.
+// buffers is the memory that a review works in. Small buffers are reused for the next review, because most reviews have
+// one object, and allocating the buffers would take as long as converting it.
 type buffers struct {
 	in           *bufio.Reader
 	object, held []byte
 }
 
-// maxKept is how many bytes a buffer may have to go on to the next review.
+// maxKept bounds the size in bytes of a buffer that is reused.
 const maxKept = 64 << 10
 
 var spare = sync.Pool{New: func() any { return &buffers{in: bufio.NewReaderSize(nil, readAhead)} }}
@@ -20,12 +20,12 @@ var spare = sync.Pool{New: func() any { return &buffers{in: bufio.NewReaderSize(
 func takeBuffers() *buffers {
 	taken, ok := spare.Get().(*buffers)
 	if !ok {
-		panic("the pool has something else than buffers") // it is filled here alone
+		panic("the pool has something else than buffers") // only this package fills the pool
 	}
 	return taken
 }
 
-// giveBack ends the use of the buffers, which keep nothing of the review.
+// giveBack returns the buffers to the pool without references to the review.
 func (b *buffers) giveBack(object, held []byte) {
 	b.in.Reset(nil)
 	b.object, b.held = kept(object), kept(held)

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/conversion"
 )
 
-// FuzzHandler holds for any request: the answer is a review. What is a success has converted every object of a review
-// that encoding/json reads the same way, and kept its name.
+// FuzzHandler checks that the answer to any request is a review. A successful answer contains every object of a review
+// that encoding/json reads the same way, converted and with the same name.
 func FuzzHandler(f *testing.F) {
 	for _, body := range []string{
 		"", "{", "null", reviewOf(v2), reviewOf(v2, older("a"), newer("b")), reviewOf(v1, older("a"), newer("b")), reviewOf(v2, "7"),
@@ -47,12 +47,12 @@ func FuzzHandler(f *testing.F) {
 	})
 }
 
-// compareObjects looks at the answer as an API server does.
+// compareObjects checks the answer as an API server does.
 func compareObjects(t *testing.T, data []byte, got apiextensionsv1.ConversionReview) {
 	t.Helper()
 	var sent apiextensionsv1.ConversionReview
 	if err := json.Unmarshal(data, &sent); err != nil || sent.Request == nil {
-		return // what is not looked at may be anything
+		return // values that are not read may have any content
 	}
 	if got.Response.UID != sent.Request.UID || len(got.Response.ConvertedObjects) != len(sent.Request.Objects) {
 		t.Fatalf("uid %q with %d objects for uid %q with %d", got.Response.UID, len(got.Response.ConvertedObjects), sent.Request.UID,

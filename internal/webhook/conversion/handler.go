@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	// smallReview is how many bytes of a review are held in memory at most before they go to the API server: an ordinary
-	// review is read whole before it is answered, and fails as a whole. It also bounds what is an ordinary one.
+	// smallReview bounds the bytes of an answer that are buffered before they are sent to the API server. It also
+	// bounds the size of a small review. A small review is read completely before it is answered, and fails as a whole.
 	smallReview = 1 << 20
-	// smallReviews and largeReviews are how many reviews are worked on at once. Others wait. Two large ones take 64 MiB
-	// when their objects are as large as they may be.
+	// smallReviews and largeReviews bound the number of concurrent reviews. Other reviews wait. Two large reviews take
+	// 64 MiB if their objects have the maximum size.
 	smallReviews = 16
 	largeReviews = 2
 )
 
 // Handler serves ConversionReviews of apiextensions.k8s.io/v1 for LlamaStackDistributions.
 //
-// Every answer is a ConversionReview. What cannot be converted has the result Failure, with a message that names the
-// object; the status code is 200 all the same, for an API server shows nothing of another answer's message. It is 400
-// for what is no review, 405 for another method than POST and 415 for another media type than JSON.
+// Every answer is a ConversionReview. A failed conversion has the result Failure, with a message that names the object.
+// Its status code is still 200, because an API server shows no message of an answer with another code. The code is 400
+// for a request that is not a review, 405 for a method other than POST, and 415 for a media type other than JSON.
 //
-// The uid, the desiredAPIVersion and the review's own kind and apiVersion have to come before the objects, as every API
-// server writes them. A review that is larger than a mebibyte is answered while it is still read; the server has to
-// speak HTTP/2, or HTTP/1.1 as net/http does.
+// The uid, the desiredAPIVersion and the review's own kind and apiVersion have to precede the objects, as every API
+// server writes them. A review larger than a mebibyte is answered while it is still being read. The server has to use
+// HTTP/2, or HTTP/1.1 as net/http does.
 func Handler(log logr.Logger) http.Handler {
 	return &handler{
 		log: log, small: make(chan struct{}, smallReviews), large: make(chan struct{}, largeReviews),
@@ -51,7 +51,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	leave, err := h.enter(r)
 	if err != nil {
-		return // nobody waits for an answer any more
+		return // the client is gone
 	}
 	defer leave()
 	v := newReview(w, r)
@@ -66,7 +66,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter waits until a review of this size may be worked on.
+// enter waits for a free slot for a review of this size.
 func (h *handler) enter(r *http.Request) (leave func(), err error) {
 	slots := h.large
 	if r.ContentLength >= 0 && r.ContentLength <= smallReview {

@@ -24,7 +24,7 @@ const (
 	v2 = "llamastack.io/v1alpha2"
 )
 
-// older and newer are objects of both versions.
+// older and newer return objects of the two versions.
 func older(name string) string {
 	return `{"apiVersion":"` + v1 + `","kind":"LlamaStackDistribution","metadata":{"name":"` + name +
 		`","namespace":"team-a","uid":"uid-` + name + `"},"spec":{"replicas":1,"server":{"distribution":{"name":"starter"}}}}`
@@ -35,7 +35,7 @@ func newer(name string) string {
 		`","namespace":"team-a","uid":"uid-` + name + `"},"spec":{"distribution":{"name":"starter","version":"0.7"}}}`
 }
 
-// reviewOf is a review as an API server writes it.
+// reviewOf returns a review as an API server writes it.
 func reviewOf(desired string, objects ...string) string {
 	return `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"u-1","desiredAPIVersion":"` + desired +
 		`","objects":[` + strings.Join(objects, ",") + `]}}` + "\n"
@@ -48,7 +48,7 @@ func serve(t testing.TB) *httptest.Server {
 	return server
 }
 
-// answered is what came back, and with which status code.
+// answered is a decoded answer with its status code.
 type answered struct {
 	apiextensionsv1.ConversionReview
 	code int
@@ -75,7 +75,7 @@ func post(t testing.TB, server *httptest.Server, body io.Reader) answered {
 	return got
 }
 
-// Every object comes back in the version that is wanted, in its place and under its name.
+// Every object comes back in the requested version, in the same order and with the same name.
 func TestConverts(t *testing.T) {
 	server := serve(t)
 	for _, desired := range []string{v1, v2} {
@@ -107,7 +107,7 @@ func TestConverts(t *testing.T) {
 	}
 }
 
-// Reviews at once have nothing to do with one another.
+// Concurrent reviews do not affect one another.
 func TestReviewsAtOnce(t *testing.T) {
 	server := serve(t)
 	for client := range 4 {
@@ -146,7 +146,7 @@ func TestNothingToConvert(t *testing.T) {
 	}
 }
 
-// Whatever arrives, the answer is a review that says what is wrong with which object.
+// For any request, the answer is a review that names the object and its problem.
 func TestBadInput(t *testing.T) {
 	server := serve(t)
 	swap := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
@@ -203,7 +203,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// What is wrong in an object that can be stored is for validation to tell: a conversion that fails breaks a whole list.
+// Validation reports errors in objects that can be stored. A conversion must not fail because of them, because that
+// breaks a whole list.
 func TestOddObjectsAreConverted(t *testing.T) {
 	server := serve(t)
 	for name, object := range map[string]string{

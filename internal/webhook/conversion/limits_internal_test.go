@@ -11,7 +11,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// Large reviews wait for each other and not in the way of ordinary ones.
+// Large reviews wait for each other and do not block small ones.
 func TestLargeReviewsWait(t *testing.T) {
 	h, ok := Handler(logr.Discard()).(*handler)
 	if !ok {
@@ -47,7 +47,7 @@ func TestLargeReviewsWait(t *testing.T) {
 	}
 }
 
-// deadlined notes what deadlines a handler sets.
+// deadlined records the deadlines that a handler sets.
 type deadlined struct {
 	*httptest.ResponseRecorder
 	read, write []time.Time
@@ -63,7 +63,7 @@ func (d *deadlined) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// Who sends or reads too slowly is cut off, and the connection goes on without deadlines.
+// A request whose body or answer is too slow is aborted. Afterwards the connection has no deadlines.
 func TestDeadlines(t *testing.T) {
 	to := &deadlined{ResponseRecorder: httptest.NewRecorder()}
 	body := `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","x":"` + strings.Repeat("x", 4*slowest) + `"}`
@@ -84,7 +84,7 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// Once nobody waits for the answer, nothing more is converted.
+// After the request was cancelled, no more objects are converted.
 func TestEndsWithItsRequest(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	const object = `{"apiVersion":"llamastack.io/v1alpha1","kind":"LlamaStackDistribution","metadata":{"name":"a"}}`

@@ -6,10 +6,11 @@ import (
 	"fmt"
 )
 
-// maxName bounds what a message repeats of a name.
+// maxName bounds the length of a name in a message.
 const maxName = 253
 
-// nameOf is the namespace and name of an object for a message. The object may be cut off, or no JSON behind them.
+// nameOf returns the namespace and name of an object for a message. The object may be truncated, or invalid JSON after
+// the metadata.
 func nameOf(object []byte) string {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	var namespace, name string
@@ -39,7 +40,7 @@ func nameOf(object []byte) string {
 	return fmt.Sprintf("%q", name)
 }
 
-// metadataNames reads the metadata as far as it gets.
+// metadataNames reads the metadata as far as possible.
 func metadataNames(decoder *json.Decoder) (namespace, name string) {
 	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
 		return "", ""

@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	// grace is what a sender or reader may take beside its bytes.
+	// grace is the time that a sender or reader may take in addition to the time for its bytes.
 	grace = 10 * time.Second
-	// slowest is how many bytes a second are to come or go at least. An API server is a thousand times as fast; who
-	// sends byte by byte would keep others from being served.
+	// slowest is the minimum rate in bytes per second of reading and writing. An API server is a thousand times as
+	// fast. A client that sends byte by byte would block other clients.
 	slowest = 1 << 20
-	// deadlineEvery is after how many bytes deadlines move.
+	// deadlineEvery is the number of bytes after which deadlines are moved.
 	deadlineEvery = 256 << 10
 )
 
-// pace ends requests that are too slow. Time does not pass for a review that waits for others.
+// pace ends requests that are too slow. The time that a review waits for others does not count.
 type pace struct {
 	body    io.Reader
 	control *http.ResponseController
 	start   time.Time
-	// in and out are the bytes so far, and due those at which a deadline moves.
+	// in and out count the bytes so far. due is the count at which a deadline is moved.
 	in, out, due int64
 }
 
@@ -47,7 +47,7 @@ func (p *pace) write(w io.Writer, data []byte) error {
 	return err
 }
 
-// move sets the deadlines. A server without any is one of a test.
+// move sets the deadlines. Only a server in a test has none.
 func (p *pace) move() {
 	moved := p.in + p.out
 	if moved < p.due {
@@ -59,7 +59,7 @@ func (p *pace) move() {
 	_ = p.control.SetWriteDeadline(deadline)
 }
 
-// end takes the deadlines away: the connection goes on to other requests.
+// end removes the deadlines, because the connection is reused for other requests.
 func (p *pace) end() {
 	_ = p.control.SetReadDeadline(time.Time{})
 	_ = p.control.SetWriteDeadline(time.Time{})

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// maxObject is how many bytes an object may have. An API server takes 3 MiB from a client, and etcd stores 1.5 MiB
-	// unless somebody raised that; each <, > and & of a text takes six bytes here.
+	// maxObject bounds the size of an object in bytes. An API server accepts 3 MiB from a client, and etcd stores 1.5
+	// MiB by default. Each <, > and & of a string takes six bytes here.
 	maxObject = 8 << 20
-	// readAhead is how much of the stream is read at once.
+	// readAhead is the size of the read buffer.
 	readAhead = 32 << 10
-	// maxDrained is how much of a review that failed is still read, so that the answer arrives.
+	// maxDrained bounds how much of a failed review is still read, so that the answer arrives.
 	maxDrained = 1 << 30
 
 	reviewKind = "ConversionReview"
@@ -27,20 +27,20 @@ const (
 
 var reviewVersion = apiextensionsv1.SchemeGroupVersion.String()
 
-// review is one review while it is read.
+// review is a review that is being read.
 type review struct {
 	in     scanner
 	answer *answer
 	object []byte
-	// buffers are what the three above work in.
+	// buffers is the memory of the three fields above.
 	buffers *buffers
-	// ended says why nobody waits for an answer any more.
+	// ended returns why the client no longer waits for an answer.
 	ended func() error
 
 	kind, apiVersion, uid, desired string
-	// requested and listed say that the review has a request, and that one objects.
+	// requested reports that the review has a request. listed reports that the request has objects.
 	requested, listed bool
-	// failure is the first thing that is wrong. Nothing is converted any more.
+	// failure is the first error. After it, nothing is converted.
 	failure error
 }
 
@@ -53,8 +53,8 @@ func newReview(w http.ResponseWriter, r *http.Request) *review {
 	}
 }
 
-// end ends a review, with the error of its last write. What it worked in goes to other reviews, unless something went
-// wrong: a server may still read what it could not write.
+// end ends a review, with the error of its last write. Its buffers are reused unless something failed, because a server
+// may still read what it could not write.
 func (v *review) end(err error) {
 	v.answer.pace.end()
 	if err == nil && v.failure == nil {
@@ -62,7 +62,7 @@ func (v *review) end(err error) {
 	}
 }
 
-// read reads the review to its end, and converts its objects meanwhile.
+// read reads the review to its end, and converts its objects on the way.
 func (v *review) read() {
 	if err := v.parse(); err != nil {
 		v.fail(err)
@@ -78,7 +78,7 @@ func (v *review) read() {
 	}
 }
 
-// fail notes what is wrong, unless something else was before.
+// fail records the first error.
 func (v *review) fail(err error) {
 	if v.failure == nil {
 		v.failure = err
@@ -133,7 +133,7 @@ func (v *review) request() error {
 	})
 }
 
-// objects converts one object after the other. Once something is wrong, the rest is read over.
+// objects converts one object after the other. After an error, the rest is skipped.
 func (v *review) objects() error {
 	if err := v.checkBefore(); err != nil {
 		v.fail(err)
@@ -153,7 +153,7 @@ func (v *review) objects() error {
 	return v.in.items('[', ']', v.convert)
 }
 
-// convert reads one object, converts it and gives it to the answer. An error says that the review cannot be read any
+// convert reads one object, converts it and adds it to the answer. It returns an error if the review cannot be read any
 // further.
 func (v *review) convert(i int) error {
 	if v.failure != nil {
@@ -176,14 +176,14 @@ func (v *review) convert(i int) error {
 	return nil
 }
 
-// failIfEnded stops the work when nobody waits for the answer any more.
+// failIfEnded stops the work if the client no longer waits for the answer.
 func (v *review) failIfEnded() {
 	if err := v.ended(); err != nil {
 		v.fail(fmt.Errorf("the request ended: %w", err))
 	}
 }
 
-// checkBefore refuses to convert for a review that says later what it wants.
+// checkBefore rejects a review in which the objects precede the fields that they depend on.
 func (v *review) checkBefore() error {
 	if v.listed {
 		return errors.New("request.objects stands twice in the review")

@@ -10,21 +10,21 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
-// scanner reads JSON from a stream, value by value. It keeps nothing but what it is asked for, and needs no more memory
-// for a deep value than for a flat one. What is inside a value that it does not keep is not checked.
+// scanner reads JSON from a stream, value by value. It keeps only what is requested, and needs no more memory for a
+// deep value than for a flat one. It does not validate the inside of a value that it does not keep.
 type scanner struct {
 	in *bufio.Reader
-	// last is the text that was read last, as it is spelt.
+	// last is the last string that was read, as it is spelt.
 	last []byte
 }
 
-// errSyntax is said of what is not JSON.
+// errSyntax is the error for invalid JSON.
 var errSyntax = errors.New("the review is not JSON")
 
-// errTooLong is said of a value of more bytes than are wanted.
+// errTooLong is the error for a value longer than the limit.
 var errTooLong = errors.New("too long")
 
-// next is the first byte that is not space. It stays in the stream.
+// next returns the first byte that is not white space. It stays in the stream.
 func (s *scanner) next() (byte, error) {
 	for {
 		c, err := s.in.ReadByte()
@@ -37,7 +37,7 @@ func (s *scanner) next() (byte, error) {
 	}
 }
 
-// take reads one byte that has to be there.
+// take reads one required byte.
 func (s *scanner) take(want byte) error {
 	c, err := s.next()
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *scanner) take(want byte) error {
 	return err
 }
 
-// fields calls a function for every field of an object, which has to read the value.
+// fields calls a function for every field of an object. The function has to read the value.
 func (s *scanner) fields(each func(key string) error) error {
 	return s.items('{', '}', func(int) error {
 		key, err := s.text()
@@ -91,10 +91,10 @@ func (s *scanner) items(opening, closing byte, each func(i int) error) error {
 	}
 }
 
-// maxText bounds the texts of a review: none is as long.
+// maxText bounds the strings of a review. Valid strings are shorter.
 const maxText = 1 << 10
 
-// text reads a value that has to be a text.
+// text reads a value that has to be a string.
 func (s *scanner) text() (string, error) {
 	var err error
 	if s.last, err = s.value(s.last[:0], maxText); err != nil {
@@ -110,7 +110,7 @@ func (s *scanner) text() (string, error) {
 	return text, nil
 }
 
-// spelt is what a text says whose spelling says it: most do.
+// spelt returns the value of a plain ASCII string without escapes, as most strings are. It returns false for others.
 func spelt(raw []byte) (string, bool) {
 	last := len(raw) - 1
 	if last < 1 || raw[0] != '"' || raw[last] != '"' {
@@ -122,10 +122,10 @@ func spelt(raw []byte) (string, bool) {
 	return string(raw[1:last]), true
 }
 
-// skip reads over a value.
+// skip skips a value.
 func (s *scanner) skip() error { return s.scan(func([]byte) {}) }
 
-// value adds a value to dst. A longer one than limit is cut off there, and an error; it is read to its end all the same.
+// value appends a value to dst. A value longer than limit is truncated and gives an error, but is read to its end.
 func (s *scanner) value(dst []byte, limit int) ([]byte, error) {
 	tooLong := false
 	err := s.scan(func(part []byte) {
@@ -139,7 +139,7 @@ func (s *scanner) value(dst []byte, limit int) ([]byte, error) {
 	return dst, err
 }
 
-// scan gives a value to a function, part by part.
+// scan passes a value to a function, part by part.
 func (s *scanner) scan(each func(part []byte)) error {
 	if _, err := s.next(); err != nil {
 		return err
@@ -162,15 +162,16 @@ func (s *scanner) scan(each func(part []byte)) error {
 	}
 }
 
-// ender finds where a value ends.
+// ender finds the end of a value.
 type ender struct {
 	depth           int
 	inText, escaped bool
-	// scalar says that the value is a number or a word, which ends before the next byte that is none of it.
+	// scalar reports that the value is a number or a literal, which ends before the next byte that does not belong to
+	// it.
 	scalar bool
 }
 
-// scan says how many bytes of a part belong to the value, and whether it ends there.
+// scan returns how many bytes of a part belong to the value, and whether the value ends there.
 func (e *ender) scan(part []byte) (int, bool) {
 	for i := 0; i < len(part); i++ {
 		if e.inText {
@@ -203,7 +204,7 @@ func (e *ender) scan(part []byte) (int, bool) {
 	return len(part), false
 }
 
-// text leads from within a text to behind it, or to the end of the part.
+// text returns the index after the string that contains i, or the end of the part.
 func (e *ender) text(part []byte, i int) int {
 	for ; i < len(part); i++ {
 		if e.escaped {
@@ -224,12 +225,12 @@ func (e *ender) text(part []byte, i int) int {
 	return i
 }
 
-// structural are the bytes that begin or end a text, an object or a list.
+// structural are the bytes that begin or end a string, an object or a list.
 var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// early says of the end of a stream that it comes too soon.
+// early turns the end of a stream into an error about a truncated review.
 func early(err error) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: it ends in the middle", errSyntax)

@@ -17,12 +17,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/conversion"
 )
 
-// large is an object of about that many bytes: a list that conversion copies.
+// large returns an object of about that many bytes. It contains a list that conversion copies.
 func large(name string, size int) string {
 	return strings.Replace(older(name), `"server":{`, `"server":{"containerSpec":{"args":["`+strings.Repeat(`x","`, size/4)+`x"]},`, 1)
 }
 
-// repeated is a review of one object many times, which is not held as a whole.
+// repeated is a review with one object many times. It is not held in memory as a whole.
 type repeated struct {
 	head, object, tail string
 	times              int
@@ -56,19 +56,20 @@ func (r *repeated) Read(data []byte) (int, error) {
 	}
 }
 
-// many is a review of one object so many times.
+// many returns a review with one object that many times.
 func many(object string, times int) *repeated {
 	head, tail, _ := strings.Cut(reviewOf(v2, "*"), "*")
 	return &repeated{head: head, object: object, tail: tail, times: times}
 }
 
-// outcome is what came back, of which the objects are only counted.
+// outcome is a decoded answer, in which objects are only counted.
 type outcome struct {
 	objects, bytes  int
 	status, message string
 }
 
-// stream sends a review as an API server does, over HTTP/1.1 and with its length, and reads the answer while it is sent.
+// stream sends a review as an API server does, over HTTP/1.1 with a content length, and reads the answer while it
+// sends.
 func stream(t testing.TB, server *httptest.Server, body io.Reader, size int64) outcome {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
@@ -138,7 +139,7 @@ func readOutcome(t testing.TB, body io.Reader) outcome {
 	return got
 }
 
-// A list that nobody could hold is converted as it comes.
+// A list that is too large for memory is converted as a stream.
 func TestStreams(t *testing.T) {
 	server := serve(t)
 	body := many(large("a", 3<<19), 10)
@@ -146,13 +147,13 @@ func TestStreams(t *testing.T) {
 	if got.objects != 10 || got.status != "Success" || got.bytes < 10*3<<19 {
 		t.Errorf("got %+v", got)
 	}
-	// Nothing of it stays with the connection.
+	// The connection keeps nothing of it.
 	if again := post(t, server, strings.NewReader(reviewOf(v2, older("a")))); again.Response.Result.Status != "Success" {
 		t.Errorf("the next review: %+v", again.Response.Result)
 	}
 }
 
-// What fails after a part of the answer is out ends as an answer all the same.
+// A failure after a part of the answer was sent still gives a complete answer.
 func TestFailsInTheMiddle(t *testing.T) {
 	server := serve(t)
 	bad := strings.Replace(older("bad"), "LlamaStackDistribution", "Pod", 1)
@@ -174,8 +175,8 @@ func TestFailsInTheMiddle(t *testing.T) {
 	}
 }
 
-// A review needs memory for its largest object and not for all. What is counted is all that was ever allocated, for
-// buffers that grow too.
+// A review needs memory for its largest object and not for all. The test counts every allocation, because buffers can
+// grow too.
 func TestMemoryOfAReview(t *testing.T) {
 	const size, objects, most = 3 << 19, 8, 12
 	handler := conversion.Handler(logr.Discard())
@@ -215,7 +216,7 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// counter takes an answer without keeping it.
+// counter accepts an answer without keeping it.
 type counter struct {
 	header http.Header
 	bytes  int

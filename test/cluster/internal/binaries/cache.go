@@ -14,17 +14,15 @@ import (
 	"time"
 )
 
-// Cache is the folder that built programs are kept in, one folder per build.
+// Cache is the directory of built programs, with one directory per build.
 type Cache struct {
-	// Folder holds the builds and a lock file for each.
+	// Folder contains the builds and a lock file for each.
 	Folder string
-	// Progress receives one line per step of a build, and nothing when the
-	// programs are there already.
+	// Progress receives one line per step of a build, and nothing if the programs already exist.
 	Progress io.Writer
 }
 
-// DefaultFolder is where builds are kept for a user: below $XDG_CACHE_HOME,
-// or ~/.cache when that is not set.
+// DefaultFolder returns the directory for a user's builds: below $XDG_CACHE_HOME, or ~/.cache if that is not set.
 func DefaultFolder() (string, error) {
 	user, err := os.UserCacheDir()
 	if err != nil {
@@ -33,8 +31,8 @@ func DefaultFolder() (string, error) {
 	return filepath.Join(user, "llama-stack-k8s-operator", "kubernetes"), nil
 }
 
-// Ensure returns the folder with the set's programs and builds them when it
-// is not there. A first build takes minutes.
+// Ensure returns the directory with the set's programs, and builds them if it does not exist. A first build takes
+// minutes.
 func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 	compiler, err := findToolchain(ctx, s)
 	if err != nil {
@@ -52,13 +50,13 @@ func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !complete(folder, s) { // not built by the caller we waited for
+	if !complete(folder, s) { // not built by the caller that held the lock
 		err = c.buildAll(ctx, s, compiler, folder)
 	}
 	return folder, errors.Join(err, unlock())
 }
 
-// buildAll builds every program beside folder and renames the result.
+// buildAll builds every program beside folder and then renames the result.
 func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder string) error {
 	staging := folder + ".partial"
 	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o750)); err != nil {
@@ -84,8 +82,7 @@ func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder s
 	return nil
 }
 
-// step writes the name of a step, does it, and completes the line with the
-// seconds it took.
+// step writes the name of a step, runs it, and completes the line with the seconds it took.
 func (c Cache) step(name string, do func() error) error {
 	fmt.Fprintf(c.Progress, "  %-24s", name)
 	start := time.Now()
@@ -97,8 +94,8 @@ func (c Cache) step(name string, do func() error) error {
 	return nil
 }
 
-// key names a build after everything that decides its content: the versions
-// for people to read, and a digest of the module's files and of the flags.
+// key returns the name of a build. It depends on all inputs of the build: the versions in readable form, and a digest
+// of the module's files and of the flags.
 func key(s Set, compiler toolchain) (string, error) {
 	digest := sha256.New()
 	if err := addModule(digest, s.Module); err != nil {
@@ -109,8 +106,7 @@ func key(s Set, compiler toolchain) (string, error) {
 	return fmt.Sprintf("%s-%s-%s-%s-%s", s.Version, compiler.version, compiler.os, compiler.arch, short), nil
 }
 
-// addModule digests the files of a module that a build reads, in the order of
-// their names.
+// addModule adds the files of a module that a build reads to a digest, in the order of their names.
 func addModule(digest io.Writer, module string) error {
 	files := os.DirFS(module)
 	return fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -123,7 +119,7 @@ func addModule(digest io.Writer, module string) error {
 	})
 }
 
-// decides tells whether a file of that name decides what is built.
+// decides reports whether a file with that name affects the build.
 func decides(name string) bool {
 	if name == "go.mod" || name == "go.sum" {
 		return true
@@ -131,8 +127,8 @@ func decides(name string) bool {
 	return filepath.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go")
 }
 
-// complete tells whether folder holds every program. Folders appear whole, so
-// this only guards against a user's own clean-up.
+// complete reports whether folder contains every program. Folders appear complete, so this only guards against a
+// clean-up by the user.
 func complete(folder string, s Set) bool {
 	for _, program := range s.Programs {
 		info, err := os.Stat(filepath.Join(folder, program.Name))

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 )
 
-// fakeGo stands in for the go command: it logs its arguments and writes the
-// output file of a build. $FAIL names a package that does not compile.
+// fakeGo replaces the go command. It logs its arguments and writes the output file of a build. $FAIL names a package
+// that does not compile.
 const fakeGo = `#!/bin/sh
 echo "$*" >>"$CALLS"
 case $1 in
@@ -26,7 +26,7 @@ build)
 esac
 `
 
-// bench is a cache, a line and a log of the calls of the go command.
+// bench holds a cache, a line and a log of the calls of the go command.
 type bench struct {
 	cache    Cache
 	set      Set
@@ -61,7 +61,7 @@ func put(t *testing.T, file, text string) {
 	}
 }
 
-// builds counts the builds in the log.
+// builds returns the number of builds in the log.
 func (b bench) builds(t *testing.T) int {
 	t.Helper()
 	data, err := os.ReadFile(b.calls)

@@ -7,14 +7,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 )
 
-// Set is a number of programs that are built from one module and kept in one
-// folder of the cache.
+// Set is a group of programs that are built from one module and kept in one directory of the cache.
 type Set struct {
-	// Title is for people, such as "Kubernetes v1.37.2".
+	// Title is the name in readable form, such as "Kubernetes v1.37.2".
 	Title string
-	// Version is what the folder's name starts with.
+	// Version is the start of the directory's name.
 	Version string
-	// Module is the absolute folder of the module that pins the programs.
+	// Module is the absolute path of the module that pins the programs.
 	Module string
 	// Tags and LinkerFlags are passed to the compiler and the linker.
 	Tags, LinkerFlags string
@@ -24,12 +23,11 @@ type Set struct {
 
 const kubernetes = "k8s.io/kubernetes/cmd/"
 
-// strip leaves debug data out.
+// strip removes debug data.
 const strip = "-s -w"
 
-// ControlPlane is what runs without a node, kubectl included. The small
-// programs come first: each `go build` warms the cache for the next one, and
-// the first lines of progress appear early.
+// ControlPlane returns the programs that run without a node, including kubectl. The small programs come first: each `go
+// build` warms the cache for the next one, and the first lines of progress appear early.
 func ControlPlane(l line.Line) Set {
 	return Set{
 		Title: "Kubernetes " + l.Version, Version: l.Version, Module: l.Module, LinkerFlags: versionFlags(l),
@@ -43,8 +41,7 @@ func ControlPlane(l line.Line) Set {
 	}
 }
 
-// Node are the sets that a node needs beside the control plane's. Only the
-// first belongs to a Kubernetes line.
+// Node returns the additional sets that a node needs. Only the first belongs to a Kubernetes line.
 func Node(l line.Line) []Set {
 	components := filepath.Dir(l.Module)
 	return []Set{
@@ -76,7 +73,7 @@ func Node(l line.Line) []Set {
 	}
 }
 
-// containerd leaves out the storage drivers that need kernel headers.
+// containerd returns the set of containerd without the storage drivers that need kernel headers.
 func containerd(module string) Set {
 	const commands = "github.com/containerd/containerd/v2/cmd/"
 	return Set{
@@ -90,8 +87,8 @@ func containerd(module string) Set {
 	}
 }
 
-// versionFlags strips debug data and stamps the version: an API server that
-// does not know its own version is refused by kubectl and by clients.
+// versionFlags returns flags that strip debug data and set the version. kubectl and clients reject an API server that
+// does not report its version.
 func versionFlags(l line.Line) string {
 	const version = "k8s.io/component-base/version."
 	major, minor := l.MajorMinor()
@@ -104,7 +101,7 @@ func versionFlags(l line.Line) string {
 	}, " ")
 }
 
-// packages are the import paths of all programs.
+// packages returns the import paths of all programs.
 func (s Set) packages() []string {
 	var paths []string
 	for _, program := range s.Programs {

@@ -14,8 +14,8 @@ type toolchain struct {
 	version, os, arch string
 }
 
-// findToolchain asks the go command which toolchain it uses in the set's
-// module; go.mod may ask for a newer one than the command itself.
+// findToolchain returns the toolchain that the go command uses in the set's module. go.mod may require a newer one than
+// the command itself.
 func findToolchain(ctx context.Context, s Set) (toolchain, error) {
 	out, err := goCommand(ctx, s, "env", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {
@@ -28,7 +28,7 @@ func findToolchain(ctx context.Context, s Set) (toolchain, error) {
 	return toolchain{version: fields[0], os: fields[1], arch: fields[2]}, nil
 }
 
-// fetchModules downloads the modules that the programs need and no others.
+// fetchModules downloads only the modules that the programs need.
 func fetchModules(ctx context.Context, s Set) error {
 	_, err := goCommand(ctx, s, append([]string{"list", "-deps"}, s.packages()...)...)
 	if err != nil {
@@ -46,9 +46,8 @@ func build(ctx context.Context, s Set, program Program, file string) error {
 	return nil
 }
 
-// goCommand runs the go command in the set's module and returns its standard
-// output. The user's proxy and cache settings hold; settings that would change
-// what is built do not.
+// goCommand runs the go command in the set's module and returns its standard output. It keeps the user's proxy and
+// cache settings, but not settings that would change the build.
 func goCommand(ctx context.Context, s Set, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = s.Module
@@ -61,7 +60,7 @@ func goCommand(ctx context.Context, s Set, args ...string) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
-// lastLines is the end of a text that may be long.
+// lastLines returns the last lines of a text that may be long.
 func lastLines(text string, count int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-count):], "\n")

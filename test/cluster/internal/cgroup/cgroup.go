@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// mount is where the machine's hierarchies are.
+// mount is the path of the machine's hierarchies.
 const mount = "/sys/fs/cgroup"
 
-// Group is the control group of the cluster in one state folder.
+// Group is the control group of the cluster in one state directory.
 type Group struct {
 	root string
 	// Name is its path below each hierarchy, with a leading slash.
 	Name string
 }
 
-// Of names the group after the state folder: whoever holds the folder's lock
-// may make and remove it, whatever happened to those who held it before.
+// Of returns the group with a name derived from the state directory. The holder of the directory's lock may create and
+// remove it, whatever happened to earlier holders.
 func Of(folder string) Group { return of(mount, folder) }
 
 func of(root, folder string) Group {
@@ -33,13 +33,13 @@ func of(root, folder string) Group {
 	return Group{root: root, Name: "/llama-stack-" + hex.EncodeToString(digest[:4])}
 }
 
-// Unified tells whether the machine has one hierarchy (version 2 alone).
+// Unified reports whether the machine has one hierarchy (version 2 alone).
 func Unified() bool {
 	_, err := os.Stat(filepath.Join(mount, "cgroup.controllers"))
 	return err == nil
 }
 
-// Make makes the group in every hierarchy.
+// Make creates the group in every hierarchy.
 func (g Group) Make() error {
 	hierarchies, err := g.hierarchies()
 	if err != nil {
@@ -56,8 +56,8 @@ func (g Group) Make() error {
 	return nil
 }
 
-// inheritCPUs fills in what a new group of the cpuset hierarchy lacks: no
-// process may enter it before.
+// inheritCPUs sets the files that a new group of the cpuset hierarchy lacks, because no process may enter the group
+// before.
 func inheritCPUs(hierarchy, name string) error {
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		data, err := os.ReadFile(filepath.Join(hierarchy, file))
@@ -74,8 +74,8 @@ func inheritCPUs(hierarchy, name string) error {
 	return nil
 }
 
-// Remove removes the group with everything in it. No process may be left in
-// it; the kernel may take a moment to agree that there is none.
+// Remove removes the group with everything in it. It must contain no process. The kernel may take a moment to notice
+// that it is empty.
 func (g Group) Remove(ctx context.Context) error {
 	hierarchies, err := g.hierarchies()
 	if err != nil {
@@ -88,9 +88,8 @@ func (g Group) Remove(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// hierarchies are the folders of the machine's hierarchies: one for each
-// controller of version 1, or the one of version 2. None is no error, since
-// there is nothing to remove then.
+// hierarchies returns the directories of the machine's hierarchies: one for each controller of version 1, or the only
+// one of version 2. It is not an error if there are none, because there is nothing to remove then.
 func (g Group) hierarchies() ([]string, error) {
 	if _, err := os.Stat(filepath.Join(g.root, "cgroup.controllers")); err == nil {
 		return []string{g.root}, nil
@@ -111,8 +110,8 @@ func (g Group) hierarchies() ([]string, error) {
 	return folders, nil
 }
 
-// removeTree removes a group and those inside it, the innermost first: the
-// files in it are the kernel's and need no removal.
+// removeTree removes a group and those inside it, the innermost first. The files in it belong to the kernel and need no
+// removal.
 func removeTree(ctx context.Context, folder string) error {
 	var folders []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// hierarchies makes stand-ins for two hierarchies of version 1.
+// hierarchies creates stand-ins for two hierarchies of version 1.
 func hierarchies(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -36,7 +36,7 @@ func TestMakeAndRemove(t *testing.T) {
 	if err := neighbour.Make(); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time there is nothing
+	for range 2 { // the second time there is nothing to remove
 		if err := g.Remove(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,3 @@
-// Package cgroup gives a node a control group of its own in every hierarchy of
-// the machine, so that nodes do not clear up each other's pods, and removes it
-// again: control groups are the one thing that no namespace takes along.
+// Package cgroup gives a node its own control group in every hierarchy of the machine, so that nodes do not remove each
+// other's pods, and removes it again, because control groups are not removed together with any namespace.
 package cgroup

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 )
 
-// assetsVariable names the folder that envtest takes its programs from.
+// assetsVariable is the environment variable with the directory of envtest's programs.
 const assetsVariable = "KUBEBUILDER_ASSETS"
 
 func runBuild(ctx context.Context, env environment, args []string) error {
@@ -49,7 +49,7 @@ func runAssets(ctx context.Context, env environment, args []string) error {
 	return err
 }
 
-// programs is the folder with the line's programs, built when needed.
+// programs returns the directory with the line's programs, and builds them if necessary.
 func programs(ctx context.Context, env environment, l line.Line) (string, error) {
 	folders, err := built(ctx, env, binaries.ControlPlane(l))
 	if err != nil {
@@ -58,12 +58,12 @@ func programs(ctx context.Context, env environment, l line.Line) (string, error)
 	return folders[0], nil
 }
 
-// nodePrograms are the folders with the programs of a node.
+// nodePrograms returns the directories with the programs of a node.
 func nodePrograms(ctx context.Context, env environment, l line.Line) ([]string, error) {
 	return built(ctx, env, binaries.Node(l)...)
 }
 
-// built is the folder of each set, built when needed.
+// built returns the directory of each set, and builds it if necessary.
 func built(ctx context.Context, env environment, sets ...binaries.Set) ([]string, error) {
 	cache, err := binaries.DefaultFolder()
 	if err != nil {

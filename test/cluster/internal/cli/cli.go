@@ -20,21 +20,21 @@ const (
 	exitUsage   = 2
 )
 
-// errUsage marks a mistake on the command line that has been reported already.
+// errUsage marks a command-line mistake that has already been reported.
 var errUsage = errors.New("usage")
 
-// environment is what a verb sees of the world around it.
+// environment is the environment of a verb.
 type environment struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
-	// folder is the current folder: it decides which work tree is meant.
+	// folder is the current directory, which selects the work tree.
 	folder string
 }
 
 // verb is one command of the tool.
 type verb struct {
 	name, summary string
-	// hidden verbs are called by the tool itself.
+	// hidden verbs are only called by the tool itself.
 	hidden bool
 	run    func(context.Context, environment, []string) error
 }
@@ -54,8 +54,8 @@ func verbs() []verb {
 	}
 }
 
-// Main runs the command line in the process's own environment until it is done
-// or interrupted, and returns the exit code.
+// Main runs the command line in the process's own environment until it ends or is interrupted, and returns the exit
+// code.
 func Main(args []string) int {
 	ctx, stop := interruptible(context.Background())
 	defer stop()
@@ -72,7 +72,7 @@ type interruption struct{ signal os.Signal }
 
 func (i interruption) Error() string { return "got signal " + i.signal.String() }
 
-// interruptible is a context that ends at the first signal to end.
+// interruptible returns a context that ends at the first termination signal.
 func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
@@ -110,7 +110,7 @@ func run(ctx context.Context, env environment, args []string) int {
 	return exitUsage
 }
 
-// exitCode reports err, unless that has been done, and chooses the exit code.
+// exitCode reports err, unless it was already reported, and returns the exit code.
 func exitCode(env environment, name string, err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):

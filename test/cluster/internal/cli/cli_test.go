@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
-// outcome is what a command line did.
+// outcome is the result of a command line.
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -36,7 +36,7 @@ func TestCommandLines(t *testing.T) {
 		variables map[string]string
 		args      []string
 		code      int
-		// stdout is all of standard output, stderr a part of standard error.
+		// stdout is the complete standard output. stderr is a part of standard error.
 		stdout, stderr string
 	}{
 		{name: "nothing", code: exitUsage, stderr: "Usage: cluster <command>"},
@@ -95,7 +95,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestOrderSurvives: the launcher hands its choices to the supervisor as JSON.
+// TestOrderSurvives checks the JSON with which the launcher passes its choices to the supervisor.
 func TestOrderSurvives(t *testing.T) {
 	want := order{Dir: "/d", Startup: 7, Until: process.Identity{PID: 1, Start: 2, Boot: "b"}, Options: controlplane.Options{Programs: "/p", Port: 1, With: []string{"scheduler"}, AuditLog: true}}
 	text, err := json.Marshal(want)

@@ -19,8 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// mainVariable makes the test binary be the tool, so that the tests run, kill
-// and look at real processes.
+// mainVariable makes the test binary act as the tool, so that the tests can run, kill and examine real processes.
 const mainVariable = "CLUSTER_TEST_MAIN"
 
 func TestMain(m *testing.M) {
@@ -30,10 +29,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience bounds every wait; a machine may be busy building.
+// patience bounds every wait, because a machine may be busy building.
 const patience = 4 * time.Minute
 
-// tool is a control plane of a test: the tool's command line on one folder.
+// tool is the control plane of a test: the tool's command line with one directory.
 type tool struct {
 	dir string
 }
@@ -51,10 +50,10 @@ func newTool(t *testing.T) tool {
 	return c
 }
 
-// command is a call of the tool as a process of its own.
+// command returns a call of the tool as a separate process.
 func (c tool) command(ctx context.Context, verb string, args ...string) *exec.Cmd {
 	args = append([]string{verb, "--dir=" + c.dir}, args...)
-	if verb == "up" { // a test that is killed shall leave nothing either
+	if verb == "up" { // a test that is killed must not leave anything either
 		args = slices.Insert(args, 1, "--until="+strconv.Itoa(os.Getpid()))
 	}
 	command := exec.CommandContext(ctx, "/proc/self/exe", args...)
@@ -72,7 +71,7 @@ func (c tool) must(t *testing.T, verb string, args ...string) string {
 	return out
 }
 
-// output is a command's standard output; its standard error is in the error.
+// output returns a command's standard output. The error contains its standard error.
 func output(command *exec.Cmd) (string, error) {
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
@@ -90,7 +89,7 @@ func (c tool) kubectl(t *testing.T, args ...string) (string, error) {
 	return output(command)
 }
 
-// programs is the folder that the control plane was started from.
+// programs returns the directory that the control plane was started from.
 func (c tool) programs(t *testing.T) string {
 	t.Helper()
 	folder, _, found := strings.Cut(strings.TrimPrefix(c.record(t).Options, "programs="), " port=")
@@ -109,7 +108,7 @@ func (c tool) record(t *testing.T) state.Record {
 	return record
 }
 
-// eventually polls until check says yes.
+// eventually polls until check returns true.
 func eventually(t *testing.T, what string, check func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -125,8 +124,8 @@ func eventually(t *testing.T, what string, check func() bool) {
 	}
 }
 
-// processes are those whose command line names the folder: every component's
-// does, and the supervisor's.
+// processes returns the processes whose command line names the directory, which includes every component and the
+// supervisor.
 func (c tool) processes(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -158,7 +157,7 @@ func (c tool) expectNothingLeft(t *testing.T) {
 	}
 }
 
-// deployment has a pod that no node can take, for there is none.
+// deployment has a pod that cannot be scheduled, because there is no node.
 const deployment = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
@@ -170,8 +169,7 @@ spec:
     spec: {containers: [{name: web, image: example.invalid/web}]}
 `
 
-// TestUpRunsARealControlPlane goes through a whole life: up, controllers at
-// work, status, the audit log, down.
+// TestUpRunsARealControlPlane tests a whole life cycle: up, working controllers, status, the audit log, down.
 func TestUpRunsARealControlPlane(t *testing.T) {
 	c := newTool(t)
 	export := c.must(t, "up", "--audit-log")
@@ -226,8 +224,8 @@ func TestUpRunsARealControlPlane(t *testing.T) {
 	c.must(t, "down")
 }
 
-// expectControllers applies a Deployment and sees a ReplicaSet, pods that wait
-// for a node, and their end when the Deployment is deleted.
+// expectControllers applies a Deployment and waits for a ReplicaSet, for pods that wait for a node, and for their
+// removal when the Deployment is deleted.
 func expectControllers(t *testing.T, c tool) {
 	file := filepath.Join(t.TempDir(), "deployment.yaml")
 	if err := os.WriteFile(file, []byte(deployment), 0o600); err != nil {
@@ -261,7 +259,7 @@ func TestKilledSupervisorTakesAllAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.expectNoProcess(t)
-	// A process that is ending has no command line any more, and a state still.
+	// A process that is ending no longer has a command line, but still has a state.
 	eventually(t, "status says that both ended", func() bool {
 		out, err := output(c.command(t.Context(), "status"))
 		return err != nil && strings.Contains(err.Error(), "does not serve") && strings.Count(out, " ended ") == 2
@@ -324,7 +322,7 @@ func TestUpUntilAProcessEnds(t *testing.T) {
 func TestForeground(t *testing.T) {
 	for _, test := range []struct {
 		signal syscall.Signal
-		// orderly is whether the tool can clear up.
+		// orderly reports whether the tool can clean up.
 		orderly bool
 	}{{syscall.SIGINT, true}, {syscall.SIGTERM, true}, {syscall.SIGKILL, false}} {
 		t.Run(test.signal.String(), func(t *testing.T) {

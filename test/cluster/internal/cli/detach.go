@@ -22,7 +22,7 @@ type message struct {
 	Ready    bool   `json:"ready,omitempty"`
 }
 
-// order is what the launcher tells the supervisor.
+// order is the message of the launcher to the supervisor.
 type order struct {
 	Dir     string               `json:"dir"`
 	Options controlplane.Options `json:"options"`
@@ -30,17 +30,16 @@ type order struct {
 	Until   process.Identity     `json:"until,omitzero"`
 }
 
-// detach starts a supervisor in a session of its own and returns when the
-// control plane serves. The supervisor holds the folder's lock from the start.
-// Until it is ready it ends when this process does, so that an interrupted or
-// killed `up` leaves nothing running.
+// detach starts a supervisor in a new session and returns when the control plane serves. The supervisor holds the
+// directory's lock from the start. Until it is ready it ends when this process does, so that an interrupted or killed
+// `up` leaves nothing running.
 func detach(ctx context.Context, env environment, s start) error {
 	folder, err := state.Create(ctx, s.dir, s.record())
 	if err != nil {
 		return err
 	}
 	defer folder.Release()
-	leash, hold, err := os.Pipe() // the supervisor sees its end when we are gone
+	leash, hold, err := os.Pipe() // the supervisor sees its end when this process is gone
 	if err != nil {
 		return fmt.Errorf("making a pipe: %w", err)
 	}
@@ -75,8 +74,8 @@ func startSupervisor(ctx context.Context, folder *state.Folder, s start, reports
 		return fmt.Errorf("opening the supervisor's log: %w", err)
 	}
 	defer log.Close()
-	child := exec.CommandContext(context.WithoutCancel(ctx), "/proc/self/exe", supervise, string(text)) // it outlives us
-	child.Dir = "/"                                                                                     // keeps no folder of the user's busy
+	child := exec.CommandContext(context.WithoutCancel(ctx), "/proc/self/exe", supervise, string(text)) // it outlives this process
+	child.Dir = "/"                                                                                     // keeps no directory of the user's busy
 	child.Env = unmarked(os.Environ())
 	child.Stdout, child.Stderr = log, log
 	child.ExtraFiles = []*os.File{folderLock: folder.Lock(), reportPipe: reports, leashPipe: leash}

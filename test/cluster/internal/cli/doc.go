@@ -1,3 +1,3 @@
-// Package cli turns the command line into calls of the other packages: one
-// file per verb, progress on standard error, results on standard output.
+// Package cli implements the command line with the other packages. It has one file per verb, and writes progress to
+// standard error and results to standard output.
 package cli

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// downGrace is how long a supervisor may take before it is killed. It
-	// kills its components at once and needs a fraction of a second.
+	// downGrace is how long a supervisor may take before it is killed. It kills its components at once and needs a
+	// fraction of a second.
 	downGrace = 10 * time.Second
-	// downTimeout bounds the whole, in case the kernel cannot end a process.
+	// downTimeout bounds the whole command, in case the kernel cannot end a process.
 	downTimeout = 30 * time.Second
 )
 

@@ -10,11 +10,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// lineVariable is the environment variable that chooses the Kubernetes line
-// when the flag does not.
+// lineVariable is the environment variable that selects the Kubernetes line if the flag does not.
 const lineVariable = "KUBERNETES_VERSION"
 
-// newFlags starts the flag set of a verb. description is a sentence or a few.
+// newFlags returns the flag set of a verb. description has one or a few sentences.
 func newFlags(env environment, name, arguments, description string) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(env.stderr)
@@ -25,7 +24,7 @@ func newFlags(env environment, name, arguments, description string) *flag.FlagSe
 	return flags
 }
 
-// parse reads args, of which none but flags may remain.
+// parse parses args, which may contain only flags.
 func parse(flags *flag.FlagSet, args []string) error {
 	if err := parseLeading(flags, args); err != nil {
 		return err
@@ -36,7 +35,7 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// parseLeading reads flags up to the first other argument.
+// parseLeading parses flags up to the first other argument.
 func parseLeading(flags *flag.FlagSet, args []string) error {
 	err := flags.Parse(args)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
@@ -45,13 +44,13 @@ func parseLeading(flags *flag.FlagSet, args []string) error {
 	return err
 }
 
-// refuse reports a mistake on the command line.
+// refuse reports a command-line mistake.
 func refuse(flags *flag.FlagSet, message string) error {
 	fmt.Fprintf(flags.Output(), "cluster %s: %s\n", flags.Name(), message)
 	return errUsage
 }
 
-// lineFlag adds the choice of the Kubernetes line.
+// lineFlag adds the flag for the Kubernetes line.
 func lineFlag(env environment, flags *flag.FlagSet) *string {
 	name := env.getenv(lineVariable)
 	if name == "" {
@@ -60,12 +59,12 @@ func lineFlag(env environment, flags *flag.FlagSet) *string {
 	return flags.String("kubernetes", name, "Kubernetes `line` to run, a folder of components; $"+lineVariable+" when set")
 }
 
-// nodeFlag adds the choice of a node.
+// nodeFlag adds the flag for a node.
 func nodeFlag(flags *flag.FlagSet) *bool {
 	return flags.Bool("node", false, "run a node as well, so that pods run; needs root")
 }
 
-// loadLine finds the chosen line in the work tree.
+// loadLine returns the selected line of the work tree.
 func loadLine(env environment, name string) (line.Line, error) {
 	root, err := repository.Find(env.folder)
 	if err != nil {
@@ -74,7 +73,7 @@ func loadLine(env environment, name string) (line.Line, error) {
 	return line.Load(line.Folder(string(root)), name)
 }
 
-// readRecord reads what is known of the control plane in a state folder, and gives the folder's path.
+// readRecord returns the record of the control plane in a state directory, and the directory's path.
 func readRecord(env environment, dir string) (path string, record state.Record, err error) {
 	root, err := repository.Find(env.folder)
 	if err != nil {

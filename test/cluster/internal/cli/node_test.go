@@ -18,20 +18,20 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// trace is what a node leaves on the machine while it runs.
+// trace lists what a running node leaves on the machine.
 type trace struct {
-	namespace string // of process ids
-	mounts    int    // that the test itself can see
+	namespace string // the namespace of process IDs
+	mounts    int    // those that the test itself can see
 	sysctls   map[string]string
 }
 
-// machineSysctls are those that a kubelet sets for the whole machine.
+// machineSysctls lists the sysctls that a kubelet sets for the whole machine.
 var machineSysctls = []string{
 	"vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops",
 	"kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
 }
 
-// look notes what may not change, before a node is started.
+// look records, before a node is started, what may not change.
 func look(t *testing.T) trace {
 	t.Helper()
 	was := trace{mounts: mounts(t), sysctls: map[string]string{}}
@@ -55,7 +55,7 @@ func mounts(t *testing.T) int {
 	return strings.Count(readFile(t, "/proc/self/mountinfo"), "\n")
 }
 
-// namespaceOf is the namespace of process ids that the node's processes are in.
+// namespaceOf returns the PID namespace of the node's processes.
 func (c tool) namespaceOf(t *testing.T) string {
 	t.Helper()
 	for _, component := range c.record(t).Components {
@@ -84,7 +84,7 @@ func inNamespace(t *testing.T, namespace string) []string {
 	})
 }
 
-// expectNoTrace holds after a node has ended, however it did.
+// expectNoTrace checks that nothing is left after a node has ended in any way.
 func (c tool) expectNoTrace(t *testing.T, was trace, link string) {
 	t.Helper()
 	eventually(t, "every process of the node ends", func() bool { return len(inNamespace(t, was.namespace)) == 0 })
@@ -102,7 +102,7 @@ func (c tool) expectNoTrace(t *testing.T, was trace, link string) {
 	}
 }
 
-// groups are the control groups of the node, in whatever hierarchy.
+// groups returns the control groups of the node in every hierarchy.
 func (c tool) groups(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("/sys/fs/cgroup/*" + cgroup.Of(c.dir).Name)
@@ -112,7 +112,7 @@ func (c tool) groups(t *testing.T) []string {
 	return found
 }
 
-// link is the name of the machine's end of the node's link.
+// link returns the name of the machine's end of the node's link.
 func (c tool) link(t *testing.T) string {
 	t.Helper()
 	host, _, err := net.SplitHostPort(c.record(t).Registry)
@@ -138,7 +138,7 @@ func (c tool) link(t *testing.T) string {
 	return ""
 }
 
-// upWithNode starts a cluster with a node and notes what it may not leave.
+// upWithNode starts a cluster with a node, and records what must not be left.
 func (c tool) upWithNode(t *testing.T) (was trace, link string) {
 	t.Helper()
 	was = look(t)
@@ -147,7 +147,7 @@ func (c tool) upWithNode(t *testing.T) (was trace, link string) {
 	return was, c.link(t)
 }
 
-// apply creates objects; $REGISTRY stands for the cluster's.
+// apply creates objects. $REGISTRY stands for the cluster's registry.
 func (c tool) apply(t *testing.T, manifest string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "manifest.yaml")
@@ -158,7 +158,7 @@ func (c tool) apply(t *testing.T, manifest string) {
 	c.ask(t, "apply", "--filename="+file)
 }
 
-// ask runs kubectl, which has to succeed.
+// ask runs kubectl, which must succeed.
 func (c tool) ask(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := c.kubectl(t, args...)
@@ -168,7 +168,7 @@ func (c tool) ask(t *testing.T, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// prober is a Deployment of the web server and a Service before it.
+// prober is a Deployment of the web server and a Service for it.
 const prober = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
@@ -197,8 +197,7 @@ metadata: {name: web}
 spec: {selector: {app: web}, ports: [{port: 80, targetPort: 8080}]}
 `
 
-// TestNodeRunsPods goes through the life of a cluster with a node, and what
-// pods can expect of it.
+// TestNodeRunsPods tests the life cycle of a cluster with a node, and what pods can rely on.
 func TestNodeRunsPods(t *testing.T) {
 	c := newTool(t)
 	was, link := c.upWithNode(t)
@@ -243,7 +242,7 @@ func TestNodeRunsPods(t *testing.T) {
 	t.Run("an autoscaler follows the load", func(t *testing.T) {
 		c.ask(t, "autoscale", "deployment", "web", "--cpu-percent=50", "--min=2", "--max=3")
 		eventually(t, "a third pod", func() bool {
-			_, _ = exec("get", "http://web/burn") // load is all that is wanted of it
+			_, _ = exec("get", "http://web/burn") // only the load matters
 			return c.ask(t, "get", "deployment", "web", "--output=jsonpath={.spec.replicas}") == "3"
 		})
 	})
@@ -262,7 +261,7 @@ func TestNodeRunsPods(t *testing.T) {
 	}
 }
 
-// writer is a pod that may write to its volume by the volume's group alone.
+// writer is a pod that can write to its volume only because of the volume's group.
 const writer = `apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: data}
@@ -278,7 +277,7 @@ spec:
   volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
 `
 
-// expectVolumes follows a volume from the claim to its removal.
+// expectVolumes tests a volume from the claim to its removal.
 func (c tool) expectVolumes(t *testing.T) {
 	t.Helper()
 	c.apply(t, writer)
@@ -297,7 +296,7 @@ func (c tool) expectVolumes(t *testing.T) {
 	})
 }
 
-// guardPolicy lets nobody in but pods with the label role=friend.
+// guardPolicy allows connections only from pods with the label role=friend.
 const guardPolicy = `apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata: {name: guard}
@@ -312,7 +311,7 @@ metadata: {name: client}
 spec: {terminationGracePeriodSeconds: 1, containers: [{name: client, image: $REGISTRY/prober:1}]}
 `
 
-// expectPolicies asks the guarded pod as a stranger and as a friend.
+// expectPolicies sends requests to the guarded pod from a pod without and a pod with the label.
 func (c tool) expectPolicies(t *testing.T, guarded string) {
 	t.Helper()
 	c.apply(t, guardPolicy)
@@ -330,8 +329,8 @@ func (c tool) expectPolicies(t *testing.T, guarded string) {
 	c.ask(t, "delete", "networkpolicy/guard", "pod/client")
 }
 
-// TestNodeIsTakenAlong: whatever is killed, the kernel clears the node away,
-// but for empty control groups, which `down` removes.
+// TestNodeIsTakenAlong checks that the kernel removes the node whatever is killed, except for empty control groups,
+// which `down` removes.
 func TestNodeIsTakenAlong(t *testing.T) {
 	c := newTool(t)
 	was, link := c.upWithNode(t)
@@ -376,7 +375,7 @@ func TestNodeKilledWhileItStarts(t *testing.T) {
 	}
 }
 
-// TestNodesBesideEachOther: the end of one cluster does not disturb another.
+// TestNodesBesideEachOther checks that the end of one cluster does not disturb another.
 func TestNodesBesideEachOther(t *testing.T) {
 	first, second := newTool(t), newTool(t)
 	first.must(t, "up", "--node")
@@ -396,7 +395,7 @@ func TestNodesBesideEachOther(t *testing.T) {
 	first.must(t, "status")
 }
 
-// TestNodeOfARun: the command of `run` finds the registry in its environment.
+// TestNodeOfARun checks that the command of `run` has the registry in its environment.
 func TestNodeOfARun(t *testing.T) {
 	c := newTool(t)
 	out := c.must(t, "run", "--node", "--", "sh", "-c", "echo $CLUSTER_REGISTRY; kubectl get nodes --output=name")

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/nodeinit"
 )
 
-// runNodeInit is the first process of a node's namespaces.
+// runNodeInit runs the first process of a node's namespaces.
 func runNodeInit(_ context.Context, env environment, args []string) error {
 	if len(args) > 0 {
 		return errors.New("this command is started by `cluster up --node` only")

@@ -2,7 +2,7 @@ package cli
 
 import "strings"
 
-// plain are the characters that no shell gives a meaning to.
+// plain lists the characters that have no special meaning in any shell.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,"
 
 // quote makes text one word of a POSIX shell.

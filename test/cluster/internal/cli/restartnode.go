@@ -12,8 +12,8 @@ import (
 
 const (
 	restartNode = "restart-node"
-	// dirVariable names the state folder of a cluster with a node, for the
-	// command of `run`.
+	// dirVariable is the environment variable with the state directory of a cluster with a node, for the command of
+	// `run`.
 	dirVariable = "CLUSTER_DIR"
 )
 

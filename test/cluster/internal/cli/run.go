@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// commandGrace is how long the command may take to end after it was told to.
+	// commandGrace is how long the command may take to end after the signal.
 	commandGrace = 30 * time.Second
-	// interruptGrace is how long it may take after a Ctrl-C before it is told.
+	// interruptGrace is how long it may take after a Ctrl-C before it gets a signal.
 	interruptGrace = 10 * time.Second
-	// leftGrace is how long what the command left running may take to end.
+	// leftGrace is how long processes that the command left running may take to end.
 	leftGrace = 5 * time.Second
-	// runVariable marks the command and what it starts, by the process that runs it.
+	// runVariable marks the command and its descendants with the process that runs it.
 	runVariable = "CLUSTER_RUN"
-	// runDir is the state folder, not that of `up`: both may run at a time.
+	// runDir is the state directory. It differs from that of `up`, because both may run at the same time.
 	runDir = ".cache/cluster-run"
 )
 
@@ -46,13 +46,12 @@ func runRun(ctx context.Context, env environment, args []string) error {
 	return around(ctx, env, s, flags.Args())
 }
 
-// around runs the command inside the life of a control plane. An interrupt
-// ends the command first, which may still need the API server to clean up; the
-// end of the command, or of the control plane, ends the other.
+// around runs the command while a control plane runs. An interrupt first ends the command, which may need the API
+// server to clean up. When the command or the control plane ends, the other is ended too.
 func around(ctx context.Context, env environment, s start, args []string) error {
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
-	interrupted := context.AfterFunc(ctx, stopServing) // as long as no command runs
+	interrupted := context.AfterFunc(ctx, stopServing) // while no command runs
 	commanding, stopCommand := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopCommand()
 	defer context.AfterFunc(ctx, func() { passOn(ctx, stopCommand) })()
@@ -76,8 +75,8 @@ func around(ctx context.Context, env environment, s start, args []string) error 
 	return errors.Join(<-outcome, err)
 }
 
-// passOn ends the command after a signal. A Ctrl-C at the terminal has reached
-// the command as well, and must not disturb it twice while it clears up.
+// passOn ends the command after a signal. A Ctrl-C at the terminal has also reached the command, which must not get a
+// second signal while it cleans up.
 func passOn(ctx context.Context, stopCommand func()) {
 	var cause interruption
 	if errors.As(context.Cause(ctx), &cause) && cause.signal == os.Interrupt {
@@ -87,11 +86,11 @@ func passOn(ctx context.Context, stopCommand func()) {
 	stopCommand()
 }
 
-// command runs the user's command until it ends, and asks it to end when ctx
-// is done. The control plane's own end asks it as well. What it leaves running is
-// stopped: the next control plane has the same kubeconfig, and is not theirs.
+// command runs the user's command until it ends, and signals it to end when ctx is done or the control plane ends.
+// Processes that it leaves running are stopped, because the next control plane has the same kubeconfig and they must
+// not use it.
 func command(ctx context.Context, env environment, s start, args []string) error {
-	runtime.LockOSThread() // the child is told to end when this thread does
+	runtime.LockOSThread() // the child gets a signal when this thread ends
 	defer runtime.UnlockOSThread()
 	child := exec.CommandContext(ctx, args[0], args[1:]...)
 	child.Dir = string(s.root)
@@ -120,7 +119,7 @@ func command(ctx context.Context, env environment, s start, args []string) error
 	return errors.Join(err, process.StopMarked(context.WithoutCancel(ctx), mark, leftGrace))
 }
 
-// unmarked is the environment of what outlives the command of a `run`.
+// unmarked returns the environment for processes that outlive the command of a `run`.
 func unmarked(environment []string) []string {
 	return slices.DeleteFunc(environment, func(entry string) bool { return strings.HasPrefix(entry, runVariable+"=") })
 }

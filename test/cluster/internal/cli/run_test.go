@@ -31,17 +31,17 @@ func TestRunWrapsACommand(t *testing.T) {
 	c.expectNothingLeft(t)
 }
 
-// lingerer is a command that, told to end, still asks the API server.
+// lingerer is a command that still sends a request to the API server after the signal to end.
 const lingerer = `trap 'kubectl get namespace default --output=name >"$0/bye"; exit 0' TERM
 touch "$0/ready"
 while :; do sleep 0.05; done`
 
-// TestEndOfRunLetsTheCommandClearUp: however `run` ends, its command is told,
-// and as long as `run` lives, the control plane outlives the command.
+// TestEndOfRunLetsTheCommandClearUp checks that the command gets a signal however `run` ends, and that the control
+// plane outlives the command as long as `run` lives.
 func TestEndOfRunLetsTheCommandClearUp(t *testing.T) {
 	for _, test := range []struct {
 		signal syscall.Signal
-		// answered is whether the API server is there for the clearing up.
+		// answered reports whether the API server is available for the clean-up.
 		answered bool
 	}{{syscall.SIGTERM, true}, {syscall.SIGKILL, false}} {
 		t.Run(test.signal.String(), func(t *testing.T) {
@@ -73,8 +73,8 @@ func TestEndOfRunLetsTheCommandClearUp(t *testing.T) {
 	}
 }
 
-// TestEndOfRunStopsWhatTheCommandLeft: the next control plane has the same
-// kubeconfig, and whoever is left of this one must not use that.
+// TestEndOfRunStopsWhatTheCommandLeft checks that no process of this control plane is left, because it could use the
+// kubeconfig of the next control plane, which is the same file.
 func TestEndOfRunStopsWhatTheCommandLeft(t *testing.T) {
 	c := newTool(t)
 	out := c.must(t, "run", "--with=", "--", "sh", "-c", "(sleep 600 >/dev/null 2>&1 & echo $!) & wait")
@@ -88,7 +88,7 @@ func TestEndOfRunStopsWhatTheCommandLeft(t *testing.T) {
 	c.expectNothingLeft(t)
 }
 
-// A control plane that the command brings `up` is not left by it: it has no mark.
+// A control plane that the command starts with `up` is not stopped with the command, because it has no mark.
 func TestUnmarked(t *testing.T) {
 	got := unmarked([]string{"A=b", runVariable + "=1-2", runVariable + "_ELSE=1-2", runVariable + "=3-4"})
 	if want := []string{"A=b", runVariable + "_ELSE=1-2"}; !slices.Equal(got, want) {

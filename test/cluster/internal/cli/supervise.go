@@ -14,10 +14,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// supervise is the verb by which `up` calls this program again.
+// supervise is the verb with which `up` calls this program again.
 const supervise = "supervise"
 
-// The open files that a supervisor is started with, counted from firstFile.
+// The indexes of the open files that a supervisor inherits, counted from firstFile.
 const (
 	folderLock = iota
 	reportPipe
@@ -26,8 +26,8 @@ const (
 	firstFile = 3
 )
 
-// runSupervise keeps a control plane that `up` detached. It ends on SIGTERM,
-// when a component ends, and, until it is ready, when its launcher ends.
+// runSupervise runs a control plane that `up` detached. It ends on SIGTERM, when a component ends, and, until it is
+// ready, when its launcher ends.
 func runSupervise(ctx context.Context, _ environment, args []string) error {
 	if len(args) != 1 {
 		return errors.New("this command is started by `cluster up` only")
@@ -49,27 +49,26 @@ func runSupervise(ctx context.Context, _ environment, args []string) error {
 	tell := json.NewEncoder(reports)
 	s := start{dir: o.Dir, options: o.Options, startup: time.Duration(o.Startup), until: o.Until}
 	err = govern(ctx, folder, s, controlplane.Events{
-		Progress: func(line string) { _ = tell.Encode(message{Progress: line}) }, // a launcher that is gone ends us by the leash
+		Progress: func(line string) { _ = tell.Encode(message{Progress: line}) }, // if the launcher is gone, the leash ends this process
 		Ready: func() error {
 			close(held)
 			return errors.Join(tell.Encode(message{Ready: true}), reports.Close())
 		},
 	})
 	if err != nil {
-		_ = tell.Encode(message{Failure: err.Error()}) // it stands in the log as well
+		_ = tell.Encode(message{Failure: err.Error()}) // it is in the log as well
 	}
 	return err
 }
 
-// inherited opens a file that the launcher left open, and keeps it from the
-// components: a component with the lock would hold it after our end.
+// inherited opens a file that the launcher left open, and does not pass it to the components, because a component with
+// the lock would hold it after this process ends.
 func inherited(index int) *os.File {
 	syscall.CloseOnExec(firstFile + index)
 	return os.NewFile(uintptr(firstFile+index), fmt.Sprintf("inherited-%d", index))
 }
 
-// guard calls stop when the other end of the leash is closed, unless the
-// control plane was ready before.
+// guard calls stop when the other end of the leash is closed, unless the control plane was ready before.
 func guard(leash *os.File, ready <-chan struct{}, stop context.CancelFunc) {
 	_, _ = io.Copy(io.Discard, leash) // returns when the launcher is gone
 	_ = leash.Close()

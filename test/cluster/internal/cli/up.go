@@ -15,17 +15,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// defaultDir is the state folder, below the work tree's ignored cache folder.
+// defaultDir is the state directory, below the ignored cache directory of the work tree.
 const defaultDir = ".cache/cluster"
 
-// registryVariable names the registry that pods pull from, as host:port: what
-// is pushed there by plain HTTP has that very name in a pod.
+// registryVariable is the environment variable with the registry that pods pull from, as host:port. An image that is
+// pushed there over plain HTTP has the same name in a pod.
 const registryVariable = "CLUSTER_REGISTRY"
 
-// defaultStartup is generous: a busy machine with two cores needs a minute.
+// defaultStartup is generous, because a busy machine with two cores needs a minute.
 const defaultStartup = 3 * time.Minute
 
-// dirFlag adds the choice of the state folder.
+// dirFlag adds the flag for the state directory.
 func dirFlag(flags *flag.FlagSet, dir string) *string {
 	return flags.String("dir", dir, "state `folder`; a relative one counts from the top of the work tree")
 }
@@ -50,19 +50,18 @@ func addStartFlags(env environment, flags *flag.FlagSet, dir string) startFlags 
 	}
 }
 
-// start is a checked choice of what to start and where.
+// start is a validated choice of what to start and where.
 type start struct {
 	root    repository.Root
 	dir     string
 	version string
 	options controlplane.Options
 	startup time.Duration
-	// until is a process that the control plane shall not outlive; empty for
-	// none.
+	// until is a process that the control plane must not outlive. Empty means none.
 	until process.Identity
 }
 
-// resolve checks the flags and builds the programs when needed.
+// resolve validates the flags, and builds the programs if necessary.
 func (f startFlags) resolve(ctx context.Context, env environment, flags *flag.FlagSet) (start, error) {
 	with, err := controlplane.ParseWith(*f.with)
 	if err != nil {
@@ -97,7 +96,7 @@ func (f startFlags) resolve(ctx context.Context, env environment, flags *flag.Fl
 	}, nil
 }
 
-// checkNode refuses a node early: building its programs takes minutes.
+// checkNode rejects a node early, because building its programs takes minutes.
 func (f startFlags) checkNode(flags *flag.FlagSet, with []string) error {
 	if len(with) < 2 {
 		return refuse(flags, "--node: pods need the controller manager and the scheduler, leave --with out")
@@ -105,12 +104,12 @@ func (f startFlags) checkNode(flags *flag.FlagSet, with []string) error {
 	return node.Check()
 }
 
-// record is what the state folder says before anything runs.
+// record returns the record in the state directory before anything runs.
 func (s start) record() state.Record {
 	return state.Record{Kubernetes: s.version, Options: s.options.String(), Started: time.Now().UTC()}
 }
 
-// kubeconfig is the administrator's kubeconfig.
+// kubeconfig returns the path of the administrator's kubeconfig.
 func (s start) kubeconfig() string { return filepath.Join(s.dir, controlplane.Kubeconfig) }
 
 func runUp(ctx context.Context, env environment, args []string) error {
@@ -145,8 +144,8 @@ func runUp(ctx context.Context, env environment, args []string) error {
 	return printExport(env, s)
 }
 
-// alreadyUp tells whether the wanted control plane serves already. One with
-// other options is an error, because the caller would not get what it asks for.
+// alreadyUp reports whether the requested control plane already serves. It returns an error for one with other options,
+// because the caller would not get what it requests.
 func alreadyUp(s start) (bool, error) {
 	record, err := state.Read(s.dir)
 	if errors.Is(err, state.ErrAbsent) {
@@ -172,8 +171,7 @@ func printExport(env environment, s start) error {
 	return err
 }
 
-// exports are the variables by which programs find the cluster, as lines of a
-// shell.
+// exports returns the environment variables for programs that use the cluster, as lines of a shell.
 func exports(dir string, record state.Record) string {
 	text := fmt.Sprintf("export KUBECONFIG=%s\n", quote(filepath.Join(dir, controlplane.Kubeconfig)))
 	if record.Registry != "" {

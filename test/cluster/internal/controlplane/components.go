@@ -7,21 +7,21 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// component is one program and how it is started.
+// component is one program and the settings to start it.
 type component struct {
 	program string
 	args    []string
-	// path is where the program lies; among the others when empty.
+	// path is the path of the program. Empty means that it is among the others.
 	path string
-	// environment is the whole one; that of all components when empty.
+	// environment is the complete environment. Empty means the environment of all components.
 	environment []string
-	// input and namespaces are those of process.Command.
+	// input and namespaces have the same meaning as in process.Command.
 	input      *os.File
 	namespaces uintptr
 }
 
-// auditPolicy records who asked for what, and no bodies: requests are counted
-// by user agent, and Secrets must not end up in a log.
+// auditPolicy records the user and target of each request without bodies, because requests are counted by user agent,
+// and Secrets must not be written to a log.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -29,8 +29,8 @@ rules:
 - level: Metadata
 `
 
-// etcd keeps the objects. Its data need not survive the machine, so it does
-// not wait for the disk.
+// etcd returns the component that stores the objects. Its data need not survive a crash of the machine, so it does not
+// wait for the disk.
 func etcd(folder *state.Folder, p ports) component {
 	certificate, key, authority := certificatePath(folder, etcdPair), keyPath(folder, etcdPair), certificatePath(folder, clusterAuthority)
 	return component{program: "etcd", args: []string{
@@ -48,8 +48,8 @@ func etcd(folder *state.Folder, p ports) component {
 	}}
 }
 
-// apiServer serves the API. OwnerReferencesPermissionEnforcement is on because
-// some platforms have it on, and operators fail there that never met it.
+// apiServer returns the component that serves the API. OwnerReferencesPermissionEnforcement is on because some
+// platforms have it on, and operators that were never tested with it fail there.
 func apiServer(folder *state.Folder, p ports, at site, audit bool) component {
 	args := []string{
 		"--etcd-servers=" + url(p.etcd),
@@ -85,10 +85,10 @@ func apiServer(folder *state.Folder, p ports, at site, audit bool) component {
 	return component{program: "kube-apiserver", args: args}
 }
 
-// reachFlags say how the API server and a node reach each other.
+// reachFlags returns the flags with which the API server and a node reach each other.
 func reachFlags(folder *state.Folder, at site) []string {
 	if at.node == "" {
-		return []string{"--endpoint-reconciler-type=none"} // a loopback address may not be published
+		return []string{"--endpoint-reconciler-type=none"} // a loopback address must not be published
 	}
 	return []string{
 		"--kubelet-client-certificate=" + certificatePath(folder, kubeletClientPair),
@@ -98,8 +98,8 @@ func reachFlags(folder *state.Folder, at site) []string {
 	}
 }
 
-// controllerManager runs the controllers. The autoscaler looks often, because
-// tests wait for it.
+// controllerManager returns the component that runs the controllers. The autoscaler polls often, because tests wait for
+// it.
 func controllerManager(folder *state.Folder, p ports) component {
 	return component{program: "kube-controller-manager", args: append(controllerFlags(folder, controllerManagerUser, p.controllerManager),
 		"--use-service-account-credentials=true",
@@ -108,19 +108,19 @@ func controllerManager(folder *state.Folder, p ports) component {
 		"--cluster-signing-cert-file="+certificatePath(folder, clusterAuthority),
 		"--cluster-signing-key-file="+keyPath(folder, clusterAuthority),
 		"--allocate-node-cidrs=false",
-		"--kube-api-qps=200", "--kube-api-burst=400", // some forty controllers introduce themselves at once
+		"--kube-api-qps=200", "--kube-api-burst=400", // some forty controllers start at once
 		"--horizontal-pod-autoscaler-sync-period=5s",
 		"--horizontal-pod-autoscaler-downscale-stabilization=20s",
 	)}
 }
 
-// scheduler places pods on nodes.
+// scheduler returns the component that schedules pods.
 func scheduler(folder *state.Folder, p ports) component {
 	return component{program: "kube-scheduler", args: controllerFlags(folder, schedulerUser, p.scheduler)}
 }
 
-// controllerFlags are those that the controller manager and the scheduler
-// share. Each is alone, so none waits for a lease.
+// controllerFlags returns the flags that the controller manager and the scheduler share. Each has a single replica, so
+// it does not wait for a lease.
 func controllerFlags(folder *state.Folder, user string, port int) []string {
 	config := kubeconfigPath(folder, user)
 	return []string{

@@ -14,7 +14,7 @@ import (
 
 var somePorts = ports{etcd: 1, etcdPeer: 2, apiServer: 3, controllerManager: 4, scheduler: 5}
 
-// keyed is a folder with the keys of a control plane.
+// keyed returns a directory with the keys of a control plane.
 func keyed(t *testing.T) *state.Folder {
 	t.Helper()
 	folder, err := state.Create(t.Context(), filepath.Join(t.TempDir(), "cluster"), state.Record{})
@@ -35,7 +35,7 @@ func components(folder *state.Folder) []component {
 	}
 }
 
-// TestKeyFilesOfTheFlagsExist finds a flag that names a file nobody writes.
+// TestKeyFilesOfTheFlagsExist finds flags that name a file that is never written.
 func TestKeyFilesOfTheFlagsExist(t *testing.T) {
 	folder := keyed(t)
 	found := 0
@@ -56,8 +56,7 @@ func TestKeyFilesOfTheFlagsExist(t *testing.T) {
 	}
 }
 
-// TestNothingListensBeyondTheMachine holds that every address in the flags is
-// the loopback address.
+// TestNothingListensBeyondTheMachine checks that every address in the flags is the loopback address.
 func TestNothingListensBeyondTheMachine(t *testing.T) {
 	folder := keyed(t)
 	for _, c := range components(folder) {

@@ -13,11 +13,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/pki"
 )
 
-// pollInterval is how often a component is asked whether it is ready.
+// pollInterval is the interval between readiness requests to a component.
 const pollInterval = 100 * time.Millisecond
 
-// newClient makes an HTTP client that trusts the control plane's authority and
-// speaks as the pair's user.
+// newClient returns an HTTP client that trusts the control plane's authority and authenticates as the pair's user.
 func newClient(authority []byte, user pki.Pair) (*http.Client, error) {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(authority) {
@@ -35,8 +34,7 @@ func newClient(authority []byte, user pki.Pair) (*http.Client, error) {
 	}, nil
 }
 
-// await asks target until it answers 200. It gives up when ctx is done and
-// then tells the last answer.
+// await sends requests to target until it answers 200. If ctx is done before, the error contains the last answer.
 func await(ctx context.Context, client *http.Client, target string) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// File names below pki/ without their ending.
+// File names below pki/ without their extension.
 const (
 	clusterAuthority    = "ca"
 	frontProxyAuthority = "front-proxy-ca"
@@ -23,7 +23,7 @@ const (
 	serviceAccountKey   = "service-account"
 )
 
-// users of the control plane, each with a kubeconfig of the same file name.
+// Users of the control plane. Each has a kubeconfig with the same file name.
 const (
 	adminUser             = "admin"
 	controllerManagerUser = "kube-controller-manager"
@@ -32,8 +32,8 @@ const (
 	kubeProxyUser         = "kube-proxy"
 )
 
-// writeKeys makes every key and certificate and a kubeconfig for each user.
-// It returns the administrator's pair and the authority's certificate.
+// writeKeys writes every key and certificate, and a kubeconfig for each user. It returns the administrator's pair and
+// the authority's certificate.
 func writeKeys(folder *state.Folder, at site, server string, now time.Time) (admin pki.Pair, authority []byte, err error) {
 	cluster, err := pki.NewAuthority("llama-stack-test-ca", now)
 	if err != nil {
@@ -61,13 +61,13 @@ func writeKeys(folder *state.Folder, at site, server string, now time.Time) (adm
 	return admin, authority, nil
 }
 
-// user is somebody who asks the API server, and the file of its kubeconfig.
+// user is a client of the API server, with the file name of its kubeconfig.
 type user struct {
 	file    string
 	subject pki.Subject
 }
 
-// users lists who gets a kubeconfig.
+// users returns the users that get a kubeconfig.
 func users(at site) []user {
 	all := []user{
 		{controllerManagerUser, pki.Subject{CommonName: "system:kube-controller-manager"}},
@@ -82,8 +82,7 @@ func users(at site) []user {
 		user{kubeProxyUser, pki.Subject{CommonName: "system:kube-proxy"}})
 }
 
-// writeServing writes the two authorities and the pairs that they sign for
-// servers and for the API server as a client.
+// writeServing writes the two authorities, and the pairs that they sign for servers and for the API server as a client.
 func writeServing(folder *state.Folder, cluster *pki.Authority, at site, now time.Time) error {
 	front, err := pki.NewAuthority("llama-stack-test-front-proxy-ca", now)
 	if err != nil {
@@ -106,7 +105,7 @@ func writeServing(folder *state.Folder, cluster *pki.Authority, at site, now tim
 	return nil
 }
 
-// signed is a pair to make, and the authority that signs it.
+// signed is a pair to make, with the authority that signs it.
 type signed struct {
 	file      string
 	authority *pki.Authority
@@ -163,8 +162,7 @@ func certificatePath(folder *state.Folder, name string) string {
 
 func keyPath(folder *state.Folder, name string) string { return folder.Path("pki", name+".key") }
 
-// kubeconfigPath is a user's kubeconfig; the administrator's has the name that
-// people look for.
+// kubeconfigPath returns the path of a user's kubeconfig. The administrator's has the usual name.
 func kubeconfigPath(folder *state.Folder, user string) string {
 	if user == adminUser {
 		return folder.Path(Kubeconfig)

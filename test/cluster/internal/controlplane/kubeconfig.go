@@ -7,13 +7,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/pki"
 )
 
-// Kubeconfig is the administrator's kubeconfig in the state folder.
+// Kubeconfig is the file name of the administrator's kubeconfig in the state directory.
 const Kubeconfig = "kubeconfig"
 
 // contextName is the name of cluster, user and context in each kubeconfig.
 const contextName = "llama-stack-test"
 
-// kubeconfig shows how to reach the server as the pair's user.
+// kubeconfig returns a kubeconfig to reach the server as the pair's user.
 func kubeconfig(server string, authority []byte, user pki.Pair) []byte {
 	return fmt.Appendf(nil, `apiVersion: v1
 kind: Config

@@ -11,15 +11,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// NodeVerb is the command of this program that is the first process of a
-// node's namespaces; NodeProcess is what it is called in records and logs.
+// NodeVerb is the command of this program that runs as the first process of a node's namespaces. NodeProcess is its
+// name in records and logs.
 const (
 	NodeVerb    = "node-init"
 	NodeProcess = "node"
 )
 
-// openNode makes the namespaces of the node and the link to them. It comes
-// first, because the link decides the addresses of everything else.
+// openNode creates the namespaces of the node and the link to them. It runs first, because the link determines all
+// addresses.
 func (r *runner) openNode(ctx context.Context) error {
 	if len(r.options.Node) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func (r *runner) openNode(ctx context.Context) error {
 	return r.folder.Update(func(record *state.Record) { record.Registry = r.node.Network().Registry() })
 }
 
-// prepareNode does what needs no API server.
+// prepareNode does the part that needs no API server.
 func (r *runner) prepareNode(ctx context.Context) error {
 	if r.node == nil {
 		return nil
@@ -59,7 +59,7 @@ func (r *runner) prepareNode(ctx context.Context) error {
 	return nil
 }
 
-// joinNode makes the node one of the cluster and waits until pods run on it.
+// joinNode adds the node to the cluster and waits until pods run on it.
 func (r *runner) joinNode(ctx context.Context) error {
 	if r.node == nil {
 		return nil
@@ -71,7 +71,7 @@ func (r *runner) joinNode(ctx context.Context) error {
 	return r.node.Settle(ctx, filepath.Join(r.options.Programs, "kubectl"), admin, r.progress)
 }
 
-// closeNode ends what this process does for the node.
+// closeNode ends what this process runs for the node.
 func (r *runner) closeNode() error {
 	if r.node == nil {
 		return nil

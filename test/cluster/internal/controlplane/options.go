@@ -12,24 +12,23 @@ const (
 	Scheduler         = "scheduler"
 )
 
-// Options are the choices of a control plane.
+// Options are the options of a control plane.
 type Options struct {
-	// Programs is the folder with the programs.
+	// Programs is the directory with the programs.
 	Programs string
-	// Port is the API server's port on 127.0.0.1; 0 takes a free one.
+	// Port is the API server's port on 127.0.0.1. Zero means a free port.
 	Port int
-	// With lists what runs beside etcd and the API server. Nothing creates
-	// pods, service accounts or deletes garbage without the controller
-	// manager; nothing places pods without the scheduler.
+	// With lists what runs in addition to etcd and the API server. Without the controller manager, nothing creates pods
+	// or service accounts or collects garbage. Without the scheduler, nothing schedules pods.
 	With []string
 	// AuditLog makes the API server write every request to log/audit.log.
 	AuditLog bool
-	// Node lists the folders with the programs of a node; without any there is
-	// no node, and pods stay Pending. A node needs root.
+	// Node lists the directories with the programs of a node. Empty means that there is no node, and pods stay Pending.
+	// A node needs root.
 	Node []string
 }
 
-// ParseWith reads a comma-separated list of components; "" is none of them.
+// ParseWith parses a comma-separated list of components. An empty text means none.
 func ParseWith(text string) ([]string, error) {
 	var with []string
 	for name := range strings.SplitSeq(text, ",") {
@@ -47,7 +46,7 @@ func ParseWith(text string) ([]string, error) {
 	return with, nil
 }
 
-// String shows the options, for comparison and for people.
+// String returns the options in readable form, also for comparison.
 func (o Options) String() string {
 	return fmt.Sprintf("programs=%s port=%d with=%s audit-log=%t node=%s", o.Programs, o.Port, strings.Join(o.With, ","), o.AuditLog, strings.Join(o.Node, ","))
 }

@@ -37,8 +37,8 @@ func TestParseWith(t *testing.T) {
 	}
 }
 
-// TestEveryOptionShows: `up` compares options by their text, so that an option
-// that does not show would silently be ignored.
+// TestEveryOptionShows checks that the text contains every option, because `up` compares options by their text and
+// would silently ignore an option that is missing there.
 func TestEveryOptionShows(t *testing.T) {
 	texts := map[string]bool{}
 	all := []Options{

@@ -9,16 +9,15 @@ import (
 	"strconv"
 )
 
-// Free ports are looked for below the range from which Linux serves outgoing
-// connections (32768 and up), so that no client on the machine takes one
-// between the look and the component's start.
+// Free ports are chosen below the range that Linux uses for outgoing connections (32768 and up), so that no client on
+// the machine takes one before the component starts.
 const (
 	firstPort = 20000
 	lastPort  = 32767
 	portTries = 1000
 )
 
-// loopback is the only address that anything listens on when there is no node.
+// loopback is the only address that components listen on without a node.
 const loopback = "127.0.0.1"
 
 // ports are the TCP ports of the components on the loopback address.
@@ -26,8 +25,7 @@ type ports struct {
 	etcd, etcdPeer, apiServer, controllerManager, scheduler int
 }
 
-// choosePorts finds free ports. A wanted port of the API server, not 0, must
-// be free.
+// choosePorts finds free ports. The requested port of the API server must be free, unless it is 0.
 func choosePorts(ctx context.Context, wanted int) (ports, error) {
 	taken := map[int]bool{wanted: true}
 	if wanted != 0 && !free(ctx, wanted) {
@@ -47,8 +45,7 @@ func choosePorts(ctx context.Context, wanted int) (ports, error) {
 	return p, nil
 }
 
-// freePort tries ports at random, because neighbours on the machine may be
-// looking at the same time.
+// freePort tries random ports, because other processes on the machine may be looking at the same time.
 func freePort(ctx context.Context, taken map[int]bool) (int, error) {
 	for range portTries {
 		port := firstPort + rand.IntN(lastPort-firstPort+1) //nolint:gosec // a guess is no secret

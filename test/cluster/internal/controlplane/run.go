@@ -17,31 +17,30 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// Events are called while a control plane starts.
+// Events holds functions that are called while a control plane starts.
 type Events struct {
-	// Progress receives a line for each step that is done.
+	// Progress receives a line for each completed step.
 	Progress func(string)
-	// Ready is called once, when every component has answered. An error ends
-	// the control plane.
+	// Ready is called once, when every component has answered. An error ends the control plane.
 	Ready func() error
 }
 
-// runner is one control plane while it runs.
+// runner is a running control plane.
 type runner struct {
 	folder  *state.Folder
 	options Options
 	ports   ports
 	site    site
-	node    *node.Node // nil without one
+	node    *node.Node // nil without a node
 	group   *process.Group
 	client  *http.Client
 	events  Events
 	start   time.Time
 }
 
-// Run starts a control plane in the folder and keeps it until ctx is done or a
-// component ends by itself, which is an error. startup bounds the time until
-// it is ready. When Run returns no process of it is left; the folder is.
+// Run starts a control plane in the folder and keeps it running until ctx is done. It returns an error if a component
+// ends by itself. startup bounds the time until it is ready. When Run returns, none of its processes is left, but the
+// directory is.
 func Run(ctx context.Context, folder *state.Folder, o Options, startup time.Duration, events Events) (err error) {
 	chosen, err := choosePorts(ctx, o.Port)
 	if err != nil {
@@ -56,7 +55,7 @@ func Run(ctx context.Context, folder *state.Folder, o Options, startup time.Dura
 
 	if err := r.startAll(running, startup); err != nil {
 		if ctx.Err() != nil {
-			return nil // asked to end while starting
+			return nil // ctx ended during the start
 		}
 		return err
 	}
@@ -76,9 +75,8 @@ func (r *runner) watch(ctx context.Context, stop context.CancelCauseFunc) {
 	}
 }
 
-// startAll brings up the components in order. The controllers wait for the API
-// server, because the controller manager gives up for good when it meets one
-// that has not created its own roles yet.
+// startAll starts the components in order. The controllers wait for the API server, because the controller manager
+// exits if the API server has not created its own roles yet.
 func (r *runner) startAll(ctx context.Context, startup time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startup, fmt.Errorf("not ready within %s", startup))
 	defer cancel()
@@ -110,7 +108,7 @@ func (r *runner) startAll(ctx context.Context, startup time.Duration) error {
 	return r.events.Ready()
 }
 
-// prepare writes what the components read when they start.
+// prepare writes the files that the components read when they start.
 func (r *runner) prepare() error {
 	admin, authority, err := writeKeys(r.folder, r.site, r.site.url(r.ports), time.Now())
 	if err != nil {
@@ -127,7 +125,7 @@ func (r *runner) prepare() error {
 	return r.folder.Update(func(record *state.Record) { record.Server = r.site.url(r.ports) })
 }
 
-// startControllers starts the wanted controllers and waits until they work.
+// startControllers starts the requested controllers and waits until they work.
 func (r *runner) startControllers(ctx context.Context) error {
 	var targets []string
 	if slices.Contains(r.options.With, ControllerManager) {
@@ -171,9 +169,8 @@ func (r *runner) launch(ctx context.Context, components ...component) error {
 	return nil
 }
 
-// spawn starts one component with an environment of its own: etcd takes
-// settings from ETCD_* variables, and a proxy of the user's has no business on
-// the loopback address.
+// spawn starts one component with its own environment, because etcd reads settings from ETCD_* variables, and the
+// user's proxy must not be used for the loopback address.
 func (r *runner) spawn(ctx context.Context, c component) (process.Identity, error) {
 	output, err := os.OpenFile(r.logPath(c.program), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -198,7 +195,7 @@ func (r *runner) progress(what string) {
 	r.events.Progress(fmt.Sprintf("%5.1f s  %s", time.Since(r.start).Seconds(), what))
 }
 
-// explain says why a component ended, with the end of its log.
+// explain returns an error with the reason why a component ended, and the end of its log.
 func (r *runner) explain(exit process.Exit) error {
 	why := "exit code 0"
 	if exit.Err != nil {
@@ -207,7 +204,7 @@ func (r *runner) explain(exit process.Exit) error {
 	return fmt.Errorf("%s ended (%s); the end of %s:\n%s", exit.Name, why, r.logPath(exit.Name), tail(r.logPath(exit.Name), 15))
 }
 
-// tail is the last lines of a file, or why it cannot be read.
+// tail returns the last lines of a file, or the reason why it cannot be read.
 func tail(file string, count int) string {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -22,8 +22,8 @@ func script(t *testing.T, folder, name, text string) {
 	}
 }
 
-// runWith runs a control plane whose etcd sleeps and whose API server is the
-// given script. It returns the folder after the end, and why it ended.
+// runWith runs a control plane whose etcd sleeps and whose API server is the given script. After the end it returns the
+// folder and the error.
 func runWith(t *testing.T, ctx context.Context, apiServerScript string, startup time.Duration) (*state.Folder, error) { //nolint:revive // t comes first in test code
 	t.Helper()
 	programs := t.TempDir()

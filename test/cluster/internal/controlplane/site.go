@@ -7,22 +7,21 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/network"
 )
 
-// site says where the API server is and what it hands out.
+// site holds the addresses of the API server and of Services.
 type site struct {
-	// server is the address that it listens on.
+	// server is the address that the API server listens on.
 	server string
-	// services is where ClusterIPs come from, apiService the first of them:
-	// that of the API server's own Service.
+	// services is the range of ClusterIPs. apiService is the first of them, which is that of the API server's own
+	// Service.
 	services, apiService string
-	// node is the node's address, empty when there is none.
+	// node is the node's address. It is empty without a node.
 	node string
 }
 
-// alone is the site of a control plane without a node, which nobody reaches
-// from beyond the machine's loopback address.
+// alone is the site of a control plane without a node, which is reachable only on the machine's loopback address.
 var alone = site{server: loopback, services: "10.96.0.0/16", apiService: "10.96.0.1"}
 
-// besideNode is the site of a control plane that a node has to reach.
+// besideNode returns the site of a control plane that a node has to reach.
 func besideNode(plan network.Plan) site {
 	return site{
 		server: plan.Host().String(), services: plan.Services().String(),
@@ -30,7 +29,7 @@ func besideNode(plan network.Plan) site {
 	}
 }
 
-// url is that of the API server.
+// url returns the URL of the API server.
 func (s site) url(p ports) string {
 	return "https://" + net.JoinHostPort(s.server, strconv.Itoa(p.apiServer))
 }

@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// Default is the line that is used when the user names none: the newest one
-// that the project supports.
+// Default is the line that is used if the user names none: the newest one that the project supports.
 const Default = "1.37"
 
-// prefix is what the name of a line's folder starts with.
+// prefix is the prefix of the name of a line's directory.
 const prefix = "k8s-"
 
 // Line is one Kubernetes minor release, pinned to a patch release.
@@ -22,17 +21,16 @@ type Line struct {
 	Name string
 	// Version is the pinned patch release, such as "v1.37.2".
 	Version string
-	// Module is the absolute folder of the module that pins the line.
+	// Module is the absolute path of the module that pins the line.
 	Module string
 }
 
-// Folder is where the lines lie in the work tree at root.
+// Folder returns the directory of the lines in the work tree at root.
 func Folder(root string) string {
 	return filepath.Join(root, "test", "cluster", "components")
 }
 
-// Load reads the line with the given name ("1.37") from folder. The error for
-// an unknown name lists those that exist.
+// Load reads the line with the given name ("1.37") from folder. The error for an unknown name lists the existing ones.
 func Load(folder, name string) (Line, error) {
 	names, err := Names(folder)
 	if err != nil {
@@ -62,8 +60,7 @@ func Names(folder string) ([]string, error) {
 	return names, nil
 }
 
-// MajorMinor splits the version into the two numbers that Kubernetes programs
-// report beside it.
+// MajorMinor returns the two numbers of the version that Kubernetes programs report separately.
 func (l Line) MajorMinor() (major, minor string) {
 	parts := strings.SplitN(strings.TrimPrefix(l.Version, "v"), ".", 3)
 	if len(parts) < 2 {
@@ -72,7 +69,7 @@ func (l Line) MajorMinor() (major, minor string) {
 	return parts[0], parts[1]
 }
 
-// required is the version at which a go.mod requires module.
+// required returns the version of a module that a go.mod requires.
 func required(file, module string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {

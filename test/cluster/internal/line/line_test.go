@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/repository"
 )
 
-// writeLine makes the module of a line.
+// writeLine writes the module of a line.
 func writeLine(t *testing.T, folder, name, module string) {
 	t.Helper()
 	dir := filepath.Join(folder, "k8s-"+name)
@@ -58,9 +58,8 @@ func TestMajorMinor(t *testing.T) {
 	}
 }
 
-// TestLinesOfTheWorkTree holds what a line's module must say: the folder's
-// name is its minor release, and Kubernetes is built with the libraries of the
-// same release.
+// TestLinesOfTheWorkTree checks the module of each line: the directory's name is its minor release, and Kubernetes is
+// built with the libraries of the same release.
 func TestLinesOfTheWorkTree(t *testing.T) {
 	root, err := repository.Find(".")
 	if err != nil {

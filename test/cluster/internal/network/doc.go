@@ -1,4 +1,3 @@
-// Package network says which addresses a cluster with a node uses. Each such
-// cluster on a machine has a slot of its own, so that several can run beside
-// each other; the name of the link on the machine's side is what takes a slot.
+// Package network defines the addresses of a cluster with a node. Each such cluster on a machine has its own slot, so
+// that several can run at the same time. A slot is taken by the name of the link on the machine's side.
 package network

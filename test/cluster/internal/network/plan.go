@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Slots is how many clusters with a node a machine can run.
+// Slots is the number of clusters with a node that a machine can run.
 const Slots = 16
 
 // NodeName is the node's name in the API.
@@ -15,46 +15,44 @@ const NodeName = "node-1"
 // RegistryPort is the port of the registry on the machine's end of the link.
 const RegistryPort = 5000
 
-// Plan holds the addresses of the cluster in one slot. All of them are private
-// ones that clusters and container engines do not take by default.
+// Plan holds the addresses of the cluster in one slot. They are private addresses that clusters and container engines
+// do not use by default.
 //
 //	10.220.<slot>.0/30     the link between the machine and the node
 //	10.221.<16 slot>.0/20  Services
 //	10.222.<slot>.0/24     pods
 type Plan struct {
-	// Slot is 0 to Slots-1.
+	// Slot is in the range from 0 to Slots-1.
 	Slot int `json:"slot"`
 }
 
-// Link is the name of the link's end on the machine.
+// Link returns the name of the link's end on the machine.
 func (p Plan) Link() string { return fmt.Sprintf("llama-node%d", p.Slot) }
 
-// Host is the machine's address on the link: that of the API server and of the
-// registry.
+// Host returns the machine's address on the link, which the API server and the registry use.
 func (p Plan) Host() netip.Addr { return p.address(220, p.Slot, 1) }
 
-// Node is the node's address.
+// Node returns the node's address.
 func (p Plan) Node() netip.Addr { return p.address(220, p.Slot, 2) }
 
 // LinkBits is the length of the link's prefix.
 const LinkBits = 30
 
-// Services is the range of ClusterIPs.
+// Services returns the range of ClusterIPs.
 func (p Plan) Services() netip.Prefix {
 	return netip.PrefixFrom(p.address(221, 16*p.Slot, 0), 20)
 }
 
-// APIService is the ClusterIP of the API server's own Service.
+// APIService returns the ClusterIP of the API server's own Service.
 func (p Plan) APIService() netip.Addr { return p.address(221, 16*p.Slot, 1) }
 
-// DNS is the ClusterIP of the cluster's name server.
+// DNS returns the ClusterIP of the cluster's name server.
 func (p Plan) DNS() netip.Addr { return p.address(221, 16*p.Slot, 10) }
 
-// Pods is the range of pod addresses.
+// Pods returns the range of pod addresses.
 func (p Plan) Pods() netip.Prefix { return netip.PrefixFrom(p.address(222, p.Slot, 0), 24) }
 
-// Registry is the registry as host:port, for the machine and for image names
-// of pods alike.
+// Registry returns the registry as host:port, both for the machine and for the image names of pods.
 func (p Plan) Registry() string { return p.Host().String() + ":" + strconv.Itoa(RegistryPort) }
 
 func (Plan) address(second, third, fourth int) netip.Addr {

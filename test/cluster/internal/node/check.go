@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// cniFolder is where Debian puts the network plugins.
+// cniFolder is the directory of the network plugins in Debian.
 const cniFolder = "/usr/lib/cni"
 
-// wanted are the files that a node needs of the machine, beside the programs
-// that are built.
+// wanted lists the files of the machine that a node needs, in addition to the built programs.
 var wanted = []string{
 	"/sbin/ip", "/usr/sbin/runc", "/usr/sbin/nft",
 	cniFolder + "/ptp", cniFolder + "/host-local", cniFolder + "/portmap",
 }
 
-// Check says what the machine lacks for a node.
+// Check returns an error with what the machine lacks for a node.
 func Check() error {
 	if os.Geteuid() != 0 {
 		return errors.New("a node needs root, for its namespaces and network: run this as root, or without --node for a control plane alone")

@@ -1,4 +1,3 @@
-// Package node sets up the cluster's one node: what it needs of the machine,
-// its namespaces and the link to them, the settings of containerd, the kubelet
-// and kube-proxy, and the pods without which a cluster is none.
+// Package node sets up the cluster's node: the requirements on the machine, its namespaces and the link to them, the
+// settings of containerd, the kubelet and kube-proxy, and the pods that every cluster needs.
 package node

@@ -14,11 +14,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/nodeinit"
 )
 
-// Namespaces are those that the node's first process gets for itself.
+// Namespaces are the namespaces that the node's first process gets.
 const Namespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC
 
-// Link connects the machine with the network namespace of process pid, in the
-// first free slot. The link and the routes over it end with the namespace.
+// Link connects the machine with the network namespace of process pid, in the first free slot. The link and the routes
+// over it are removed with the namespace.
 func Link(ctx context.Context, pid int) (network.Plan, error) {
 	plan, err := takeSlot(ctx, pid)
 	if err != nil {
@@ -37,7 +37,7 @@ func Link(ctx context.Context, pid int) (network.Plan, error) {
 	return plan, nil
 }
 
-// takeSlot makes the link: the kernel gives a name to one caller only.
+// takeSlot creates the link. The kernel gives a name to only one caller.
 func takeSlot(ctx context.Context, pid int) (network.Plan, error) {
 	for slot := range network.Slots {
 		plan := network.Plan{Slot: slot}
@@ -48,7 +48,7 @@ func takeSlot(ctx context.Context, pid int) (network.Plan, error) {
 		if err == nil {
 			return plan, nil
 		}
-		if !taken(plan) { // failed for another reason than a faster neighbour
+		if !taken(plan) { // it failed for a reason other than a concurrent caller
 			return plan, err
 		}
 	}
@@ -60,7 +60,7 @@ func taken(plan network.Plan) bool {
 	return err == nil
 }
 
-// ip runs iproute2's command.
+// ip runs the ip command of iproute2.
 func ip(ctx context.Context, arguments string) error {
 	out, err := exec.CommandContext(ctx, "/sbin/ip", strings.Fields(arguments)...).CombinedOutput()
 	if err != nil {

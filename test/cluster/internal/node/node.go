@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// images are the programs of which pods are made, each an image of its own.
+// images lists the programs that pods run. Each has its own image.
 var images = []string{"pause", "coredns", "metrics-server", "prober"}
 
 // Node is the node of one cluster while it starts and runs.
@@ -29,9 +29,8 @@ type Node struct {
 	hold     io.Closer
 }
 
-// Open connects the machine with the namespaces of process pid and serves the
-// registry there. Orders go to orders, the standard input of that process. The
-// programs of the node lie in the folders programs.
+// Open connects the machine with the namespaces of process pid and starts the registry there. Messages for the process
+// are written to orders, its standard input. programs lists the directories with the node's programs.
 func Open(ctx context.Context, folder *state.Folder, pid int, orders io.WriteCloser, programs []string) (*Node, error) {
 	plan, err := Link(ctx, pid)
 	if err != nil {
@@ -44,14 +43,14 @@ func Open(ctx context.Context, folder *state.Folder, pid int, orders io.WriteClo
 	return &Node{folder: folder, plan: plan, programs: programs, registry: served, orders: json.NewEncoder(orders), hold: orders}, nil
 }
 
-// Network says the addresses of the node's cluster.
+// Network returns the addresses of the node's cluster.
 func (n *Node) Network() network.Plan { return n.plan }
 
-// Close ends the registry. The node itself ends with its first process.
+// Close stops the registry. The node itself ends with its first process.
 func (n *Node) Close() error { return errors.Join(n.registry.Close(), n.hold.Close()) }
 
-// Prepare sets the node up and starts containerd, which needs no API server,
-// and puts the cluster's images into the registry. The keys have to be there.
+// Prepare sets up the node, starts containerd, which needs no API server, and pushes the cluster's images to the
+// registry. The keys must exist.
 func (n *Node) Prepare(ctx context.Context) error {
 	if err := cgroup.Of(n.folder.Path()).Make(); err != nil {
 		return err
@@ -69,7 +68,7 @@ func (n *Node) Prepare(ctx context.Context) error {
 	return n.push(ctx)
 }
 
-// push makes the images of the cluster's own pods.
+// push pushes the images of the cluster's own pods.
 func (n *Node) push(ctx context.Context) error {
 	for _, name := range images {
 		program, err := n.find(name)
@@ -83,7 +82,7 @@ func (n *Node) push(ctx context.Context) error {
 	return nil
 }
 
-// find is the file of one of the node's programs.
+// find returns the path of one of the node's programs.
 func (n *Node) find(name string) (string, error) {
 	for _, folder := range n.programs {
 		file := filepath.Join(folder, name)
@@ -94,8 +93,8 @@ func (n *Node) find(name string) (string, error) {
 	return "", fmt.Errorf("no program %q in %q", name, n.programs)
 }
 
-// Join starts what makes the node one of the cluster. The API server has to
-// serve; admin is the administrator's kubeconfig.
+// Join starts the programs that add the node to the cluster. The API server must serve. admin is the administrator's
+// kubeconfig.
 func (n *Node) Join(admin string) error {
 	s := newSettings(n.folder, n.plan)
 	if err := n.run("networkpolicy", "", "--kubeconfig", admin); err != nil {
@@ -120,7 +119,7 @@ func (n *Node) Join(admin string) error {
 		"--node-ip", s.Address)
 }
 
-// run has the node's first process start a program.
+// run makes the node's first process start a program.
 func (n *Node) run(name, needs string, args ...string) error {
 	command := nodeinit.Command{Name: name, Args: args, Log: n.folder.Path("log", name+".log"), Needs: needs}
 	if err := n.orders.Encode(command); err != nil {

@@ -18,21 +18,20 @@ import (
 //go:embed config manifests
 var templates embed.FS
 
-// socket is containerd's, on a file system of the node's own.
+// socket is containerd's socket, on a file system of the node.
 const socket = "/run/containerd/containerd.sock"
 
-// settings are what the templates of settings and manifests are filled with.
+// settings are the values for the templates of settings and manifests.
 type settings struct {
-	// Folder is the node's part of the state folder, PKI and Logs are other
-	// parts of it.
+	// Folder is the node's part of the state directory. PKI and Logs are other parts of it.
 	Folder, PKI, Logs string
-	// Name and Address are the node's; Pods, DNS and Registry the cluster's.
+	// Name and Address are those of the node. Pods, DNS and Registry are those of the cluster.
 	Name, Address, Pods, DNS, Registry string
-	// Socket is containerd's, Plugins the folder of the network plugins.
+	// Socket is containerd's socket. Plugins is the directory of the network plugins.
 	Socket, Plugins string
 	// CGroup is the parent of the pods' control groups.
 	CGroup string
-	// Unified tells whether the machine has control groups of version 2.
+	// Unified reports whether the machine has control groups of version 2.
 	Unified bool
 }
 
@@ -45,10 +44,10 @@ func newSettings(folder *state.Folder, plan network.Plan) settings {
 	}
 }
 
-// nodeFolder is where the node's programs write.
+// nodeFolder returns the directory that the node's programs write to.
 func nodeFolder(folder *state.Folder) string { return folder.Path("node") }
 
-// place is where a setting goes below the node's folder.
+// place returns the path of a setting below the node's directory.
 func (s settings) place(name string) string {
 	switch name {
 	case "10-cluster.conflist":
@@ -60,7 +59,7 @@ func (s settings) place(name string) string {
 	}
 }
 
-// write fills in the settings of the node's programs.
+// write writes the settings of the node's programs.
 func (s settings) write() error {
 	entries, err := fs.ReadDir(templates, "config")
 	if err != nil {
@@ -82,7 +81,7 @@ func (s settings) write() error {
 	return nil
 }
 
-// manifests are the cluster's own objects, as one YAML stream.
+// manifests returns the cluster's own objects as one YAML stream.
 func (s settings) manifests() ([]byte, error) {
 	entries, err := fs.ReadDir(templates, "manifests")
 	if err != nil {

@@ -23,8 +23,7 @@ func someSettings(t *testing.T) settings {
 	return newSettings(folder, network.Plan{Slot: 3})
 }
 
-// TestSettingsLieWhereTheProgramsLook finds a file that no program would read,
-// and a place in a template that nobody filled in.
+// TestSettingsLieWhereTheProgramsLook finds files that no program reads, and template values that are not set.
 func TestSettingsLieWhereTheProgramsLook(t *testing.T) {
 	s := someSettings(t)
 	if err := s.write(); err != nil {
@@ -54,7 +53,7 @@ func TestSettingsLieWhereTheProgramsLook(t *testing.T) {
 	}
 }
 
-// TestManifestsPullFromTheClustersOwnRegistry: nothing comes from outside.
+// TestManifestsPullFromTheClustersOwnRegistry checks that no image comes from outside.
 func TestManifestsPullFromTheClustersOwnRegistry(t *testing.T) {
 	data, err := someSettings(t).manifests()
 	if err != nil {
@@ -80,7 +79,7 @@ func TestManifestsPullFromTheClustersOwnRegistry(t *testing.T) {
 	}
 }
 
-// TestNetworkOfPods: the plugins get JSON, and addresses that the cluster's plan knows.
+// TestNetworkOfPods checks that the plugins get JSON with addresses of the cluster's plan.
 func TestNetworkOfPods(t *testing.T) {
 	data, err := someSettings(t).fill("config/10-cluster.conflist")
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/network"
 )
 
-// kubectl asks the cluster as its administrator.
+// kubectl runs kubectl as the cluster's administrator.
 type kubectl struct{ program, kubeconfig string }
 
-// run runs kubectl with input on its standard input.
+// run runs kubectl with the given standard input.
 func (k kubectl) run(ctx context.Context, input []byte, args ...string) error {
 	command := exec.CommandContext(ctx, k.program, args...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+k.kubeconfig)
@@ -29,8 +29,8 @@ func (k kubectl) run(ctx context.Context, input []byte, args ...string) error {
 	return nil
 }
 
-// Settle creates the cluster's own objects and waits until the node takes pods
-// and those of the cluster are ready. progress is told each step.
+// Settle creates the cluster's own objects and waits until the node accepts pods and those of the cluster are ready. It
+// reports each step to progress.
 func (n *Node) Settle(ctx context.Context, kubectlProgram, kubeconfig string, progress func(string)) error {
 	k := kubectl{program: kubectlProgram, kubeconfig: kubeconfig}
 	manifests, err := newSettings(n.folder, n.plan).manifests()

@@ -12,8 +12,7 @@ import (
 // Device is the link's end in the node.
 const Device = "eth0"
 
-// addAddresses sets up the node's end of the link and lets packets through
-// between it and the pods.
+// addAddresses sets up the node's end of the link and allows packets between it and the pods.
 func addAddresses(plan network.Plan) error {
 	for _, arguments := range []string{
 		"link set lo up",

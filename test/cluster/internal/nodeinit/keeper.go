@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	// restartPause is how long a program that has ended stays so.
+	// restartPause is the pause before an ended program is started again.
 	restartPause = time.Second
-	// shortLife is how soon after its start a program's end counts as a fault
-	// of its setup, which starting it again does not mend.
+	// shortLife is the time after its start within which a program's end counts as a fault of its setup, which a
+	// restart does not fix.
 	shortLife = 5 * time.Second
-	// socketPoll and socketPatience are how often and how long a socket is
-	// tried that a program needs.
+	// socketPoll and socketPatience are the interval and the limit for connection attempts to a socket that a program
+	// needs.
 	socketPoll     = 50 * time.Millisecond
 	socketPatience = 30 * time.Second
 )
 
-// keeper starts programs and keeps them running. Everything but the reading of
-// messages happens on the goroutine of run, so that no start meets a reap.
+// keeper starts programs and keeps them running. Everything except reading messages runs on the goroutine of run, so
+// that starting and reaping never run concurrently.
 type keeper struct {
 	output      io.Writer
 	environment []string
@@ -44,7 +44,7 @@ type life struct {
 
 func newKeeper(setup Setup, output io.Writer) *keeper {
 	path := strings.Join(append(setup.Programs, "/usr/sbin", "/usr/bin", "/sbin", "/bin"), ":")
-	_ = os.Setenv("PATH", path) // where LookPath looks; fails for no such name
+	_ = os.Setenv("PATH", path) // LookPath uses it; it cannot fail for this name
 	return &keeper{
 		output:      output,
 		environment: []string{"PATH=" + path, "HOME=/root", "TMPDIR=" + setup.State},
@@ -54,8 +54,7 @@ func newKeeper(setup Setup, output io.Writer) *keeper {
 	}
 }
 
-// read passes commands on until the sender is gone, and each only when what it
-// needs is there.
+// read passes commands on until the sender is gone, and each one only when its socket accepts connections.
 func (k *keeper) read(messages *json.Decoder) {
 	for {
 		var command Command
@@ -69,8 +68,8 @@ func (k *keeper) read(messages *json.Decoder) {
 	}
 }
 
-// offer has a program started when what it needs is there: after everything on
-// the node was killed, that comes back as well. False: it is not there.
+// offer starts a program if its socket accepts connections; if everything on the node was killed, the socket comes back
+// as well. It returns false if the socket does not accept connections.
 func (k *keeper) offer(command Command) bool {
 	if err := awaitSocket(command.Needs); err != nil {
 		k.failures <- fmt.Errorf("starting %s: %w", command.Name, err)
@@ -100,7 +99,7 @@ func (k *keeper) run() error {
 	}
 }
 
-// start runs a program in a session of its own.
+// start runs a program in a new session.
 func (k *keeper) start(command Command) error {
 	log, err := os.OpenFile(command.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -122,8 +121,7 @@ func (k *keeper) start(command Command) error {
 	return child.Release()
 }
 
-// reap collects every process that has ended: programs, which are started
-// again, and what they left to the first process.
+// reap collects every ended process: programs, which are started again, and orphaned processes.
 func (k *keeper) reap() error {
 	for {
 		var status syscall.WaitStatus

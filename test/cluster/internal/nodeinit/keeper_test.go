@@ -12,7 +12,7 @@ import (
 func TestDescribe(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		status syscall.WaitStatus // as wait(2) has it: the signal below, the exit code above
+		status syscall.WaitStatus // as in wait(2): the signal in the low bits, the exit code in the high bits
 		want   string
 	}{
 		{name: "ended well", status: 0, want: "exit code 0"},
@@ -29,7 +29,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// What needs a socket is not started while only its file is there, which a program that was killed leaves behind.
+// A program that needs a socket is not started while only the socket's file exists, because a killed program leaves the
+// file behind.
 func TestOfferWaitsForSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "socket")
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})

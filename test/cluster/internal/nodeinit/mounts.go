@@ -11,17 +11,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/network"
 )
 
-// kubeletRoot is hard-wired in the kubelet's plugin paths whatever its flags
-// say.
+// kubeletRoot is hard-coded in the kubelet's plugin paths, whatever its flags are.
 const kubeletRoot = "/var/lib/kubelet"
 
-// covered are the folders whose content on the machine is none of the node's
-// business: sockets, network namespaces and locks of other programs, and the
-// state of a kubelet that the machine itself may run.
+// covered lists the directories whose content on the machine does not concern the node: sockets, network namespaces and
+// locks of other programs, and the state of a kubelet that the machine itself may run.
 var covered = []string{"/run", "/var/lib", "/var/log"}
 
-// mountAll gives the node a file system of its own where it would otherwise
-// see or change the machine's.
+// mountAll gives the node its own file systems where it would otherwise see or change those of the machine.
 func mountAll(setup Setup) error {
 	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE); err != nil {
 		return err
@@ -52,8 +49,7 @@ func mountAll(setup Setup) error {
 	return syscall.Sethostname([]byte(network.NodeName))
 }
 
-// mountSys shows the network devices of the node's own namespace, and brings
-// the machine's control groups back.
+// mountSys mounts the network devices of the node's namespace, and makes the machine's control groups visible again.
 func mountSys() error {
 	const groups = "/sys/fs/cgroup"
 	held, err := os.Open(groups)
@@ -67,8 +63,8 @@ func mountSys() error {
 	return mount(descriptor(held), groups, "", syscall.MS_BIND|syscall.MS_REC)
 }
 
-// cover mounts an empty file system over each of paths, and binds those of
-// keep that it hides to where they were.
+// cover mounts an empty file system over each of paths, and bind-mounts the hidden paths in keep to their original
+// places.
 func cover(paths, keep []string) error {
 	held := map[string]*os.File{} // until the process ends
 	for _, folder := range keep {
@@ -97,8 +93,7 @@ func cover(paths, keep []string) error {
 	return nil
 }
 
-// sysctls are those that the kubelet sets for the whole machine, with the
-// values that it wants.
+// sysctls lists the sysctls that the kubelet sets for the whole machine, with the values that it requires.
 var sysctls = map[string]string{
 	"kernel/keys/root_maxbytes": "25000000",
 	"kernel/keys/root_maxkeys":  "1000000",
@@ -108,8 +103,8 @@ var sysctls = map[string]string{
 	"vm/panic_on_oom":           "0",
 }
 
-// maskSysctls puts files with the wanted values where the kubelet looks: it is
-// content, the machine keeps its own, and nothing has to be put back.
+// maskSysctls mounts files with the required values over the sysctls, so that the kubelet changes nothing, the machine
+// keeps its own values, and nothing has to be restored.
 func maskSysctls(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("preparing the node's sysctls: %w", err)
@@ -126,7 +121,7 @@ func maskSysctls(folder string) error {
 	return nil
 }
 
-// descriptor is a path to an open file that a mount cannot hide.
+// descriptor returns a path to an open file that a mount cannot hide.
 func descriptor(file *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", file.Fd()) }
 
 func mount(source, target, kind string, flags uintptr) error {

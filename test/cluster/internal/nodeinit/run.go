@@ -7,8 +7,7 @@ import (
 	"os"
 )
 
-// Run is the life of the process: it returns only when the node cannot go on.
-// What it does is told to output.
+// Run runs the process. It returns only when the node cannot continue. It reports its work to output.
 func Run(input io.Reader, output io.Writer) error {
 	if os.Getpid() != 1 {
 		return fmt.Errorf("process %d is not the first of a node's namespaces: use `cluster up --node`", os.Getpid())

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// validity outlives any test cluster that somebody forgot about.
+	// validity is longer than any test cluster exists.
 	validity = 365 * 24 * time.Hour
-	// skew lets a certificate hold for a clock that runs a little behind.
+	// skew makes a certificate valid for a clock that is a little behind.
 	skew = time.Hour
 )
 
@@ -25,10 +25,9 @@ type Pair struct {
 	Certificate, Key []byte
 }
 
-// Subject says whom a certificate is for.
+// Subject is the subject of a certificate.
 type Subject struct {
-	// CommonName is the user name that Kubernetes reads from a client
-	// certificate, Organizations are the groups.
+	// CommonName is the user name that Kubernetes reads from a client certificate. Organizations are the groups.
 	CommonName    string
 	Organizations []string
 	// Hosts are the DNS names and IP addresses of a server.
@@ -42,8 +41,7 @@ type Authority struct {
 	pair        Pair
 }
 
-// NewAuthority makes a self-signed authority whose certificates hold from an
-// hour before now for a year.
+// NewAuthority returns a self-signed authority whose certificates are valid from an hour before now for a year.
 func NewAuthority(name string, now time.Time) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -70,11 +68,10 @@ func NewAuthority(name string, now time.Time) (*Authority, error) {
 	return &Authority{certificate: certificate, key: key, pair: pair}, err
 }
 
-// Pair is the authority's own certificate and key.
+// Pair returns the authority's own certificate and key.
 func (a *Authority) Pair() Pair { return a.pair }
 
-// Issue signs a certificate that serves both as a client's and, for the
-// subject's hosts, as a server's. It expires with the authority.
+// Issue signs a certificate for a client and, with the subject's hosts, for a server. It expires with the authority.
 func (a *Authority) Issue(subject Subject) (Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -100,8 +97,7 @@ func (a *Authority) Issue(subject Subject) (Pair, error) {
 	return encode(der, key)
 }
 
-// NewSigningKey makes the key pair that signs (private) and checks (public)
-// service account tokens, both PEM.
+// NewSigningKey returns the key pair that signs (private) and verifies (public) service account tokens, both PEM.
 func NewSigningKey() (private, public []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -118,7 +114,7 @@ func NewSigningKey() (private, public []byte, err error) {
 	return private, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
 }
 
-// split tells IP addresses from DNS names.
+// split separates IP addresses from DNS names.
 func split(hosts []string) (names []string, addresses []net.IP) {
 	for _, host := range hosts {
 		if ip := net.ParseIP(host); ip != nil {

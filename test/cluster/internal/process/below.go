@@ -9,12 +9,11 @@ import (
 	"syscall"
 )
 
-// killPasses is how often there is a look for what was started while others were killed.
+// killPasses is the number of passes that look for processes started while others were killed.
 const killPasses = 3
 
-// KillBelow kills every process that descends from this one, at once and
-// without a word, and leaves this one alone. What a descendant started
-// meanwhile is killed as well.
+// KillBelow kills every descendant of this process at once and without notice, but not this process. It also kills
+// processes that a descendant starts meanwhile.
 func (i Identity) KillBelow() error {
 	for range killPasses {
 		if _, err := i.look(); err != nil {
@@ -33,7 +32,7 @@ func (i Identity) KillBelow() error {
 	return nil
 }
 
-// readParents maps the id of every process to that of its parent.
+// readParents maps the ID of every process to that of its parent.
 func readParents() (map[int]int, error) {
 	pids, err := list()
 	if err != nil {
@@ -48,7 +47,7 @@ func readParents() (map[int]int, error) {
 	return parents, nil
 }
 
-// list gives the ids of all processes.
+// list returns the IDs of all processes.
 func list() ([]int, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -56,18 +55,19 @@ func list() ([]int, error) {
 	}
 	var pids []int
 	for _, entry := range entries {
-		if pid, err := strconv.Atoi(entry.Name()); err == nil { // else it is no process
+		if pid, err := strconv.Atoi(entry.Name()); err == nil { // other entries are not processes
 			pids = append(pids, pid)
 		}
 	}
 	return pids, nil
 }
 
-// below lists the descendants of a process, by their ids.
+// below returns the descendants of a process, by their IDs.
 func below(parents map[int]int, root int) []int {
 	var found []int
 	for pid := range parents {
-		// No line is longer than there are processes: one that was read while it changed may run in a circle.
+		// No chain of parents is longer than the number of processes. A table that changed while it was read may
+		// contain a cycle.
 		for at, steps := parents[pid], 0; at > 0 && steps <= len(parents); at, steps = parents[at], steps+1 {
 			if at == root && pid != root {
 				found = append(found, pid)

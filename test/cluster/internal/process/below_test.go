@@ -31,7 +31,7 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// A shell's children end and it goes on.
+// A shell's children end, and the shell continues.
 func TestKillBelow(t *testing.T) {
 	command := exec.CommandContext(t.Context(), "sh", "-c", "(sleep 60 & echo $!; wait) & wait; read end")
 	input, err := command.StdinPipe()

@@ -12,35 +12,33 @@ import (
 	"syscall"
 )
 
-// Command says what to start.
+// Command describes a program to start.
 type Command struct {
-	// Name is for messages.
+	// Name is the name in messages.
 	Name string
-	// Program is the absolute path, Args the arguments after it.
+	// Program is the absolute path. Args are its arguments.
 	Program string
 	Args    []string
-	// Dir is the working directory and Env the whole environment.
+	// Dir is the working directory. Env is the complete environment.
 	Dir string
 	Env []string
-	// Input is standard input; none when nil.
+	// Input is standard input. Nil means none.
 	Input *os.File
 	// Output receives standard output and standard error.
 	Output *os.File
-	// Namespaces are flags of clone(2) for the namespaces that the child gets
-	// for itself. The first process of a PID namespace takes all others of it
-	// along when it ends.
+	// Namespaces are flags of clone(2) for the new namespaces of the child. When the first process of a PID namespace
+	// ends, all others in it end too.
 	Namespaces uintptr
 }
 
-// Exit tells that a child has ended.
+// Exit is the end of a child.
 type Exit struct {
 	Name string
 	// Err is nil when the child ended with code 0.
 	Err error
 }
 
-// Group starts children that live no longer than this process. Make one with
-// NewGroup and end it with Kill.
+// Group starts children that live no longer than this process. Create a group with NewGroup and end it with Kill.
 type Group struct {
 	starts chan func()
 	exits  chan Exit
@@ -50,19 +48,18 @@ type Group struct {
 	children []*exec.Cmd
 }
 
-// maxExits bounds how many exits are kept for a caller that does not listen.
+// maxExits bounds the number of exits that are kept for a caller that does not receive them.
 const maxExits = 64
 
-// NewGroup makes an empty group.
+// NewGroup returns an empty group.
 func NewGroup() *Group {
 	g := &Group{starts: make(chan func()), exits: make(chan Exit, maxExits)}
 	go g.serveStarts()
 	return g
 }
 
-// serveStarts runs every start on one thread that lives as long as the group:
-// the kernel sends a child its parent death signal when the *thread* that
-// started it ends, and Go may end a thread at any time unless it is locked.
+// serveStarts starts every child on one thread that lives as long as the group. The kernel sends a child its parent
+// death signal when the *thread* that started it ends, and Go may end any thread that is not locked.
 func (g *Group) serveStarts() {
 	runtime.LockOSThread()
 	for start := range g.starts {
@@ -70,12 +67,12 @@ func (g *Group) serveStarts() {
 	}
 }
 
-// Exits delivers the end of every child, those by Kill included.
+// Exits returns a channel with the exit of every child, including those that Kill ends.
 func (g *Group) Exits() <-chan Exit { return g.exits }
 
-// Start starts a child in a session of its own, so that a Ctrl-C at the
-// terminal reaches this process only, and has it killed when this one dies. The end
-// of ctx does not end the child: Kill does, in order.
+// Start starts a child in a new session, so that a Ctrl-C at the terminal reaches only this process, and makes the
+// kernel kill it when this process dies. The end of ctx does not end the child, because Kill ends the children in
+// order.
 func (g *Group) Start(ctx context.Context, c Command) (Identity, error) {
 	child := exec.CommandContext(context.WithoutCancel(ctx), c.Program, c.Args...)
 	child.Dir, child.Env = c.Dir, c.Env
@@ -104,8 +101,8 @@ func (g *Group) Start(ctx context.Context, c Command) (Identity, error) {
 	return identity, err
 }
 
-// Kill kills all children, the last one started first, and returns when they
-// are gone. The group cannot be used afterwards.
+// Kill kills all children, in the reverse order of their start, and returns when they are gone. The group cannot be
+// used afterwards.
 func (g *Group) Kill() error {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// parentVariable makes the test binary play a parent that starts one child,
-// writes its identity to standard output, and waits to be killed.
+// parentVariable makes the test binary act as a parent that starts one child, writes its identity to standard output,
+// and waits to be killed.
 const parentVariable = "PROCESS_TEST_PARENT"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func playParent() {
 	select {}
 }
 
-// limited is a context that fails the test rather than hang it.
+// limited returns a context that makes the test fail instead of hang.
 func limited(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -142,7 +142,7 @@ func TestStop(t *testing.T) {
 	for _, test := range []struct {
 		name, script string
 		grace        time.Duration
-		// saysGoodbye is whether the process can react before it ends.
+		// saysGoodbye reports whether the process can react before it ends.
 		saysGoodbye bool
 	}{
 		{name: "ends by itself", script: "trap 'touch $BYE; exit 0' TERM; touch $READY; while :; do sleep 0.05; done", grace: 10 * time.Second, saysGoodbye: true},
@@ -187,7 +187,7 @@ func TestStopSparesAProcessThatGotAReusedID(t *testing.T) {
 	g := newGroup(t)
 	child := start(t, g, "exec sleep 600")
 	recorded := child
-	recorded.Start-- // the recorded process ended, and its id went to this one
+	recorded.Start-- // as if the recorded process had ended and its ID had been reused
 	if err := recorded.Stop(limited(t), time.Second); err != nil {
 		t.Fatal(err)
 	}

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Identity names one process for good. A process id alone does not: it is
-// reused after the process ended, and after a restart of the machine.
+// Identity identifies one process permanently. A process ID alone does not, because it is reused after the process
+// ended, and after a restart of the machine.
 type Identity struct {
 	PID int `json:"pid"`
-	// Start is when the process started, in clock ticks since the machine did.
+	// Start is the time of the process's start, in clock ticks since the machine started.
 	Start uint64 `json:"start"`
-	// Boot is the kernel's random id of this run of the machine.
+	// Boot is the kernel's random boot ID.
 	Boot string `json:"boot"`
 }
 
-// Identify reads the identity of the process that has pid now.
+// Identify returns the identity of the process that has pid now.
 func Identify(pid int) (Identity, error) {
 	boot, err := bootID()
 	if err != nil {
@@ -32,15 +32,14 @@ func Identify(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: stat.start, Boot: boot}, nil
 }
 
-// Alive tells whether the process still runs. A zombie does not: it has ended
-// and waits for its parent. When the kernel cannot be asked, the process counts
-// as ended, since nothing may be done to it.
+// Alive reports whether the process still runs. A zombie does not, because it has ended and waits for its parent. If
+// the kernel gives no answer, the process counts as ended, because it must not be signalled then.
 func (i Identity) Alive() bool {
 	now, err := i.look()
 	return err == nil && now.state != 'Z' && now.state != 'X'
 }
 
-// look reads the process's state and fails unless it is the same process.
+// look reads the process's state, and returns an error unless it is the same process.
 func (i Identity) look() (stat, error) {
 	boot, err := bootID()
 	if err != nil {
@@ -56,7 +55,7 @@ func (i Identity) look() (stat, error) {
 	return now, nil
 }
 
-// stat is the part of /proc/<pid>/stat that matters here.
+// stat is the relevant part of /proc/<pid>/stat.
 type stat struct {
 	state  byte
 	parent int
@@ -74,10 +73,10 @@ func readStat(pid int) (stat, error) {
 	return parseStat(string(data))
 }
 
-// parseStat reads proc_pid_stat(5). The second field is the program's name in
-// brackets and may hold anything, so the fields are counted from its end.
+// parseStat parses the format of proc_pid_stat(5). The second field is the program's name in brackets, which may
+// contain any character, so the fields are counted from its end.
 func parseStat(text string) (stat, error) {
-	const startField = 22 // as proc_pid_stat(5) counts, from 1
+	const startField = 22 // counted from 1, as in proc_pid_stat(5)
 	end := strings.LastIndexByte(text, ')')
 	if end < 0 {
 		return stat{}, errors.New("process state without a program name")
@@ -108,5 +107,5 @@ func bootID() (string, error) {
 	return strings.TrimSpace(string(data)), nil
 }
 
-// Self is the identity of this process.
+// Self returns the identity of this process.
 func Self() (Identity, error) { return Identify(os.Getpid()) }

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// StopMarked stops every process that was started with this entry ("NAME=value")
-// in its environment, as Stop does, with one grace for all. Children inherit the
-// entry, and keep it when their parents have ended.
+// StopMarked stops every process that was started with this entry ("NAME=value") in its environment, like Stop, with
+// one grace period for all. Children inherit the entry, and keep it after their parents have ended.
 func StopMarked(ctx context.Context, entry string, grace time.Duration) error {
 	patience, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
@@ -38,8 +37,8 @@ func StopMarked(ctx context.Context, entry string, grace time.Duration) error {
 	return nil
 }
 
-// marked lists the processes with the entry. One whose environment may not be read
-// is not this user's.
+// marked returns the processes with the entry. If the environment of a process cannot be read, it belongs to another
+// user.
 func marked(entry string) ([]Identity, error) {
 	pids, err := list()
 	if err != nil {
@@ -47,7 +46,7 @@ func marked(entry string) ([]Identity, error) {
 	}
 	var found []Identity
 	for _, pid := range pids {
-		process, err := Identify(pid) // before its environment is read, so that it is that one's
+		process, err := Identify(pid) // before its environment is read, so that both are of the same process
 		if err != nil {
 			continue // it has ended
 		}

@@ -12,7 +12,7 @@ import (
 // orphan starts a process with the mark whose parent has ended.
 func orphan(t *testing.T, mark, script string) Identity {
 	t.Helper()
-	// The parent does not wait: its child writes its id once it is set up.
+	// The parent does not wait. Its child writes its ID after its setup.
 	parent := exec.CommandContext(t.Context(), "sh", "-c", `sh -c "$0" 2>/dev/null &`, script)
 	parent.Env = append(os.Environ(), mark)
 	read, write, err := os.Pipe()
@@ -43,7 +43,7 @@ func orphan(t *testing.T, mark, script string) Identity {
 	return process
 }
 
-// Orphans end, also one that does not want to; another mark's do not.
+// Orphans are stopped, including one that ignores the signal. Orphans with another mark are not.
 func TestStopMarked(t *testing.T) {
 	mark := "CLUSTER_TEST_MARK=" + strconv.Itoa(os.Getpid())
 	for name, test := range map[string]struct {

@@ -9,16 +9,15 @@ import (
 	"time"
 )
 
-// Signal sends a signal to the process if it still is the identified one. A
-// process that has ended is no error.
+// Signal sends a signal to the process if it is still the identified one. It is not an error if the process has ended.
 func (i Identity) Signal(signal syscall.Signal) error {
-	// The handle pins the process before its start time is compared, so the
-	// id cannot be reused between the comparison and the signal.
+	// The handle pins the process before its start time is compared, so the ID cannot be reused between the comparison
+	// and the signal.
 	handle, err := os.FindProcess(i.PID)
 	if err != nil {
 		return fmt.Errorf("finding process %d: %w", i.PID, err)
 	}
-	defer func() { _ = handle.Release() }() // nothing depends on giving the handle back
+	defer func() { _ = handle.Release() }() // a failed release has no effect
 	if !i.Alive() {
 		return nil
 	}
@@ -28,8 +27,8 @@ func (i Identity) Signal(signal syscall.Signal) error {
 	return nil
 }
 
-// Stop asks the process to end, waits for grace, kills it, and waits until it
-// is gone. A grace of zero kills at once.
+// Stop signals the process to end, waits for grace, kills it, and waits until it is gone. A grace of zero kills at
+// once.
 func (i Identity) Stop(ctx context.Context, grace time.Duration) error {
 	if grace > 0 {
 		if err := i.Signal(syscall.SIGTERM); err != nil {

@@ -18,11 +18,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// nobody is whom images of programs run as.
+// nobody is the user of images of programs.
 const nobody = "65532:65532"
 
-// PushProgram pushes an image that holds one statically linked program and an
-// empty /tmp. reference is host:port/name:tag.
+// PushProgram pushes an image that contains one statically linked program and an empty /tmp. reference is
+// host:port/name:tag.
 func PushProgram(ctx context.Context, reference, program string) error {
 	tag, err := name.NewTag(reference, name.Insecure)
 	if err != nil {
@@ -38,7 +38,7 @@ func PushProgram(ctx context.Context, reference, program string) error {
 	return nil
 }
 
-// programImage is an image whose entry point is the program.
+// programImage returns an image with the program as its entry point.
 func programImage(program string) (v1.Image, error) {
 	layer, err := programLayer(program)
 	if err != nil {
@@ -58,8 +58,8 @@ func programImage(program string) (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-// programLayer is a layer that is not compressed: the program is read from the
-// disk and written to it again, so packing it would only cost time.
+// programLayer returns an uncompressed layer. The program is read from the disk and written to it again, so compression
+// would only cost time.
 func programLayer(program string) (v1.Layer, error) {
 	data, err := os.ReadFile(program)
 	if err != nil {

@@ -20,8 +20,8 @@ type Registry struct {
 	listener net.Listener
 }
 
-// Serve starts a registry at address (host:port) that keeps layers in folder
-// and the images' manifests in memory. Close ends it.
+// Serve starts a registry at address (host:port) that keeps layers in folder and the images' manifests in memory. Close
+// stops it.
 func Serve(ctx context.Context, address, folder string) (*Registry, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("preparing the registry: %w", err)
@@ -36,14 +36,14 @@ func Serve(ctx context.Context, address, folder string) (*Registry, error) {
 		ReadHeaderTimeout: time.Minute,
 		ErrorLog:          silent,
 	}}
-	go func() { _ = r.server.Serve(listener) }() // ends by Close
+	go func() { _ = r.server.Serve(listener) }() // ends with Close
 	return r, nil
 }
 
-// Address is where it listens, as host:port.
+// Address returns the address that it listens on, as host:port.
 func (r *Registry) Address() string { return r.listener.Addr().String() }
 
-// Close ends the registry at once.
+// Close stops the registry at once.
 func (r *Registry) Close() error {
 	if err := r.server.Close(); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("stopping the registry: %w", err)

@@ -73,7 +73,7 @@ func TestPushedProgramCanBePulled(t *testing.T) {
 	}
 }
 
-// list shows each entry of an archive: mode and content.
+// list returns each entry of an archive with its mode and content.
 func list(t *testing.T, content io.Reader) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -13,11 +13,10 @@ import (
 // module is the path in the go.mod at the root of the work tree.
 const module = "github.com/llamastack/llama-stack-k8s-operator"
 
-// Root is the absolute path of the work tree's top folder.
+// Root is the absolute path of the work tree's top directory.
 type Root string
 
-// Find walks up from folder to the top of the work tree. It fails when folder
-// lies outside of one.
+// Find returns the work tree that contains folder. It returns an error if there is none.
 func Find(folder string) (Root, error) {
 	start, err := filepath.Abs(folder)
 	if err != nil {
@@ -37,9 +36,8 @@ func Find(folder string) (Root, error) {
 	}
 }
 
-// Path is the absolute form of a path that a user gave: a relative one counts
-// from the top of the work tree, because `go run -C` changes the current
-// folder before the command can see it.
+// Path returns the absolute form of a path that a user gave. A relative path is relative to the top of the work tree,
+// because `go run -C` changes the current directory before the command starts.
 func (r Root) Path(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -47,7 +45,7 @@ func (r Root) Path(path string) string {
 	return filepath.Join(string(r), path)
 }
 
-// moduleName reads the module line of a go.mod; "" when there is no such file.
+// moduleName returns the module path in a go.mod, or "" if the file does not exist.
 func moduleName(file string) (string, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// write makes a file and its folders.
+// write writes a file and creates its directories.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {

@@ -15,11 +15,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
-// groupTimeout bounds how long the kernel may take to see that a control group
-// is empty.
+// groupTimeout bounds how long the kernel may take to notice that a control group is empty.
 const groupTimeout = 10 * time.Second
 
-// Folder is a state folder that this process holds the lock of.
+// Folder is a state directory whose lock this process holds.
 type Folder struct {
 	path string
 	lock *os.File
@@ -28,9 +27,8 @@ type Folder struct {
 	record Record
 }
 
-// Create takes the folder for a new control plane, after clearing away what a
-// killed one left in it. It fails when a control plane runs in it, and when
-// this tool did not make what lies in it.
+// Create takes the directory for a new control plane, after removing what a killed control plane left in it. It returns
+// an error if a control plane runs in it, or if this tool did not create its content.
 func Create(ctx context.Context, path string, record Record) (*Folder, error) {
 	if _, err := Read(path); err != nil && !errors.Is(err, ErrAbsent) {
 		return nil, err
@@ -52,7 +50,7 @@ func Create(ctx context.Context, path string, record Record) (*Folder, error) {
 	return f, nil
 }
 
-// Inherit takes over a folder, with its lock, from the process that created it.
+// Inherit takes over a directory, with its lock, from the process that created it.
 func Inherit(path string, lock *os.File) (*Folder, error) {
 	record, err := Read(path)
 	if err != nil {
@@ -61,8 +59,8 @@ func Inherit(path string, lock *os.File) (*Folder, error) {
 	return &Folder{path: path, lock: lock, record: record}, nil
 }
 
-// prepare writes the record before anything else, so that the folder can be
-// recognised however early its maker is killed.
+// prepare writes the record before anything else, so that the directory can be recognized however early its creator is
+// killed.
 func (f *Folder) prepare() error {
 	if err := write(f.path, f.record); err != nil {
 		return err
@@ -75,15 +73,15 @@ func (f *Folder) prepare() error {
 	return nil
 }
 
-// Path is a path inside the folder.
+// Path returns a path inside the directory.
 func (f *Folder) Path(elements ...string) string {
 	return filepath.Join(append([]string{f.path}, elements...)...)
 }
 
-// Lock is the open lock file, to hand on to a child.
+// Lock returns the open lock file, to pass to a child.
 func (f *Folder) Lock() *os.File { return f.lock }
 
-// Record is a copy of the record as last written.
+// Record returns a copy of the record as last written.
 func (f *Folder) Record() Record {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -98,7 +96,7 @@ func (f *Folder) Update(change func(*Record)) error {
 	return write(f.path, f.record)
 }
 
-// Remove removes the folder and lets go of the lock.
+// Remove removes the directory and releases the lock.
 func (f *Folder) Remove(ctx context.Context) error {
 	defer f.Release()
 	if err := f.empty(ctx); err != nil {
@@ -110,11 +108,10 @@ func (f *Folder) Remove(ctx context.Context) error {
 	return nil
 }
 
-// Release lets go of the lock and leaves the folder for people to look at.
+// Release releases the lock and leaves the directory for inspection.
 func (f *Folder) Release() { _ = f.lock.Close() }
 
-// clear ends processes that outlived their supervisor and empties the folder,
-// all but the lock.
+// clear ends processes that outlived their supervisor and empties the directory, except for the lock.
 func (f *Folder) clear(ctx context.Context) error {
 	old, err := Read(f.path)
 	if err != nil && !errors.Is(err, ErrAbsent) {
@@ -126,11 +123,10 @@ func (f *Folder) clear(ctx context.Context) error {
 	return f.empty(ctx)
 }
 
-// empty removes everything but the lock, and the record last: until then the
-// folder stays recognisable however early its remover is killed. The node's
-// control group is named after the folder and goes with what is in it.
+// empty removes everything except the lock, and the record last, so that the directory can be recognized however early
+// this process is killed. The node's control group is named after the directory and is removed with its content.
 func (f *Folder) empty(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), groupTimeout) // the end of a caller is no reason to leave things
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), groupTimeout) // removal continues when the caller ends
 	defer cancel()
 	if err := cgroup.Of(f.path).Remove(ctx); err != nil {
 		return err
@@ -154,9 +150,8 @@ func (f *Folder) empty(ctx context.Context) error {
 	return nil
 }
 
-// Down ends the control plane in path, removes the folder, and tells whether
-// there was one. It may be called at any time, twice, and after any part was
-// killed. grace is how long the supervisor may take to end by itself.
+// Down ends the control plane in path, removes the directory, and reports whether there was one. It may be called at
+// any time, twice, and after any part was killed. grace is how long the supervisor may take to end by itself.
 func Down(ctx context.Context, path string, grace time.Duration) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -181,7 +176,7 @@ func Down(ctx context.Context, path string, grace time.Duration) (bool, error) {
 	return true, f.Remove(ctx)
 }
 
-// seize takes the lock from a running supervisor by ending it.
+// seize ends a running supervisor and takes its lock.
 func seize(ctx context.Context, path string, grace time.Duration) (*os.File, error) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -190,7 +185,7 @@ func seize(ctx context.Context, path string, grace time.Duration) (*os.File, err
 		if !errors.Is(err, errLocked) {
 			return lock, err
 		}
-		// No supervisor in the record yet: its launcher is about to start it.
+		// The record has no supervisor yet, because its launcher is about to start it.
 		record, err := Read(path)
 		if err != nil && !errors.Is(err, ErrAbsent) {
 			return nil, err
@@ -209,8 +204,8 @@ func seize(ctx context.Context, path string, grace time.Duration) (*os.File, err
 	}
 }
 
-// stopComponents kills what is left of a control plane, last started first. Its
-// data is about to be removed, so no component needs to end in good order.
+// stopComponents kills the remaining components of a control plane, in the reverse order of their start. Its data is
+// about to be removed, so no component needs an orderly shutdown.
 func stopComponents(ctx context.Context, record Record) error {
 	var problems []error
 	for _, component := range slices.Backward(record.Components) {
@@ -221,7 +216,7 @@ func stopComponents(ctx context.Context, record Record) error {
 	return errors.Join(problems...)
 }
 
-// Supervised tells whether a live process looks after the control plane.
+// Supervised reports whether the control plane has a live supervisor.
 func Supervised(record Record) bool {
 	return record.Supervisor != process.Identity{} && record.Supervisor.Alive()
 }

@@ -17,7 +17,7 @@ import (
 
 var sample = Record{Kubernetes: "v1.37.2", Options: "port=0", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 
-// limited is a context that fails the test rather than hang it.
+// limited returns a context that makes the test fail instead of hang.
 func limited(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -120,7 +120,7 @@ func TestOnlyOneHoldsAFolder(t *testing.T) {
 	create(t, path)
 }
 
-// TestForeignFolderIsLeftAlone: a slip in --dir must never cost a user's files.
+// TestForeignFolderIsLeftAlone checks that a mistake in --dir never removes a user's files.
 func TestForeignFolderIsLeftAlone(t *testing.T) {
 	path := t.TempDir()
 	file := filepath.Join(path, "thesis.tex")
@@ -149,8 +149,7 @@ func TestBrokenRecordIsNoLicence(t *testing.T) {
 	}
 }
 
-// TestDownAfterAnEarlyKill runs through every state that a maker or remover
-// of a folder can be killed in.
+// TestDownAfterAnEarlyKill covers every state in which a process that creates or removes a directory can be killed.
 func TestDownAfterAnEarlyKill(t *testing.T) {
 	for name, files := range map[string][]string{
 		"nothing":       nil,
@@ -251,7 +250,7 @@ func TestDownEndsTheSupervisor(t *testing.T) {
 	if !Supervised(f.Record()) {
 		t.Error("a live supervisor is not seen")
 	}
-	go func() { // the kernel lets go of the lock when its holder ends
+	go func() { // the kernel releases the lock when its holder ends
 		_ = supervisor.Wait(context.WithoutCancel(t.Context()))
 		f.Release()
 	}()

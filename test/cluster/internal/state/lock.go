@@ -9,15 +9,14 @@ import (
 	"syscall"
 )
 
-// lockName is the file whose lock is held by whoever runs the control plane.
+// lockName is the file whose lock the process that runs the control plane holds.
 const lockName = "lock"
 
-// errLocked says that somebody else holds the folder.
+// errLocked is the error for a directory that another process holds.
 var errLocked = errors.New("the folder is in use")
 
-// acquire makes folder when needed and takes its lock, or returns errLocked.
-// The kernel lets go of the lock when the last process that has the file open
-// ends, so a lock is never stale.
+// acquire creates folder if necessary and takes its lock, or returns errLocked. The kernel releases the lock when the
+// last process that has the file open ends, so a lock is never stale.
 func acquire(folder string) (*os.File, error) {
 	for {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -40,11 +39,11 @@ func acquire(folder string) (*os.File, error) {
 		if current(file) {
 			return file, nil
 		}
-		_ = file.Close() // the folder was removed while we took its lock
+		_ = file.Close() // the directory was removed while its lock was taken
 	}
 }
 
-// current tells whether an open file still is the one at its path.
+// current reports whether an open file is still the one at its path.
 func current(file *os.File) bool {
 	held, err := file.Stat()
 	if err != nil {

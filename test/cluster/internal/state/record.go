@@ -12,28 +12,28 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
-// ErrAbsent says that there is no control plane in the folder.
+// ErrAbsent means that there is no control plane in the directory.
 var ErrAbsent = errors.New("no control plane")
 
-// recordName is the file that marks a folder as made by this tool.
+// recordName is the file that marks a directory as created by this tool.
 const recordName = "cluster.json"
 
-// Record is what is known of a control plane, kept as JSON in its folder.
+// Record describes a control plane. It is stored as JSON in its directory.
 type Record struct {
 	// Kubernetes is the version, such as "v1.37.2".
 	Kubernetes string `json:"kubernetes"`
-	// Options are the choices it was started with, one text to compare.
+	// Options is the text of the options that it was started with, for comparison.
 	Options string `json:"options"`
-	// Started is when the folder was made.
+	// Started is the time when the directory was created.
 	Started time.Time `json:"started"`
-	// Supervisor is the process that started the components and ends them. It
-	// is empty until that process has taken over.
+	// Supervisor is the process that started the components and ends them. It is empty until that process has taken
+	// over.
 	Supervisor process.Identity `json:"supervisor,omitzero"`
-	// Components are the processes started so far.
+	// Components lists the processes started so far.
 	Components []Component `json:"components,omitempty"`
 	// Server is the URL of the API server.
 	Server string `json:"server,omitempty"`
-	// Registry is the node's registry as host:port; empty without a node.
+	// Registry is the node's registry as host:port. It is empty without a node.
 	Registry string `json:"registry,omitempty"`
 	// Ready is set when every component has answered.
 	Ready bool `json:"ready,omitempty"`
@@ -45,8 +45,8 @@ type Component struct {
 	Process process.Identity `json:"process"`
 }
 
-// Read returns the record in folder, and ErrAbsent when folder does not exist
-// or is empty. It fails for a folder that this tool did not make.
+// Read returns the record in folder. It returns ErrAbsent if folder does not exist or is empty, and another error for a
+// directory that this tool did not create.
 func Read(folder string) (Record, error) {
 	data, err := os.ReadFile(filepath.Join(folder, recordName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,8 +62,8 @@ func Read(folder string) (Record, error) {
 	return record, nil
 }
 
-// absentOrForeign explains a folder without a record. What Create may leave
-// behind when it is killed early counts as absent.
+// absentOrForeign returns the error for a directory without a record. A directory that a killed Create may leave behind
+// counts as absent.
 func absentOrForeign(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +77,7 @@ func absentOrForeign(folder string) error {
 	return fmt.Errorf("%w in %q", ErrAbsent, folder)
 }
 
-// write replaces the record in one step, so that no reader sees half of it.
+// write replaces the record atomically, so that no reader sees a partial record.
 func write(folder string, record Record) error {
 	data, err := json.MarshalIndent(record, "", "  ")
 	if err != nil {

@@ -1,7 +1,6 @@
-// Command networkpolicy enforces NetworkPolicies on the packets that the node
-// forwards. All of them are one nftables table, which is replaced as a whole
-// whenever they, pods or namespaces change. Probes pass: they come from the
-// node itself and are not forwarded.
+// Command networkpolicy enforces NetworkPolicies on the packets that the node forwards. It renders all of them as one
+// nftables table, and replaces the whole table whenever policies, pods or namespaces change. Probes are not affected,
+// because they come from the node itself and are not forwarded.
 package main
 
 import (
@@ -23,10 +22,9 @@ import (
 )
 
 const (
-	// settle is how long further changes are waited for before the table is
-	// rendered.
+	// settle is the delay in which further changes are collected before the table is rendered.
 	settle = 20 * time.Millisecond
-	// retryPause is how long after a failure the table is tried again.
+	// retryPause is the pause before the table is tried again after a failure.
 	retryPause = time.Second
 )
 
@@ -68,17 +66,17 @@ func run(ctx context.Context, kubeconfig string) error {
 	return nil
 }
 
-// enforcer keeps the table of the kernel equal to what the API server says.
+// enforcer keeps the kernel's table in line with the API server.
 type enforcer struct {
 	factory informers.SharedInformerFactory
 	changed chan struct{}
 }
 
-// poke says that something has changed.
+// poke signals that something has changed.
 func (e enforcer) poke() {
 	select {
 	case e.changed <- struct{}{}:
-	default: // said already
+	default: // a signal is already pending
 	}
 }
 
@@ -105,7 +103,7 @@ func (e enforcer) follow(ctx context.Context) {
 	}
 }
 
-// render reads the caches.
+// render renders the table from the caches.
 func (e enforcer) render() (string, error) {
 	var c cluster
 	var err error

@@ -9,15 +9,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// end is the other end of an allowed connection: a match of its address, empty
-// for anybody, and the pod that has the address, if it is one.
+// end is the other end of an allowed connection: a match for its address, which is empty for any address, and the pod
+// with that address, if there is one.
 type end struct {
 	match string
 	pod   *corev1.Pod
 }
 
-// matches are the nftables matches of what one rule of a policy in namespace
-// allows pod: each of its peers with each of its ports.
+// matches returns the nftables matches for the connections that one rule of a policy in namespace allows pod: each of
+// its peers with each of its ports.
 func (c cluster) matches(namespace string, pod *corev1.Pod, d direction, rule allowance) []string {
 	var found []string
 	for _, other := range c.ends(namespace, d, rule) {
@@ -25,7 +25,7 @@ func (c cluster) matches(namespace string, pod *corev1.Pod, d direction, rule al
 			found = append(found, other.match)
 			continue
 		}
-		target := pod // whose port it is
+		target := pod // the pod with the port
 		if d == egress {
 			target = other.pod
 		}
@@ -38,8 +38,8 @@ func (c cluster) matches(namespace string, pod *corev1.Pod, d direction, rule al
 	return found
 }
 
-// ends are the peers of a rule. Without any it is everybody; a named port of
-// everybody is then looked up pod by pod.
+// ends returns the peers of a rule. A rule without peers allows everybody; a named port of everybody is then looked up
+// pod by pod.
 func (c cluster) ends(namespace string, d direction, rule allowance) []end {
 	var ends []end
 	if len(rule.peers) == 0 {
@@ -51,7 +51,7 @@ func (c cluster) ends(namespace string, d direction, rule allowance) []end {
 		}
 	}
 	for _, peer := range rule.peers {
-		if peer.IPBlock == nil || strings.Contains(peer.IPBlock.CIDR, ":") { // pods have addresses of IPv4 only
+		if peer.IPBlock == nil || strings.Contains(peer.IPBlock.CIDR, ":") { // pods have only IPv4 addresses
 			continue
 		}
 		match := "ip " + d.peer + " " + peer.IPBlock.CIDR
@@ -63,7 +63,7 @@ func (c cluster) ends(namespace string, d direction, rule allowance) []end {
 	return ends
 }
 
-// anyPeer tells whether one of the peers is the pod.
+// anyPeer reports whether one of the peers is the pod.
 func (c cluster) anyPeer(namespace string, peers []networkingv1.NetworkPolicyPeer, pod *corev1.Pod) bool {
 	for _, peer := range peers {
 		if peer.IPBlock == nil && c.inNamespace(namespace, peer, pod) && (peer.PodSelector == nil || selects(peer.PodSelector, pod.Labels)) {
@@ -73,8 +73,8 @@ func (c cluster) anyPeer(namespace string, peers []networkingv1.NetworkPolicyPee
 	return false
 }
 
-// inNamespace tells whether the pod's namespace is one of the peer's: that of
-// the policy when the peer selects none.
+// inNamespace reports whether the peer's namespaces include the pod's. A peer that selects none means the namespace of
+// the policy.
 func (c cluster) inNamespace(namespace string, peer networkingv1.NetworkPolicyPeer, pod *corev1.Pod) bool {
 	if peer.NamespaceSelector == nil {
 		return pod.Namespace == namespace
@@ -96,8 +96,8 @@ func named(ports []networkingv1.NetworkPolicyPort) bool {
 	return false
 }
 
-// portMatches are the matches of one port; a named one is that of the target's
-// containers, and none when there is no target or it has no such port.
+// portMatches returns the matches of one port. A named port is looked up in the target's containers. There is no match
+// without a target, or if it has no such port.
 func portMatches(port networkingv1.NetworkPolicyPort, target *corev1.Pod) []string {
 	protocol := corev1.ProtocolTCP
 	if port.Protocol != nil {

@@ -12,19 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// cluster is what decides who may talk to whom.
+// cluster holds the objects that determine which pods may connect.
 type cluster struct {
 	pods       []*corev1.Pod
 	namespaces []*corev1.Namespace
 	policies   []*networkingv1.NetworkPolicy
 }
 
-// direction is one of the two ways in which a pod is isolated.
+// direction is one of the two directions in which a pod can be isolated.
 type direction struct {
 	kind networkingv1.PolicyType
-	// own and peer say on which side of a packet the pod and its peer are.
+	// own and peer are the address fields of a packet for the pod and its peer.
 	own, peer string
-	// prefix starts the names of chains.
+	// prefix is the prefix of the names of chains.
 	prefix string
 }
 
@@ -33,10 +33,9 @@ var (
 	egress  = direction{kind: networkingv1.PolicyTypeEgress, own: "saddr", peer: "daddr", prefix: "out_"}
 )
 
-// table renders all policies as one nftables table. An isolated pod has a chain
-// for each direction: a packet that one of its rules allows returns, any other
-// is dropped. Services need no rule, since their addresses were replaced by
-// pods' before a packet is forwarded.
+// table renders all policies as one nftables table. An isolated pod has a chain for each direction: a packet that one
+// of its rules allows returns, and any other packet is dropped. Services need no rule, because their addresses are
+// replaced by those of pods before a packet is forwarded.
 func (c cluster) table() string {
 	var chains, jumps strings.Builder
 	for _, pod := range c.reachable() {
@@ -59,7 +58,7 @@ func (c cluster) table() string {
 		jumps.String() + "  }\n}\n"
 }
 
-// reachable are the pods with an address of their own, sorted by it.
+// reachable returns the pods with their own address, sorted by it.
 func (c cluster) reachable() []*corev1.Pod {
 	live := slices.DeleteFunc(slices.Clone(c.pods), func(pod *corev1.Pod) bool {
 		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
@@ -69,8 +68,8 @@ func (c cluster) reachable() []*corev1.Pod {
 	return live
 }
 
-// rules are the matches of what the policies allow the pod in a direction;
-// isolated tells whether there is a policy for it at all.
+// rules returns the matches for the connections that the policies allow the pod in a direction. isolated reports
+// whether any policy applies to it.
 func (c cluster) rules(pod *corev1.Pod, d direction) (rules []string, isolated bool) {
 	for _, policy := range c.policies {
 		if policy.Namespace != pod.Namespace || !slices.Contains(policy.Spec.PolicyTypes, d.kind) || !selects(&policy.Spec.PodSelector, pod.Labels) {
@@ -85,7 +84,7 @@ func (c cluster) rules(pod *corev1.Pod, d direction) (rules []string, isolated b
 	return slices.Compact(rules), isolated
 }
 
-// allowance is one rule of a policy, of whichever direction.
+// allowance is one rule of a policy, in either direction.
 type allowance struct {
 	peers []networkingv1.NetworkPolicyPeer
 	ports []networkingv1.NetworkPolicyPort
@@ -105,8 +104,7 @@ func allowances(policy *networkingv1.NetworkPolicy, d direction) []allowance {
 	return all
 }
 
-// selects tells whether a selector matches; one that cannot be read matches
-// nothing.
+// selects reports whether a selector matches. An invalid selector matches nothing.
 func selects(selector *metav1.LabelSelector, of map[string]string) bool {
 	parsed, err := metav1.LabelSelectorAsSelector(selector)
 	return err == nil && parsed.Matches(labels.Set(of))

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// pod is a pod of namespace "a", or of the one before a slash in its name, with
-// the label app=<name> and a port that is called "http".
+// pod returns a pod of namespace "a", or of the namespace before a slash in its name, with the label app=<name> and a
+// port that is called "http".
 func pod(name, address string) *corev1.Pod {
 	namespace, short, found := strings.Cut(name, "/")
 	if !found {
@@ -50,7 +50,7 @@ func ports(all ...intstr.IntOrString) []networkingv1.NetworkPolicyPort {
 	return list
 }
 
-// rulesOf are the lines of a chain in the table, nil when there is none.
+// rulesOf returns the lines of a chain in the table, or nil if there is no such chain.
 func rulesOf(table, chain string) []string {
 	_, rest, found := strings.Cut(table, "chain "+chain+" {\n")
 	if !found {

@@ -1,5 +1,5 @@
-// Command prober is what the node's own tests run in pods: a small web server,
-// and a client for `kubectl exec`, since the image holds no shell.
+// Command prober runs in the pods of the node's own tests. It is a small web server, and a client for `kubectl exec`,
+// because the image contains no shell.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	fmt.Fprintln(os.Stdout, answer)
 }
 
-// run does one command and returns what it prints.
+// run runs one command and returns its output.
 func run(ctx context.Context, command string, args []string) (string, error) {
 	switch {
 	case command == "serve" && len(args) == 0:
@@ -73,8 +73,7 @@ func get(ctx context.Context, url string) (string, error) {
 	return string(body), err
 }
 
-// serve answers with its pod's name, and keeps a core busy for a second when
-// asked to /burn.
+// serve answers with its pod's name, and keeps a core busy for a second on requests for /burn.
 func serve() error {
 	name, err := os.Hostname()
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 )
 
-// folders provides volumes that are folders of one node.
+// folders provides volumes that are directories of one node.
 type folders struct{ node, root string }
 
-// Provision makes the folder of a claim. The volume is of the kind "local", not
-// "hostPath": to a local one the kubelet applies fsGroup, as to real storage.
+// Provision creates the directory of a claim. The volume has the type "local" and not "hostPath", because the kubelet
+// applies fsGroup to a local volume, as to real storage.
 func (f folders) Provision(_ context.Context, o controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
 	path := filepath.Join(f.root, o.PVName)
 	if err := os.MkdirAll(path, 0o755); err != nil { //nolint:gosec // the pods' users have to get in; fsGroup does the rest
@@ -33,7 +33,7 @@ func (f folders) Provision(_ context.Context, o controller.ProvisionOptions) (*c
 	}, controller.ProvisioningFinished, nil
 }
 
-// affinity says that the volume is on the node and nowhere else.
+// affinity returns the node affinity of a volume, which is only on this node.
 func (f folders) affinity() *corev1.VolumeNodeAffinity {
 	here := corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{f.node}}
 	return &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{
@@ -41,7 +41,7 @@ func (f folders) affinity() *corev1.VolumeNodeAffinity {
 	}}
 }
 
-// Delete removes the folder of a volume that was released.
+// Delete removes the directory of a released volume.
 func (f folders) Delete(_ context.Context, volume *corev1.PersistentVolume) error {
 	if err := os.RemoveAll(filepath.Join(f.root, volume.Name)); err != nil {
 		return fmt.Errorf("removing the folder of volume %q: %w", volume.Name, err)

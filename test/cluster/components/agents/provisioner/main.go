@@ -1,5 +1,4 @@
-// Command provisioner makes a folder of the node for each claim of a volume,
-// and removes it again.
+// Command provisioner creates a directory of the node for each volume claim, and removes it again.
 package main
 
 import (
@@ -15,7 +14,7 @@ import (
 	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 )
 
-// name is the provisioner that the storage class asks for.
+// name is the provisioner that the storage class names.
 const name = "cluster.test/folder"
 
 func main() {
