@@ -1,4 +1,4 @@
-// Command kubectl-llamastack is a kubectl plugin that works with stacks mostly without a cluster.
+// Command kubectl-llamastack is a kubectl plugin for stacks. Most of its commands need no cluster.
 package main
 
 import (

@@ -13,7 +13,8 @@ const MaxAuthorities = 512 << 10
 
 // Serving is the certificate of a server, and its authorities. It contains only public data.
 type Serving struct {
-	// Authorities lists the authorities in the Secret, in DER form and in order. Nil means that there are none.
+	// Authorities lists the authorities that came with the certificate, in DER form and in order. Nil means that there
+	// are none.
 	Authorities [][]byte
 	// Problem is the reason why the authorities cannot be used. Nil means that they can, or that there is no text with
 	// authorities.

@@ -38,7 +38,7 @@ func TestConvertOGXServer(t *testing.T) {
 	}
 }
 
-// Every release that is called OGX has the stack of an OGXServer.
+// The stack of an OGXServer is valid for every release that is called OGX.
 func TestConvertOGXServerOfEachRelease(t *testing.T) {
 	source := string(golden.Read(t, filepath.Join(ogxServers, "generated", "in.yaml")))
 	source = strings.ReplaceAll(source, "monitoring: {}", "monitoring: {enabled: false}\nstatus: {version: {serverVersion: RELEASE}}")

@@ -66,8 +66,8 @@ func (t *takeover) judge(found outcome) {
 	}
 }
 
-// release reports an image whose release is not known. It is not needed with the user's own configuration, and a
-// running server has reported it.
+// release reports an image whose release is not known. A stack with the user's own configuration needs no release, and
+// a running server has reported its own.
 func (t *takeover) release(s stack, found outcome) {
 	if found.plan == nil || found.plan.Release() != "" || t.ServerVersion != "" || s.object.Spec.OverrideConfig != nil {
 		return

@@ -140,8 +140,8 @@ func stripStack(object any) (any, error) {
 	return stack, nil
 }
 
-// stripWorkload keeps the part of pods that the status is made of, and the part of ReplicaSets that names what their
-// pods need.
+// stripWorkload keeps the parts of pods that the status is made of, and the parts of ReplicaSets that name the objects
+// that their pods need.
 func stripWorkload(object any) (any, error) {
 	switch object := object.(type) {
 	case *corev1.Pod:

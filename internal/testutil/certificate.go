@@ -15,7 +15,7 @@ import (
 )
 
 // SameCertificate makes a certificate and its key like NewCertificate, but the same ones in every run. It is for tests
-// whose golden files depend on their digests.
+// that record their digests.
 func SameCertificate(t testing.TB) (certificate, key []byte) {
 	t.Helper()
 	begin := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -11,7 +11,7 @@ import (
 )
 
 // RunControllers runs the cluster's own controllers with these names until the end of the test. Without them nothing
-// creates pods, updates their counts, collects garbage or scales.
+// creates pods, counts them, collects garbage or scales.
 func RunControllers(t testing.TB, kubeconfig string, names []string, flags ...string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
