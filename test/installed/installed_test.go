@@ -53,7 +53,7 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	if f.openShift {
 		const definitions = "test/installed/testdata/openshift.yaml"
 		c.kubectl(t, "apply", "--filename="+definitions)
-		c.kubectl(t, "wait", "--for=condition=Established", "--filename="+definitions)
+		c.WaitEstablished(t, "--filename="+definitions)
 		defer c.kubectl(t, "delete", "--filename="+definitions)
 	}
 	if f.manifest == "" {
@@ -61,7 +61,7 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	} else {
 		c.kubectl(t, "apply", "--filename="+f.manifest)
 	}
-	c.kubectl(t, "wait", "--for=condition=Established", "crd/llamastackdistributions.llamastack.io")
+	c.WaitEstablished(t, "crd/"+names.CustomResourceDefinition)
 	c.expectAdmitted(t)
 
 	before := c.mark(t)

@@ -91,7 +91,7 @@ func (c *Cluster) MustKubectl(t testing.TB, arguments ...string) string {
 func (c *Cluster) InstallOlder(t testing.TB) {
 	t.Helper()
 	c.MustKubectl(t, "apply", "--server-side", "-f", DefinitionBefore())
-	c.MustKubectl(t, "wait", "--for=condition=Established", "crd/"+names.CustomResourceDefinition)
+	c.WaitEstablished(t, "crd/"+names.CustomResourceDefinition)
 }
 
 // DefinitionBefore returns the file with the definition of the predecessor operator.
