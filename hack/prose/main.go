@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// skipped are the folders whose text is not ours: generated files, copies and the data of tests.
+var skipped = []string{
+	"docs/reference/", "testdata/", "charts/llama-stack-k8s-operator/files/", "config/crd/", "dist/", "bin/",
+	// The components are built from these folders: a change of a comment builds Kubernetes again.
+	"test/cluster/components/",
+}
+
+func main() {
+	found, err := run(os.Args[1:], os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "prose:", err)
+		os.Exit(2)
+	}
+	if found > 0 {
+		fmt.Fprintf(os.Stderr, "prose: %d to rewrite\n", found)
+		os.Exit(1)
+	}
+}
+
+// run checks the files that git tracks below the paths, all files without a path, and returns the number of findings.
+func run(paths []string, out io.Writer) (int, error) {
+	files, err := tracked(paths)
+	if err != nil {
+		return 0, err
+	}
+	found := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // deleted, and git does not know it yet
+		}
+		if err != nil {
+			return found, fmt.Errorf("read %q: %w", file, err)
+		}
+		texts, err := textsOf(file, data)
+		if err != nil {
+			return found, err
+		}
+		for _, text := range texts {
+			for _, finding := range check(text) {
+				found++
+				if _, err := fmt.Fprintf(out, "%s:%d: %s\n", file, text.line, finding); err != nil {
+					return found, fmt.Errorf("write a finding: %w", err)
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// tracked lists the files of the repository that hold text of ours.
+func tracked(paths []string) ([]string, error) {
+	out, err := exec.CommandContext(context.Background(), "git", append([]string{"ls-files", "-z", "--"}, paths...)...).Output() //nolint:gosec // the paths of your command line
+	if err != nil {
+		return nil, fmt.Errorf("list the files of the repository: %w", err)
+	}
+	var files []string
+	for name := range bytes.SplitSeq(out, []byte{0}) {
+		if file := string(name); file != "" && !ignored(file) {
+			files = append(files, file)
+		}
+	}
+	return files, nil
+}
+
+func ignored(file string) bool {
+	for _, folder := range skipped {
+		if strings.HasPrefix(file, folder) || strings.Contains(file, "/"+folder) {
+			return true
+		}
+	}
+	return strings.HasPrefix(filepath.Base(file), "zz_generated")
+}

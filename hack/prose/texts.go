@@ -1,0 +1,54 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// kind is the sort of a text. Some rules hold for one sort only.
+type kind int
+
+const (
+	comment kind = iota // of code, and of Makefiles, scripts and YAML
+	message             // a string of the product that a user reads
+	page                // a paragraph, a heading or a table cell of Markdown
+)
+
+// text is a paragraph and the line where it begins.
+type text struct {
+	kind  kind
+	line  int
+	words string
+}
+
+// textsOf returns the texts of a file, none for a file of an unknown type.
+func textsOf(file string, data []byte) ([]text, error) {
+	base := filepath.Base(file)
+	switch ext := filepath.Ext(base); {
+	case ext == ".go":
+		return goTexts(file, data)
+	case ext == ".md":
+		return markdownTexts(data), nil
+	case ext == ".yaml", ext == ".sh", base == "Makefile", base == "Dockerfile", strings.HasPrefix(string(data), "#!"):
+		return hashTexts(data), nil
+	}
+	return nil, nil
+}
+
+// hashTexts returns the comments of a file whose comments begin with a hash sign at the start of a line.
+func hashTexts(data []byte) []text {
+	var texts []text
+	open := false
+	for i, line := range strings.Split(string(data), "\n") {
+		words, found := strings.CutPrefix(strings.TrimSpace(line), "# ")
+		switch {
+		case !found:
+			open = false
+		case open:
+			texts[len(texts)-1].words += " " + words
+		default:
+			texts, open = append(texts, text{comment, i + 1, words}), true
+		}
+	}
+	return texts
+}
