@@ -56,7 +56,7 @@ var ownedParts = []owned{
 	{"server.tls_certfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
 	{"server.tls_keyfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
 	{"server.insecure", "it follows from spec.networking.tls: leave it out", "it follows from spec.networking.tls"},
-	// With this setting, the server requires a certificate from every client, and the kubelet has none.
+	// With this setting, the server requires a certificate from every client, and the kubelet has none (server fact 30).
 	{
 		"server.tls_cafile", "the probes of the pod have no client certificate, so that it would never be ready: " +
 			"ask for one in front of the Service", baseRemoval,

@@ -28,7 +28,7 @@ import (
 // cacheOptions limits the caches to what the operator uses: children by their label; pods and ReplicaSets by the label
 // in every stack's selector, or by that of a preflight; events about volume claims; and ConfigMaps and Secrets as
 // metadata, of which foreign ones keep only name and version. A read of any kind that is not watched fails instead of
-// starting a watch.
+// starting a watch (decision 0016).
 func cacheOptions(namespaces []string) cache.Options {
 	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}), Transform: apply.NewSharedFields().Transform}
 	workload := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}), Transform: stripWorkload}

@@ -111,7 +111,7 @@ func server(in Input) render.Server {
 	return result
 }
 
-// The two names of the variable for the port. It was renamed with the server.
+// The two names of the variable for the port. It was renamed with the server (server fact 40).
 const (
 	oldPortVariable = "LLAMA_STACK_PORT"
 	newPortVariable = "OGX_PORT"
@@ -126,7 +126,7 @@ func otherPortVariable(runtime release.Runtime) string {
 
 // paths returns variables that set the directories of a configuration, and those of the distribution's own
 // configuration, to paths on the volume, so that all data is on the volume and the path is the same before and after
-// 0.8, where the server's default moved.
+// 0.8, where the server's default moved (server fact 41).
 //
 // A stack of v1alpha1 gets such variables only where the server's default moved away from its volume.
 func paths(in Input, config []byte) []render.EnvVar {

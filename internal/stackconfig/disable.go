@@ -61,7 +61,7 @@ func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	}
 }
 
-// apiTelemetry is an API in old releases and a switch in a later one.
+// apiTelemetry is an API in old releases and a switch in a later one (server fact 64).
 const apiTelemetry = "telemetry"
 
 // switchOff writes false to the setting that controls telemetry.
@@ -113,7 +113,7 @@ func removeProviders(d *draft.Draft) {
 	for key := range d.Disabled.Providers {
 		removeBareAPI(d, key[0], all, apis)
 	}
-	// An empty list would make the server serve no APIs, not even its own.
+	// An empty list would make the server serve no APIs, not even its own (server fact 56).
 	if listed && yamlnode.Len(apis) == 0 && d.Release.Runtime.EmptyAPIsServeNone {
 		yamlnode.Remove(d.Root, "apis")
 	}

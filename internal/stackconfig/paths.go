@@ -60,7 +60,8 @@ func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 
 // PathsBeside returns the variables of PathVariables and PathsIn that a volume for the server's data directory does not
 // cover. Release 0.8 renamed the directory, so the default of a variable can lie below one directory while the volume
-// is mounted as the other. With these values, the server finds the data of earlier releases on the volume.
+// is mounted as the other (server fact 41). With these values, the server finds the data of earlier releases on the
+// volume.
 func PathsBeside(config []byte, rel *release.Release, distribution, mountPath string) []draft.EnvVar {
 	mounted := path.Base(mountPath)
 	if !slices.Contains(dataDirectories, mounted) {

@@ -10,7 +10,7 @@ import (
 // workersWithoutCPU warns of too little CPU for the workers. uvicorn, which serves every release, stops a process that
 // does not respond within five seconds and starts another one. Before it responds, it imports the server, which takes
 // three seconds of CPU time in release 0.7 and four in 1.5. With less than one CPU for each worker, none ever becomes
-// ready.
+// ready (server fact 31).
 func workersWithoutCPU(c *checks) []string {
 	workers := c.workload().Workers
 	if workers == nil || *workers < 2 || c.workload().Resources == nil || len(c.overrides().Command) > 0 {

@@ -33,7 +33,7 @@ func (c *checker) problem(p *schema.Problem, path string) {
 }
 
 // warnIgnoredSection warns of the sections of a base that this release ignores and another release reads, because they
-// had an effect there. Keys that no release has are not reported.
+// had an effect there (server fact 65). Keys that no release has are not reported.
 func (c *checker) warnIgnoredSection(p *schema.Problem) {
 	if p.Kind != schema.UnknownKey || c.OriginAt(p.Path).Path != nil || yamlnode.Len(c.NodeAt(p.Path)) == 0 {
 		return

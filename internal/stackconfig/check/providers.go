@@ -56,7 +56,7 @@ func (c *checker) providerConfig(e *draft.Provider, path string) {
 }
 
 // scoring reports two providers of the same type that register the same scoring functions, because the server stops at
-// the second.
+// the second (server fact 61).
 func (c *checker) scoring() {
 	if c.Release.Runtime.RegistryReplaces {
 		return

@@ -13,8 +13,8 @@ import (
 )
 
 // publicIDs reports models with the same id. From 0.3 to 0.7, the id of a model is the provider's name for it, so two
-// names of one model are the same model. The server does not start when they differ in anything else ("already
-// exists").
+// names of one model are the same model (server fact 18). The server does not start when they differ in anything else
+// ("already exists").
 func (c *checker) publicIDs(known release.Resource) {
 	first := make(map[string]int)
 	items := yamlnode.Items(c.ResourcesOf(known))

@@ -59,7 +59,7 @@ func (c *checker) modelReference(reference release.Reference, setting *yaml.Node
 }
 
 // resourceReference reports a default shield that does not exist, because the server does not start with it. Without
-// any shield, the server does not check (core/stack.py, validate_safety_config).
+// any shield, the server does not check (server fact 59).
 func (c *checker) resourceReference(reference release.Reference, setting *yaml.Node) {
 	id := draft.NamedID(setting, reference.ResourceKey)
 	known, ok := c.Release.Resource(reference.Resource)

@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// registeredResources reports resources of unknown providers, which stop the server. It skips resources whose condition
-// is not met.
+// registeredResources reports resources of unknown providers, which stop the server (server fact 17). It skips
+// resources whose condition is not met.
 func (c *checker) registeredResources() {
 	for _, known := range c.Release.Resources() {
 		if known.Dropped {

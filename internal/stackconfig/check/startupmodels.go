@@ -9,8 +9,8 @@ import (
 )
 
 // startupModels reports models that cannot be verified at startup. Up to 0.5, the server asks the provider for each
-// registered model and stops when the provider does not have it. A service lists no models without a key, so the
-// configuration cannot start. A server at the user's own endpoint may not require a key.
+// registered model and stops when the provider does not have it (server fact 58). A service lists no models without a
+// key, so the configuration cannot start. A server at the user's own endpoint may not require a key.
 func (c *checker) startupModels() {
 	models, ok := c.Release.Resource("models")
 	if !ok || !c.Release.Runtime.ModelsAskedAtStart {

@@ -48,7 +48,7 @@ func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
 }
 
 // Converted returns a text as the server converts it after a substitution: an empty text becomes null, and text that
-// reads as a bool or a number becomes one.
+// reads as a bool or a number becomes one (server fact 5).
 func Converted(text string) *yaml.Node {
 	switch {
 	case text == "":

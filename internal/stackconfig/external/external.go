@@ -95,7 +95,7 @@ func place(d *draft.Draft, e, replaced *draft.Provider) {
 	}
 	d.Write(draft.ItemOf(list, slices.Index(list.Content, replaced.Node)), e.Node, origin)
 	*replaced = *e
-	// When two providers have the same id, the server takes the last one.
+	// When two providers have the same id, the server takes the last one (server fact 15).
 	others := map[*yaml.Node]bool{}
 	for _, other := range d.Index.Of(e.API) {
 		others[other.Node] = other.ID == e.ID && other != replaced

@@ -235,7 +235,7 @@ func giveFiles(host, otherwise string) string {
 }
 
 // tokenizerNeed returns the need for the tokenizer, which the vector stores of some releases load when they start. The
-// published images contain it.
+// published images contain it (server fact 66).
 func (c *checks) tokenizerNeed() []need {
 	name := c.Release.Offline.Tokenizer
 	if name == "" || c.Intent.Distribution.Name != "" || c.Intent.Files.Tiktoken || c.userSets(names.EnvTiktokenCache) ||

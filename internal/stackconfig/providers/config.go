@@ -46,7 +46,7 @@ func (c *configWriter) put(key string, value *yaml.Node, path *field.Path) {
 }
 
 // endpoint writes the endpoint to the key that this type reads in this release (FR-031). The server would silently
-// ignore any other key.
+// ignore any other key (server fact 8).
 func (c *configWriter) endpoint() {
 	p := c.entry.User
 	if p.Endpoint == "" {
@@ -112,7 +112,7 @@ func (c *configWriter) hostAndPort(endpoint string, path *field.Path) {
 }
 
 // credential writes the credential to the credential key of the type (FR-032): api_token for vllm, password for
-// pgvector.
+// pgvector (server fact 9).
 func (c *configWriter) credential() {
 	p := c.entry.User
 	if p.APIKey == nil {

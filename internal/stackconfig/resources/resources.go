@@ -22,7 +22,8 @@ const (
 )
 
 // Register registers the user's models, tools and shields in addition to the base's. An entry with the same kind and id
-// replaces the base's. Each entry names its provider, because the server silently skips an entry without one.
+// replaces the base's. Each entry names its provider, because the server silently skips an entry without one
+// (server fact 16).
 //
 // It returns the user's models under the names that clients use, and reports whether the user registers anything that
 // the server stores.

@@ -35,7 +35,7 @@ func (r *registrar) shield(s *intent.Shield) {
 }
 
 // takesShield reports whether the provider of the shield accepts it. Some providers have fixed names for their shields,
-// and the server stops with any other name.
+// and the server stops with any other name (server fact 60).
 func (r *registrar) takesShield(s *intent.Shield, res *resource) bool {
 	id, _ := envref.Static(yamlnode.Text(res.entry, "provider_id"))
 	e := r.Index.Find(res.API, id)

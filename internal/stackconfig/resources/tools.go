@@ -47,7 +47,7 @@ func (r *registrar) tool(t *intent.Tool) {
 }
 
 // builtInTool declares websearch or rag. A release that registers its groups itself needs no entry, only a provider
-// that serves the group.
+// that serves the group (server fact 57).
 func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 	e := r.toolProvider(t, builtIn.Name, builtIn.Providers)
 	if e == nil {

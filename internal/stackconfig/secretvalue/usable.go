@@ -26,7 +26,7 @@ func IsFloat(text string) bool { return pythonFloat.MatchString(text) }
 
 // Usable returns the reason why a value would not reach the server unchanged, or nil when it would. The server converts
 // the values of variables: a token 12345 becomes a number and is rejected, in every release, and no spelling prevents
-// it. The error never contains the value.
+// it (server fact 5). The error never contains the value.
 func Usable(value string) error {
 	trimmed := strings.TrimSpace(value)
 	switch {
@@ -45,7 +45,8 @@ func Usable(value string) error {
 	case value == "~" || strings.HasPrefix(value, "~/"):
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
 	case envref.In(value):
-		// From 1.2 on, the workers read the configuration that the command line has resolved, and resolve it again.
+		// From 1.2 on, the workers read the configuration that the command line has resolved, and resolve it again
+		// (server fact 6).
 		return errors.New("holds a reference like ${env.NAME}, which newer servers replace once more; use another value")
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 const (
 	tableKey = "table_name"
 	// keyValueTable is the default table of a key-value store in PostgreSQL up to release 0.7. Release 0.8 renamed its
-	// default, and does not find the data in this one.
+	// default, and does not find the data in this one (server fact 42).
 	keyValueTable = "llamastack_kvstore"
 )
 
