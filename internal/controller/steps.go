@@ -14,7 +14,7 @@ type step struct {
 	run       func(context.Context, *Reconciler, *state) error
 }
 
-// steps lists the steps in order. ARCHITECTURE.md explains the order: nothing is written before ownership. Each entry
+// steps lists the steps in order. docs/development/architecture.md explains the order: nothing is written before ownership. Each entry
 // shows the inputs and the results of its step.
 var steps = []step{
 	{"admit", v1alpha2.ConditionValidationSucceeded, func(_ context.Context, _ *Reconciler, s *state) (err error) {
