@@ -48,7 +48,7 @@ func (w *warmUp) NeedLeaderElection() bool { return false }
 // check is the readiness check.
 func (w *warmUp) check(*http.Request) error {
 	if !w.ready.Load() {
-		return errors.New("caches are not filled yet, or the CustomResourceDefinition is not installed")
+		return errors.New("the caches are not filled yet, or the CustomResourceDefinition is not installed")
 	}
 	return nil
 }
