@@ -142,15 +142,18 @@ func (b *builder) otherStart() []Reason {
 	}
 	switch {
 	case resolved.DetectedBy == distribution.Unknown:
-		stay("spec.distribution", "the release of image %q is not known, so the configuration that its server reads is not known either", resolved.Image)
+		stay("spec.distribution", "the release of image %q is not known, so the configuration that its server reads is not "+
+			"known either", resolved.Image)
 	case resolved.Base == nil:
-		stay("spec.distribution", "this command does not read the configuration in image %q, to which the fields of the spec apply", resolved.Image)
+		stay("spec.distribution", "this command does not read the configuration in image %q, to which the fields of the "+
+			"spec apply", resolved.Image)
 	}
 	overrides := intent.Overrides(spec)
 	if len(overrides.Command) > 0 {
 		stay("spec.workload.overrides.command", "the custom command determines which file the server reads")
 	} else if len(overrides.Args) > 0 && names.Compat(b.Object.Annotations) {
-		stay("spec.workload.overrides.args", "the server starts in another way with a generated configuration, and these arguments do not fit it")
+		stay("spec.workload.overrides.args", "the server starts in another way with a generated configuration, and these "+
+			"arguments do not fit it")
 	}
 	runtime := resolved.Release.Runtime
 	for i := range overrides.Env {
@@ -162,11 +165,13 @@ func (b *builder) otherStart() []Reason {
 	}
 	for i := range overrides.VolumeMounts {
 		if mount := overrides.VolumeMounts[i].MountPath + "/"; strings.HasPrefix(mount, names.ConfigDir+"/") {
-			stay(fmt.Sprintf("spec.workload.overrides.volumeMounts[%d]", i), "this volume is mounted at the path of the configuration")
+			stay(fmt.Sprintf("spec.workload.overrides.volumeMounts[%d]", i), "this volume is mounted at the path of the "+
+				"configuration")
 		}
 	}
 	if others := b.otherFiles(); len(others) > 0 {
-		stay("ConfigMap "+b.Override.ConfigMapName, "is mounted completely, and has additional files: %s", strings.Join(others, ", "))
+		stay("ConfigMap "+b.Override.ConfigMapName, "is mounted completely, and has additional files: "+
+			"%s", strings.Join(others, ", "))
 	}
 	return stays
 }

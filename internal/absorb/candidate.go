@@ -67,7 +67,8 @@ func (c *candidate) addHost() {
 		return
 	}
 	c.removed = append(c.removed, "server.host")
-	c.comment("config.yaml does not set server.host. Without this entry, the operator sets it to "+c.Distribution.Release.Runtime.Host+".",
+	c.comment("config.yaml does not set server.host. Without this entry, the operator sets it "+
+		"to "+c.Distribution.Release.Runtime.Host+".",
 		"spec", "removeSettings")
 }
 
@@ -79,7 +80,8 @@ func (c *candidate) askForOne() {
 	case textAt(c.base, "storage", "backends", release.KVDefault, "type") == release.KV+"_sqlite":
 		c.storage[release.KV] = object{"type": "sqlite"} // the same file
 	default:
-		c.stay("spec.overrideConfig", "is the same as the distribution's own configuration, so no field is needed; remove overrideConfig")
+		c.stay("spec.overrideConfig", "is the same as the distribution's own configuration, so no field is needed; remove "+
+			"overrideConfig")
 	}
 }
 

@@ -149,7 +149,8 @@ func (p *providerWriter) secrets() {
 		} else {
 			refs[key] = secret.reference()
 		}
-		p.comment(fmt.Sprintf("In config.yaml the value is %s. This variable gets its value from the same key of the same Secret.", envref.To(variable)), place...)
+		p.comment(fmt.Sprintf("In config.yaml the value is %s. This variable gets its value from the same key of the same "+
+			"Secret.", envref.To(variable)), place...)
 	}
 	if len(refs) > 0 {
 		p.out["secretRefs"] = refs

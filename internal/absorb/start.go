@@ -39,7 +39,8 @@ func (b *builder) asStarted() {
 	}
 	for _, key := range sortedKeys(told) {
 		if written, there := server[key]; there && !equal(written, told[key]) {
-			b.remarks = append(b.remarks, fmt.Sprintf("server.%s in config.yaml had no effect, because the server was started with another value.", key))
+			b.remarks = append(b.remarks, fmt.Sprintf("server.%s in config.yaml had no effect, because the server was started "+
+				"with another value.", key))
 		}
 		if server[key] = told[key]; told[key] == nil {
 			delete(server, key)

@@ -142,7 +142,8 @@ func openVerified(from blobs, of v1.Descriptor) (io.ReadCloser, error) {
 		return nil, errors.Join(damaged("blob %s has a digest of an unknown kind", of.Digest), body.Close())
 	}
 	if size != of.Size {
-		return nil, errors.Join(damaged("blob %s has %d bytes, but its manifest specifies %d", of.Digest, size, of.Size), body.Close())
+		return nil, errors.Join(damaged("blob %s has %d bytes, but its manifest specifies "+
+			"%d", of.Digest, size, of.Size), body.Close())
 	}
 	return &verifier{ReadCloser: body, hasher: hasher, of: of, left: size}, nil
 }

@@ -49,7 +49,8 @@ The flag --output selects what is printed on standard output:
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&options.registry, "registry", "", "registry to write the images to: host[:port], or host[:port]/path to write below a path")
+	flags.StringVar(&options.registry, "registry", "", "registry to write the images to: host[:port], or "+
+		"host[:port]/path to write below a path")
 	options.access.addFlags(command)
 	flags.BoolVar(&options.dryRun, "dry-run", false, "write nothing, and do not connect to the registry")
 	flags.StringVarP(&options.output, "output", "o", formValues, strings.Join(bundleForms, ", "))
@@ -61,7 +62,8 @@ The flag --output selects what is printed on standard output:
 
 func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptions, file string) error {
 	if !slices.Contains(bundleForms, options.output) {
-		return fmt.Errorf("--output: %q is not a valid format; use one of %s", options.output, strings.Join(bundleForms, ", "))
+		return fmt.Errorf("--output: %q is not a valid format; use one of "+
+			"%s", options.output, strings.Join(bundleForms, ", "))
 	}
 	if err := bundle.CheckPrefix(options.registry); err != nil {
 		return fmt.Errorf("--registry: %w", err)
@@ -108,7 +110,8 @@ func loadAll(ctx context.Context, p printer, from *bundle.Bundle, places []name.
 		err := loadOne(ctx, p, from, &from.Images[i], places[i], target)
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return notLoaded(fmt.Sprintf("%s: the time limit of --timeout has expired; run the command again to continue", places[i]))
+			return notLoaded(fmt.Sprintf("%s: the time limit of --timeout has expired; run the command again to "+
+				"continue", places[i]))
 		case err != nil:
 			return notLoaded(fmt.Sprintf("%s: %s", places[i], loadRemedy(err)))
 		}
@@ -145,7 +148,8 @@ func loadRemedy(err error) string {
 
 // notLoaded is the error for a bundle that cannot be loaded.
 func notLoaded(problem string) error {
-	return &rejection{problems: []string{problem}, summary: "not all images are in the registry; run the command again: images that are already there are not sent again"}
+	return &rejection{problems: []string{problem}, summary: "not all images are in the registry; run the command " +
+		"again: images that are already there are not sent again"}
 }
 
 func megabytes(size int64) string { return fmt.Sprintf("%.1f MB", float64(size)/1e6) }

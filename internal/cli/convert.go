@@ -74,7 +74,8 @@ stay where they are; you have to migrate them yourself.`,
 	options.addFlags(command)
 	flags := command.Flags()
 	flags.BoolVar(&options.absorb, "absorb-config", false,
-		"write the configuration of overrideConfig (userConfig) as fields of the spec, if they give exactly the same configuration")
+		"write the configuration of overrideConfig (userConfig) as fields of the spec, if they give exactly the same "+
+			"configuration")
 	flags.StringVar(&options.to, "to", v1alpha2.GroupVersion.Version, "version to write: "+strings.Join(versions, " or "))
 	must(command.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
 	return command
@@ -85,7 +86,8 @@ func runConvert(stdin io.Reader, streams Streams, options convertOptions) error 
 		return fmt.Errorf("--to: unknown version %q; use %s", options.to, strings.Join(versions, " or "))
 	}
 	if options.absorb && options.to != v1alpha2.GroupVersion.Version {
-		return fmt.Errorf("--absorb-config: the fields exist only in %s; remove --to %s", v1alpha2.GroupVersion.Version, options.to)
+		return fmt.Errorf("--absorb-config: the fields exist only in %s; remove --to "+
+			"%s", v1alpha2.GroupVersion.Version, options.to)
 	}
 	var documents []document.Document
 	for _, path := range options.files {

@@ -83,7 +83,8 @@ func twice(data []byte, like any) []typecheck.Problem {
 	var problems []typecheck.Problem
 	for _, err := range strict {
 		if match := duplicateField.FindStringSubmatch(err.Error()); match != nil {
-			problems = append(problems, typecheck.Problem{Path: match[1], Message: "is set twice; keep one of them", Unknown: true})
+			problems = append(problems, typecheck.Problem{Path: match[1], Message: "is set twice; keep one of " +
+				"them", Unknown: true})
 		}
 	}
 	return problems
@@ -98,7 +99,8 @@ func wrongVersion(apiVersion string) string {
 	case apiVersion == want:
 		return ""
 	case group == v1alpha2.GroupVersion.Group:
-		return fmt.Sprintf("apiVersion: this command does not read the version %q; use %s, or %s for a stack that is written in it",
+		return fmt.Sprintf("apiVersion: this command does not read the version %q; use %s, or %s for a stack that is "+
+			"written in it",
 			apiVersion, want, v1alpha1.GroupVersion)
 	case version == "":
 		return fmt.Sprintf("apiVersion: %q has no group; use %s", apiVersion, want)

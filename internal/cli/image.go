@@ -39,7 +39,8 @@ type access struct {
 
 func (a *access) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.BoolVar(&a.insecure, flagInsecure, false, "allow plain HTTP, any certificate and local addresses for the registry")
+	flags.BoolVar(&a.insecure, flagInsecure, false, "allow plain HTTP, any certificate and local addresses for the "+
+		"registry")
 	flags.StringVar(&a.caFile, flagCAFile, "",
 		"file with certificate authorities to trust for the registry, in addition to those of the system")
 }

@@ -52,7 +52,8 @@ The exit code is 1 if the operator would not accept the image.`,
 	}
 	flags := command.Flags()
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	flags.StringVar(&options.platform, "platform", "", "platform of the image to read, for example linux/amd64 (default: all platforms)")
+	flags.StringVar(&options.platform, "platform", "", "platform of the image to read, for example linux/amd64 "+
+		"(default: all platforms)")
 	flags.StringVar(&options.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, whose registry settings apply as in the cluster; - for standard input")
 	flags.DurationVar(&options.timeout, "timeout", registry.DefaultTimeout, "time limit for the image of one platform")
@@ -76,7 +77,8 @@ func runImageInspect(ctx context.Context, stdin io.Reader, streams Streams, opti
 		}
 	}
 	if !config.Registries.ReadLabels {
-		return notTaken(written, fmt.Errorf("the operator does not read images: registries.readLabels in its configuration is false"))
+		return notTaken(written, fmt.Errorf("the operator does not read images: registries.readLabels in its configuration "+
+			"is false"))
 	}
 	found, err := options.access.options(registry.Options{
 		Allow: config.Registries.Allow, Insecure: config.Registries.Insecure, Rewrite: config.Registries.Rewrite,
@@ -116,7 +118,8 @@ func (o *imageInspectOptions) wanted() (*v1.Platform, error) {
 
 // notTaken is the error for an image that cannot be read.
 func notTaken(written string, err error) error {
-	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the operator would not accept the image"}
+	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the operator would not accept " +
+		"the image"}
 }
 
 // inspectImage reads the image of each platform.

@@ -56,7 +56,8 @@ Without --push, the command writes nothing. It shows the labels and the new dige
 	flags := command.Flags()
 	flags.StringVar(&options.config, "config", "", "file with the server's config.yaml, - for standard input")
 	flags.StringVar(&options.provider, "provider", "", "file with the metadata of an external provider, "+externalprovider.File)
-	flags.StringVar(&options.release, "release", "", "release of the server in the image, for example 0.7.3 (default: keep the label of the image)")
+	flags.StringVar(&options.release, "release", "", "release of the server in the image, for example 0.7.3 (default: "+
+		"keep the label of the image)")
 	flags.BoolVar(&options.push, "push", false, "write the image, with its current tag unless --tag is set")
 	flags.StringVar(&options.tag, "tag", "", "tag of the written image")
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")

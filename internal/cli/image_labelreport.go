@@ -80,11 +80,12 @@ func (r *labelReport) verdict(p printer) error {
 		return &rejection{summary: "the operator would not accept the labelled image; the image is unchanged"}
 	}
 	if r.Kept > 0 {
-		p.note(fmt.Sprintf("%s: index entries that are not runnable images, such as attestations: %d; "+
-			"they are kept, and still describe the images before labelling", r.Image, r.Kept))
+		p.note(fmt.Sprintf("%s: index entries that are not runnable images, such as attestations: %d; they are kept, and "+
+			"still describe the images before labelling", r.Image, r.Kept))
 	}
 	if r.onlyTagged() {
-		p.note(fmt.Sprintf("%s: only the tag specifies the release of the server; set --release to write the release to the label %s",
+		p.note(fmt.Sprintf("%s: only the tag specifies the release of the server; set --release to write the release to "+
+			"the label %s",
 			r.Image, registry.LabelRelease))
 	}
 	return nil

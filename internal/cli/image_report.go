@@ -100,8 +100,8 @@ func reportOf(read *registry.Details, tag, written string) platformReport {
 // requireLabels rejects an image without labels.
 func (r *platformReport) requireLabels() {
 	if r.Config == nil && r.Provider == nil && len(r.Errors) == 0 {
-		r.Errors = append(r.Errors, fmt.Sprintf("the image has none of the labels %s, %s and %s: the operator finds neither a configuration "+
-			"nor an external provider in it; run kubectl llamastack image label to write them",
+		r.Errors = append(r.Errors, fmt.Sprintf("the image has none of the labels %s, %s and %s: the operator finds "+
+			"neither a configuration nor an external provider in it; run kubectl llamastack image label to write them",
 			registry.LabelBase64, registry.LabelLayer, registry.LabelProvider))
 	}
 }
@@ -135,7 +135,8 @@ func (r *platformReport) checkConfig(read *registry.Details, resolved *distribut
 		r.Warnings = append(r.Warnings, warning.String())
 	}
 	if read.ConfigVersion != "" && checked.Version != "" && read.ConfigVersion != checked.Version {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("label %q contains version %s, but the configuration has version %s; the operator uses the latter",
+		r.Warnings = append(r.Warnings, fmt.Sprintf("label %q contains version %s, but the configuration has version %s; "+
+			"the operator uses the latter",
 			registry.LabelConfigVersion, read.ConfigVersion, checked.Version))
 	}
 	failed, ok := errors.AsType[*plan.ConfigError](err)

@@ -76,8 +76,9 @@ func (t *takeover) release(s stack, found outcome) {
 	if s.older {
 		path = convert.OlderPaths(path)
 	}
-	t.ByHand = append(t.ByHand, fmt.Sprintf("%s: %q: this command cannot determine the release of the server in this image, so it does not check the stack "+
-		"against the release; the operator reads the labels of the image; if they do not contain the release, add it to the tag",
+	t.ByHand = append(t.ByHand, fmt.Sprintf("%s: %q: this command cannot determine the release of the server in this "+
+		"image, so it does not check the stack against the release; the operator reads the labels of the image; if they do "+
+		"not contain the release, add it to the tag",
 		path, s.object.Spec.Distribution.Image))
 }
 

@@ -75,10 +75,12 @@ func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Pl
 	labelled := apply.Owner{Labels: names.ChildSelector(stack.GetName())}.Adopts(live)
 	switch {
 	case owner != nil && owner.UID != stack.GetUID():
-		t.ByHand = append(t.ByHand, fmt.Sprintf("%s is controlled by %s %q: delete it, or use another name for the stack", title, owner.Kind, owner.Name))
+		t.ByHand = append(t.ByHand, fmt.Sprintf("%s is controlled by %s %q: delete it, or use another name for the "+
+			"stack", title, owner.Kind, owner.Name))
 		return nil
 	case owner == nil && !labelled:
-		t.ByHand = append(t.ByHand, title+" has no controller and does not have the labels of this stack: delete it, or use another name for the stack")
+		t.ByHand = append(t.ByHand, title+" has no controller and does not have the labels of this stack: delete it, or "+
+			"use another name for the stack")
 		return nil
 	}
 	by := apply.Owner{

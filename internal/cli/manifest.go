@@ -43,7 +43,7 @@ type stack struct {
 	file   string
 	object *v1alpha2.LlamaStackDistribution
 	// decoded reports whether object holds the readable values. A document with a wrong group, a misspelt field or a
-	// value of the wrong type is decoded too, so that all its mistakes are found at once.
+	// value of the wrong type is decoded too, so that all its mistakes are reported together.
 	decoded bool
 	// older reports that the document is of v1alpha1. object is then the stored version, v1alpha2.
 	older bool

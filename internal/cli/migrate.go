@@ -97,11 +97,15 @@ cases the list of stored versions does not change.`,
 	}
 	options.add(command)
 	command.Flags().StringVar(&options.storage, "storage", "", "version to store stacks in: "+strings.Join(versions, " or "))
-	command.Flags().BoolVar(&options.dryRun, "dry-run", false, "change nothing: show how the stacks change; with --storage, list the stacks that would be written and those that cannot be")
+	command.Flags().BoolVar(&options.dryRun, "dry-run", false, "change nothing: show how the stacks change; with "+
+		"--storage, list the stacks that would be written and those that cannot be")
 	flags := command.Flags()
-	flags.StringArrayVarP(&options.files, "filename", "f", nil, "with --dry-run: file or folder with manifests to read instead of a cluster; - for standard input; may be repeated")
-	flags.StringVarP(&options.namespace, "namespace", "n", "", "with --dry-run: the only namespace to read; for files, the namespace of objects without one")
-	flags.StringVar(&options.operatorConfig, "operator-config", "", "with --dry-run: file with the operator's ConfigMap, "+names.OperatorConfigMap+" (default: the one in the cluster)")
+	flags.StringArrayVarP(&options.files, "filename", "f", nil, "with --dry-run: file or folder with manifests to read "+
+		"instead of a cluster; - for standard input; may be repeated")
+	flags.StringVarP(&options.namespace, "namespace", "n", "", "with --dry-run: the only namespace to read; for files, "+
+		"the namespace of objects without one")
+	flags.StringVar(&options.operatorConfig, "operator-config", "", "with --dry-run: file with the operator's "+
+		"ConfigMap, "+names.OperatorConfigMap+" (default: the one in the cluster)")
 	flags.StringVarP(&options.output, "output", "o", formTable, "with --dry-run: table, json or yaml")
 	command.MarkFlagsMutuallyExclusive("storage", "filename")
 	command.MarkFlagsMutuallyExclusive("storage", "namespace")
@@ -193,7 +197,8 @@ func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.
 	for _, stack := range stacks {
 		fmt.Fprintln(streams.Out, stack)
 	}
-	p.note(fmt.Sprintf("%d stacks would be stored in %s unless they already are; nothing was changed", len(stacks), storage))
+	p.note(fmt.Sprintf("%d stacks would be stored in %s unless they already are; nothing was "+
+		"changed", len(stacks), storage))
 	return unmigrated(result)
 }
 
@@ -218,7 +223,8 @@ func migrate(ctx context.Context, p printer, m *migration.Migrator, storage stri
 		return interrupted(err)
 	}
 	if result.Version != storage {
-		return &rejection{summary: fmt.Sprintf("another client changed the storage version back to %s during the migration", result.Version)}
+		return &rejection{summary: fmt.Sprintf("another client changed the storage version back to %s during the "+
+			"migration", result.Version)}
 	}
 	if err := unmigrated(result); err != nil {
 		return err
@@ -241,5 +247,6 @@ func unmigrated(result migration.Result) error {
 
 // interrupted returns the error for a run that did not finish.
 func interrupted(err error) error {
-	return &rejection{problems: []string{err.Error()}, summary: "not finished; stacks that are already written stay in the new version; run the same command again to continue"}
+	return &rejection{problems: []string{err.Error()}, summary: "not finished; stacks that are already written stay in " +
+		"the new version; run the same command again to continue"}
 }

@@ -9,8 +9,8 @@ import (
 // withRelease returns a copy of the stack with another release.
 func withRelease(object *v1alpha2.LlamaStackDistribution, release string) (*v1alpha2.LlamaStackDistribution, error) {
 	if object.Spec.Distribution.Name == "" {
-		return nil, fmt.Errorf("spec.distribution.image: %q: the image determines the release; "+
-			"to use another release, set another image or spec.distribution.name", object.Spec.Distribution.Image)
+		return nil, fmt.Errorf("spec.distribution.image: %q: the image determines the release; to use another release, set "+
+			"another image or spec.distribution.name", object.Spec.Distribution.Image)
 	}
 	changed := object.DeepCopy()
 	changed.Spec.Distribution.Version = release

@@ -65,7 +65,8 @@ ConfigMap, the command reads it from the files. It never needs or prints Secrets
 	options.addFlags(command)
 	command.Flags().StringVarP(&options.output, "output", "o", "",
 		"what to print: objects, config or env (default: objects); with --explain: table, json or yaml (default: table)")
-	command.Flags().StringVar(&options.release, "release", "", "server release to render the stacks for instead of their own, for example 0.8")
+	command.Flags().StringVar(&options.release, "release", "", "server release to render the stacks for instead of "+
+		"their own, for example 0.8")
 	command.Flags().BoolVar(&options.explain, "explain", false, "print each key of the configuration with its source")
 	completeReleases(command, "release")
 	return command
@@ -180,9 +181,11 @@ func writeConfig(page *bytes.Buffer, s stack, built *plan.Plan) error {
 	case len(built.Config) > 0:
 		page.Write(built.Config)
 	case built.ConfigMapName != "":
-		fmt.Fprintf(page, "# %s: the server uses ConfigMap %q unchanged; the operator generates no configuration.\n", s.object.Name, built.ConfigMapName)
+		fmt.Fprintf(page, "# %s: the server uses ConfigMap %q unchanged; the operator generates no "+
+			"configuration.\n", s.object.Name, built.ConfigMapName)
 	default:
-		fmt.Fprintf(page, "# %s: the server uses the configuration of its image unchanged; the operator generates no configuration.\n", s.object.Name)
+		fmt.Fprintf(page, "# %s: the server uses the configuration of its image unchanged; the operator generates no "+
+			"configuration.\n", s.object.Name)
 	}
 	return nil
 }

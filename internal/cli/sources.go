@@ -25,7 +25,8 @@ type sources struct {
 
 func (s *sources) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVarP(&s.files, "filename", "f", nil, "file or folder with manifests; - for standard input; may be repeated")
+	flags.StringArrayVarP(&s.files, "filename", "f", nil, "file or folder with manifests; - for standard input; may be "+
+		"repeated")
 	flags.StringVarP(&s.namespace, "namespace", "n", defaultNamespace, "namespace of objects without one")
 	flags.StringVar(&s.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose images and features apply as in the cluster")

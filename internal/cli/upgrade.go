@@ -41,7 +41,8 @@ a stack would not start.`,
 	}
 	options.addFlags(command)
 	command.Flags().StringVar(&options.to, "to", "", "server release to check, for example 0.8 or 0.7.3")
-	command.Flags().StringVar(&options.from, "from", "", "server release to compare with (default: the release of the stack)")
+	command.Flags().StringVar(&options.from, "from", "", "server release to compare with (default: the release of the "+
+		"stack)")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	must(command.MarkFlagRequired("to"))
 	completeReleases(command, "to")
@@ -91,7 +92,8 @@ func runUpgradeCheck(stdin io.Reader, streams Streams, options upgradeOptions) e
 		_, err = page.WriteTo(streams.Out)
 	}
 	if err == nil && wrong > 0 {
-		err = &rejection{summary: fmt.Sprintf("%d of %d stacks would not start on release %s", wrong, len(upgrades), options.to)}
+		err = &rejection{summary: fmt.Sprintf("%d of %d stacks would not start on release "+
+			"%s", wrong, len(upgrades), options.to)}
 	}
 	return err
 }

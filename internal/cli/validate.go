@@ -43,7 +43,8 @@ its loss.`,
 	options.addFlags(command)
 	command.Flags().BoolVar(&options.strict, "strict", false, "treat warnings as errors")
 	command.Flags().StringVar(&options.previous, "previous", "",
-		"file or folder with the manifests of the running stacks, to report data that the change leaves behind; - for standard input")
+		"file or folder with the manifests of the running stacks, to report data that the change leaves behind; - for "+
+			"standard input")
 	return command
 }
 

@@ -76,7 +76,8 @@ func parse(data []byte, from *arena) (*object, error) {
 	case o == nil:
 		return nil, errors.New("it is not a JSON object")
 	case r.deepest > maxDepth:
-		return nil, fmt.Errorf("it is nested %d levels deep, but at most %d levels can be converted; reduce the nesting, or delete the object", r.deepest, maxDepth)
+		return nil, fmt.Errorf("it is nested %d levels deep, but at most %d levels can be converted; reduce the nesting, "+
+			"or delete the object", r.deepest, maxDepth)
 	}
 	return o, nil
 }

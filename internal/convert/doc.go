@@ -2,7 +2,8 @@
 // an object and not on Go types, so that unknown fields and the spelling of numbers are kept.
 //
 // Conversion never fails and loses nothing. A table maps the fields of one version to those of the other. Values that
-// the other version cannot hold are stored in an annotation, and are restored if the visible fields still agree with them.
+// the other version cannot hold are stored in an annotation. They are restored if the visible fields still agree with
+// them.
 // Because any user can write that annotation, it is ignored unless the values in it fit the types of their version and
 // change no visible field.
 //

@@ -28,8 +28,8 @@ const (
 var startAttempts = wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Cap: 2 * time.Second, Steps: math.MaxInt32, Jitter: 1}
 
 // awaitAPIServer returns when the API server is ready, or ctx ends. An operator that loses its lease because the API
-// server is unavailable exits, and starts again before the API server is available again. Exiting again would let the kubelet's
-// back-off grow to five minutes. While it waits, the operator is live and not ready.
+// server is unavailable exits, and starts again while the API server is still unavailable. Exiting again would let the
+// kubelet's back-off grow to five minutes. While it waits, the operator is live and not ready.
 func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress string, pauses wait.Backoff) error {
 	config = rest.CopyConfig(config)
 	config.Timeout = askTimeout

@@ -15,7 +15,7 @@ import (
 )
 
 // warmUp starts every cache, also in a replica that is not the leader, so that readiness means the same in all replicas
-// and a new leader starts at once. It waits while the API server does not serve a kind, because a
+// and a new leader starts immediately. It waits while the API server does not serve a kind, because a
 // CustomResourceDefinition may be created after its operator starts.
 type warmUp struct {
 	cache cache.Cache

@@ -27,8 +27,8 @@ import (
 // kindRetry is the pause between checks for a kind that the API server does not serve.
 const kindRetry = 2 * time.Second
 
-// GracefulShutdown bounds how long running work may take after the operator receives the signal to stop. The lease is released
-// after that, within the kubelet's termination grace period.
+// GracefulShutdown bounds how long running work may take after the operator receives the signal to stop. The lease is
+// released after that, within the kubelet's termination grace period.
 const GracefulShutdown = 10 * time.Second
 
 // New returns a manager with all parts of the operator.

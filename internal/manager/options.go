@@ -91,12 +91,15 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 		"serve metrics over TLS, to clients that the API server authenticates and authorizes")
 	flags.StringVar(&o.MetricsCertPath, "metrics-cert-path", "",
 		"folder with the certificate for metrics (default: a self-signed certificate)")
-	flags.StringVar(&o.MetricsCertName, "metrics-cert-name", corev1.TLSCertKey, "file name of the certificate in the folder of --metrics-cert-path")
-	flags.StringVar(&o.MetricsCertKey, "metrics-cert-key", corev1.TLSPrivateKeyKey, "file name of the certificate's key in the folder of --metrics-cert-path")
+	flags.StringVar(&o.MetricsCertName, "metrics-cert-name", corev1.TLSCertKey, "file name of the certificate in the "+
+		"folder of --metrics-cert-path")
+	flags.StringVar(&o.MetricsCertKey, "metrics-cert-key", corev1.TLSPrivateKeyKey, "file name of the certificate's key "+
+		"in the folder of --metrics-cert-path")
 	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", ":9443",
 		`address to serve the conversion and validation webhooks on; "0" disables the webhooks`)
 	flags.StringVar(&o.WebhookCertPath, "webhook-cert-path", "",
-		"folder with tls.crt and tls.key for the webhooks (default: the operator creates a certificate and registers its authority)")
+		"folder with tls.crt and tls.key for the webhooks (default: the operator creates a certificate and registers its "+
+			"authority)")
 	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081",
 		"address to serve /healthz and /readyz on")
 	flags.BoolVar(&o.LeaderElect, "leader-elect", false,
@@ -113,8 +116,10 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 		"comma-separated namespaces to watch (default: $"+watchVariable+", or all namespaces)")
 	flags.StringVar(&o.OperatorNamespace, "operator-namespace", "",
 		"namespace of the operator (default: $POD_NAMESPACE, the namespace of its pod, or "+names.OperatorNamespace+")")
-	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "maximum number of calls to the API server per second; a negative value sets no limit")
-	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "maximum burst of calls to the API server, if --kube-api-qps limits them")
+	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "maximum number of calls to the API server per second; a "+
+		"negative value sets no limit")
+	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "maximum burst of calls to the API server, if --kube-api-qps "+
+		"limits them")
 	flags.IntVar(&o.Concurrency, "concurrency", defaultConcurrency, "number of stacks to reconcile at the same time")
 }
 
@@ -147,7 +152,8 @@ func (o *Options) check() error {
 		}
 	}
 	if o.QPS == 0 || (o.QPS > 0 && o.Burst < 1) {
-		errs = append(errs, fmt.Errorf("--kube-api-qps %v and --kube-api-burst %d: both must be positive; set --kube-api-qps to a negative value for no limit",
+		errs = append(errs, fmt.Errorf("--kube-api-qps %v and --kube-api-burst %d: both must be positive; set "+
+			"--kube-api-qps to a negative value for no limit",
 			o.QPS, o.Burst))
 	}
 	if o.Concurrency < 1 {
@@ -155,8 +161,8 @@ func (o *Options) check() error {
 	}
 	// client-go requires this, because an attempt to renew may be late by a fifth.
 	if o.RetryPeriod <= 0 || o.LeaseDuration <= o.RenewDeadline || float64(o.RenewDeadline) <= leaderelection.JitterFactor*float64(o.RetryPeriod) {
-		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v must be longer than --leader-elect-renew-deadline %v, "+
-			"which must be longer than %v times --leader-elect-retry-period %v",
+		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v must be longer than --leader-elect-renew-deadline "+
+			"%v, which must be longer than %v times --leader-elect-retry-period %v",
 			o.LeaseDuration, o.RenewDeadline, leaderelection.JitterFactor, o.RetryPeriod))
 	}
 	return errors.Join(errs...)

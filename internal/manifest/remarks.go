@@ -59,9 +59,10 @@ func (r *remarks) ofObject(object map[string]any) {
 		r.annotation(names.AnnotationCompat, compatComment(object))
 	}
 	for name, comment := range map[string]string{
-		names.AnnotationContainerName: "The name of the server's container. In v1alpha1 this is the field spec.server.containerSpec.name.",
-		names.AnnotationUserConfigNamespace: "The namespace of the ConfigMap in overrideConfig. In v1alpha1 this is the field " +
-			"spec.server.userConfig.configMapNamespace. The operator reads that ConfigMap only if its annotation " +
+		names.AnnotationContainerName: "The name of the server's container. In v1alpha1 this is the field " +
+			"spec.server.containerSpec.name.",
+		names.AnnotationUserConfigNamespace: "The namespace of the ConfigMap in overrideConfig. In v1alpha1 this is the " +
+			"field spec.server.userConfig.configMapNamespace. The operator reads that ConfigMap only if its annotation " +
 			names.AnnotationAllowNamespaces + " contains the namespace of this stack.",
 		names.AnnotationCABundleNamespace: "The namespace of the ConfigMap in caBundle. In v1alpha1 this is the field " +
 			"spec.server.tlsConfig.caBundle.configMapNamespace. The operator reads that ConfigMap only if its annotation " +
@@ -95,12 +96,14 @@ func (r *remarks) ofConversionData(object map[string]any) {
 		r.warnings = append(r.warnings, problem.Error())
 	case carried == "":
 		r.annotation(names.AnnotationConversionData,
-			"The stack was created as v1alpha2, so it does not have the special behavior of v1alpha1 stacks. Do not change this annotation.")
+			"The stack was created as v1alpha2, so it does not have the special behavior of v1alpha1 stacks. Do not change "+
+				"this annotation.")
 	case older:
 		r.annotation(names.AnnotationConversionData, "v1alpha1 cannot hold all values of these v1alpha2 fields: "+carried+
-			". The annotation keeps the other values, and they stay in effect. Do not change the annotation, or these values are lost. "+
-			"If you change a field in v1alpha1, the new value takes precedence.")
-		r.warnings = append(r.warnings, "v1alpha1 cannot hold all values of "+carried+"; the annotation "+names.AnnotationConversionData+
+			". The annotation keeps the other values, and they stay in effect. Do not change the annotation, or these values "+
+			"are lost. If you change a field in v1alpha1, the new value takes precedence.")
+		r.warnings = append(r.warnings, "v1alpha1 cannot hold all values "+
+			"of "+carried+"; the annotation "+names.AnnotationConversionData+
 			" keeps the other values in effect")
 	default:
 		r.annotation(names.AnnotationConversionData, "The v1alpha1 form of values that v1alpha2 writes differently: "+carried+
@@ -138,8 +141,9 @@ func (r *remarks) ofOlder(older map[string]any) {
 }
 
 // overrideComment is written above an overrideConfig that was a userConfig.
-const overrideComment = "In v1alpha1 this field is spec.server.userConfig. It refers to the complete configuration of the server. The operator " +
-	"generates none, so you cannot set spec.providers, resources, storage, disabled and settings together with it."
+const overrideComment = "In v1alpha1 this field is spec.server.userConfig. It refers to the complete configuration " +
+	"of the server. The operator generates none, so you cannot set spec.providers, resources, storage, disabled and " +
+	"settings together with it."
 
 func (r *remarks) ofAutoscaling(autoscaling map[string]any) {
 	if !positive(autoscaling["maxReplicas"]) {
@@ -221,13 +225,15 @@ func compatComment(hub map[string]any) string {
 			lines = append(lines, "- "+habit.says)
 		}
 	}
-	return strings.Join(append(lines, "If you remove the annotation, the stack follows v1alpha2 in all of these points. This replaces its pods"+
+	return strings.Join(append(lines, "If you remove the annotation, the stack follows v1alpha2 in all of these points. "+
+		"This replaces its pods"+
 		moreOnRemoval(hub)+"."), "\n")
 }
 
 func moreOnRemoval(hub map[string]any) string {
 	if has("spec", "workload", "storage")(hub) {
-		return ", and the server looks for its data in another directory of the volume: the existing data stays, but the server does not find it"
+		return ", and the server looks for its data in another directory of the volume: the existing data stays, but the " +
+			"server does not find it"
 	}
 	return ""
 }
@@ -251,19 +257,24 @@ func not(applies func(map[string]any) bool) func(map[string]any) bool {
 }
 
 var habits = []habit{
-	{says: "The stack has no Service, because it sets neither a port nor variables.", applies: func(hub map[string]any) bool {
+	{says: "The stack has no Service, because it sets neither a port nor " +
+		"variables.", applies: func(hub map[string]any) bool {
 		overrides, _ := child(hub, "spec", "workload", "overrides")
 		variables, _ := overrides["env"].([]any)
 		return !has("spec", "networking", "port")(hub) && len(variables) == 0
 	}},
 	{says: "The pod runs with the user of its image, with fsGroup 1001 and with a mounted API token."},
-	{says: "The server stores its data in the directory that the image uses, on the volume as before.", applies: has("spec", "workload", "storage")},
+	{says: "The server stores its data in the directory that the image uses, on the volume as " +
+		"before.", applies: has("spec", "workload", "storage")},
 	{says: "LLAMA_STACK_CONFIG is /etc/llama-stack/config.yaml."},
-	{says: "The ConfigMap of overrideConfig is mounted completely, as /etc/llama-stack.", applies: has("spec", "overrideConfig")},
-	{says: "The container requests 1Gi of memory and one CPU for each worker, unless your resources set other values.", applies: func(hub map[string]any) bool {
+	{says: "The ConfigMap of overrideConfig is mounted completely, as " +
+		"/etc/llama-stack.", applies: has("spec", "overrideConfig")},
+	{says: "The container requests 1Gi of memory and one CPU for each worker, unless your resources set other " +
+		"values.", applies: func(hub map[string]any) bool {
 		return !has("spec", "workload", "resources")(hub) || has("spec", "workload", "workers")(hub)
 	}},
 	{says: "The autoscaler does not go below spec.workload.replicas.", applies: has("spec", "workload", "autoscaling")},
-	{says: "A change is not tried in a separate pod before the running pods are replaced.", applies: not(has("spec", "workload", "preflight"))},
+	{says: "A change is not tried in a separate pod before the running pods are " +
+		"replaced.", applies: not(has("spec", "workload", "preflight"))},
 	{says: "Values that v1alpha1 never checked cause a warning and are not rejected."},
 }

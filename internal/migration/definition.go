@@ -54,7 +54,8 @@ func (d *definition) check(version string) error {
 	case !slices.Contains(d.served, version):
 		return fmt.Errorf("the definition does not serve %q, only %s", version, strings.Join(d.served, ", "))
 	case !d.converts && !slices.Equal(d.stored, []string{version}):
-		return errors.New("the definition has no conversion webhook: objects would lose the fields that the other version does not have")
+		return errors.New("the definition has no conversion webhook: objects would lose the fields that the other version " +
+			"does not have")
 	default:
 		return nil
 	}

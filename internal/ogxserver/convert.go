@@ -165,17 +165,18 @@ func (c *conversion) configMaps() {
 		c.move(field+".key", field+".key")
 	}
 	if c.get("spec.overrideConfig") != nil {
-		c.note("This is the complete configuration of the server. It is mounted as /etc/llama-stack/config.yaml, and not below /etc/ogx.",
+		c.note("This is the complete configuration of the server. It is mounted as /etc/llama-stack/config.yaml, and not "+
+			"below /etc/ogx.",
 			"spec", "overrideConfig")
 	}
 }
 
 // adoption lists the annotations with which an OGXServer takes over objects of an older stack.
 var adoption = map[string]string{
-	"ogx.io/adopt-storage": "The OGXServer stores its data in the PersistentVolumeClaim %q. This stack has a different one, %q, and ignores " +
-		"this annotation. To keep the data, follow docs/ogxserver.md.",
-	"ogx.io/adopt-networking": "Clients reach the OGXServer through the Service %q. This stack has a different one, %q, and ignores " +
-		"this annotation. Change the address in your clients.",
+	"ogx.io/adopt-storage": "The OGXServer stores its data in the PersistentVolumeClaim %q. This stack has a different " +
+		"one, %q, and ignores this annotation. To keep the data, follow docs/ogxserver.md.",
+	"ogx.io/adopt-networking": "Clients reach the OGXServer through the Service %q. This stack has a different one, " +
+		"%q, and ignores this annotation. Change the address in your clients.",
 }
 
 // metadata copies the user's metadata: name, namespace, labels and annotations.

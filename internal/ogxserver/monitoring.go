@@ -19,8 +19,9 @@ func (c *conversion) monitoring() {
 	}
 	const scrape = "create a PodMonitor or ServiceMonitor, and alerts"
 	if c.get(field) == nil {
-		c.leaveOut(field, "an OGXServer without this field serves metrics on port "+metricsPort+" and has a ServiceMonitor and a PrometheusRule; a stack "+
-			"does not: set OGX_METRICS_ENDPOINT_ENABLED to 1 and OGX_METRICS_HOST to 0.0.0.0 in spec.workload.overrides.env, and "+scrape)
+		c.leaveOut(field, "an OGXServer without this field serves metrics on port "+metricsPort+" and has a ServiceMonitor "+
+			"and a PrometheusRule; a stack does not: set OGX_METRICS_ENDPOINT_ENABLED to 1 and OGX_METRICS_HOST to 0.0.0.0 in "+
+			"spec.workload.overrides.env, and "+scrape)
 		return
 	}
 	port := metricsPort
@@ -34,6 +35,7 @@ func (c *conversion) monitoring() {
 		"name":  names.ServerContainer(nil),
 		"ports": []any{map[string]any{"name": "metrics", "containerPort": json.Number(port)}},
 	}}, "spec", "workload", "overrides", "podTemplate", "spec", "containers")
-	c.leaveOut(field, "the server still serves its metrics on port "+port+", but a stack has no ServiceMonitor, no PrometheusRule and no Service port for "+
-		"them: "+scrape+"; if spec.networking.allowedFrom is set, allow the scraper with your own NetworkPolicy")
+	c.leaveOut(field, "the server still serves its metrics on port "+port+", but a stack has no ServiceMonitor, no "+
+		"PrometheusRule and no Service port for them: "+scrape+"; if spec.networking.allowedFrom is set, allow the scraper "+
+		"with your own NetworkPolicy")
 }

@@ -44,8 +44,9 @@ func (c *conversion) ownPaths() {
 		if err != nil || !ownNames.Match(data) {
 			continue
 		}
-		c.differs("This field contains "+string(ownNames.Find(data))+", which the pods of a stack do not have. The configuration is "+
-			"/etc/llama-stack/config.yaml, in the variable LLAMA_STACK_CONFIG, and the number of workers is in LLS_WORKERS.", path(field)...)
+		c.differs("This field contains "+string(ownNames.Find(data))+", which the pods of a stack do not have. The "+
+			"configuration is /etc/llama-stack/config.yaml, in the variable LLAMA_STACK_CONFIG, and the number of workers is "+
+			"in LLS_WORKERS.", path(field)...)
 	}
 }
 

@@ -10,18 +10,18 @@ func (c *conversion) policy() {
 	const field = "spec.network.policy"
 	place := []string{"spec", "networking", "allowedFrom"}
 	if enabled := c.get(field + ".enabled"); enabled == false {
-		c.needless(field, "it is not enabled, and without spec.networking.allowedFrom a stack has no NetworkPolicy either, unless the operator's ConfigMap "+
-			"enables one for every stack")
+		c.needless(field, "it is not enabled, and without spec.networking.allowedFrom a stack has no NetworkPolicy either, "+
+			"unless the operator's ConfigMap enables one for every stack")
 		return
 	}
 	c.put(map[string]any{}, place...)
 	c.went(path(field), place)
 	c.policyTypes(field)
-	c.note("By default, an OGXServer has a NetworkPolicy that allows its own namespace, the operator's namespace, and the listed ones. "+
-		"Without allowedFrom, a stack has no NetworkPolicy.", place...)
+	c.note("By default, an OGXServer has a NetworkPolicy that allows its own namespace, the operator's namespace, and "+
+		"the listed ones. Without allowedFrom, a stack has no NetworkPolicy.", place...)
 	if rules, _ := c.get(field + ".ingress").([]any); len(rules) > 0 {
-		c.differs("The NetworkPolicy of a stack always allows the stack's own namespace and the operator's namespace. The ogx-k8s-operator only "+
-			"allows the peers in the rules of spec.network.policy.ingress.", place...)
+		c.differs("The NetworkPolicy of a stack always allows the stack's own namespace and the operator's namespace. The "+
+			"ogx-k8s-operator only allows the peers in the rules of spec.network.policy.ingress.", place...)
 	}
 	c.ingress()
 }
@@ -30,16 +30,17 @@ func (c *conversion) policy() {
 // restricts who connects, whatever the policy types are, and so does the stack.
 func (c *conversion) policyTypes(field string) {
 	if egress, _ := c.get(field + ".egress").([]any); len(egress) > 0 {
-		c.leaveOut(field+".egress", "a stack does not restrict the outgoing connections of its pods: create your own NetworkPolicy with the podSelector "+
-			"app.kubernetes.io/instance: <name> and app: llama-stack")
+		c.leaveOut(field+".egress", "a stack does not restrict the outgoing connections of its pods: create your own "+
+			"NetworkPolicy with the podSelector app.kubernetes.io/instance: <name> and app: llama-stack")
 	}
 	types, _ := c.get(field + ".policyTypes").([]any)
 	if len(types) > 0 && !slices.Contains(types, any("Ingress")) {
-		c.leaveOut(field+".policyTypes", "the list does not contain Ingress, but the ogx-k8s-operator still restricts incoming connections, and the stack "+
-			"does the same: remove spec.networking.allowedFrom to allow all connections")
+		c.leaveOut(field+".policyTypes", "the list does not contain Ingress, but the ogx-k8s-operator still restricts "+
+			"incoming connections, and the stack does the same: remove spec.networking.allowedFrom to allow all connections")
 	}
 	if slices.Contains(types, any("Egress")) && c.get(field+".egress") == nil {
-		c.leaveOut(field+".policyTypes", "Egress without rules has no effect in an OGXServer, and a stack does not restrict the outgoing connections of its pods")
+		c.leaveOut(field+".policyTypes", "Egress without rules has no effect in an OGXServer, and a stack does not "+
+			"restrict the outgoing connections of its pods")
 	}
 }
 
@@ -65,7 +66,8 @@ type allowed struct {
 	namespaces, labels []any
 }
 
-const ownPolicy = "create your own NetworkPolicy with the podSelector app.kubernetes.io/instance: <name> and app: llama-stack; policies are additive"
+const ownPolicy = "create your own NetworkPolicy with the podSelector app.kubernetes.io/instance: <name> and app: " +
+	"llama-stack; policies are additive"
 
 func (a *allowed) rule(rule map[string]any, at string) {
 	if ports, _ := rule["ports"].([]any); !a.samePort(ports) {
@@ -76,7 +78,8 @@ func (a *allowed) rule(rule map[string]any, at string) {
 	if len(peers) == 0 {
 		a.add(&a.namespaces, everyNamespace)
 		a.leaveOut(at+".from", "a rule without peers allows all clients, but "+
-			`"*" in spec.networking.allowedFrom.namespaces only allows every pod of the cluster: for clients outside the cluster, `+ownPolicy)
+			`"*" in spec.networking.allowedFrom.namespaces only allows every pod of the cluster: `+
+			"for clients outside the cluster, "+ownPolicy)
 	}
 	for i, value := range peers {
 		peer, _ := value.(map[string]any)

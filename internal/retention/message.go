@@ -71,8 +71,8 @@ func copyTool(from, to string) string {
 }
 
 func otherFamily(from, to string) string {
-	return fmt.Sprintf("the data of %s is in another kind of store in this release, %s, and the existing data stays in %s; "+
-		"%s; to recover it, return to the previous release", whatMark, to, from, throughAPI)
+	return fmt.Sprintf("the data of %s is in another kind of store in this release, %s, and the existing data stays in "+
+		"%s; %s; to recover it, return to the previous release", whatMark, to, from, throughAPI)
 }
 
 func otherTable(table string, now Store) string {
@@ -80,7 +80,8 @@ func otherTable(table string, now Store) string {
 	if variable := variableIn(now.Text); variable != "" {
 		remedy = fmt.Sprintf("set the variable %s to %q in spec.workload.overrides.env", variable, table)
 	}
-	return fmt.Sprintf("the data of %s is in the table %q, but the server reads the table %q; to keep the data, %s", whatMark, table, now.Table, remedy)
+	return fmt.Sprintf("the data of %s is in the table %q, but the server reads the table %q; to keep the data, "+
+		"%s", whatMark, table, now.Table, remedy)
 }
 
 func otherSpace(was, is, at string) string {
@@ -88,24 +89,29 @@ func otherSpace(was, is, at string) string {
 }
 
 func volatile() string {
-	return fmt.Sprintf("the data of %s is in the pod's own file system and is lost with the pod, as in every roll-out without a volume; %s",
+	return fmt.Sprintf("the data of %s is in the pod's own file system and is lost with the pod, as in every roll-out "+
+		"without a volume; %s",
 		whatMark, throughAPI)
 }
 
 func dropped(from string) string {
-	return fmt.Sprintf("the data of %s stays in %s, but the configuration no longer uses it; to recover the data, configure it again", whatMark, from)
+	return fmt.Sprintf("the data of %s stays in %s, but the configuration no longer uses it; to recover the data, "+
+		"configure it again", whatMark, from)
 }
 
 func unmountedUnread(source string) string {
-	return fmt.Sprintf("the server's data stays on %s, which no pod mounts any longer; to recover the data, set spec.workload.storage again", source)
+	return fmt.Sprintf("the server's data stays on %s, which no pod mounts any longer; to recover the data, set "+
+		"spec.workload.storage again", source)
 }
 
 func unmounted(source, to string, durable bool) string {
 	message := fmt.Sprintf("the data of %s stays on %s, which no pod mounts any longer", whatMark, source)
 	if durable {
-		return message + fmt.Sprintf("; the data is missing from %s; copy it there before the change, or mount the previous volume again to recover it", to)
+		return message + fmt.Sprintf("; the data is missing from %s; copy it there before the change, or mount the "+
+			"previous volume again to recover it", to)
 	}
-	return message + "; data that clients store from now on is lost with the pod; to recover the earlier data, set spec.workload.storage again"
+	return message + "; data that clients store from now on is lost with the pod; to recover the earlier data, set " +
+		"spec.workload.storage again"
 }
 
 // displacement is data on a volume that the server looks for elsewhere.
@@ -132,12 +138,15 @@ func displaced(d displacement) string {
 
 // otherFiles returns the message about a release that stores the same data in other files.
 func (c *comparison) otherFiles(from location) string {
-	return fmt.Sprintf("the data of %s stays in the files of release %s, but release %s reads other files in the same directory, %s of %s; "+
-		"%s; to recover it, return to release %s", whatMark, c.before.Release, c.after.Release, path.Dir(from.path), from.source, throughAPI, c.before.Release)
+	return fmt.Sprintf("the data of %s stays in the files of release %s, but release %s reads other files in the same "+
+		"directory, %s of %s; "+
+		"%s; to recover it, return to release "+
+		"%s", whatMark, c.before.Release, c.after.Release, path.Dir(from.path), from.source, throughAPI, c.before.Release)
 }
 
 func otherFile(from, to location) string {
-	return fmt.Sprintf("the data of %s stays in the file %s of %s, but the server reads %s; %s", whatMark, from.path, from.source, to.path, goBack)
+	return fmt.Sprintf("the data of %s stays in the file %s of %s, but the server reads %s; "+
+		"%s", whatMark, from.path, from.source, to.path, goBack)
 }
 
 // setVariable returns how to change a path to the target with a variable, or an empty string if no variable does.
@@ -152,45 +161,50 @@ func setVariable(text, target string) string {
 }
 
 func changedType(was, is Data) string {
-	return fmt.Sprintf("the provider of %s has type %s instead of %s, and does not find the content of its vector stores; "+
-		"add the new provider with a different id and keep the old one, or delete the vector stores before the change; %s",
+	return fmt.Sprintf("the provider of %s has type %s instead of %s, and does not find the content of its vector "+
+		"stores; add the new provider with a different id and keep the old one, or delete the vector stores before the "+
+		"change; %s",
 		whatMark, is.Type, was.Type, goBack)
 }
 
 // lostProvider returns the message about a vector provider that was removed or has another id.
 func lostProvider(id, renamed, from string) string {
 	if renamed != "" {
-		return fmt.Sprintf("the vector provider %q is now named %q: vector stores keep the id of their provider, and requests to those of %q fail, "+
-			"even requests to delete them; keep the id, or delete those vector stores before the change and create them again under the new id; "+
-			"to recover them, set the previous id again", id, renamed, id)
+		return fmt.Sprintf("the vector provider %q is now named %q: vector stores keep the id of their provider, and "+
+			"requests to those of %q fail, even requests to delete them; keep the id, or delete those vector stores before "+
+			"the change and create them again under the new id; to recover them, set the previous id again", id, renamed, id)
 	}
-	return fmt.Sprintf("the vector provider %q was removed: requests to its vector stores fail, even requests to delete them, and their content "+
-		"stays in %s; delete them before the change, or configure the provider again to recover them", id, from)
+	return fmt.Sprintf("the vector provider %q was removed: requests to its vector stores fail, even requests to delete "+
+		"them, and their content stays in %s; delete them before the change, or configure the provider again to recover "+
+		"them", id, from)
 }
 
 func notServed(from string) string {
-	return fmt.Sprintf("the server no longer serves vector stores: the content of %s stays in %s; "+
-		"to recover it, remove the API from spec.disabled, or configure its providers again", whatMark, from)
+	return fmt.Sprintf("the server no longer serves vector stores: the content of %s stays in %s; to recover it, remove "+
+		"the API from spec.disabled, or configure its providers again", whatMark, from)
 }
 
 // hiddenKeys returns the message about a release that reads keys without their namespace.
 func (c *comparison) hiddenKeys() string {
-	return fmt.Sprintf("release %s stores the data of %s under keys that begin with their namespace, but release %s looks for keys without it, "+
-		"and does not find data that clients stored since the upgrade; to recover it, return to release %s; %s",
+	return fmt.Sprintf("release %s stores the data of %s under keys that begin with their namespace, but release %s "+
+		"looks for keys without it, and does not find data that clients stored since the upgrade; to recover it, return to "+
+		"release %s; %s",
 		c.before.Release, whatMark, c.after.Release, c.before.Release, throughAPI)
 }
 
 // unreadable returns the message about content that prevents a release from starting.
 func (c *comparison) unreadable(what string) string {
-	return fmt.Sprintf("release %s does not start with the data that %s stores under release %s, and no tool converts this data: "+
-		"stay on %s, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; "+
-		"then accept the loss of the remaining data with the annotation %s: %q",
+	return fmt.Sprintf("release %s does not start with the data that %s stores under release %s, and no tool converts "+
+		"this data: stay on %s, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) "+
+		"and create them again after the change; then accept the loss of the remaining data with the annotation %s: %q",
 		c.after.Release, what, c.before.Release, c.before.Release, Annotation, what)
 }
 
 func (c *comparison) recordedPaths(directory string) string {
-	return fmt.Sprintf("the server stores the full path of each uploaded file, below %s, and the change mounts the volume at another path: "+
-		"the server does not find files that were uploaded before; to keep them, set the previous path again, or also mount the volume there "+
+	return fmt.Sprintf("the server stores the full path of each uploaded file, below %s, and the change mounts the "+
+		"volume at another path: "+
+		"the server does not find files that were uploaded before; to keep them, set the previous path again, or also "+
+		"mount the volume there "+
 		"(spec.workload.overrides.volumeMounts: name %s, mountPath %s)", directory, volumeName, c.oldMount(directory))
 }
 

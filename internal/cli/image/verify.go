@@ -51,7 +51,8 @@ func Verify(ctx context.Context, from registry.Source, changed *Labelled, wanted
 			err = same(read, wanted)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the operator would not read the wanted labels from image %s: %w", changed.Images[i].Before, err)
+			return nil, fmt.Errorf("the operator would not read the wanted labels from image %s: "+
+				"%w", changed.Images[i].Before, err)
 		}
 		all = append(all, read)
 	}

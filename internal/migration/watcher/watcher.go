@@ -78,7 +78,8 @@ func (w *Watcher) Start(ctx context.Context) error {
 	definition.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 	err := w.options.Client.Get(ctx, client.ObjectKey{Name: w.options.Definition}, &definition)
 	if apierrors.IsForbidden(err) {
-		logger.Info("The operator is not allowed to read the definition and does not migrate stored objects", "reason", err.Error())
+		logger.Info("The operator is not allowed to read the definition and does not migrate stored "+
+			"objects", "reason", err.Error())
 		return nil
 	}
 	changes, err := w.watch(ctx, &definition)
@@ -157,12 +158,14 @@ func (w *Watcher) run(ctx context.Context) time.Duration {
 		return w.retry()
 	case err != nil:
 		if !w.told {
-			logger.Info("Stored objects cannot be migrated now; trying again until the migration succeeds", "reason", err.Error())
+			logger.Info("Stored objects cannot be migrated now; trying again until the migration "+
+				"succeeds", "reason", err.Error())
 			w.told = true
 		}
 		return w.retry()
 	case result.Failed > 0:
-		logger.Info("Some stored objects could not be migrated; all others are migrated, and the operator tries the failed ones again",
+		logger.Info("Some stored objects could not be migrated; all others are migrated, and the operator tries the failed "+
+			"ones again",
 			append(counts(result.Progress), "objects", result.FailedObjects())...)
 		w.retry = retries.DelayFunc()
 		return w.revisit()

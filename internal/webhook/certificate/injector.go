@@ -208,12 +208,14 @@ func (t *target) inject(ctx context.Context, found webhooks, bundle []byte) (sta
 func (t *target) mayWrite(found webhooks) error {
 	for _, annotation := range injectors {
 		if found.Annotations[annotation] != "" {
-			return fmt.Errorf("the annotation %q lets another program write the bundle, and its bundle differs from the operator's; remove the annotation",
+			return fmt.Errorf("the annotation %q lets another program write the bundle, and its bundle differs from the "+
+				"operator's; remove the annotation",
 				annotation)
 		}
 	}
 	if t.writes.TokensAt(t.clock.Now()) < 1 {
-		return fmt.Errorf("the operator wrote it more than %d times in a row: another client keeps writing a different bundle", writeBurst)
+		return fmt.Errorf("the operator wrote it more than %d times in a row: another client keeps writing a different "+
+			"bundle", writeBurst)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // answer is the review in the response. Its beginning is buffered, so that most failures discard it. The rest is sent
-// at once.
+// immediately.
 type answer struct {
 	to   http.ResponseWriter
 	pace *pace

@@ -163,7 +163,8 @@ func (v *review) convert(i int) error {
 	v.object, err = v.in.value(v.object[:0], maxObject)
 	switch {
 	case errors.Is(err, errTooLong):
-		v.fail(fmt.Errorf("objects[%d] %s is larger than %d MiB, which is the limit for an object; make it smaller, or delete it",
+		v.fail(fmt.Errorf("objects[%d] %s is larger than %d MiB, which is the limit for an object; make it smaller, or "+
+			"delete it",
 			i, nameOf(v.object), maxObject>>20))
 		return nil
 	case err != nil:
@@ -203,15 +204,16 @@ func (v *review) checkKind() error {
 		return fmt.Errorf("%q of %q is not a %s of %q", v.kind, v.apiVersion, reviewKind, reviewVersion)
 	}
 	if v.apiVersion != reviewVersion {
-		return fmt.Errorf("a review with version %q is not supported; set spec.conversion.webhook.conversionReviewVersions of the "+
-			"CustomResourceDefinition to [%q]", v.apiVersion, apiextensionsv1.SchemeGroupVersion.Version)
+		return fmt.Errorf("a review with version %q is not supported; set spec.conversion.webhook.conversionReviewVersions "+
+			"of the CustomResourceDefinition to [%q]", v.apiVersion, apiextensionsv1.SchemeGroupVersion.Version)
 	}
 	return nil
 }
 
 func (v *review) checkDesired() error {
 	if !slices.Contains(convert.Versions, v.desired) {
-		return fmt.Errorf("unknown request.desiredAPIVersion %q; the operator converts between %q", v.desired, convert.Versions)
+		return fmt.Errorf("unknown request.desiredAPIVersion %q; the operator converts between "+
+			"%q", v.desired, convert.Versions)
 	}
 	return nil
 }
