@@ -30,7 +30,7 @@ func TestRenderOlder(t *testing.T) {
 	}
 	config := run(t, older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`)+configMap,
 		"render", "-f", "-", "-o", "config")
-	if want := "# demo: ConfigMap \"mine\" is used as it is; nothing is generated.\n"; config.out != want {
+	if want := "# demo: the server uses ConfigMap \"mine\" unchanged; the operator generates no configuration.\n"; config.out != want {
 		t.Errorf("the configuration is %q, want %q", config.out, want)
 	}
 	if want := `spec.server.userConfig.configMapName: ConfigMap "mine" has no key "config.yaml"`; !strings.Contains(got.err, want) {
@@ -97,7 +97,7 @@ func TestValidateOlder(t *testing.T) {
 		},
 		"autoscaling up to nothing": {
 			older(`{server: {distribution: {name: starter}, autoscaling: {maxReplicas: 0}}}`), 0,
-			[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: less than 1 is no autoscaling"},
+			[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: a value below 1 disables autoscaling"},
 		},
 		"a name that is unknown": {
 			older(`{server: {distribution: {name: rh-dev}}}`), 1, []string{`unknown distribution "rh-dev"`},
@@ -105,7 +105,7 @@ func TestValidateOlder(t *testing.T) {
 		"ConfigMap of another namespace": {
 			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
 				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: shared}\ndata: {config.yaml: a}\n", 1,
-			[]string{`spec.server.userConfig: ConfigMap "mine" of namespace "shared" may not be read: its annotation llamastack.io/allow-namespaces does not name "default"`},
+			[]string{`spec.server.userConfig: the stack may not use ConfigMap "mine" of namespace "shared": add to its annotation llamastack.io/allow-namespaces the namespace "default"`},
 		},
 		"ConfigMap of another namespace, and of the stack's own": {
 			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
@@ -115,7 +115,7 @@ func TestValidateOlder(t *testing.T) {
 		},
 		"ConfigMap in no file": {
 			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: gone}}}`), 1,
-			[]string{`spec.server.userConfig.configMapName: ConfigMap "gone" of namespace "default" is in none of the files`},
+			[]string{`spec.server.userConfig.configMapName: the files do not contain ConfigMap "gone" of namespace "default"`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
