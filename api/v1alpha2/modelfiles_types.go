@@ -6,8 +6,8 @@ import corev1 "k8s.io/api/core/v1"
 // download otherwise: from exactly one of a volume and an image. They are
 // mounted read-only at /opt/llama-stack/model-files.
 //
-// +kubebuilder:validation:XValidation:rule=`has(self.persistentVolumeClaim) || has(self.image)`,message=`needs persistentVolumeClaim or image: where the files are`,reason=FieldValueRequired
-// +kubebuilder:validation:XValidation:rule=`!has(self.persistentVolumeClaim) || !has(self.image)`,message=`persistentVolumeClaim and image exclude each other: remove one of them`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`has(self.persistentVolumeClaim) || has(self.image)`,message=`needs persistentVolumeClaim or image, which contains the files`,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`!has(self.persistentVolumeClaim) || !has(self.image)`,message=`persistentVolumeClaim and image are mutually exclusive: remove one of them`,reason=FieldValueForbidden
 type ModelFilesSpec struct {
 	// persistentVolumeClaim has the files.
 	// +optional
