@@ -59,11 +59,11 @@ type Resolved struct {
 func Resolve(name, image, version string, overrides Overrides) (Resolved, error) {
 	switch {
 	case name != "" && image != "":
-		return Resolved{}, errors.New("distribution has both a name and an image; give one")
+		return Resolved{}, errors.New("distribution has both a name and an image; remove one of them")
 	case image != "":
 		return bareImage(image, version)
 	case name == "":
-		return Resolved{}, errors.New("distribution has neither a name nor an image; give one")
+		return Resolved{}, errors.New("distribution has neither a name nor an image; set one of them")
 	}
 	if override, ok := overrides.Image(name, version); ok {
 		return overridden(name, version, override)

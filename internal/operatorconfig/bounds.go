@@ -61,7 +61,7 @@ func given(list []string) []string {
 func (r *reader) patterns(n node) []string {
 	return r.texts(n, func(n node, text string) {
 		if _, err := path.Match(text, ""); err != nil || text == "" {
-			r.fail(n.path, text, fmt.Sprintf("%q is not a pattern: write a name, or one in which * stands for any letters and ? for one", text))
+			r.fail(n.path, text, fmt.Sprintf("%q is not a pattern: write a name, with * for any characters and ? for one character", text))
 		}
 	})
 }
@@ -87,7 +87,7 @@ func (r *reader) podSecurity(n node) api.Level {
 func (r *reader) count(n node) *int {
 	value, err := strconv.Atoi(n.value.Value)
 	if err != nil || n.value.Tag != "!!int" || value < 0 {
-		r.wrongType(n, "a whole number from 0 up")
+		r.wrongType(n, "a whole number that is 0 or greater")
 		return nil
 	}
 	return &value

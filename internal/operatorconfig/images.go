@@ -48,7 +48,7 @@ func readImages(r *reader, root node, images *distribution.Overrides) {
 func overrideKey(key string) string {
 	name, version, versioned := strings.Cut(key, "@")
 	if len(name) > maxName || !nameForm.MatchString(name) {
-		return fmt.Sprintf(`%q is not the name of a distribution: at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends`, name)
+		return fmt.Sprintf(`%q is not a valid distribution name: use at most 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit`, name)
 	}
 	if !versioned {
 		return ""

@@ -91,13 +91,13 @@ func (r *reader) cloudRepository(n node, text string) {
 	switch {
 	case !repositoryForm.MatchString(text):
 	case cloud == imagename.Google && below == "":
-		r.fail(n.path, text, fmt.Sprintf("%q has the repositories of all projects; write the project behind it: %s/<project>", text, text))
+		r.fail(n.path, text, fmt.Sprintf("%q contains the repositories of all projects; add the project: %s/<project>", text, text))
 	case known:
 	case strings.EqualFold(host, "public.ecr.aws"):
-		r.fail(n.path, text, fmt.Sprintf("%q is public, and is read without an identity; take it out of the list", text))
+		r.fail(n.path, text, fmt.Sprintf("%q is public and is read without an identity; remove it from the list", text))
 	default:
-		r.fail(n.path, text, fmt.Sprintf("%q is not in a registry of a cloud: write one of %s, and what begins the repositories behind it; "+
-			"for any other registry give a pull Secret", text, imagename.CloudForms))
+		r.fail(n.path, text, fmt.Sprintf("%q is not in a registry of a cloud: write one of %s, followed by a prefix of repositories; "+
+			"for any other registry, use a pull Secret", text, imagename.CloudForms))
 	}
 }
 
@@ -106,8 +106,8 @@ func (r *reader) checkCloudIdentity(path *field.Path, registries *Registries) {
 	for i, text := range registries.CloudIdentity {
 		host, _, _ := strings.Cut(text, "/")
 		if slices.ContainsFunc(registries.Insecure, func(insecure string) bool { return strings.EqualFold(insecure, host) }) {
-			r.fail(path.Index(i), text, fmt.Sprintf("%q is in insecure too: a token of the operator goes to no registry whose certificate is not checked; "+
-				"take it out of one of the two", host))
+			r.fail(path.Index(i), text, fmt.Sprintf("%q is also in insecure, and the operator never sends a token to a registry whose certificate is not verified; "+
+				"remove it from one of the two", host))
 		}
 	}
 }
@@ -125,7 +125,7 @@ func (r *reader) rewrite(n node) map[string]string {
 }
 
 func (r *reader) repository(n node, text string) {
-	r.form(n, text, repositoryForm, "a registry or what begins a repository: write host[:port][/path], the path in lower case")
+	r.form(n, text, repositoryForm, "a registry or a prefix of repositories: write host[:port][/path], with the path in lower case")
 }
 
 // form validates the format of a string.
@@ -145,7 +145,7 @@ func (r *reader) texts(n node, check func(node, string)) []string {
 		}
 		check(item, text)
 		if slices.Contains(found, text) {
-			r.fail(item.path, text, fmt.Sprintf("%q is there twice", text))
+			r.fail(item.path, text, fmt.Sprintf("%q is listed twice", text))
 		}
 		found = append(found, text)
 	}

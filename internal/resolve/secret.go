@@ -189,10 +189,10 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 			return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("Secret %q in namespace %q %v", use.Secret, q.Namespace, err)
 		}
 	case len(use.EnvVar)+len(value)+2 > maxVariable:
-		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can carry",
+		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can contain",
 			key, maxVariable-len(use.EnvVar)-2)
 	case bytes.IndexByte(value, 0) >= 0:
-		return v1alpha2.ReasonSecretValueUnusable, key + " holds a zero byte, which no environment variable can carry"
+		return v1alpha2.ReasonSecretValueUnusable, key + " contains a zero byte, which an environment variable cannot contain"
 	case q.Text(use.EnvVar):
 		if err := secretvalue.Usable(string(value)); err != nil {
 			return v1alpha2.ReasonSecretValueUnusable, key + " " + err.Error()

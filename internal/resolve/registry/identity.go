@@ -69,7 +69,7 @@ func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository
 }
 
 // errForeignRealm is the error for a registry whose token server does not belong to its cloud.
-var errForeignRealm = errors.New("the registry wants a token from a host that does not get the operator's identity")
+var errForeignRealm = errors.New("the registry requires a token from a host that must not receive the operator's identity")
 
 // settle replaces an identity with the current credentials, for a registry that wants credentials. It returns other
 // credentials unchanged.
@@ -112,5 +112,5 @@ func told(auth authn.Authenticator, err error) error {
 	if status == http.StatusUnauthorized {
 		own.from.Refused(own.registry)
 	}
-	return fmt.Errorf("%w, to the operator's identity at %s; let that read the repository, or give the stack a pull Secret", err, own.cloud)
+	return fmt.Errorf("%w to the operator's identity at %s; allow that identity to read the repository, or give the stack a pull Secret", err, own.cloud)
 }
