@@ -23,7 +23,7 @@ type Pod struct {
 	ServiceAccount string
 }
 
-// Pod checks the rendered pod, whichever fields of the stack it comes from.
+// Pod checks the rendered pod, regardless of the fields of the stack that it comes from.
 func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	if r == nil {
 		return nil, nil

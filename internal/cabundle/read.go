@@ -70,7 +70,7 @@ func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, le
 }
 
 // Read returns the certificates in a text of PEM blocks, in DER form and in order, and a problem for every block that
-// is not a certificate. Text between the blocks is ignored, and an empty text is no problem.
+// is not a certificate. Text between the blocks is ignored, and an empty text causes no problem.
 func Read(text []byte) (certificates [][]byte, problems []Problem) {
 	for at := 0; ; {
 		next := bytes.Index(text[at:], []byte(begin))

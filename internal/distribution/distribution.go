@@ -40,7 +40,7 @@ type Resolved struct {
 	// Release is the data for the server's configuration. It is never nil.
 	Release *release.Release
 	// Exact reports whether Release is the data of Version itself. Otherwise it is the data of the nearest known
-	// release, or, when DetectedBy is Unknown, of the default line, and the user must be told.
+	// release, or, when DetectedBy is Unknown, of the default line, and the user must be warned.
 	Exact bool
 	// DetectedBy is the way in which the release was detected.
 	DetectedBy DetectedBy
@@ -115,7 +115,7 @@ func overridden(name, version, image string) (Resolved, error) {
 		if r.Version == "" {
 			r = own
 		}
-		r.Base = own.Base // the tag names a release that is not offered: Unknown is unchanged, and the user is told
+		r.Base = own.Base // the tag names a release that is not offered: Unknown is unchanged, and the user is warned
 	}
 	r.Name, r.Image, r.Entrypoint = name, image, nil // another image may have another entrypoint
 	if r.Base == nil && r.DetectedBy != Unknown {

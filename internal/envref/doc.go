@@ -11,8 +11,8 @@
 //
 //	\${env\.([A-Z0-9_]+)(?::([=+])([^}]*))?}
 //
-// The generations differ in the steps after a replacement, which are outside the scope of this package: an empty text
-// becomes null, a text that reads as a boolean or a number becomes one, and from 1.2 on the workers replace references a
+// The generations differ in the steps after a replacement, which are outside the scope of this package. An empty text
+// becomes null, and a text that reads as a boolean or a number becomes one. From 1.2 on, the workers replace references a
 // second time in the result of the command line.
 //
 // The server silently leaves text that does not match the pattern unchanged. A wider grammar also finds text that only

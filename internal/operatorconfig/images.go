@@ -15,9 +15,9 @@ import (
 )
 
 const imageOverridesHelp = `# Images in place of the catalogue's: a distribution's name, or name@version,
-# and the image. A stack that runs gets it at once; taken away, the image that
-# the stack was made with returns. A name that the catalogue does not have is
-# added; its base configuration comes with the image or from spec.baseConfig.
+# and the image. Running stacks get the image immediately. If you remove an entry,
+# they return to the image that they were created with. A name that is not in the
+# catalogue is added; its base configuration is in the image or in spec.baseConfig.
 # starter: registry.example.com/mirror/distribution-starter:0.7.1
 # starter@0.7.3: registry.example.com/mirror/distribution-starter:0.7.3
 # rh-dev: registry.example.com/team/rh-dev:1.0

@@ -34,18 +34,18 @@ type Registries struct {
 	CloudIdentity []string
 }
 
-const registriesHelp = `# How images are read for the configuration they come with.
-# Which registries, or repositories that begin so, may be read; unset: all.
+const registriesHelp = `# How the operator reads the configuration in images.
+# The registries, or prefixes of repositories, that it may read; unset: all.
 # allow: [registry.example.com, quay.io/team]
-# Which may be read by plain HTTP, or with any certificate.
+# The registries that it may read over plain HTTP, or with any certificate.
 # insecure: ["registry.example.com:5000"]
-# Where to read instead.
+# The places to read from instead.
 # rewrite: {docker.io/ogxai: registry.example.com/mirror}
-# Which of a cloud are read with the identity that the cloud gives the operator's pod, for every stack.
+# The cloud registries that it reads with the identity of the operator's pod in the cloud, for every stack.
 # cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com/team, team.azurecr.io]
-# false reads none: who needs a base configuration gives it with spec.baseConfig.
+# false reads no images; set spec.baseConfig where a base configuration is needed.
 # readLabels: true
-# How often a registry is asked whether the tag of an image that runs was moved, 1m to 24h.
+# The interval between checks whether the tag of a running image was moved, 1m to 24h.
 # checkInterval: 1h
 `
 

@@ -125,8 +125,8 @@ func otherPortVariable(runtime release.Runtime) string {
 }
 
 // paths returns variables that set the directories of a configuration, and those of the distribution's own
-// configuration, to paths on the volume, so that all data is on the volume and the path is the same before and after
-// 0.8, where the server's default moved.
+// configuration, to paths on the volume. All data is then on the volume, and the path is the same before and after 0.8,
+// where the server's default moved.
 //
 // A stack of v1alpha1 gets such variables only where the server's default moved away from its volume.
 func paths(in Input, config []byte) []render.EnvVar {

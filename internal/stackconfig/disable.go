@@ -16,7 +16,7 @@ import (
 )
 
 // disable removes APIs and single providers, together with the resources and settings that refer to them. When
-// something is both disabled and configured, it is disabled and a warning says so.
+// something is both disabled and configured, it is disabled and a warning reports that.
 func disable(d *draft.Draft) {
 	if len(d.Intent.Disabled) == 0 {
 		return

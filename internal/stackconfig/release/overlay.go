@@ -131,7 +131,7 @@ func decodeOverlay(data []byte) (*overlay, error) {
 	return &o, nil
 }
 
-// covers reports whether a line lies between two others, both included. An empty one is no limit.
+// covers reports whether a line is between two others, both included. An empty line is not a limit.
 func covers(since, until, line string) bool {
 	return (since == "" || compareLines(since, line) <= 0) && (until == "" || compareLines(line, until) <= 0)
 }
