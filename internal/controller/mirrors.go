@@ -69,7 +69,7 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 			case <-m.known:
 				return worker.Start(ctx)
 			case <-late.C:
-				m.log.Info("No image is read before the mirror sets of the cluster are listed; the operator needs the right to list and watch them")
+				m.log.Info("No image is read before the mirror sets of the cluster are listed; the operator needs permission to list and watch them")
 			case <-ctx.Done():
 				return nil
 			}
@@ -143,7 +143,7 @@ func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
 		err = m.watch(ctx, kind)
 	}
 	if err != nil && ctx.Err() == nil {
-		m.log.Error(err, "Mirror sets were defined and cannot be used", "kind", kind.GroupKind().String())
+		m.log.Error(err, "Mirror sets are defined but cannot be used", "kind", kind.GroupKind().String())
 	}
 }
 
@@ -156,7 +156,7 @@ func (m *mirrorSets) goes(ctx context.Context, kind schema.GroupVersionKind) {
 	}
 	delete(m.served, kind)
 	if err := m.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
-		m.log.Error(err, "Mirror sets are gone and are still watched", "kind", kind.GroupKind().String())
+		m.log.Error(err, "Mirror sets were removed but are still watched", "kind", kind.GroupKind().String())
 	}
 	m.change()
 }
@@ -216,7 +216,7 @@ func (m *mirrorSets) read(ctx context.Context) error {
 	}
 	set, ignored := mirror.Read(objects)
 	if len(objects) > 0 {
-		m.log.Info("The mirror sets of the cluster are read", "objects", len(objects), "sources", len(set), "ignored", ignored)
+		m.log.Info("Read the mirror sets of the cluster", "objects", len(objects), "sources", len(set), "ignored", ignored)
 	}
 	m.tell(slices.Clip(set))
 	return nil

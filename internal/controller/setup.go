@@ -212,7 +212,7 @@ func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) err
 			err = r.config.create(ctx, options.Direct)
 		}
 		if err != nil && ctx.Err() == nil {
-			mgr.GetLogger().Error(err, "There is no ConfigMap to configure the operator")
+			mgr.GetLogger().Error(err, "The operator's ConfigMap cannot be created")
 		}
 		return nil
 	}))

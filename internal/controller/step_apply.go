@@ -169,11 +169,11 @@ func (r *Reconciler) transferReplicas(ctx context.Context, stack *stack, workloa
 func conclude(stack *stack, newerImage string, own *owned, done *applied, report *report) {
 	message := "Every object is applied"
 	if newerImage != "" {
-		message += fmt.Sprintf("; this release of the operator would start a new stack with image %q, set spec.distribution.version to use it",
+		message += fmt.Sprintf("; this release of the operator starts new stacks with image %q; set spec.distribution.version to use it",
 			newerImage)
 	}
 	if left := own.decision.Record.Autoscaled; left.Count > 0 {
-		message += fmt.Sprintf("; it keeps the %s that the autoscaler left, until spec.workload.replicas is not %d any more",
+		message += fmt.Sprintf("; it keeps the %s that the autoscaler left until you change spec.workload.replicas from %d",
 			count(int(left.Count), "replica"), left.Spec)
 	}
 	report.markTrue(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded, message)

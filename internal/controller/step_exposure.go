@@ -28,7 +28,7 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 			whose = fmt.Sprintf("stack %q", owner.name)
 		}
 		failure.Reason = v1alpha2.ReasonHostnameTaken
-		failure.Message = fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, and the server is not exposed: take another", owner.host, whose)
+		failure.Message = fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, so the server is not exposed; use another host name", owner.host, whose)
 	case !built.Exposure.Empty() && !built.ExposureServed:
 		failure.Reason = v1alpha2.ReasonExposureUnavailable
 		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet",

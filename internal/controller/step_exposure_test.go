@@ -45,7 +45,7 @@ func TestCheckExposure(t *testing.T) {
 	}
 	taken := func(by string) *status.Failure {
 		return failure(v1alpha2.ReasonHostnameTaken,
-			`spec.networking.expose: host name "llama.example.com" is taken by `+by+", and the server is not exposed: take another")
+			`spec.networking.expose: host name "llama.example.com" is taken by `+by+", so the server is not exposed; use another host name")
 	}
 	byGateway, public := plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, &render.Gateway{Name: "public", Namespace: "gateways"}
 	route := exposed(render.HTTPRouteKind, "my-httproute", answered("True", "Accepted", "fine"))
@@ -75,7 +75,7 @@ func TestCheckExposure(t *testing.T) {
 		"not accepted, of an unrelated kind": {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("False", "No", "no"))},
 		"its policy is not accepted": {
 			plan: byGateway, gateway: public, objects: slices.Concat(route, policy("False", "NoValidCACertificate", "no certificate")),
-			failure: failure(v1alpha2.ReasonExposureNotAccepted, `BackendTLSPolicy "my-backendtlspolicy" does not let the Gateway reach the server (NoValidCACertificate): no certificate`),
+			failure: failure(v1alpha2.ReasonExposureNotAccepted, `BackendTLSPolicy "my-backendtlspolicy" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate`),
 		},
 		"its policy is accepted": {plan: byGateway, gateway: public, objects: slices.Concat(route, policy("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
 		"neither is accepted": {

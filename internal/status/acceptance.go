@@ -45,7 +45,7 @@ func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.Namespac
 		}
 		refused := denial(policy, ancestor.Conditions)
 		if refused != nil && refused.Reason != string(gatewayv1.PolicyReasonConflicted) {
-			return fmt.Sprintf("%s %q does not let the Gateway reach the server (%s): %s",
+			return fmt.Sprintf("%s %q is not accepted, so the Gateway cannot reach the server (%s): %s",
 				policy.GetKind(), policy.GetName(), refused.Reason, takenOver(refused.Message))
 		}
 	}
@@ -94,7 +94,7 @@ func NotAccepted(object *unstructured.Unstructured) string {
 	}
 	message := takenOver(first.Message)
 	if first.Reason == hostClaimed {
-		message = "another Route has its host name"
+		message = "another Route already has the host name"
 	}
 	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), first.Reason, message)
 }

@@ -126,7 +126,7 @@ func late(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, 
 				"container %q was not ready after %s; see kubectl logs %s -c %s", container.Name, minutes(deadline), pod.Name, container.Name)}
 		}
 	}
-	message := fmt.Sprintf("pod %q was not started within %s; see kubectl describe pod %s", pod.Name, minutes(deadline), pod.Name)
+	message := fmt.Sprintf("pod %q did not start within %s; see kubectl describe pod %s", pod.Name, minutes(deadline), pod.Name)
 	if found := podTrouble(pod, external, now, false); found.fatal {
 		message = found.message
 	}
@@ -149,7 +149,7 @@ func unplaced(pod *corev1.Pod, now time.Time) Preflight {
 	}
 	verdict.State, verdict.Until = PreflightUnplaced, time.Time{}
 	if verdict.Message == "" {
-		verdict.Message = fmt.Sprintf("pod %q was not given a node", pod.Name)
+		verdict.Message = fmt.Sprintf("pod %q was not assigned to a node", pod.Name)
 	}
 	return verdict
 }

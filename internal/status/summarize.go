@@ -128,9 +128,9 @@ const maxMessage = 32768
 
 // fillGates adds every gate that was not reached as Unknown.
 func fillGates(conditions *[]metav1.Condition, in Input) {
-	message := "Waits for an earlier step"
+	message := "Waiting for an earlier step"
 	if in.Failure != nil {
-		message = "Waits for " + in.Failure.Condition
+		message = "Waiting for " + in.Failure.Condition
 	}
 	for _, gate := range gates {
 		found := meta.FindStatusCondition(*conditions, gate)

@@ -150,10 +150,10 @@ func slow(pod *corev1.Pod) trouble {
 		case container.Ready:
 		case container.State.Running != nil:
 			return trouble{message: fmt.Sprintf(
-				"container %q runs, and its health check does not pass; see kubectl logs %s -c %s", container.Name, pod.Name, container.Name)}
+				"container %q is running, but its health check does not pass; see kubectl logs %s -c %s", container.Name, pod.Name, container.Name)}
 		case waiting != nil:
 			return trouble{message: fmt.Sprintf(
-				"container %q waits (%s); see kubectl describe pod %s", container.Name, waiting.Reason, pod.Name)}
+				"container %q is waiting (%s); see kubectl describe pod %s", container.Name, waiting.Reason, pod.Name)}
 		}
 	}
 	return trouble{}
