@@ -167,7 +167,7 @@ func definitionHandler(comes, goes func()) toolscache.ResourceEventHandler {
 	}
 }
 
-// comes waits until the kind is served and starts to watch it.
+// comes waits until the kind is served, and then watches it.
 func (a *optionalAPIs) comes(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller, requeue func(context.Context)) {
 	if a.serves(kind) {
 		return

@@ -13,7 +13,7 @@ import (
 
 // imageTag is the result of comparing a stack's image with its tag.
 type imageTag struct {
-	// moved is the digest that the tag stands for, if the pods run another one. Empty means that they run the same one,
+	// moved is the digest that the tag refers to, if the pods run another one. Empty means that they run the same one,
 	// or that it is unknown.
 	moved string
 	// stale is the reason why the running image cannot be compared with its tag, or cannot follow it. Empty means that
@@ -21,7 +21,7 @@ type imageTag struct {
 	stale string
 }
 
-// follows reports whether the pods have to run the image that the tag stands for.
+// follows reports whether the pods have to run the image that the tag refers to.
 func follows(stack *stack, image *resolvedImage) bool {
 	return stack.Spec.Distribution.ImageUpdates == v1alpha2.ImageUpdatesFollow && !strings.Contains(image.distribution.Image, "@")
 }
@@ -136,7 +136,7 @@ func noteMove(stack *stack, labels *imageLabels, following bool, report *report)
 		labels.distribution.Image, labels.digest, labels.tag.moved, what))
 }
 
-// follow selects the image that the tag stands for now. The content of a catalogue image is known by its name. Any
+// follow selects the image that the tag refers to now. The content of a catalogue image is known by its name. Any
 // other image is read first.
 func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolvedImage, labels *imageLabels) {
 	if image.from == v1alpha2.ImageFromCatalogue {

@@ -58,8 +58,8 @@ func newMirrorSets(sets cache.Cache, mapper meta.RESTMapper, tell func(mirror.Se
 	}
 }
 
-// before returns a worker that starts when the mirrors are known, so that no source that must not receive requests gets
-// one.
+// before returns a worker that starts when the mirrors are known, so that no mirrored source receives a request that it
+// must not receive.
 func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 	return manager.RunnableFunc(func(ctx context.Context) error {
 		late := time.NewTimer(mirrorsPatience)
@@ -133,7 +133,7 @@ func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[stri
 	return nil
 }
 
-// comes waits until the kind is served and starts to watch it.
+// comes waits until the kind is served, and then watches it.
 func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
 	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true, func(context.Context) (bool, error) {
 		_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -182,7 +182,7 @@ func (m *mirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) er
 	return nil
 }
 
-// change has the mirror sets read again.
+// change requests another read of the mirror sets.
 func (m *mirrorSets) change() {
 	select {
 	case m.changed <- struct{}{}:

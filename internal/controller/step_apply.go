@@ -107,7 +107,7 @@ func (r *Reconciler) applyPods(ctx context.Context, owner apply.Owner, own *owne
 }
 
 // applyDependents applies the objects that point at the pods. A rejection of one does not affect the others: a quota
-// for Services is no reason to leave out a NetworkPolicy.
+// for Services must not prevent a NetworkPolicy.
 func (r *Reconciler) applyDependents(ctx context.Context, owner apply.Owner, own *owned, done *applied) {
 	for i, desired := range own.desired {
 		if i <= own.deployment() && !comesLater(desired) {
@@ -132,8 +132,8 @@ func childOf(desired apply.Desired) apply.Child {
 }
 
 // reclaimTemplate takes over the template from the client that rolled it back, before the rendered one is applied
-// again. Otherwise the parts that came back with the older revision (a port, a variable, a volume) would stay beside
-// the rendered ones for good.
+// again. Otherwise the parts of the older revision (a port, a variable, a volume) would permanently stay next to the
+// rendered ones.
 func (r *Reconciler) reclaimTemplate(ctx context.Context, own *owned) error {
 	if own.decision.Outcome != rollout.Changed && own.decision.Outcome != rollout.Unchanged {
 		return nil

@@ -196,9 +196,9 @@ func withoutBase(stack *stack, image *distribution.Resolved, running *rollout.Re
 // maxCause leaves room for the remedy after the registry's answer.
 const maxCause = 400
 
-// ownCopyUsed is the note of the event for an image whose labels cannot be read. The
-// operator uses its own copy of the distribution's configuration, and the image may hold
-// another one. The event comes once, because the roll-out that follows records the base.
+// ownCopyUsed is the note of the event for an image whose labels cannot be read. The operator uses its own copy of the
+// distribution's configuration, and the image may hold another one. The event is emitted once, because the roll-out
+// that follows records the base.
 func ownCopyUsed(image *distribution.Resolved, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; the operator uses its own copy of the configuration of %q in release %s until image, name or version changes. "+
 		"For the image to be read then, add a pull Secret to spec.workload.overrides.imagePullSecrets, or fix registries in the operator's configuration; to do without it, set spec.baseConfig",

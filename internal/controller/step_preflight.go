@@ -23,7 +23,7 @@ import (
 // change.
 const preflightRetry = 5 * time.Minute
 
-// preflight tries a change of the pods in a pod of its own before any of it reaches the running pods. All state is in
+// preflight tries a change of the pods in a separate pod before any of it reaches the running pods. All state is in
 // the cluster: the pod's name identifies the change, its status holds the outcome, and a failed pod stays, stopped.
 // Once the pod is ready, apply continues, and prune deletes the pod.
 func (r *Reconciler) preflight(
@@ -43,7 +43,7 @@ func (r *Reconciler) preflight(
 	}
 	i := slices.IndexFunc(tried, func(pod corev1.Pod) bool { return pod.Name == name })
 	// Without a pod that serves, there is nothing to protect. A preflight that has begun continues even then: a pod
-	// that is unavailable for a moment must not let a change through that does not start.
+	// that is briefly unavailable must not cause a change that does not start to be applied.
 	serves := workload.deployment != nil && workload.deployment.Status.AvailableReplicas > 0
 	if i < 0 && !serves {
 		return nil
@@ -197,7 +197,7 @@ func (r *Reconciler) applyPreflight(ctx context.Context, stack *stack, made *pla
 	return err
 }
 
-// judgePreflight lets the change through if the pod is ready or cannot be scheduled.
+// judgePreflight accepts the change if the pod is ready or cannot be scheduled.
 func (r *Reconciler) judgePreflight(
 	pod *corev1.Pod, external []status.ExternalProvider, dropOthers func(name string) error, report *report,
 ) error {

@@ -150,7 +150,7 @@ func (o observed) applyChange() (Decision, error) {
 	return decision, err
 }
 
-// applyAgain changes only the record, and only if its content changes. A new operator version alone is no such change.
+// applyAgain changes only the record, and only if its content changes. A new operator version alone does not count.
 func (o observed) applyAgain() (Decision, error) {
 	next := o.rendered.Record
 	next.setTemplateInputs(o.record.templateInputs())
@@ -203,7 +203,7 @@ func (o observed) stop(message string) Decision {
 	return Decision{Outcome: StaleCache, Record: o.record, Message: message}
 }
 
-// leave respects a rollback: the template stays, and so does the record that came back with it. The rest of the
+// leave respects a rollback: the template stays, and so does the record that was restored with it. The rest of the
 // Deployment follows the spec, so that a stack that was rolled back can still be scaled.
 func (o observed) leave() (Decision, error) {
 	template, err := ownTemplate(o.live)

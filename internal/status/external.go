@@ -40,8 +40,8 @@ type ExternalInput struct {
 	Now    time.Time
 }
 
-// ExternalProviders determines the progress of the newest pods with each external provider. until is when the result
-// may change without an event. Zero means never.
+// ExternalProviders determines the progress of the newest pods with each external provider. until is the time at which
+// the result may change without an event. Zero means never.
 func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStatus, until time.Time) {
 	pods := newestPods(in)
 	ended := make([]int, 0, len(pods))

@@ -30,7 +30,7 @@ const (
 
 const (
 	// preflightPlacing is how long a scheduler may look for a node. If a cluster has only the nodes that the stack
-	// needs, a change must not wait for an autoscaler to add a node for a moment.
+	// needs, a change must not wait until an autoscaler adds a node.
 	preflightPlacing = time.Minute
 	// preflightSilence is how long after its deadline a kubelet may leave a pod unchanged.
 	preflightSilence = 2 * time.Minute

@@ -16,7 +16,7 @@ import (
 
 // Observation is the state of the workload.
 type Observation struct {
-	// Available is the condition that reports whether the wanted pods serve, and if not, why.
+	// Available is the condition that reports whether the wanted pods serve, and if not, the reason.
 	Available metav1.Condition
 	// Replicas is the number of pods of the Deployment.
 	Replicas int32
