@@ -342,7 +342,7 @@ func TestHostnameOfTwo(t *testing.T) {
 
 	other.create(t, other.stack(t, "my", wanted))
 	condition := other.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
-	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by a stack of another namespace, so the server is not exposed; use another host name", host); condition.Message != want {
+	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by a stack in another namespace, so the server is not exposed; use another host name", host); condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	// An older stack that requests the host name later does not take it over.

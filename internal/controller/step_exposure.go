@@ -23,7 +23,7 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 	failure := &status.Failure{Condition: v1alpha2.ConditionExposed, Retry: status.OnReferenceChange}
 	switch owner, built := made.hostOwner, made.plan; {
 	case owner != nil:
-		whose := "a stack of another namespace"
+		whose := "a stack in another namespace"
 		if owner.namespace == stack.Namespace {
 			whose = fmt.Sprintf("stack %q", owner.name)
 		}

@@ -65,7 +65,7 @@ func TestCheckExposure(t *testing.T) {
 	}{
 		"not exposed":                        {},
 		"taken in the namespace":             {owner: &hostOwner{"llama.example.com", "team", "other"}, failure: taken(`stack "other"`)},
-		"taken in another namespace":         {owner: &hostOwner{"llama.example.com", "theirs", "other"}, failure: taken("a stack of another namespace")},
+		"taken in another namespace":         {owner: &hostOwner{"llama.example.com", "theirs", "other"}, failure: taken("a stack in another namespace")},
 		"the kind is not served":             {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet")},
 		"an Ingress":                         {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(ingressKind, "my-ingress", map[string]any{}), exposed: applied("Ingress", "my-ingress")},
 		"it was rejected by the API server":  {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}},

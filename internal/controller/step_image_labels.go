@@ -157,7 +157,7 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 		return &status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonUnsupportedConfigVersion,
 			Retry: status.OnReferenceChange, Err: err,
-			Message: fmt.Sprintf("The configuration of the image is not used: %s; to do without it, set spec.baseConfig", truncateMessage(err.Error())),
+			Message: fmt.Sprintf("The configuration of the image is not used: %s; to use another base, set spec.baseConfig", truncateMessage(err.Error())),
 		}
 	case image.Base != nil && !readBefore(running):
 		report.warningEvent(v1alpha2.EventImageLabelsUnreadable, ownCopyUsed(image, err))
@@ -169,7 +169,7 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 	return &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: registry.Transient(err),
 		Retry: status.OnReferenceChange, Err: err,
-		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. %s; to do without it, set spec.baseConfig", truncateMessage(err.Error()), whenRead(err)),
+		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. %s; to use another base, set spec.baseConfig", truncateMessage(err.Error()), whenRead(err)),
 	}
 }
 
@@ -201,7 +201,7 @@ const maxCause = 400
 // that follows records the base.
 func ownCopyUsed(image *distribution.Resolved, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; the operator uses its own copy of the configuration of %q in release %s until image, name or version changes. "+
-		"For the image to be read then, add a pull Secret to spec.workload.overrides.imagePullSecrets, or fix registries in the operator's configuration; to do without it, set spec.baseConfig",
+		"For the image to be read then, add a pull Secret to spec.workload.overrides.imagePullSecrets, or fix registries in the operator's configuration; to use another base, set spec.baseConfig",
 		image.Image, status.Shorten(err.Error(), maxCause), image.Name, image.Release.Line)
 }
 

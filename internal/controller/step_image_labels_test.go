@@ -140,7 +140,7 @@ func TestUnreadableImage(t *testing.T) {
 	wants := &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Retry: status.OnReferenceChange,
 		Unknown: registry.Transient(cause),
-		Message: "The configuration of the image cannot be read: " + cause.Error() + ". The operator tries again; to do without it, set spec.baseConfig",
+		Message: "The configuration of the image cannot be read: " + cause.Error() + ". The operator tries again; to use another base, set spec.baseConfig",
 	}
 	for name, tc := range map[string]struct {
 		spec    string
@@ -165,7 +165,7 @@ func TestUnreadableImage(t *testing.T) {
 			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; the operator uses its own copy ` +
 				`of the configuration of "starter" in release ` + resolved.Release.Line + " until image, name or version changes. For the image to be read then, add a pull Secret to " +
 				"spec.workload.overrides.imagePullSecrets, or fix registries in the operator's configuration; " +
-				"to do without it, set spec.baseConfig",
+				"to use another base, set spec.baseConfig",
 		}},
 		"the image's was read": {spec: replacedImage, image: resolved, running: rollout.Record{BaseSource: string(v1alpha2.ConfigSourceOCILabel)}, failure: wants},
 	} {
@@ -203,7 +203,7 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 			}
 			checkFailure(t, unreadable(newStack(t, bareImage), &none, &rollout.Record{}, &report{}, tc.cause), &status.Failure{
 				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Retry: status.OnReferenceChange, Unknown: tc.unknown,
-				Message: "The configuration of the image cannot be read: " + truncateMessage(tc.cause.Error()) + ". " + tc.when + "; to do without it, set spec.baseConfig",
+				Message: "The configuration of the image cannot be read: " + truncateMessage(tc.cause.Error()) + ". " + tc.when + "; to use another base, set spec.baseConfig",
 			})
 		})
 	}
@@ -220,7 +220,7 @@ func TestUnsupportedVersionOfAnImage(t *testing.T) {
 	wants := &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonUnsupportedConfigVersion, Retry: status.OnReferenceChange,
 		Message: `The configuration of the image is not used: label "io.llamastack.config.version": ` +
-			"Unsupported config.yaml version 3. Supported versions: 1, 2; to do without it, set spec.baseConfig",
+			"Unsupported config.yaml version 3. Supported versions: 1, 2; to use another base, set spec.baseConfig",
 	}
 	for spec, failure := range map[string]*status.Failure{bareImage: wants, replacedImage: wants, `{distribution: {name: starter}}`: nil} {
 		report := &report{}
