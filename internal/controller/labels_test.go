@@ -285,7 +285,7 @@ func TestUnreadableImages(t *testing.T) {
 	b.configure(t, operatorconfig.KeyImageOverrides, "starter: "+image)
 	b.create(t, b.stack(t, "named", `{distribution: {name: starter}, disabled: [batches]}`))
 	b.condition(t, "named", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
-	b.unreadTold(t, "named", image, "503", `that of "starter" in release 0.7`, "imagePullSecrets")
+	b.unreadTold(t, "named", image, "503", `configuration of "starter" in release 0.7`, "imagePullSecrets")
 
 	r.down.Store(false)
 	// A change of the configuration causes another attempt at once instead of after half a minute.
