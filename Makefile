@@ -221,10 +221,10 @@ fmt: $(BIN)/golangci-lint ## Format the Go files
 	@for module in $(LINT_MODULES); do (cd $$module && $(abspath $(BIN))/golangci-lint fmt); done
 
 .PHONY: lint
-lint: $(BIN)/golangci-lint ## Run the linters of .golangci.yaml
+lint: $(BIN)/golangci-lint ## Run the linters of .golangci.yaml, and the linter for English
 	@status=0; for module in $(LINT_MODULES); do echo "lint $$module"; \
 		(cd $$module && $(abspath $(BIN))/golangci-lint run --config $(CURDIR)/.golangci.yaml) || status=1; \
-	done; exit $$status
+	done; echo "lint prose"; $(GO) run ./hack/prose || status=1; exit $$status
 
 .PHONY: verify
 verify: $(BIN)/gofumpt ## Fail when generated files, go.mod files or formatting are not up to date

@@ -41,7 +41,8 @@ func (f *clusterFlags) client(version string) (client.Client, error) {
 	}
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = f.kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
+		&clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
@@ -50,7 +51,10 @@ func (f *clusterFlags) client(version string) (client.Client, error) {
 	config.WarningHandlerWithContext = rest.NoWarnings{} // every write would repeat warnings about what users wrote
 	log.SetLogger(logr.Discard())                        // without a logger, controller-runtime prints a complaint
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, appsv1.AddToScheme, corev1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		apiextensionsv1.AddToScheme, appsv1.AddToScheme,
+		corev1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("create a scheme: %w", err)
 		}

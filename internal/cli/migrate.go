@@ -95,24 +95,31 @@ cases the list of stored versions does not change.`,
 			return runMigrate(ctx, streams, version, options)
 		},
 	}
-	options.add(command)
-	command.Flags().StringVar(&options.storage, "storage", "", "version to store stacks in: "+strings.Join(versions, " or "))
-	command.Flags().BoolVar(&options.dryRun, "dry-run", false, "change nothing: show how the stacks change; with "+
-		"--storage, list the stacks that would be written and those that cannot be")
+	options.addFlags(command)
+	return command
+}
+
+// addFlags adds the flags of both modes, and rejects flags of one mode in the other.
+func (o *migrateOptions) addFlags(command *cobra.Command) {
+	o.add(command)
 	flags := command.Flags()
-	flags.StringArrayVarP(&options.files, "filename", "f", nil, "with --dry-run: file or folder with manifests to read "+
+	flags.StringVar(&o.storage, "storage", "",
+		"version to store stacks in: "+strings.Join(versions, " or "))
+	flags.BoolVar(&o.dryRun, "dry-run", false, "change nothing: show how the stacks change; with "+
+		"--storage, list the stacks that would be written and those that cannot be")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "with --dry-run: file or folder with manifests to read "+
 		"instead of a cluster; - for standard input; may be repeated")
-	flags.StringVarP(&options.namespace, "namespace", "n", "", "with --dry-run: the only namespace to read; for files, "+
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "with --dry-run: the only namespace to read; for files, "+
 		"the namespace of objects without one")
-	flags.StringVar(&options.operatorConfig, "operator-config", "", "with --dry-run: file with the operator's "+
+	flags.StringVar(&o.operatorConfig, "operator-config", "", "with --dry-run: file with the operator's "+
 		"ConfigMap, "+names.OperatorConfigMap+" (default: the one in the cluster)")
-	flags.StringVarP(&options.output, "output", "o", formTable, "with --dry-run: table, json or yaml")
+	flags.StringVarP(&o.output, "output", "o", formTable, "with --dry-run: table, json or yaml")
 	command.MarkFlagsMutuallyExclusive("storage", "filename")
 	command.MarkFlagsMutuallyExclusive("storage", "namespace")
 	command.MarkFlagsMutuallyExclusive("storage", "operator-config")
 	command.MarkFlagsMutuallyExclusive("storage", "output")
-	must(command.RegisterFlagCompletionFunc("storage", cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
-	return command
+	must(command.RegisterFlagCompletionFunc("storage",
+		cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // versions lists the versions of the API.
@@ -130,9 +137,10 @@ func runMigrate(ctx context.Context, streams Streams, version string, options mi
 		return err
 	}
 	p := newPrinter(streams)
-	m := migration.New(c, names.CustomResourceDefinition, migration.Options{Observe: migration.Sparsely(func(now migration.Progress) {
-		p.line("%d of %d stacks", now.Migrated+now.Failed, now.Objects)
-	})})
+	m := migration.New(c, names.CustomResourceDefinition,
+		migration.Options{Observe: migration.Sparsely(func(now migration.Progress) {
+			p.line("%d of %d stacks", now.Migrated+now.Failed, now.Objects)
+		})})
 	if options.dryRun {
 		return tryMigration(ctx, streams, p, m, options.storage)
 	}

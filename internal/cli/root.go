@@ -37,7 +37,8 @@ kubectl llamastack render -f stack.yaml`,
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams), newUpgradeCheckCommand(streams),
+	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams),
+		newUpgradeCheckCommand(streams),
 		newConvertCommand(streams), newImageCommand(streams), newBundleCommand(streams),
 		newMigrateCommand(streams, root.Version))
 	return root
@@ -73,7 +74,8 @@ func versionOr(version string) string {
 
 // completeReleases completes a flag with the known release lines.
 func completeReleases(command *cobra.Command, flag string) {
-	must(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(release.Lines(), cobra.ShellCompDirectiveNoFileComp)))
+	must(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(release.Lines(),
+		cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // must panics on errors about flags that the lines above declare.

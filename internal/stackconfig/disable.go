@@ -75,9 +75,10 @@ func switchOff(d *draft.Draft, item *intent.Disabled) {
 }
 
 func hasProvider(d *draft.Draft, api, id string) bool {
-	return d.Index.Find(api, id) != nil || d.Intent.ExternalWith(api, id) != nil || slices.ContainsFunc(d.Intent.Providers, func(p intent.Provider) bool {
-		return p.API == api && p.ID == id
-	})
+	return d.Index.Find(api, id) != nil || d.Intent.ExternalWith(api, id) != nil ||
+		slices.ContainsFunc(d.Intent.Providers, func(p intent.Provider) bool {
+			return p.API == api && p.ID == id
+		})
 }
 
 func providable(d *draft.Draft) []string {

@@ -71,8 +71,8 @@ func (f *Flags) Connect(version string) (*Cluster, error) {
 	return &Cluster{Client: found, Config: config, Namespace: namespace, flags: f}, nil
 }
 
-// Clientset returns a client for requests that are not about objects alone: logs, forwarded ports and the version of the
-// API server.
+// Clientset returns a client for requests that are not about objects alone: logs, forwarded ports and the version of
+// the API server.
 func (c *Cluster) Clientset() (kubernetes.Interface, error) {
 	set, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
@@ -83,7 +83,8 @@ func (c *Cluster) Clientset() (kubernetes.Interface, error) {
 
 // groups are the kinds of Kubernetes that commands read or create.
 var groups = []func(*runtime.Scheme) error{
-	admissionv1.AddToScheme, apiextensionsv1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme, corev1.AddToScheme,
+	admissionv1.AddToScheme, apiextensionsv1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme,
+	corev1.AddToScheme,
 	eventsv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme, v1alpha2.AddToScheme,
 }
 
@@ -100,7 +101,8 @@ func newScheme() (*runtime.Scheme, error) {
 // clusterScoped are the kinds of the scheme that have no namespace.
 var clusterScoped = map[string]bool{
 	"CustomResourceDefinition": true, "Namespace": true, "Node": true, "PersistentVolume": true, "ClusterRole": true,
-	"ClusterRoleBinding": true, "SelfSubjectAccessReview": true, "SelfSubjectRulesReview": true, "SubjectAccessReview": true,
+	"ClusterRoleBinding": true, "SelfSubjectAccessReview": true, "SelfSubjectRulesReview": true,
+	"SubjectAccessReview":            true,
 	"ValidatingWebhookConfiguration": true, "MutatingWebhookConfiguration": true, "ValidatingAdmissionPolicy": true,
 	"ValidatingAdmissionPolicyBinding": true, "MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true,
 }

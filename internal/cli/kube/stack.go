@@ -30,8 +30,8 @@ var Resource = schema.GroupResource{Group: v1alpha2.GroupVersion.Group, Resource
 // errTooMany is the error for a list of more than MaxStacks stacks.
 var errTooMany = fmt.Errorf("there are more than %d stacks; select fewer with --namespace or --selector", MaxStacks)
 
-// Stack returns a stack of the namespace of the command. In a cluster that serves v1alpha1 only, as the previous operator
-// installs it, the stack is converted.
+// Stack returns a stack of the namespace of the command. In a cluster that serves v1alpha1 only, as the previous
+// operator installs it, the stack is converted.
 func (c *Cluster) Stack(ctx context.Context, name string) (*v1alpha2.LlamaStackDistribution, error) {
 	key := client.ObjectKey{Namespace: c.Namespace, Name: name}
 	live := newUnstructured(v1alpha2.GroupVersion)
@@ -114,7 +114,8 @@ func decode(live *unstructured.Unstructured) (*v1alpha2.LlamaStackDistribution, 
 	return stack, nil
 }
 
-// notServed reports whether the API server does not serve a kind. Its answer then is a page that is not about an object.
+// notServed reports whether the API server does not serve a kind. Its answer then is a page that is not about an
+// object.
 func notServed(err error) bool {
 	return meta.IsNoMatchError(err) ||
 		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
