@@ -10,13 +10,14 @@ import (
 
 // words are further names of keys that hold a credential, in snake case.
 var words = []string{
-	"credential", "credentials", "authorization", "auth", "cookie", "bearer", "pat", "dsn", "connection_string", "passcode",
+	"credential", "authorization", "auth", "cookie", "bearer", "pat", "dsn", "connection_string", "passcode",
 }
 
-// IsKey reports whether a key of a configuration or an object holds a credential. Keys in camel case count too.
+// IsKey reports whether a key of a configuration or an object holds a credential, or several. Keys in camel case count
+// too.
 func IsKey(key string) bool {
-	name := snake(key)
-	return credential.IsKey(name) || slices.ContainsFunc(words, func(word string) bool {
+	name := strings.TrimSuffix(snake(key), "s")
+	return credential.IsKey(name) || credential.IsKey(snake(key)) || slices.ContainsFunc(words, func(word string) bool {
 		return name == word || strings.HasSuffix(name, "_"+word)
 	})
 }

@@ -44,7 +44,7 @@ func (w walker) text(key, text string) any {
 	switch {
 	case !w.free && slices.Contains(identifiers, key):
 		return text
-	case IsKey(key) && text != "" && !isReference(text):
+	case IsKey(key) && !isPlain(text) && !isReference(text):
 		return w.hidden(text)
 	case w.hide != nil:
 		return text
