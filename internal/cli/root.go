@@ -39,7 +39,8 @@ Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack
 	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams), newUpgradeCheckCommand(streams),
 		newConvertCommand(streams), newImageCommand(streams), newBundleCommand(streams),
 		newMigrateCommand(streams, root.Version))
-	root.AddCommand(newOpenCommand(streams, root.Version), newChatCommand(streams, root.Version), newDoctorCommand(streams, root.Version))
+	root.AddCommand(newOpenCommand(streams, root.Version), newChatCommand(streams, root.Version), newDoctorCommand(streams, root.Version),
+		newSupportBundleCommand(streams, root.Version))
 	return root
 }
 
