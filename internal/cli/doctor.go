@@ -103,5 +103,5 @@ func summary(findings []doctor.Finding) string {
 	for _, finding := range findings {
 		counts[finding.Status]++
 	}
-	return fmt.Sprintf("%d errors, %d warnings, %d ok", counts[doctor.Error], counts[doctor.Warning], counts[doctor.OK])
+	return fmt.Sprintf("errors: %d, warnings: %d, ok: %d", counts[doctor.Error], counts[doctor.Warning], counts[doctor.OK])
 }

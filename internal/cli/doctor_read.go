@@ -115,7 +115,8 @@ func (e *examiner) operators(ctx context.Context, namespace string) {
 	}
 	e.facts.Namespace = cmp.Or(known, names.OperatorNamespace)
 	err = e.List(ctx, leases, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", names.LeaderElectionID)})
-	e.facts.Leases = doctor.Answer[[]coordinationv1.Lease]{Value: leases.Items, Problem: text(err)}
+	e.facts.Leases = doctor.Answer[[]coordinationv1.Lease]{Value: leases.Items, Problem: text(kube.Explain(err, "list",
+		schema.GroupResource{Group: coordinationv1.GroupName, Resource: "leases"}, ""))}
 }
 
 // webhookNamespace returns the namespace that the definition's conversion webhook names.

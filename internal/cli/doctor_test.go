@@ -81,7 +81,7 @@ func TestDoctor(t *testing.T) {
 	} {
 		contains(t, got.out, want)
 	}
-	contains(t, got.err, "2 errors, 2 warnings, 9 ok")
+	contains(t, got.err, "errors: 2, warnings: 2, ok: 9")
 	structured := run(t, "", "doctor", "--kubeconfig", api.Kubeconfig, "-o", "json")
 	var findings []map[string]string
 	if err := json.Unmarshal([]byte(structured.out), &findings); err != nil || len(findings) != 13 || findings[0]["check"] != "api-server" {
@@ -108,10 +108,10 @@ func TestDoctorDenied(t *testing.T) {
 		t.Errorf("exit code %d, output:\n%s%s", got.code, got.out, got.err)
 	}
 	for _, want := range []string{
-		"the definition cannot be checked: you may not get customresourcedefinitions.apiextensions.k8s.io in all namespaces",
-		"the operator cannot be checked: you may not list deployments.apps in all namespaces",
-		"the stacks cannot be checked: you may not list llamastackdistributions.llamastack.io in namespace \"team-a\"",
-		"your rights cannot be checked: you may not create selfsubjectaccessreviews.authorization.k8s.io",
+		"cannot read the definition: you may not get customresourcedefinitions.apiextensions.k8s.io in all namespaces",
+		"cannot read the operator: you may not list deployments.apps in all namespaces",
+		"cannot read the stacks: you may not list llamastackdistributions.llamastack.io in namespace \"team-a\"",
+		"cannot read your rights: you may not create selfsubjectaccessreviews.authorization.k8s.io",
 	} {
 		contains(t, got.out, want)
 	}

@@ -32,7 +32,7 @@ func (f *serverFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.token, "token", "", "bearer token for a server with authentication; other users of this machine may see it, so prefer --token-file")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with that token")
-	flags.StringVar(&f.caFile, "ca-file", "", "file with the certificate authorities of an HTTPS server; unset: those that the operator knows, or the server's Secret")
+	flags.StringVar(&f.caFile, "ca-file", "", "file with the certificate authorities of an HTTPS server; unset: those that the operator has found, or the server's Secret")
 	command.MarkFlagsMutuallyExclusive("token", "token-file")
 }
 

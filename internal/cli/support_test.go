@@ -141,7 +141,7 @@ func TestSupportBundle(t *testing.T) {
 	}
 }
 
-// What may not be read is named in the archive.
+// The archive names what the caller may not read.
 func TestSupportBundleDenied(t *testing.T) {
 	api := populated(t)
 	for _, path := range api.Paths() {

@@ -183,7 +183,7 @@ func TestClusterProblems(t *testing.T) {
 		"old Kubernetes":     {func(f *doctor.Facts) { f.Server.Value = "v1.29.4+k3s1" }, "error api-server: Kubernetes v1.29.4+k3s1 is older than 1.30"},
 		"new Kubernetes":     {func(f *doctor.Facts) { f.Server.Value = "v1.38.0" }, "warning api-server: Kubernetes v1.38.0 is newer than 1.37, the newest version that the operator is tested on"},
 		"patch of newest":    {func(f *doctor.Facts) { f.Server.Value = "v1.37.9-eks-1" }, ""},
-		"strange Kubernetes": {func(f *doctor.Facts) { f.Server.Value = "x" }, `warning api-server: the version of the API server cannot be checked: "x" is not a version`},
+		"strange Kubernetes": {func(f *doctor.Facts) { f.Server.Value = "x" }, `warning api-server: cannot read the version of the API server: "x" is not a version`},
 		"no definition": {
 			func(f *doctor.Facts) { f.Definition.Value = nil; f.Webhook.Value = nil },
 			`error definition: CustomResourceDefinition "llamastackdistributions.llamastack.io" does not exist`,

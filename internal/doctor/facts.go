@@ -105,5 +105,5 @@ func (r *report) ok(message string) { r.add(OK, message, "") }
 
 // unknown adds a warning for something that was not read.
 func (r *report) unknown(what, problem string) {
-	r.add(Warning, what+" cannot be checked: "+problem, "")
+	r.add(Warning, "cannot read "+what+": "+problem, "")
 }

@@ -61,6 +61,10 @@ const renewed = time.Minute
 
 // checkLeases finds operators whose Deployments have other labels, as those of OLM.
 func checkLeases(r *report, facts *Facts) {
+	if facts.Leases.Problem != "" {
+		r.unknown("the leases of operators", facts.Leases.Problem)
+		return
+	}
 	var used []string
 	for _, lease := range facts.Leases.Value {
 		if at := lease.Spec.RenewTime; at != nil && facts.Now.Sub(at.Time) < renewed {
