@@ -38,6 +38,8 @@ type collector struct {
 	serverLogs bool
 	material   support.Material
 	seen       map[string]bool
+	// logged is the size of the logs in bytes.
+	logged int
 	// listed are the objects of each kind and namespace that were listed already.
 	listed map[string][]unstructured.Unstructured
 }
@@ -136,6 +138,9 @@ func (c *collector) list(ctx context.Context, kind schema.GroupVersionKind, name
 	found.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	err := c.List(ctx, found, client.InNamespace(namespace), client.MatchingLabels(labels), client.Limit(support.MaxObjects))
 	c.leftBy(err, "list", kind, namespace)
+	if found.GetContinue() != "" {
+		c.left(fmt.Sprintf("%s in namespace %q: only the first %d are read", kind.Kind, namespace, support.MaxObjects))
+	}
 	return found.Items
 }
 

@@ -85,14 +85,19 @@ func (c *collector) logs(ctx context.Context, object *unstructured.Unstructured)
 
 // log adds the end of one log.
 func (c *collector) log(ctx context.Context, pod *corev1.Pod, container string, previous bool) {
-	lines, bytes := int64(support.MaxLogLines), int64(support.MaxLogBytes)
+	if c.logged > support.MaxBytes {
+		c.left("logs of further containers: the archive would be too large; name fewer stacks")
+		return
+	}
+	lines, most := int64(support.MaxLogLines), int64(support.MaxLogBytes)
 	stream, err := c.set.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{
 		Container: container, Previous: previous, TailLines: &lines, Timestamps: true,
 	}).Stream(ctx)
 	if err == nil {
 		defer stream.Close()
 		var text []byte
-		if text, err = readEnd(stream, bytes); err == nil {
+		if text, err = readEnd(stream, most); err == nil {
+			c.logged += len(text)
 			c.material.Logs = append(c.material.Logs, support.Log{
 				Namespace: pod.Namespace, Pod: pod.Name, Container: container, Previous: previous, Text: string(text),
 			})

@@ -88,7 +88,7 @@ func (s *Session) failure(dialer *dialer, problems string) error {
 	case dialer.err != nil:
 		return dialer.answer.explain(dialer.err)
 	case problems != "":
-		return errors.New(strings.ToLower(problems[:1]) + problems[1:])
+		return errors.New(strings.ToLower(problems[:1]) + problems[1:] + "; use another local port")
 	case s.err != nil:
 		return s.err
 	default:
