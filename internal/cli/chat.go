@@ -60,14 +60,18 @@ The exit code is 1 when the server or the model does not answer.`,
 	options.AddNamespace(command)
 	options.serverFlags.add(command)
 	flags := command.Flags()
-	flags.StringVar(&options.model, "model", "", "id of the model; unset: the only one, else the first of spec.resources.models")
+	flags.StringVar(
+		&options.model, "model", "", "id of the model; unset: the only one, else the first of spec.resources.models",
+	)
 	flags.StringVar(&options.system, "system", "", "instructions for the model, sent before the question")
 	flags.IntVar(&options.maxTokens, "max-tokens", 0, "most tokens of the answer; unset: the server's default")
 	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "longest time for the whole answer")
 	return command
 }
 
-func runChat(ctx context.Context, stdin io.Reader, streams Streams, version string, args []string, options *chatOptions) error {
+func runChat(
+	ctx context.Context, stdin io.Reader, streams Streams, version string, args []string, options *chatOptions,
+) error {
 	switch {
 	case options.maxTokens < 0:
 		return fmt.Errorf("--max-tokens %d: must be at least 1", options.maxTokens)

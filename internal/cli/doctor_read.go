@@ -40,7 +40,9 @@ type examiner struct {
 }
 
 // readFacts reads what the doctor judges. It returns an error only if the cluster does not answer at all.
-func readFacts(ctx context.Context, cluster *kube.Cluster, all bool, operatorNamespace, command string) (*doctor.Facts, error) {
+func readFacts(
+	ctx context.Context, cluster *kube.Cluster, all bool, operatorNamespace, command string,
+) (*doctor.Facts, error) {
 	e := examiner{Cluster: cluster, facts: &doctor.Facts{Now: time.Now(), Command: command}}
 	if err := e.server(ctx); err != nil {
 		return nil, err
@@ -50,7 +52,10 @@ func readFacts(ctx context.Context, cluster *kube.Cluster, all bool, operatorNam
 	e.operators(ctx, operatorNamespace)
 	e.webhooks(ctx)
 	e.rules(ctx)
-	e.facts.Config = get(ctx, cluster, e.facts.Namespace, names.OperatorConfigMap, &corev1.ConfigMap{}, schema.GroupResource{Resource: "configmaps"})
+	e.facts.Config = get(
+		ctx, cluster, e.facts.Namespace, names.OperatorConfigMap, &corev1.ConfigMap{},
+		schema.GroupResource{Resource: "configmaps"},
+	)
 	e.rights(ctx, all)
 	stacks, err := cluster.Stacks(ctx)
 	e.facts.Stacks.Value, e.facts.Stacks.Problem = stacks, text(err)
@@ -65,7 +70,9 @@ func text(err error) string {
 }
 
 // get reads an object. A nil value stands for an object that does not exist.
-func get[T client.Object](ctx context.Context, c *kube.Cluster, namespace, name string, object T, resource schema.GroupResource) doctor.Answer[T] {
+func get[T client.Object](
+	ctx context.Context, c *kube.Cluster, namespace, name string, object T, resource schema.GroupResource,
+) doctor.Answer[T] {
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
 	switch {
 	case err == nil:
@@ -105,16 +112,23 @@ func (e *examiner) operators(ctx context.Context, namespace string) {
 	err := e.List(ctx, deployments, client.MatchingLabels{labelName: operatorName})
 	if apierrors.IsForbidden(err) {
 		known = cmp.Or(known, names.OperatorNamespace)
-		if again := e.List(ctx, deployments, client.InNamespace(known), client.MatchingLabels{labelName: operatorName}); again == nil {
+		labels := client.MatchingLabels{labelName: operatorName}
+		if e.List(ctx, deployments, client.InNamespace(known), labels) == nil {
 			err = nil
 		}
 	}
-	e.facts.Operators = doctor.Answer[[]appsv1.Deployment]{Value: deployments.Items, Problem: text(kube.Explain(err, "list", resource, ""))}
+	e.facts.Operators = doctor.Answer[[]appsv1.Deployment]{
+		Value:   deployments.Items,
+		Problem: text(kube.Explain(err, "list", resource, "")),
+	}
 	if known == "" && len(deployments.Items) > 0 {
 		known = deployments.Items[0].Namespace
 	}
 	e.facts.Namespace = cmp.Or(known, names.OperatorNamespace)
-	err = e.List(ctx, leases, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", names.LeaderElectionID)})
+	err = e.List(
+		ctx, leases,
+		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", names.LeaderElectionID)},
+	)
 	e.facts.Leases = doctor.Answer[[]coordinationv1.Lease]{Value: leases.Items, Problem: text(kube.Explain(err, "list",
 		schema.GroupResource{Group: coordinationv1.GroupName, Resource: "leases"}, ""))}
 }
@@ -141,7 +155,10 @@ func (e *examiner) webhooks(ctx context.Context) {
 		&admissionv1.ValidatingAdmissionPolicy{}, admission("validatingadmissionpolicies"))
 	e.facts.Binding = get(ctx, e.Cluster, "", names.CustomResourceDefinition,
 		&admissionv1.ValidatingAdmissionPolicyBinding{}, admission("validatingadmissionpolicybindings"))
-	secret := get(ctx, e.Cluster, e.facts.Namespace, names.WebhookCertificateSecret, &corev1.Secret{}, schema.GroupResource{Resource: "secrets"})
+	secret := get(
+		ctx, e.Cluster, e.facts.Namespace, names.WebhookCertificateSecret, &corev1.Secret{},
+		schema.GroupResource{Resource: "secrets"},
+	)
 	e.facts.Certificate.Problem = secret.Problem
 	if secret.Value == nil {
 		return
@@ -161,7 +178,8 @@ func (e *examiner) rights(ctx context.Context, all bool) {
 	for _, right := range doctor.Needed(namespace) {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: right.Verb, Group: right.Group, Resource: right.Resource, Subresource: right.Subresource, Namespace: right.Namespace,
+				Verb: right.Verb, Group: right.Group, Resource: right.Resource, Subresource: right.Subresource,
+				Namespace: right.Namespace,
 			},
 		}}
 		if err := e.Create(ctx, review); err != nil {

@@ -39,7 +39,9 @@ func (e *examiner) rules(ctx context.Context) {
 	e.facts.Rules.Value, e.facts.Rules.Problem = rules, text(err)
 }
 
-func (e *examiner) clusterRules(ctx context.Context, account rbacv1.Subject, into map[string][]rbacv1.PolicyRule) error {
+func (e *examiner) clusterRules(
+	ctx context.Context, account rbacv1.Subject, into map[string][]rbacv1.PolicyRule,
+) error {
 	bindings := &rbacv1.ClusterRoleBindingList{}
 	if err := e.List(ctx, bindings); err != nil {
 		return kube.Explain(err, "list", rbacResource("clusterrolebindings"), "")
@@ -57,7 +59,9 @@ func (e *examiner) clusterRules(ctx context.Context, account rbacv1.Subject, int
 	return nil
 }
 
-func (e *examiner) namespaceRules(ctx context.Context, namespace string, account rbacv1.Subject, into map[string][]rbacv1.PolicyRule) error {
+func (e *examiner) namespaceRules(
+	ctx context.Context, namespace string, account rbacv1.Subject, into map[string][]rbacv1.PolicyRule,
+) error {
 	bindings := &rbacv1.RoleBindingList{}
 	if err := e.List(ctx, bindings, client.InNamespace(namespace)); err != nil {
 		return kube.Explain(err, "list", rbacResource("rolebindings"), namespace)

@@ -50,7 +50,8 @@ The exit code is 1 when no pod is ready, or the port is in use.`,
 	options.AddConnection(command)
 	options.AddNamespace(command)
 	command.Flags().Uint16Var(&options.port, "port", 0, "local port; unset: a free one")
-	command.Flags().BoolVar(&options.printOnly, "print-only", false, "print the URL in the status of the stack, and forward no port")
+	command.Flags().
+		BoolVar(&options.printOnly, "print-only", false, "print the URL in the status of the stack, and forward no port")
 	command.Flags().BoolVar(&options.printOnly, "url", false, "the same as --print-only")
 	command.MarkFlagsMutuallyExclusive("port", "print-only")
 	command.MarkFlagsMutuallyExclusive("port", "url")

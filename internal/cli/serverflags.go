@@ -30,9 +30,15 @@ type serverFlags struct {
 
 func (f *serverFlags) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&f.token, "token", "", "bearer token for a server with authentication; other users of this machine may see it, so prefer --token-file")
+	flags.StringVar(
+		&f.token, "token", "",
+		"bearer token for a server with authentication; other users of this machine may see it, so prefer --token-file",
+	)
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with that token")
-	flags.StringVar(&f.caFile, "ca-file", "", "file with the certificate authorities of an HTTPS server; unset: those that the operator has found, or the server's Secret")
+	flags.StringVar(
+		&f.caFile, "ca-file", "",
+		"file with the certificate authorities of an HTTPS server; unset: those in the server's ConfigMap or Secret",
+	)
 	command.MarkFlagsMutuallyExclusive("token", "token-file")
 }
 
@@ -74,7 +80,9 @@ func readSmall(path string, stdin io.Reader) ([]byte, error) {
 }
 
 // server forwards a port to the stack, and returns a client for it with the function that ends both.
-func (t *target) server(ctx context.Context, stdin io.Reader, p printer, flags *serverFlags, timeout time.Duration) (*server.Client, func(), error) {
+func (t *target) server(
+	ctx context.Context, stdin io.Reader, p printer, flags *serverFlags, timeout time.Duration,
+) (*server.Client, func(), error) {
 	token, err := flags.readToken(stdin)
 	if err != nil {
 		return nil, nil, err
@@ -87,7 +95,9 @@ func (t *target) server(ctx context.Context, stdin io.Reader, p printer, flags *
 	if err != nil {
 		return nil, nil, rejected(err)
 	}
-	c, err := server.New(server.Options{URL: t.url(session.Port), Token: token, Authorities: authorities, Timeout: timeout})
+	c, err := server.New(
+		server.Options{URL: t.url(session.Port), Token: token, Authorities: authorities, Timeout: timeout},
+	)
 	if err != nil {
 		session.Close()
 		return nil, nil, err
@@ -97,7 +107,9 @@ func (t *target) server(ctx context.Context, stdin io.Reader, p printer, flags *
 
 // authorities returns the certificates by which the server's is verified: those of the file, else those that the
 // operator found, else those of the server's Secret. Nil means that none is known.
-func (t *target) authorities(ctx context.Context, stdin io.Reader, p printer, file string) ([]*x509.Certificate, error) {
+func (t *target) authorities(
+	ctx context.Context, stdin io.Reader, p printer, file string,
+) ([]*x509.Certificate, error) {
 	secretName := render.TLSSecret(&t.stack.Spec)
 	if file != "" {
 		data, err := readSmall(file, stdin)
@@ -114,7 +126,9 @@ func (t *target) authorities(ctx context.Context, stdin io.Reader, p printer, fi
 		return nil, nil
 	}
 	configMap, secret := &corev1.ConfigMap{}, &corev1.Secret{}
-	err := t.cluster.Get(ctx, client.ObjectKey{Namespace: t.stack.Namespace, Name: names.ServerCA(t.stack.Name)}, configMap)
+	err := t.cluster.Get(
+		ctx, client.ObjectKey{Namespace: t.stack.Namespace, Name: names.ServerCA(t.stack.Name)}, configMap,
+	)
 	if found := certificatesIn([]byte(configMap.Data[names.TLSAuthority])); err == nil && len(found) > 0 {
 		return found, nil
 	}
@@ -126,8 +140,12 @@ func (t *target) authorities(ctx context.Context, stdin io.Reader, p printer, fi
 	if err == nil {
 		err = errors.New("it has no certificate")
 	}
-	p.warning(fmt.Sprintf("the certificate of the server is not verified, because Secret %q cannot be read (%v); use --ca-file FILE",
-		secretName, err))
+	p.warning(
+		fmt.Sprintf(
+			"the certificate of the server is not verified, because Secret %q cannot be read (%v); use --ca-file FILE",
+			secretName, err,
+		),
+	)
 	return nil, nil
 }
 

@@ -58,13 +58,18 @@ right. The command changes nothing in the cluster.`,
 	options.AddConnection(command)
 	options.AddScope(command)
 	addOperatorNamespace(command, &options.operatorNamespace)
-	command.Flags().StringVarP(&options.output, "output", "o", "", "file to write, for example support.tar.gz; - for standard output")
-	command.Flags().BoolVar(&options.serverLogs, "server-logs", false, "add the logs of servers, which may have secrets in a form that is not recognized")
+	command.Flags().
+		StringVarP(&options.output, "output", "o", "", "file to write, for example support.tar.gz; - for standard output")
+	command.Flags().
+		BoolVar(&options.serverLogs, "server-logs", false,
+			"add the logs of servers, which may have secrets in a form that is not recognized")
 	must(command.MarkFlagRequired("output"))
 	return command
 }
 
-func runSupportBundle(ctx context.Context, streams Streams, version string, stacks []string, options *supportOptions) error {
+func runSupportBundle(
+	ctx context.Context, streams Streams, version string, stacks []string, options *supportOptions,
+) error {
 	if len(stacks) > 0 && (options.AllNamespaces || options.Selector != "") {
 		return errors.New("name stacks, or select them with --all-namespaces or --selector, but not both")
 	}
@@ -96,7 +101,9 @@ func runSupportBundle(ctx context.Context, streams Streams, version string, stac
 	if left := len(material.LeftOut); left > 0 {
 		p.warning(fmt.Sprintf("%d things are left out; the file left-out.txt in the archive lists them", left))
 	}
-	p.ok(fmt.Sprintf("%s has %d files, %.1f KB; read it before you pass it on", options.output, len(files), float64(size)/1e3))
+	p.ok(
+		fmt.Sprintf("%s has %d files, %.1f KB; read it before you pass it on", options.output, len(files), float64(size)/1e3),
+	)
 	return nil
 }
 

@@ -50,11 +50,14 @@ func newCollector(cluster *kube.Cluster, p printer, serverLogs bool) (*collector
 		return nil, err
 	}
 	return &collector{
-		Cluster: cluster, set: set, p: p, serverLogs: serverLogs, seen: map[string]bool{}, listed: map[string][]unstructured.Unstructured{},
+		Cluster: cluster, set: set, p: p, serverLogs: serverLogs, seen: map[string]bool{},
+		listed: map[string][]unstructured.Unstructured{},
 	}, nil
 }
 
-func (c *collector) collect(ctx context.Context, selected []string, options *supportOptions, version string) (*support.Material, error) {
+func (c *collector) collect(
+	ctx context.Context, selected []string, options *supportOptions, version string,
+) (*support.Material, error) {
 	facts, err := readFacts(ctx, c.Cluster, options.AllNamespaces, options.operatorNamespace, version)
 	if err != nil {
 		return nil, err
@@ -80,7 +83,9 @@ func (c *collector) collect(ctx context.Context, selected []string, options *sup
 }
 
 // stacks returns the named or selected stacks.
-func (c *collector) stacks(ctx context.Context, selected []string, facts *doctor.Facts) ([]v1alpha2.LlamaStackDistribution, error) {
+func (c *collector) stacks(
+	ctx context.Context, selected []string, facts *doctor.Facts,
+) ([]v1alpha2.LlamaStackDistribution, error) {
 	stacks := facts.Stacks.Value
 	if len(selected) > 0 {
 		stacks = nil
@@ -95,7 +100,9 @@ func (c *collector) stacks(ctx context.Context, selected []string, facts *doctor
 		c.left("the stacks: " + facts.Stacks.Problem)
 	}
 	if more := len(stacks) - maxBundled; more > 0 {
-		c.left(fmt.Sprintf("%d stacks: an archive has %d at most; name them, or select them with --selector", more, maxBundled))
+		c.left(
+			fmt.Sprintf("%d stacks: an archive has %d at most; name them, or select them with --selector", more, maxBundled),
+		)
 		stacks = stacks[:maxBundled]
 	}
 	return stacks, nil
@@ -133,10 +140,14 @@ func (c *collector) addTyped(object client.Object) {
 }
 
 // list returns the objects of a kind with labels. Kinds that the cluster does not serve have none.
-func (c *collector) list(ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string) []unstructured.Unstructured {
+func (c *collector) list(
+	ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string,
+) []unstructured.Unstructured {
 	found := &unstructured.UnstructuredList{}
 	found.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	err := c.List(ctx, found, client.InNamespace(namespace), client.MatchingLabels(labels), client.Limit(support.MaxObjects))
+	err := c.List(
+		ctx, found, client.InNamespace(namespace), client.MatchingLabels(labels), client.Limit(support.MaxObjects),
+	)
 	c.leftBy(err, "list", kind, namespace)
 	if found.GetContinue() != "" {
 		c.left(fmt.Sprintf("%s in namespace %q: only the first %d are read", kind.Kind, namespace, support.MaxObjects))
@@ -145,7 +156,9 @@ func (c *collector) list(ctx context.Context, kind schema.GroupVersionKind, name
 }
 
 // once returns the same as list, which it calls once for each kind and namespace.
-func (c *collector) once(ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string) []unstructured.Unstructured {
+func (c *collector) once(
+	ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string,
+) []unstructured.Unstructured {
 	key := kind.String() + "/" + namespace
 	if _, known := c.listed[key]; !known {
 		c.listed[key] = c.list(ctx, kind, namespace, labels)
@@ -169,7 +182,11 @@ func (c *collector) leftBy(err error, verb string, kind schema.GroupVersionKind,
 		return
 	}
 	plural, _ := meta.UnsafeGuessKindToResource(kind)
-	c.left(fmt.Sprintf("%s in namespace %q: %v", kind.Kind, namespace, kube.Explain(err, verb, plural.GroupResource(), namespace)))
+	c.left(
+		fmt.Sprintf(
+			"%s in namespace %q: %v", kind.Kind, namespace, kube.Explain(err, verb, plural.GroupResource(), namespace),
+		),
+	)
 }
 
 // get adds an object, if it exists.
@@ -190,7 +207,9 @@ func (c *collector) stack(ctx context.Context, stack *v1alpha2.LlamaStackDistrib
 		if kind.Kind == "Secret" {
 			continue // only those that a pod uses, by their names
 		}
-		objects := c.once(ctx, kind.GroupVersionKind, stack.Namespace, map[string]string{names.LabelManagedBy: names.ManagedBy})
+		objects := c.once(
+			ctx, kind.GroupVersionKind, stack.Namespace, map[string]string{names.LabelManagedBy: names.ManagedBy},
+		)
 		for i := range objects {
 			if belongs(&objects[i], stack.Name) {
 				c.add(&objects[i])
@@ -258,8 +277,8 @@ func secretsIn(value any) []string {
 	return found
 }
 
-// events adds the events of a stack and its objects, whose names begin with that of the stack. An empty name selects all
-// events of the namespace.
+// events adds the events of a stack and its objects, whose names begin with that of the stack. An empty name selects
+// all events of the namespace.
 func (c *collector) events(ctx context.Context, namespace, name string) {
 	all := c.once(ctx, eventKind, namespace, nil)
 	for i := range all {

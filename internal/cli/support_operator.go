@@ -22,8 +22,9 @@ import (
 // operator adds what the doctor has read of the operator, its pods, logs and events.
 func (c *collector) operator(ctx context.Context, facts *doctor.Facts) {
 	for what, problem := range map[string]string{
-		"the definition": facts.Definition.Problem, "the operator": facts.Operators.Problem, "the ConfigMap of the operator": facts.Config.Problem,
-		"the validating webhook": facts.Webhook.Problem, "the admission policy": facts.Policy.Problem,
+		"the definition": facts.Definition.Problem, "the operator": facts.Operators.Problem,
+		"the ConfigMap of the operator": facts.Config.Problem,
+		"the validating webhook":        facts.Webhook.Problem, "the admission policy": facts.Policy.Problem,
 		"the binding of the admission policy": facts.Binding.Problem,
 	} {
 		if problem != "" {

@@ -68,8 +68,10 @@ func populated(t *testing.T) *fakeapi.Server {
 		"status": object{"containerStatuses": []any{object{"name": "llama-stack", "restartCount": 1}}},
 	})
 	api.Put(t, pathOfPods+"/my-1/log", "INFO up\nvalue "+canary+" and "+canary+"-env\n")
-	api.Put(t, "/api/v1/namespaces/team-a/secrets/creds", object{"apiVersion": "v1", "kind": "Secret",
-		"metadata": object{"name": "creds", "namespace": "team-a"}, "data": object{"k": []byte(canary)}})
+	api.Put(t, "/api/v1/namespaces/team-a/secrets/creds", object{
+		"apiVersion": "v1", "kind": "Secret",
+		"metadata": object{"name": "creds", "namespace": "team-a"}, "data": object{"k": []byte(canary)},
+	})
 	api.PutList(t, "/api/v1/namespaces/team-a/events", "v1", "EventList",
 		object{"metadata": object{"name": "e1", "namespace": "team-a"}, "involvedObject": object{"name": "my-1"}, "message": "used " + canary},
 		object{"metadata": object{"name": "e2", "namespace": "team-a"}, "involvedObject": object{"name": "mystery"}, "message": "unrelated"})

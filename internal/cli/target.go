@@ -42,7 +42,9 @@ func rejected(err error) error { return &rejection{summary: "error: " + err.Erro
 // pods lists the pods of the server.
 func (t *target) pods(ctx context.Context) ([]corev1.Pod, error) {
 	list := &corev1.PodList{}
-	err := t.cluster.List(ctx, list, client.InNamespace(t.stack.Namespace), client.MatchingLabels(names.Selector(t.stack.Name)))
+	err := t.cluster.List(
+		ctx, list, client.InNamespace(t.stack.Namespace), client.MatchingLabels(names.Selector(t.stack.Name)),
+	)
 	return list.Items, kube.Explain(err, "list", schema.GroupResource{Resource: "pods"}, t.stack.Namespace)
 }
 

@@ -89,7 +89,10 @@ func checkPolicy(r *report, facts *Facts) {
 	case facts.Binding.Problem != "":
 		r.unknown("the binding of the admission policy", facts.Binding.Problem)
 	case facts.Policy.Value == nil:
-		r.add(Warning, fmt.Sprintf("%s%q does not exist; mistakes in a stack are found by the operator only", policy, name), reinstall)
+		r.add(
+			Warning, fmt.Sprintf("%s%q does not exist; mistakes in a stack are found by the operator only", policy, name),
+			reinstall,
+		)
 	case facts.Binding.Value == nil:
 		r.add(Warning, fmt.Sprintf("%s%q does not exist, so the policy has no effect", binding, name), reinstall)
 	case !slices.Contains(facts.Binding.Value.Spec.ValidationActions, "Deny"):

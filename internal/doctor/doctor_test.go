@@ -318,7 +318,8 @@ func TestStacks(t *testing.T) {
 		"each state": {
 			func(f *doctor.Facts) {
 				f.Stacks.Value = []v1alpha2.LlamaStackDistribution{
-					deleted, paused, outdated, {ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "new"}},
+					deleted, paused, outdated,
+					{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "new"}},
 					stack("rolls", "False", "RolloutInProgress", "1 of 2"), stack("fails", "False", "SecretNotFound", "Secret s is missing"),
 				}
 			},

@@ -43,10 +43,15 @@ func checkOperator(r *report, operator *appsv1.Deployment) {
 	}
 	name := fmt.Sprintf("Deployment %s/%s", operator.Namespace, operator.Name)
 	ready := operator.Status.ReadyReplicas
-	remedy := fmt.Sprintf("look at its pods and their logs: kubectl logs -n %s deployment/%s", operator.Namespace, operator.Name)
+	remedy := fmt.Sprintf(
+		"look at its pods and their logs: kubectl logs -n %s deployment/%s", operator.Namespace, operator.Name,
+	)
 	switch {
 	case wanted == 0:
-		r.add(Error, name+" has 0 replicas", fmt.Sprintf("kubectl scale -n %s deployment/%s --replicas=2", operator.Namespace, operator.Name))
+		r.add(
+			Error, name+" has 0 replicas",
+			fmt.Sprintf("kubectl scale -n %s deployment/%s --replicas=2", operator.Namespace, operator.Name),
+		)
 	case ready == 0:
 		r.add(Error, fmt.Sprintf("%s has no ready pod of %d", name, wanted), remedy)
 	case ready < wanted:

@@ -6,7 +6,8 @@ import "github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 func Needed(namespace string) []Right {
 	stacks := func(verb, needed string) Right {
 		return Right{
-			Verb: verb, Group: v1alpha2.GroupVersion.Group, Resource: "llamastackdistributions", Namespace: namespace, Needed: needed,
+			Verb: verb, Group: v1alpha2.GroupVersion.Group, Resource: "llamastackdistributions", Namespace: namespace,
+			Needed: needed,
 		}
 	}
 	core := func(verb, resource, subresource, needed string) Right {

@@ -38,7 +38,10 @@ func checkRules(r *report, facts *Facts) {
 		missing(r, clusterRole, everywhere, "in all namespaces")
 	}
 	for _, namespace := range watched {
-		missing(r, namespacedRole, slices.Concat(everywhere, facts.Rules.Value[namespace]), fmt.Sprintf("in namespace %q", namespace))
+		missing(
+			r, namespacedRole, slices.Concat(everywhere, facts.Rules.Value[namespace]),
+			fmt.Sprintf("in namespace %q", namespace),
+		)
 	}
 	if len(r.findings) == 0 {
 		r.ok("the operator has the rights that it needs")

@@ -60,7 +60,10 @@ func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 		return Warning, "is paused; " + text
 	}
 	switch ready.Reason {
-	case v1alpha2.ReasonProgressing, v1alpha2.ReasonRolloutInProgress, v1alpha2.ReasonPreflightInProgress, v1alpha2.ReasonWaiting,
+	case v1alpha2.ReasonProgressing,
+		v1alpha2.ReasonRolloutInProgress,
+		v1alpha2.ReasonPreflightInProgress,
+		v1alpha2.ReasonWaiting,
 		v1alpha2.ReasonReadingExternalProviders:
 		return Warning, text
 	default:

@@ -36,8 +36,12 @@ func checkWebhooks(r *report, facts *Facts) {
 		r.add(Error, "the definition has several versions and no conversion webhook; stacks lose fields", reinstall)
 	}
 	if definition != nil && converts(definition) && facts.Webhook.Problem == "" && facts.Webhook.Value == nil {
-		r.add(Warning, fmt.Sprintf("ValidatingWebhookConfiguration %q does not exist; mistakes in a stack are found only after it "+
-			"is stored", names.ValidatingWebhookConfiguration), reinstall)
+		r.add(
+			Warning,
+			fmt.Sprintf("ValidatingWebhookConfiguration %q does not exist; mistakes in a stack are found only after it "+
+				"is stored", names.ValidatingWebhookConfiguration),
+			reinstall,
+		)
 	}
 	for _, each := range bundles(facts) {
 		checkBundle(r, each, facts.Now)

@@ -13,8 +13,8 @@ const (
 // ParseVersion reads the answer to VersionPath. Its error contains nothing of the answer.
 func ParseVersion(body []byte) (string, error) { return parseVersion(body) }
 
-// ParseProviders reads the answer to ProvidersPath, without the settings of the providers. Its error contains nothing of
-// the answer.
+// ParseProviders reads the answer to ProvidersPath, without the settings of the providers. Its error contains nothing
+// of the answer.
 func ParseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) { return parseProviders(body) }
 
 // Problem returns a message of the operator for an error message of a provider, which may contain addresses and

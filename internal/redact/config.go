@@ -56,7 +56,9 @@ func parse(text string) (root any, ok bool) {
 }
 
 // certificates matches text that has only certificates, with nothing between them.
-var certificates = regexp.MustCompile(`^(\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----)+\s*$`)
+var certificates = regexp.MustCompile(
+	`^(\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----)+\s*$`,
+)
 
 // isCertificates reports whether a text has only certificates.
 func isCertificates(text string) bool {

@@ -113,8 +113,8 @@ var dropped = []string{"kubectl.kubernetes.io/last-applied-configuration"}
 var variables = []string{
 	names.EnvModelCache, names.EnvHome, names.EnvConfig, names.EnvRunConfig, names.EnvCABundle, names.EnvRequestsCABundle,
 	names.EnvAWSCABundle, names.EnvPort, names.EnvWorkers, names.EnvRegistry, names.EnvGeneration, names.EnvPythonPath,
-	names.EnvPreflight, "LLAMA_STACK_PORT", "OGX_PORT", "LLAMA_STACK_LOGGING", "OGX_LOGGING", "OGX_CONFIG", "POD_NAMESPACE",
-	"GOMEMLIMIT", "GOMAXPROCS",
+	names.EnvPreflight, "LLAMA_STACK_PORT", "OGX_PORT", "LLAMA_STACK_LOGGING", "OGX_LOGGING", "OGX_CONFIG",
+	"POD_NAMESPACE", "GOMEMLIMIT", "GOMAXPROCS",
 }
 
 // imagePrefix begins the operator's variables with images.

@@ -10,7 +10,9 @@ import (
 const Mark = "<redacted>"
 
 // privateKey matches a private key in PEM form, even without its end.
-var privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`)
+var privateKey = regexp.MustCompile(
+	`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`,
+)
 
 // forms are secrets that are recognized by their form. The replacement keeps the text that is not secret.
 var forms = []struct {
@@ -20,7 +22,13 @@ var forms = []struct {
 	{regexp.MustCompile(`://[^/\s@'"<>]*@`), "://" + Mark + "@"},
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`), "$1 " + Mark},
 	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]+\.?[A-Za-z0-9_-]*`), Mark},
-	{regexp.MustCompile(`\b(sk|pk|rk|gsk|hf|nvapi|tgp|r8|xai|pplx|csk|fw|esecret|glpat|gh[opsru]|github_pat|xox[abeoprs]|dapi|tvly|BSA)[-_][A-Za-z0-9_-]{8,}`), Mark},
+	{
+		regexp.MustCompile(
+			`\b(sk|pk|rk|gsk|hf|nvapi|tgp|r8|xai|pplx|csk|fw|esecret|glpat|gh[opsru]|github_pat|xox[abeoprs]|dapi|tvly|BSA)` +
+				`[-_][A-Za-z0-9_-]{8,}`,
+		),
+		Mark,
+	},
 	{regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{12,}`), Mark},
 	{regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{16,}`), Mark},
 	{regexp.MustCompile(`\bsha256~[A-Za-z0-9_-]{8,}`), Mark},
@@ -28,8 +36,8 @@ var forms = []struct {
 
 const (
 	// credentialName is the end of a name that holds a credential.
-	credentialName = `[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|` +
-		`authorization|cookie)s?`
+	credentialName = `[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|` +
+		`credential|authorization|cookie)s?`
 	// someValue is a value with or without quotes. The closing quote may be cut off.
 	someValue = `(\\?"(?:[^"\\]|\\[^"])*\\?"|'[^']*'|\\?["']?[^\s"',;&]+)`
 )
@@ -43,8 +51,9 @@ var assignments = []*regexp.Regexp{
 // triggers are parts in lower case of which every line with a secret that Text recognizes has one. They save time on
 // long logs.
 var triggers = []string{
-	"://", "passw", "passphrase", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "basic", "eyj", "akia",
-	"asia", "aiza", "sha256~", "sk", "pk", "rk", "hf", "nvapi", "tgp", "r8", "xai", "pplx", "fw", "glpat", "gh", "xox", "dapi", "tvly", "bsa",
+	"://", "passw", "passphrase", "secret", "token", "key", "credential", "authorization", "cookie", "bearer",
+	"basic", "eyj", "akia", "asia", "aiza", "sha256~", "sk", "pk", "rk", "hf", "nvapi", "tgp", "r8", "xai", "pplx", "fw",
+	"glpat", "gh", "xox", "dapi", "tvly", "bsa",
 }
 
 // Text returns a text without the secrets that are recognized by their form or by a name before them.

@@ -13,7 +13,13 @@ func Write(w io.Writer, files []File) error {
 	compressed := gzip.NewWriter(w)
 	archive := tar.NewWriter(compressed)
 	for _, file := range files {
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: file.Name, Mode: 0o600, Size: int64(len(file.Data)), Format: tar.FormatUSTAR}
+		header := &tar.Header{
+			Typeflag: tar.TypeReg,
+			Name:     file.Name,
+			Mode:     0o600,
+			Size:     int64(len(file.Data)),
+			Format:   tar.FormatUSTAR,
+		}
 		if len(file.Name) > 100 {
 			header.Format = tar.FormatPAX
 		}

@@ -59,7 +59,9 @@ func (c *Client) Chat(ctx context.Context, question Question, out io.Writer) (st
 	if question.System != "" {
 		messages = append([]conversation{{"system", question.System}}, messages...)
 	}
-	body, err := json.Marshal(request{Model: question.Model, Messages: messages, Stream: true, MaxTokens: question.MaxTokens})
+	body, err := json.Marshal(
+		request{Model: question.Model, Messages: messages, Stream: true, MaxTokens: question.MaxTokens},
+	)
 	if err != nil {
 		return "", fmt.Errorf("encode the question: %w", err)
 	}

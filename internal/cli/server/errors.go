@@ -85,7 +85,9 @@ func (e *ModelError) Error() string {
 	if e.Code != 0 {
 		status = fmt.Sprintf("status %d", e.Code)
 	}
-	return fmt.Sprintf("the model server of %q fails (%s): %s; the server's log has the details", e.Model, status, e.problem)
+	return fmt.Sprintf(
+		"the model server of %q fails (%s): %s; the server's log has the details", e.Model, status, e.problem,
+	)
 }
 
 // modelError returns the error for a message about a model.
@@ -109,8 +111,8 @@ func message(body []byte, token string) string {
 	return string(said)
 }
 
-// rawMessage reads {"error": {"message"}}, {"error": {"detail": {"errors": [{"msg"}]}}}, {"error": ""}, {"detail": ""} and
-// {"message": ""}.
+// rawMessage reads {"error": {"message"}}, {"error": {"detail": {"errors": [{"msg"}]}}}, {"error": ""}, {"detail": ""}
+// and {"message": ""}.
 func rawMessage(body []byte) string {
 	var answer struct {
 		Error   json.RawMessage `json:"error"`

@@ -101,8 +101,10 @@ func Choose(models []Model, name string, wanted []Wanted) (Model, error) {
 	llms := slices.DeleteFunc(slices.Clone(models), func(m Model) bool { return m.Type != LLM })
 	switch len(llms) {
 	case 0:
-		return Model{}, errors.New("the server has no model that answers questions; add one to spec.resources.models, or check its " +
-			"inference providers")
+		return Model{}, errors.New(
+			"the server has no model that answers questions; add one to spec.resources.models, or check its " +
+				"inference providers",
+		)
 	case 1:
 		return llms[0], nil
 	}

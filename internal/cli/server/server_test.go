@@ -67,7 +67,8 @@ func TestModels(t *testing.T) {
 		"1.5, sorted": {
 			`{"object": "list", "data": [{"id": "vllm/llama", "custom_metadata": {"model_type": "llm", "provider_id": "vllm", "provider_resource_id": "llama"}},
 			 {"id": "st/embed\u001b[31m", "custom_metadata": {"model_type": "embedding", "provider_id": "st", "provider_resource_id": "embed"}}, {"id": ""}]}`,
-			[]server.Model{{ID: "st/embed[31m", Type: "embedding", Provider: "st", ProviderModel: "embed"}, llm}, "",
+			[]server.Model{{ID: "st/embed[31m", Type: "embedding", Provider: "st", ProviderModel: "embed"}, llm},
+			"",
 		},
 		"none":          {`{"data": []}`, []server.Model{}, ""},
 		"not JSON":      {canary, nil, "the answer with the models is not JSON, or of another shape"},
@@ -127,7 +128,8 @@ func TestRefusals(t *testing.T) {
 		"forbidden":   {403, "", nil, "the server does not allow /v1/models; ask its administrator for access (status 403)"},
 		"too often":   {429, "", nil, "the server is asked too often; try again later (status 429)"},
 		"a message": {
-			400, `{"error": {"message": "no \u0007such thing as ` + canary + `, api_key=` + canary + `"}}`, []func(*server.Options){token},
+			400, `{"error": {"message": "no \u0007such thing as ` + canary + `, api_key=` + canary + `"}}`,
+			[]func(*server.Options){token},
 			"the server answers /v1/models with status 400: no such thing as <redacted>, api_key=<redacted>",
 		},
 		"pydantic":     {422, `{"error": {"detail": {"errors": [{"loc": ["a"], "msg": "Field required"}]}}}`, nil, "the server answers /v1/models with status 422: Field required"},

@@ -175,14 +175,15 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, path string) {
 	if _, err := httpstream.Handshake(r, w, []string{"portforward.k8s.io"}); err != nil {
 		return
 	}
-	connection := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(stream httpstream.Stream, _ <-chan struct{}) error {
-		if stream.Headers().Get(corev1.StreamType) == corev1.StreamTypeError {
-			go stream.Close()
+	connection := spdy.NewResponseUpgrader().
+		UpgradeResponse(w, r, func(stream httpstream.Stream, _ <-chan struct{}) error {
+			if stream.Headers().Get(corev1.StreamType) == corev1.StreamTypeError {
+				go stream.Close()
+				return nil
+			}
+			go pipe(stream, to)
 			return nil
-		}
-		go pipe(stream, to)
-		return nil
-	})
+		})
 	if connection == nil {
 		return
 	}
