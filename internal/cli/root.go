@@ -41,6 +41,9 @@ kubectl llamastack render -f stack.yaml`,
 		newUpgradeCheckCommand(streams),
 		newConvertCommand(streams), newImageCommand(streams), newBundleCommand(streams),
 		newMigrateCommand(streams, root.Version))
+	root.AddCommand(newOpenCommand(streams, root.Version), newChatCommand(streams, root.Version),
+		newDoctorCommand(streams, root.Version),
+		newSupportBundleCommand(streams, root.Version))
 	return root
 }
 
