@@ -16,6 +16,8 @@ type Streams struct {
 	Out, Err io.Writer
 	// Colour enables coloured messages. Set it only for a terminal.
 	Colour bool
+	// Width is the number of columns of the terminal that Out is. Zero means that Out is not a terminal.
+	Width int
 }
 
 // NewCommand returns kubectl-llamastack with all its commands. Version is printed by --version; empty means the version
@@ -39,6 +41,8 @@ Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack
 	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams), newUpgradeCheckCommand(streams),
 		newConvertCommand(streams), newImageCommand(streams), newBundleCommand(streams),
 		newMigrateCommand(streams, root.Version))
+	root.AddCommand(newStatusCommand(streams, root.Version), newModelsCommand(streams, root.Version), newEventsCommand(streams, root.Version),
+		newLogsCommand(streams, root.Version), newVersionCommand(streams, root.Version))
 	return root
 }
 

@@ -89,6 +89,9 @@ var Rules = []Rule{
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 	{Path: "internal/absorb", Kind: Pure, Imports: pure},
+	{Path: "internal/cli/view/...", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/envref", "internal/stackconfig/release", "internal/stackconfig/yamlnode", "internal/status",
+	}},
 
 	{Path: "internal/informer"},
 	{Path: "internal/worker"},

@@ -52,7 +52,7 @@ func (t *Table) draw(rows [][]string, widths []int, width int) string {
 	var out strings.Builder
 	last := len(widths) - 1
 	lead := total(widths[:last]) + gap*last
-	own := t.WrapLast && width > 0 && width-lead < minLast
+	own := t.WrapLast && width > 0 && width-lead < min(minLast, widths[last])
 	for i, row := range rows {
 		line := ""
 		for column := range last {

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/inspect"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/stackstatus"
+)
+
+type statusOptions struct {
+	kube.Flags
+	output  string
+	verbose bool
+	watch   bool
+}
+
+func newStatusCommand(streams Streams, version string) *cobra.Command {
+	options := statusOptions{}
+	command := &cobra.Command{
+		Use:   "status [NAME]",
+		Short: "Show what is wrong with a stack, and the next command to run",
+		Long: `Without a name: list the stacks, those first that need a look. The list takes one
+request for 500 stacks, and none for each stack.
+
+With a name: show a tree of the stack, its Deployment, ReplicaSets and pods, the
+conditions that are not as they should be, the server with its providers and
+models, storage, exposure and autoscaler. The last lines state in one sentence
+what is wrong, and the next command to run.
+
+With a name and --all-namespaces: show the stack of that name in any namespace,
+and the list if several namespaces have one.
+
+The exit code is 0 whenever the status is shown, also that of a stack that is not
+ready. In scripts, use kubectl wait --for=condition=Ready llsd/NAME.`,
+		Example: `  # the stacks of all namespaces
+  kubectl llamastack status -A
+
+  # one stack, until you press Ctrl-C
+  kubectl llamastack status my-stack --watch`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := options.check(args); err != nil {
+				return err
+			}
+			cluster, err := options.Connect(version)
+			if err != nil {
+				return clusterProblem(err)
+			}
+			show := func(ctx context.Context, at time.Time, page *bytes.Buffer) error {
+				return options.show(ctx, cluster, args, streams.Width, at, page)
+			}
+			if !options.watch {
+				return onCluster(command, streams, func(ctx context.Context, page *bytes.Buffer) error { return show(ctx, time.Now(), page) })
+			}
+			ctx, stop := interruptible(command)
+			defer stop()
+			ticker := time.NewTicker(watchInterval)
+			defer ticker.Stop()
+			return watchPages(ctx, streams, ticker.C, show)
+		},
+	}
+	options.AddConnection(command)
+	options.AddScope(command)
+	flags := command.Flags()
+	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
+	flags.BoolVar(&options.verbose, "verbose", false, "with a name: show every condition, provider and model")
+	flags.BoolVarP(&options.watch, "watch", "w", false, "show the status again when it changes, until you press Ctrl-C")
+	return command
+}
+
+// watchInterval is the time between two looks at the cluster.
+const watchInterval = 2 * time.Second
+
+func (o *statusOptions) check(args []string) error {
+	switch {
+	case len(args) > 0 && o.Selector != "":
+		return errors.New("--selector selects stacks of a list; remove it, or remove the name")
+	case o.watch && o.output != formTable:
+		return fmt.Errorf("--watch prints for people; remove --output %s", o.output)
+	default:
+		return checkForm(o.output)
+	}
+}
+
+func (o *statusOptions) show(ctx context.Context, cluster *kube.Cluster, args []string, width int, at time.Time, page *bytes.Buffer) error {
+	var stacks []v1alpha2.LlamaStackDistribution
+	var err error
+	switch {
+	case len(args) == 0:
+		stacks, err = cluster.Stacks(ctx)
+	case o.AllNamespaces:
+		stacks, err = cluster.Named(ctx, args[0])
+		if err == nil && len(stacks) == 0 {
+			err = fmt.Errorf("there is no stack %q in any namespace; list all with kubectl llamastack status -A", args[0])
+		}
+		if err == nil && len(stacks) == 1 {
+			return o.report(ctx, cluster, &stacks[0], width, at, page)
+		}
+	default:
+		stack, err := cluster.Stack(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return o.report(ctx, cluster, stack, width, at, page)
+	}
+	if err != nil {
+		return err
+	}
+	return o.list(cluster, stacks, width, at, page)
+}
+
+func (o *statusOptions) list(cluster *kube.Cluster, stacks []v1alpha2.LlamaStackDistribution, width int, at time.Time, page *bytes.Buffer) error {
+	list := stackstatus.NewList(stacks, at)
+	switch {
+	case o.output != formTable:
+		return writeData(page, o.output, list)
+	case len(stacks) == 0:
+		page.WriteString(layout.Paragraph(o.nothing(cluster.Namespace), width))
+	default:
+		page.WriteString(list.Table(width, at, o.AllNamespaces, cluster.Selection()))
+	}
+	return nil
+}
+
+// nothing returns the text for an empty list.
+func (o *statusOptions) nothing(namespace string) string {
+	where := fmt.Sprintf("Namespace %q has", namespace)
+	if o.AllNamespaces {
+		where = "The cluster has"
+	}
+	if o.Selector != "" {
+		return fmt.Sprintf("%s no stacks with the labels %q.", where, o.Selector)
+	}
+	return where + " no stacks. Write one with: kubectl llamastack init"
+}
+
+func (o *statusOptions) report(
+	ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution, width int, at time.Time, page *bytes.Buffer,
+) error {
+	facts, err := inspect.Read(ctx, cluster, stack, at)
+	if err != nil {
+		return err
+	}
+	report := stackstatus.NewReport(facts)
+	if o.output != formTable {
+		return writeData(page, o.output, report)
+	}
+	page.WriteString(report.Text(width, o.verbose))
+	return nil
+}
+
+// clearScreen moves the cursor of a terminal to the top, and removes all text.
+const clearScreen = "\x1b[H\x1b[2J"
+
+// watchPages shows a page, and again at each tick if it has changed. Ages alone are not a change. A terminal is cleared
+// before each page, and other outputs get an empty line between two pages.
+func watchPages(ctx context.Context, streams Streams, ticks <-chan time.Time, show func(context.Context, time.Time, *bytes.Buffer) error) error {
+	began := time.Now()
+	var last []byte
+	for first := true; ; first = false {
+		var page, compared bytes.Buffer
+		err := show(ctx, time.Now(), &page)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil && first {
+			return clusterProblem(err)
+		}
+		if err != nil { // the cluster may answer the next time
+			fmt.Fprintf(&page, "error: %s\n", err)
+			compared.Write(page.Bytes())
+		} else if streams.Width == 0 {
+			if err := show(ctx, began, &compared); err != nil {
+				compared.Reset()
+			}
+		}
+		if streams.Width > 0 || !bytes.Equal(last, compared.Bytes()) || first {
+			if err := writePage(streams, &page, first); err != nil {
+				return err
+			}
+		}
+		last = compared.Bytes()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticks:
+		}
+	}
+}
+
+func writePage(streams Streams, page *bytes.Buffer, first bool) error {
+	separator := ""
+	switch {
+	case streams.Width > 0:
+		separator = clearScreen
+	case !first:
+		separator = "\n"
+	}
+	if _, err := io.WriteString(streams.Out, separator); err != nil {
+		return err
+	}
+	_, err := page.WriteTo(streams.Out)
+	return err
+}
