@@ -28,7 +28,8 @@ func NewCommand(streams Streams, version string) *cobra.Command {
 		Short: "Look at what the Llama Stack operator makes of a manifest, without a cluster",
 		Long: `Look at what the Llama Stack operator makes of a LlamaStackDistribution
 without a cluster: the same code that runs in the operator reads your files.
-One verb works on a cluster, migrate, and two on images, image and bundle.
+The verbs status, models, events, logs, version and migrate work on a cluster, and
+image and bundle on images.
 
 Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack.yaml`,
 		Version:       versionOr(version),

@@ -56,17 +56,21 @@ ready. In scripts, use kubectl wait --for=condition=Ready llsd/NAME.`,
 			if err != nil {
 				return clusterProblem(err)
 			}
-			show := func(ctx context.Context, at time.Time, page *bytes.Buffer) error {
-				return options.show(ctx, cluster, args, streams.Width, at, page)
-			}
+			look := func(ctx context.Context) (pageAt, error) { return options.look(ctx, cluster, args, streams.Width) }
 			if !options.watch {
-				return onCluster(command, streams, func(ctx context.Context, page *bytes.Buffer) error { return show(ctx, time.Now(), page) })
+				return onCluster(command, streams, func(ctx context.Context, page *bytes.Buffer) error {
+					write, err := look(ctx)
+					if err != nil {
+						return err
+					}
+					return write(time.Now(), page)
+				})
 			}
 			ctx, stop := interruptible(command)
 			defer stop()
 			ticker := time.NewTicker(watchInterval)
 			defer ticker.Stop()
-			return watchPages(ctx, streams, ticker.C, show)
+			return watchPages(ctx, streams, ticker.C, look)
 		},
 	}
 	options.AddConnection(command)
@@ -92,44 +96,48 @@ func (o *statusOptions) check(args []string) error {
 	}
 }
 
-func (o *statusOptions) show(ctx context.Context, cluster *kube.Cluster, args []string, width int, at time.Time, page *bytes.Buffer) error {
-	var stacks []v1alpha2.LlamaStackDistribution
-	var err error
-	switch {
-	case len(args) == 0:
-		stacks, err = cluster.Stacks(ctx)
-	case o.AllNamespaces:
-		stacks, err = cluster.Named(ctx, args[0])
-		if err == nil && len(stacks) == 0 {
-			err = fmt.Errorf("there is no stack %q in any namespace; list all with kubectl llamastack status -A", args[0])
-		}
-		if err == nil && len(stacks) == 1 {
-			return o.report(ctx, cluster, &stacks[0], width, at, page)
-		}
-	default:
+// pageAt writes a page as of a time.
+type pageAt func(at time.Time, page *bytes.Buffer) error
+
+// look reads the stacks that the arguments select, and returns their page.
+func (o *statusOptions) look(ctx context.Context, cluster *kube.Cluster, args []string, width int) (pageAt, error) {
+	if len(args) == 0 {
+		stacks, err := cluster.Stacks(ctx)
+		return o.list(cluster, stacks, width), err
+	}
+	if !o.AllNamespaces {
 		stack, err := cluster.Stack(ctx, args[0])
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return o.report(ctx, cluster, stack, width, at, page)
+		return o.report(ctx, cluster, stack, width)
 	}
-	if err != nil {
-		return err
+	stacks, err := cluster.Named(ctx, args[0])
+	switch {
+	case err != nil:
+		return nil, err
+	case len(stacks) == 0:
+		return nil, fmt.Errorf("there is no stack %q in any namespace; list all with kubectl llamastack status -A", args[0])
+	case len(stacks) == 1:
+		return o.report(ctx, cluster, &stacks[0], width)
+	default:
+		return o.list(cluster, stacks, width), nil
 	}
-	return o.list(cluster, stacks, width, at, page)
 }
 
-func (o *statusOptions) list(cluster *kube.Cluster, stacks []v1alpha2.LlamaStackDistribution, width int, at time.Time, page *bytes.Buffer) error {
-	list := stackstatus.NewList(stacks, at)
-	switch {
-	case o.output != formTable:
-		return writeData(page, o.output, list)
-	case len(stacks) == 0:
-		page.WriteString(layout.Paragraph(o.nothing(cluster.Namespace), width))
-	default:
-		page.WriteString(list.Table(width, at, o.AllNamespaces, cluster.Selection()))
+func (o *statusOptions) list(cluster *kube.Cluster, stacks []v1alpha2.LlamaStackDistribution, width int) pageAt {
+	return func(at time.Time, page *bytes.Buffer) error {
+		list := stackstatus.NewList(stacks, at)
+		switch {
+		case o.output != formTable:
+			return writeData(page, o.output, list)
+		case len(stacks) == 0:
+			page.WriteString(layout.Paragraph(o.nothing(cluster.Namespace), width))
+		default:
+			page.WriteString(list.Table(width, at, o.AllNamespaces, cluster.Selection()))
+		}
+		return nil
 	}
-	return nil
 }
 
 // nothing returns the text for an empty list.
@@ -144,32 +152,33 @@ func (o *statusOptions) nothing(namespace string) string {
 	return where + " no stacks. Write one with: kubectl llamastack init"
 }
 
-func (o *statusOptions) report(
-	ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution, width int, at time.Time, page *bytes.Buffer,
-) error {
-	facts, err := inspect.Read(ctx, cluster, stack, at)
+func (o *statusOptions) report(ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution, width int) (pageAt, error) {
+	facts, err := inspect.Read(ctx, cluster, stack)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	report := stackstatus.NewReport(facts)
-	if o.output != formTable {
-		return writeData(page, o.output, report)
-	}
-	page.WriteString(report.Text(width, o.verbose))
-	return nil
+	return func(at time.Time, page *bytes.Buffer) error {
+		facts.Now = at
+		report := stackstatus.NewReport(facts)
+		if o.output != formTable {
+			return writeData(page, o.output, report)
+		}
+		page.WriteString(report.Text(width, o.verbose))
+		return nil
+	}, nil
 }
 
 // clearScreen moves the cursor of a terminal to the top, and removes all text.
 const clearScreen = "\x1b[H\x1b[2J"
 
-// watchPages shows a page, and again at each tick if it has changed. Ages alone are not a change. A terminal is cleared
-// before each page, and other outputs get an empty line between two pages.
-func watchPages(ctx context.Context, streams Streams, ticks <-chan time.Time, show func(context.Context, time.Time, *bytes.Buffer) error) error {
+// watchPages shows a page, and again at each tick. A terminal is cleared before each page. Other outputs get only pages
+// that have changed in more than ages, with an empty line between two pages.
+func watchPages(ctx context.Context, streams Streams, ticks <-chan time.Time, look func(context.Context) (pageAt, error)) error {
 	began := time.Now()
 	var last []byte
 	for first := true; ; first = false {
 		var page, compared bytes.Buffer
-		err := show(ctx, time.Now(), &page)
+		write, err := look(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -177,14 +186,15 @@ func watchPages(ctx context.Context, streams Streams, ticks <-chan time.Time, sh
 			return clusterProblem(err)
 		}
 		if err != nil { // the cluster may answer the next time
-			fmt.Fprintf(&page, "error: %s\n", err)
-			compared.Write(page.Bytes())
-		} else if streams.Width == 0 {
-			if err := show(ctx, began, &compared); err != nil {
-				compared.Reset()
+			write = func(_ time.Time, page *bytes.Buffer) error {
+				fmt.Fprintf(page, "error: %s\n", err)
+				return nil
 			}
 		}
-		if streams.Width > 0 || !bytes.Equal(last, compared.Bytes()) || first {
+		if err := errors.Join(write(time.Now(), &page), write(began, &compared)); err != nil {
+			return err
+		}
+		if first || streams.Width > 0 || !bytes.Equal(last, compared.Bytes()) {
 			if err := writePage(streams, &page, first); err != nil {
 				return err
 			}

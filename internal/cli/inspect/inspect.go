@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -40,10 +39,10 @@ type reader struct {
 	failed error
 }
 
-// Read returns what is known of a stack at a time. Objects that the caller may not read are listed in the facts. Any other
+// Read returns what is known of a stack; the caller sets the time. Objects that the caller may not read are listed in the facts. Any other
 // failure is returned as an error.
-func Read(ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution, now time.Time) (*stackstatus.Facts, error) {
-	r := &reader{cluster: cluster, stack: stack, facts: &stackstatus.Facts{Stack: stack, Now: now, Flags: cluster.Selection()}}
+func Read(ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution) (*stackstatus.Facts, error) {
+	r := &reader{cluster: cluster, stack: stack, facts: &stackstatus.Facts{Stack: stack, Flags: cluster.Selection()}}
 	steps := []func(context.Context){r.deployment, r.replicaSets, r.pods, r.claims, r.models}
 	if workload := stack.Spec.Workload; workload != nil && workload.Autoscaling != nil {
 		steps = append(steps, r.autoscaler)
