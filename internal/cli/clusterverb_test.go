@@ -60,9 +60,12 @@ func stub(t *testing.T, bodies map[string]string) *stubServer {
 		}
 	}))
 	t.Cleanup(server.Close)
-	s.kubeconfig = filepath.Join(write(t, map[string]string{"kubeconfig": fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: here,
+	s.kubeconfig = filepath.Join(
+		write(t, map[string]string{"kubeconfig": fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: here,
 		clusters: [{name: here, cluster: {server: %q}}], users: [{name: me, user: {token: t}}],
-		contexts: [{name: here, context: {cluster: here, user: me, namespace: team-a}}]}`, server.URL)}), "kubeconfig")
+		contexts: [{name: here, context: {cluster: here, user: me, namespace: team-a}}]}`, server.URL)}),
+		"kubeconfig",
+	)
 	return s
 }
 
@@ -105,12 +108,20 @@ func liveStack(name string) string {
 }
 
 func listOf(kind, version string, items ...string) string {
-	return fmt.Sprintf("{kind: %sList, apiVersion: %s, metadata: {}, items: [%s]}", kind, version, strings.Join(items, ", "))
+	return fmt.Sprintf(
+		"{kind: %sList, apiVersion: %s, metadata: {}, items: [%s]}",
+		kind,
+		version,
+		strings.Join(items, ", "),
+	)
 }
 
 func configMap(config string) string {
 	data, _ := json.Marshal(config)
-	return fmt.Sprintf("{kind: ConfigMap, apiVersion: v1, metadata: {name: my-config-1, namespace: team-a}, data: {config.yaml: %s}}", data)
+	return fmt.Sprintf(
+		"{kind: ConfigMap, apiVersion: v1, metadata: {name: my-config-1, namespace: team-a}, data: {config.yaml: %s}}",
+		data,
+	)
 }
 
 const twoModels = "registered_resources:\n  models:\n  - {model_id: llama, provider_id: vllm}\n  - {model_id: embed, provider_id: vllm, model_type: embedding}\n"
@@ -120,10 +131,14 @@ func TestStatusOfOne(t *testing.T) {
 		stacksPath + "/my": liveStack("my"),
 		"/apis/apps/v1/namespaces/team-a/deployments/my": `{kind: Deployment, apiVersion: apps/v1, metadata: {name: my, uid: d}, spec: {replicas: 1},
 			status: {replicas: 1, updatedReplicas: 1, availableReplicas: 1}}`,
-		"/apis/apps/v1/namespaces/team-a/replicasets":          listOf("ReplicaSet", "apps/v1"),
-		"/api/v1/namespaces/team-a/pods":                       "403",
-		"/api/v1/namespaces/team-a/configmaps/my-config-1":     configMap(twoModels),
-		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf("LlamaStackDistribution", "llamastack.io/v1alpha2", liveStack("my")),
+		"/apis/apps/v1/namespaces/team-a/replicasets":      listOf("ReplicaSet", "apps/v1"),
+		"/api/v1/namespaces/team-a/pods":                   "403",
+		"/api/v1/namespaces/team-a/configmaps/my-config-1": configMap(twoModels),
+		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf(
+			"LlamaStackDistribution",
+			"llamastack.io/v1alpha2",
+			liveStack("my"),
+		),
 	})
 	const tree = `
 ✓ LlamaStackDistribution team-a/my: serving, 60m old
@@ -142,17 +157,30 @@ Not shown: you may not list pods in namespace "team-a".
 		t.Errorf("requests: %q", s.requests)
 	}
 	s.check(t, 0, tree, "status", "my", "-A")
-	if !slices.ContainsFunc(s.requests, func(r string) bool { return strings.Contains(r, "fieldSelector=metadata.name%3Dmy") }) {
+	if !slices.ContainsFunc(
+		s.requests,
+		func(r string) bool { return strings.Contains(r, "fieldSelector=metadata.name%3Dmy") },
+	) {
 		t.Errorf("the API server does not select by name: %q", s.requests)
 	}
 	s.check(t, 1, "error: there is no stack \"your\" in namespace \"team-a\"; use -n team-a\n", "status", "your")
-	s.check(t, 2, "error: --selector selects stacks of a list; remove it, or remove the name\n", "status", "my", "-l", "a=b")
+	s.check(
+		t,
+		2,
+		"error: --selector selects stacks of a list; remove it, or remove the name\n",
+		"status",
+		"my",
+		"-l",
+		"a=b",
+	)
 	s.check(t, 2, "error: --watch prints for people; remove --output json\n", "status", "my", "--watch", "-o", "json")
 	var report struct {
 		Name    string
 		Verdict struct{ Level, Sentence string }
 	}
-	if err := json.Unmarshal([]byte(s.run(t, "status", "my", "-o", "json").out), &report); err != nil || report.Name != "my" || report.Verdict.Level != "ok" {
+	if err := json.Unmarshal([]byte(s.run(t, "status", "my", "-o", "json").out), &report); err != nil ||
+		report.Name != "my" ||
+		report.Verdict.Level != "ok" {
 		t.Errorf("%v: %+v", err, report)
 	}
 }
@@ -163,9 +191,18 @@ func TestStatusOfAll(t *testing.T) {
 	for i := range 500 {
 		rows = append(rows, liveStack(fmt.Sprintf("stack-%03d", i)))
 	}
-	s := stub(t, map[string]string{"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf("LlamaStackDistribution", "llamastack.io/v1alpha2", rows...)})
+	s := stub(
+		t,
+		map[string]string{
+			"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf(
+				"LlamaStackDistribution",
+				"llamastack.io/v1alpha2",
+				rows...),
+		},
+	)
 	got := s.run(t, "status", "-A", "-l", "team=a")
-	if got.code != 0 || !strings.HasSuffix(got.out, "\n500 of 500 stacks ready.\n") || strings.Count(got.out, "\n") != 503 {
+	if got.code != 0 || !strings.HasSuffix(got.out, "\n500 of 500 stacks ready.\n") ||
+		strings.Count(got.out, "\n") != 503 {
 		t.Errorf("exit code %d\n%s%s", got.code, got.err, got.out[max(0, len(got.out)-300):])
 	}
 	want := []string{"GET /apis/llamastack.io/v1alpha2/llamastackdistributions?labelSelector=team%3Da&limit=500"}
@@ -178,8 +215,13 @@ func TestStatusOfNone(t *testing.T) {
 	s := stub(t, map[string]string{stacksPath: listOf("LlamaStackDistribution", "llamastack.io/v1alpha2")})
 	s.check(t, 0, "Namespace \"team-a\" has no stacks. Write one with: kubectl llamastack init\n", "status")
 	s = stub(t, map[string]string{stacksPath: "403"})
-	s.check(t, 1, "error: you may not list llamastackdistributions.llamastack.io in namespace \"team-a\"; ask an administrator for that right, "+
-		"and check it with: kubectl auth can-i list llamastackdistributions.llamastack.io -n team-a\n", "status")
+	s.check(
+		t,
+		1,
+		"error: you may not list llamastackdistributions.llamastack.io in namespace \"team-a\"; ask an administrator for that right, "+
+			"and check it with: kubectl auth can-i list llamastackdistributions.llamastack.io -n team-a\n",
+		"status",
+	)
 }
 
 func TestModels(t *testing.T) {
@@ -194,7 +236,14 @@ vllm/llama  llm        vllm      llama
 vllm/embed  embedding  vllm      embed
 note: these are the models of the configuration; the server may serve more, see --live
 `, "models", "my")
-	s.check(t, 0, "MODEL       TYPE  PROVIDER  PROVIDER MODEL\nvllm/llama  llm   vllm      -\n", "models", "my", "--live")
+	s.check(
+		t,
+		0,
+		"MODEL       TYPE  PROVIDER  PROVIDER MODEL\nvllm/llama  llm   vllm      -\n",
+		"models",
+		"my",
+		"--live",
+	)
 	bodies["/api/v1/namespaces/team-a/configmaps/my-config-1"] = configMap("version: 2\n")
 	s.check(t, 0, `
 The configuration of stack "my" registers no models. Add one to
@@ -214,11 +263,23 @@ Next: kubectl edit llsd my -n team-a
 func TestEvents(t *testing.T) {
 	at := time.Now().Add(-5 * time.Minute).Format(time.RFC3339)
 	event := func(kind, name, class, reason string) string {
-		return fmt.Sprintf(`{involvedObject: {kind: %s, name: %s}, type: %s, reason: %s, message: m, count: 2, firstTimestamp: %q, lastTimestamp: %[5]q}`, kind, name, class, reason, at)
+		return fmt.Sprintf(
+			`{involvedObject: {kind: %s, name: %s}, type: %s, reason: %s, message: m, count: 2, firstTimestamp: %q, lastTimestamp: %[5]q}`,
+			kind,
+			name,
+			class,
+			reason,
+			at,
+		)
 	}
 	s := stub(t, map[string]string{
-		"/api/v1/namespaces/team-a/events": listOf("Event", "v1", event("Deployment", "my", "Normal", "Scaled"), event("Deployment", "your", "Normal", "Scaled"),
-			event("Pod", "my-7d9f8c6b5-x2k4z", "Warning", "BackOff")),
+		"/api/v1/namespaces/team-a/events": listOf(
+			"Event",
+			"v1",
+			event("Deployment", "my", "Normal", "Scaled"),
+			event("Deployment", "your", "Normal", "Scaled"),
+			event("Pod", "my-7d9f8c6b5-x2k4z", "Warning", "BackOff"),
+		),
 	})
 	s.check(t, 0, `
 LAST SEEN  COUNT  TYPE     REASON   OBJECT                  MESSAGE
@@ -228,26 +289,74 @@ LAST SEEN  COUNT  TYPE     REASON   OBJECT                  MESSAGE
 	if len(s.requests) != 1 || !strings.Contains(s.requests[0], "fieldSelector=") {
 		t.Errorf("requests: %q", s.requests)
 	}
-	s.check(t, 1, "error: there is no stack \"their\" in namespace \"team-a\"; list all with kubectl get llsd -A\n", "events", "their")
-	s.check(t, 2, "error: --since \"-1m0s\": must not be negative; use a duration like 10m\n", "events", "my", "--since", "-1m")
+	s.check(
+		t,
+		1,
+		"error: there is no stack \"their\" in namespace \"team-a\"; list all with kubectl get llsd -A\n",
+		"events",
+		"their",
+	)
+	s.check(
+		t,
+		2,
+		"error: --since \"-1m0s\": must not be negative; use a duration like 10m\n",
+		"events",
+		"my",
+		"--since",
+		"-1m",
+	)
 }
 
 func TestLogs(t *testing.T) {
 	pod := func(name string, ready string) string {
-		return fmt.Sprintf(`{metadata: {name: %s}, spec: {containers: [{name: llama-stack}]}, status: {conditions: [{type: Ready, status: %q}]}}`, name, ready)
+		return fmt.Sprintf(
+			`{metadata: {name: %s}, spec: {containers: [{name: llama-stack}]}, status: {conditions: [{type: Ready, status: %q}]}}`,
+			name,
+			ready,
+		)
 	}
 	s := stub(t, map[string]string{
-		stacksPath + "/my": liveStack("my"), "/api/v1/namespaces/team-a/pods": listOf("Pod", "v1", pod("my-1", "True"), pod("my-22", "False")),
+		stacksPath + "/my": liveStack(
+			"my",
+		), "/api/v1/namespaces/team-a/pods": listOf("Pod", "v1", pod("my-1", "True"), pod("my-22", "False")),
 		"/api/v1/namespaces/team-a/pods/my-1/log": "one\ntwo\n", "/api/v1/namespaces/team-a/pods/my-22/log": "three\n",
 	})
-	s.check(t, 0, "three\nnote: container \"llama-stack\" of pod \"my-22\" (one of 2 pods; --all-pods prints all)\n", "logs", "my", "--tail", "5", "--since", "1m")
-	if want := "GET /api/v1/namespaces/team-a/pods/my-22/log?container=llama-stack&sinceSeconds=60&tailLines=5"; !slices.Contains(s.requests, want) {
+	s.check(
+		t,
+		0,
+		"three\nnote: container \"llama-stack\" of pod \"my-22\" (one of 2 pods; --all-pods prints all)\n",
+		"logs",
+		"my",
+		"--tail",
+		"5",
+		"--since",
+		"1m",
+	)
+	if want := "GET /api/v1/namespaces/team-a/pods/my-22/log?container=llama-stack&sinceSeconds=60&tailLines=5"; !slices.Contains(
+		s.requests,
+		want,
+	) {
 		t.Errorf("requests: %q", s.requests)
 	}
 	s.check(t, 0, "my-1  | one\nmy-1  | two\nmy-22 | three\n", "logs", "my", "--all-pods")
 	s.check(t, 1, "error: pod \"my-22\" has no container \"x\"; use one of llama-stack\n", "logs", "my", "-c", "x")
-	s.check(t, 1, "error: no container has restarted, so no previous logs exist; remove --previous\n", "logs", "my", "--previous")
-	s.check(t, 2, "error: --tail \"-2\": must not be negative; use a number of lines, or -1 for all\n", "logs", "my", "--tail", "-2")
+	s.check(
+		t,
+		1,
+		"error: no container has restarted, so no previous logs exist; remove --previous\n",
+		"logs",
+		"my",
+		"--previous",
+	)
+	s.check(
+		t,
+		2,
+		"error: --tail \"-2\": must not be negative; use a number of lines, or -1 for all\n",
+		"logs",
+		"my",
+		"--tail",
+		"-2",
+	)
 }
 
 func TestVersion(t *testing.T) {
@@ -255,9 +364,17 @@ func TestVersion(t *testing.T) {
 		"/version": "{gitVersion: v1.34.0}",
 		"/apis":    `{kind: APIGroupList, apiVersion: v1, groups: [{name: llamastack.io, versions: [{version: v1alpha2}, {version: v1alpha1}]}]}`,
 		"/api":     `{kind: APIVersions, versions: [v1]}`,
-		"/apis/apps/v1/deployments": listOf("Deployment", "apps/v1", `{metadata: {namespace: ops, name: llama-stack-operator}, spec: {replicas: 2,
-			template: {spec: {containers: [{name: manager, image: "example.com/operator:v1.0.0"}]}}}, status: {readyReplicas: 2}}`),
-		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf("LlamaStackDistribution", "llamastack.io/v1alpha2", liveStack("my")),
+		"/apis/apps/v1/deployments": listOf(
+			"Deployment",
+			"apps/v1",
+			`{metadata: {namespace: ops, name: llama-stack-operator}, spec: {replicas: 2,
+			template: {spec: {containers: [{name: manager, image: "example.com/operator:v1.0.0"}]}}}, status: {readyReplicas: 2}}`,
+		),
+		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf(
+			"LlamaStackDistribution",
+			"llamastack.io/v1alpha2",
+			liveStack("my"),
+		),
 	})
 	got := s.run(t, "version")
 	for _, want := range []string{
@@ -269,12 +386,19 @@ func TestVersion(t *testing.T) {
 		}
 	}
 	var out, errs strings.Builder
-	code := cli.Run(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "v1.1.0", []string{"version", "--kubeconfig", s.kubeconfig})
-	if want := "warning: operator ops/llama-stack-operator has version v1.0.0, and this command has version v1.1.0; use the command of the operator's version\n"; code != 0 || errs.String() != want {
+	code := cli.Run(
+		cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs},
+		"v1.1.0",
+		[]string{"version", "--kubeconfig", s.kubeconfig},
+	)
+	if want := "warning: operator ops/llama-stack-operator has version v1.0.0, and this command has version v1.1.0; use the command of the operator's version\n"; code != 0 ||
+		errs.String() != want {
 		t.Errorf("exit code %d\n%s", code, errs.String())
 	}
 	before := len(s.requests)
-	if got := s.run(t, "version", "--client", "-o", "yaml"); got.code != 0 || !strings.Contains(got.out, "version: test\n") || len(s.requests) != before {
+	if got := s.run(t, "version", "--client", "-o", "yaml"); got.code != 0 ||
+		!strings.Contains(got.out, "version: test\n") ||
+		len(s.requests) != before {
 		t.Errorf("exit code %d\n%s", got.code, got.out)
 	}
 }

@@ -64,7 +64,13 @@ Clusters keep events for one hour, unless an administrator changed that.`,
 	return command
 }
 
-func (o *eventsOptions) run(ctx context.Context, cluster *kube.Cluster, name string, width int, page *bytes.Buffer) error {
+func (o *eventsOptions) run(
+	ctx context.Context,
+	cluster *kube.Cluster,
+	name string,
+	width int,
+	page *bytes.Buffer,
+) error {
 	collector, err := o.collect(ctx, cluster, name)
 	if err != nil {
 		return err
@@ -74,7 +80,7 @@ func (o *eventsOptions) run(ctx context.Context, cluster *kube.Cluster, name str
 		selected.Since = at.Add(-o.since)
 	}
 	events := collector.Events(selected)
-	if len(events) == 0 { // there may be no such stack
+	if len(events) == 0 { // the stack may not exist
 		if _, err := cluster.Stack(ctx, name); err != nil {
 			return err
 		}
@@ -83,7 +89,12 @@ func (o *eventsOptions) run(ctx context.Context, cluster *kube.Cluster, name str
 	case o.output != formTable:
 		return writeData(page, o.output, events)
 	case len(events) == 0:
-		page.WriteString(layout.Paragraph(fmt.Sprintf("The cluster has no events of stack %q. It keeps events for about one hour.", name), width))
+		page.WriteString(
+			layout.Paragraph(
+				fmt.Sprintf("The cluster has no events of stack %q. It keeps events for about one hour.", name),
+				width,
+			),
+		)
 	default:
 		page.WriteString(eventlist.Table(events, width, at))
 	}
@@ -97,8 +108,14 @@ func (o *eventsOptions) collect(ctx context.Context, cluster *kube.Cluster, name
 		return nil, fmt.Errorf("select events: %w", err)
 	}
 	for list := (&corev1.EventList{}); ; {
-		err := cluster.List(ctx, list, client.InNamespace(cluster.Namespace), client.MatchingFieldsSelector{Selector: selector},
-			client.Limit(eventsPerPage), client.Continue(list.Continue))
+		err := cluster.List(
+			ctx,
+			list,
+			client.InNamespace(cluster.Namespace),
+			client.MatchingFieldsSelector{Selector: selector},
+			client.Limit(eventsPerPage),
+			client.Continue(list.Continue),
+		)
 		if err != nil {
 			return nil, kube.Explain(err, "list", corev1.Resource("events"), cluster.Namespace)
 		}

@@ -69,9 +69,26 @@ With --all-pods each line begins with the name of its pod; a line of more than
 	options.AddConnection(command)
 	options.AddNamespace(command)
 	flags := command.Flags()
-	flags.BoolVarP(&options.follow, "follow", "f", false, "print new lines until the container ends or you press Ctrl-C")
-	flags.BoolVar(&options.Previous, "previous", false, "print the logs of the container that ran before the last restart")
-	flags.StringVarP(&options.Container, "container", "c", "", "container or init container; unset: the server's, or the init container that keeps it from starting")
+	flags.BoolVarP(
+		&options.follow,
+		"follow",
+		"f",
+		false,
+		"print new lines until the container ends or you press Ctrl-C",
+	)
+	flags.BoolVar(
+		&options.Previous,
+		"previous",
+		false,
+		"print the logs of the container that ran before the last restart",
+	)
+	flags.StringVarP(
+		&options.Container,
+		"container",
+		"c",
+		"",
+		"container or init container; unset: the server's, or the init container that keeps it from starting",
+	)
 	flags.Int64Var(&options.tail, "tail", -1, "number of lines at the end of the logs; -1: all")
 	flags.DurationVar(&options.since, "since", 0, "print only lines that are newer, for example 10m; unset: all")
 	flags.BoolVar(&options.All, "all-pods", false, "print the logs of every pod, each line with the name of its pod")
@@ -97,7 +114,12 @@ func (o *logsOptions) run(ctx context.Context, cluster *kube.Cluster, name strin
 	}
 	o.Server = names.ServerContainer(stack.Annotations)
 	var pods corev1.PodList
-	err = cluster.List(ctx, &pods, client.InNamespace(cluster.Namespace), client.MatchingLabelsSelector{Selector: inspect.PodSelector(name)})
+	err = cluster.List(
+		ctx,
+		&pods,
+		client.InNamespace(cluster.Namespace),
+		client.MatchingLabelsSelector{Selector: inspect.PodSelector(name)},
+	)
 	if err != nil {
 		return kube.Explain(err, "list", corev1.Resource("pods"), cluster.Namespace)
 	}
@@ -109,7 +131,9 @@ func (o *logsOptions) run(ctx context.Context, cluster *kube.Cluster, name strin
 		return err
 	}
 	if len(targets) == 1 && !o.All {
-		newPrinter(streams).note(fmt.Sprintf("container %q of pod %q (%s)", targets[0].Container, targets[0].Pod, ofPods(len(pods.Items))))
+		newPrinter(
+			streams,
+		).note(fmt.Sprintf("container %q of pod %q (%s)", targets[0].Container, targets[0].Pod, ofPods(len(pods.Items))))
 	}
 	set, err := cluster.Clientset()
 	if err != nil {
@@ -128,7 +152,13 @@ func ofPods(number int) string {
 
 // print prints the logs one after the other, or at the same time with --follow. A pod without logs does not keep the
 // others from being printed.
-func (o *logsOptions) print(ctx context.Context, set kubernetes.Interface, namespace string, targets []podlogs.Target, merger *podlogs.Merger) error {
+func (o *logsOptions) print(
+	ctx context.Context,
+	set kubernetes.Interface,
+	namespace string,
+	targets []podlogs.Target,
+	merger *podlogs.Merger,
+) error {
 	width := 0
 	for _, target := range targets {
 		width = max(width, len(target.Pod))
@@ -151,7 +181,14 @@ func (o *logsOptions) print(ctx context.Context, set kubernetes.Interface, names
 	return errors.Join(failures...)
 }
 
-func (o *logsOptions) stream(ctx context.Context, set kubernetes.Interface, namespace string, target podlogs.Target, prefix string, merger *podlogs.Merger) error {
+func (o *logsOptions) stream(
+	ctx context.Context,
+	set kubernetes.Interface,
+	namespace string,
+	target podlogs.Target,
+	prefix string,
+	merger *podlogs.Merger,
+) error {
 	options := &corev1.PodLogOptions{Container: target.Container, Follow: o.follow, Previous: o.Previous}
 	if o.tail >= 0 {
 		options.TailLines = &o.tail
@@ -165,8 +202,15 @@ func (o *logsOptions) stream(ctx context.Context, set kubernetes.Interface, name
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("pod %q no longer exists; run the command again", target.Pod)
 	case apierrors.IsBadRequest(err):
-		return fmt.Errorf("container %q of pod %q has no such logs; use -c for another container, or look at the pod with "+
-			"kubectl describe pod %s -n %s: %w", target.Container, target.Pod, target.Pod, namespace, err)
+		return fmt.Errorf(
+			"container %q of pod %q has no such logs; use -c for another container, or look at the pod with "+
+				"kubectl describe pod %s -n %s: %w",
+			target.Container,
+			target.Pod,
+			target.Pod,
+			namespace,
+			err,
+		)
 	case err != nil:
 		return kube.Explain(err, "get", schema.GroupResource{Resource: "pods/log"}, namespace)
 	}

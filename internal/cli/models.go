@@ -19,7 +19,9 @@ import (
 )
 
 // serverReader returns what the running server of a stack answers to a GET request.
-type serverReader func(ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution, path string) ([]byte, error)
+type serverReader func(
+	ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution, path string,
+) ([]byte, error)
 
 type modelsOptions struct {
 	kube.Flags
@@ -63,7 +65,13 @@ services/proxy.`,
 	return command
 }
 
-func (o *modelsOptions) run(ctx context.Context, cluster *kube.Cluster, name string, streams Streams, page *bytes.Buffer) error {
+func (o *modelsOptions) run(
+	ctx context.Context,
+	cluster *kube.Cluster,
+	name string,
+	streams Streams,
+	page *bytes.Buffer,
+) error {
 	stack, err := cluster.Stack(ctx, name)
 	if err != nil {
 		return err
@@ -82,9 +90,20 @@ func (o *modelsOptions) run(ctx context.Context, cluster *kube.Cluster, name str
 		page.WriteString(noModels(stack, cluster.Selection(), o.live, streams.Width))
 		return nil
 	}
-	table := layout.Table{Header: []string{"MODEL", "TYPE", "PROVIDER", "PROVIDER MODEL"}, Drop: []string{"PROVIDER MODEL", "PROVIDER"}}
+	table := layout.Table{
+		Header: []string{"MODEL", "TYPE", "PROVIDER", "PROVIDER MODEL"},
+		Drop:   []string{"PROVIDER MODEL", "PROVIDER"},
+	}
 	for _, model := range models {
-		table.Rows = append(table.Rows, []string{model.ID, model.Type, cmp.Or(model.Provider, layout.Unknown), cmp.Or(model.ProviderModel, layout.Unknown)})
+		table.Rows = append(
+			table.Rows,
+			[]string{
+				model.ID,
+				model.Type,
+				cmp.Or(model.Provider, layout.Unknown),
+				cmp.Or(model.ProviderModel, layout.Unknown),
+			},
+		)
 	}
 	page.WriteString(table.String(streams.Width))
 	if !o.live {
@@ -93,7 +112,11 @@ func (o *modelsOptions) run(ctx context.Context, cluster *kube.Cluster, name str
 	return nil
 }
 
-func (o *modelsOptions) models(ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution) ([]modellist.Model, error) {
+func (o *modelsOptions) models(
+	ctx context.Context,
+	cluster *kube.Cluster,
+	stack *v1alpha2.LlamaStackDistribution,
+) ([]modellist.Model, error) {
 	if o.live {
 		answer, err := o.read(ctx, cluster, stack, modellist.Path)
 		if err != nil {
@@ -125,7 +148,12 @@ Next: kubectl edit llsd ` + stack.Name + " -n " + stack.Namespace + selection + 
 }
 
 // throughService asks a server through the API server's proxy for Services.
-func throughService(ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution, path string) ([]byte, error) {
+func throughService(
+	ctx context.Context,
+	cluster *kube.Cluster,
+	stack *v1alpha2.LlamaStackDistribution,
+	path string,
+) ([]byte, error) {
 	set, err := cluster.Clientset()
 	if err != nil {
 		return nil, err
@@ -138,8 +166,13 @@ func throughService(ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.
 	answer, err := set.CoreV1().Services(stack.Namespace).
 		ProxyGet(scheme, service, fmt.Sprint(render.Port(&stack.Spec)), path, nil).DoRaw(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("the server does not answer through Service %q; look at it with kubectl llamastack status %s -n %s: %w",
-			service, stack.Name, stack.Namespace, kube.Explain(err, "get", schema.GroupResource{Resource: "services/proxy"}, stack.Namespace))
+		return nil, fmt.Errorf(
+			"the server does not answer through Service %q; look at it with kubectl llamastack status %s -n %s: %w",
+			service,
+			stack.Name,
+			stack.Namespace,
+			kube.Explain(err, "get", schema.GroupResource{Resource: "services/proxy"}, stack.Namespace),
+		)
 	}
 	return answer, nil
 }

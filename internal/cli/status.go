@@ -34,8 +34,8 @@ request for 500 stacks, and none for each stack.
 
 With a name: show a tree of the stack, its Deployment, ReplicaSets and pods, the
 conditions that are not as they should be, the server with its providers and
-models, storage, exposure and autoscaler. The last lines state in one sentence
-what is wrong, and the next command to run.
+models, storage, exposure and autoscaler. The last lines are one sentence about
+the problem, and the next command to run.
 
 With a name and --all-namespaces: show the stack of that name in any namespace,
 and the list if several namespaces have one.
@@ -117,7 +117,10 @@ func (o *statusOptions) look(ctx context.Context, cluster *kube.Cluster, args []
 	case err != nil:
 		return nil, err
 	case len(stacks) == 0:
-		return nil, fmt.Errorf("there is no stack %q in any namespace; list all with kubectl llamastack status -A", args[0])
+		return nil, fmt.Errorf(
+			"there is no stack %q in any namespace; list all with kubectl llamastack status -A",
+			args[0],
+		)
 	case len(stacks) == 1:
 		return o.report(ctx, cluster, &stacks[0], width)
 	default:
@@ -152,7 +155,12 @@ func (o *statusOptions) nothing(namespace string) string {
 	return where + " no stacks. Write one with: kubectl llamastack init"
 }
 
-func (o *statusOptions) report(ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution, width int) (pageAt, error) {
+func (o *statusOptions) report(
+	ctx context.Context,
+	cluster *kube.Cluster,
+	stack *v1alpha2.LlamaStackDistribution,
+	width int,
+) (pageAt, error) {
 	facts, err := inspect.Read(ctx, cluster, stack)
 	if err != nil {
 		return nil, err
@@ -173,7 +181,12 @@ const clearScreen = "\x1b[H\x1b[2J"
 
 // watchPages shows a page, and again at each tick. A terminal is cleared before each page. Other outputs get only pages
 // that have changed in more than ages, with an empty line between two pages.
-func watchPages(ctx context.Context, streams Streams, ticks <-chan time.Time, look func(context.Context) (pageAt, error)) error {
+func watchPages(
+	ctx context.Context,
+	streams Streams,
+	ticks <-chan time.Time,
+	look func(context.Context) (pageAt, error),
+) error {
 	began := time.Now()
 	var last []byte
 	for first := true; ; first = false {

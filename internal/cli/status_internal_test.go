@@ -49,7 +49,12 @@ func TestWatchPages(t *testing.T) {
 			}
 		})
 	}
-	err := watchPages(t.Context(), Streams{}, nil, func(context.Context) (pageAt, error) { return nil, errors.New("away") })
+	err := watchPages(
+		t.Context(),
+		Streams{},
+		nil,
+		func(context.Context) (pageAt, error) { return nil, errors.New("away") },
+	)
 	if err == nil {
 		t.Error("a cluster that never answered is no error")
 	}

@@ -51,7 +51,8 @@ states when this command and an operator have different versions.`,
 	}
 	options.AddConnection(command)
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	command.Flags().BoolVar(&options.client, "client", false, "print only the version of this command, without a cluster")
+	command.Flags().
+		BoolVar(&options.client, "client", false, "print only the version of this command, without a cluster")
 	return command
 }
 
@@ -86,7 +87,11 @@ func (o *versionOptions) server(ctx context.Context, version string, p printer) 
 	if err != nil {
 		return nil, err
 	}
-	found := &versionlist.Server{APIVersions: []string{}, Operators: []versionlist.Operator{}, Stacks: []versionlist.Written{}}
+	found := &versionlist.Server{
+		APIVersions: []string{},
+		Operators:   []versionlist.Operator{},
+		Stacks:      []versionlist.Written{},
+	}
 	info, err := set.Discovery().ServerVersion()
 	if err != nil {
 		return nil, kube.Explain(err, "get", appsv1.Resource("/version"), "")

@@ -39,9 +39,13 @@ type reader struct {
 	failed error
 }
 
-// Read returns what is known of a stack; the caller sets the time. Objects that the caller may not read are listed in the facts. Any other
-// failure is returned as an error.
-func Read(ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution) (*stackstatus.Facts, error) {
+// Read returns what is known of a stack; the caller sets the time. Objects that the caller may not read are listed in the
+// facts. Any other failure is returned as an error.
+func Read(
+	ctx context.Context,
+	cluster *kube.Cluster,
+	stack *v1alpha2.LlamaStackDistribution,
+) (*stackstatus.Facts, error) {
 	r := &reader{cluster: cluster, stack: stack, facts: &stackstatus.Facts{Stack: stack, Flags: cluster.Selection()}}
 	steps := []func(context.Context){r.deployment, r.replicaSets, r.pods, r.claims, r.models}
 	if workload := stack.Spec.Workload; workload != nil && workload.Autoscaling != nil {
@@ -88,10 +92,22 @@ func (r *reader) get(ctx context.Context, name string, object client.Object, res
 }
 
 // list reads the pages of a list, and reports whether they were read. Each page is passed to take.
-func (r *reader) list(ctx context.Context, selector labels.Selector, list client.ObjectList, resource schema.GroupResource, take func()) bool {
+func (r *reader) list(
+	ctx context.Context,
+	selector labels.Selector,
+	list client.ObjectList,
+	resource schema.GroupResource,
+	take func(),
+) bool {
 	for {
-		err := r.cluster.List(ctx, list, client.InNamespace(r.stack.Namespace), client.MatchingLabelsSelector{Selector: selector},
-			client.Limit(perPage), client.Continue(list.GetContinue()))
+		err := r.cluster.List(
+			ctx,
+			list,
+			client.InNamespace(r.stack.Namespace),
+			client.MatchingLabelsSelector{Selector: selector},
+			client.Limit(perPage),
+			client.Continue(list.GetContinue()),
+		)
 		if r.fail(err, "list", resource) {
 			return false
 		}
@@ -145,7 +161,12 @@ func (r *reader) claims(ctx context.Context) {
 
 func (r *reader) autoscaler(ctx context.Context) {
 	object := &autoscalingv2.HorizontalPodAutoscaler{}
-	if r.get(ctx, names.HorizontalPodAutoscaler(r.stack.Name), object, autoscalingv2.Resource("horizontalpodautoscalers")) {
+	if r.get(
+		ctx,
+		names.HorizontalPodAutoscaler(r.stack.Name),
+		object,
+		autoscalingv2.Resource("horizontalpodautoscalers"),
+	) {
 		r.set(func(facts *stackstatus.Facts) { facts.Autoscaler = object })
 	}
 }
@@ -153,7 +174,9 @@ func (r *reader) autoscaler(ctx context.Context) {
 // exposures reads each kind that may expose a stack. The cluster need not serve them all.
 func (r *reader) exposures(ctx context.Context) {
 	objects := map[string]string{
-		"Ingress": names.Ingress(r.stack.Name), "Route": names.Route(r.stack.Name), "HTTPRoute": names.HTTPRoute(r.stack.Name),
+		"Ingress": names.Ingress(
+			r.stack.Name,
+		), "Route": names.Route(r.stack.Name), "HTTPRoute": names.HTTPRoute(r.stack.Name),
 	}
 	for _, kind := range render.ExposureKinds() {
 		object := &unstructured.Unstructured{}

@@ -35,7 +35,11 @@ func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 		return nil, fmt.Errorf("the stack has no pods; look at it with kubectl llamastack status")
 	}
 	slices.SortFunc(pods, func(a, b corev1.Pod) int {
-		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(
+			cmp.Compare(rank(&a), rank(&b)),
+			b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
+			cmp.Compare(a.Name, b.Name),
+		)
 	})
 	var targets []Target
 	var missing error
@@ -83,7 +87,12 @@ func containerOf(pod *corev1.Pod, options Options) (string, error) {
 	names := containers(pod)
 	if options.Container != "" {
 		if !slices.Contains(names, options.Container) {
-			return "", fmt.Errorf("pod %q has no container %q; use one of %s", pod.Name, options.Container, strings.Join(names, ", "))
+			return "", fmt.Errorf(
+				"pod %q has no container %q; use one of %s",
+				pod.Name,
+				options.Container,
+				strings.Join(names, ", "),
+			)
 		}
 		return options.Container, nil
 	}

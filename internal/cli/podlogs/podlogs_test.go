@@ -18,7 +18,12 @@ import (
 
 // pod returns a pod of an age in minutes.
 func pod(name string, age int, change ...func(*corev1.Pod)) corev1.Pod {
-	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(time.Unix(1_700_000_000, 0).Add(-time.Duration(age) * time.Minute))}}
+	p := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:              name,
+			CreationTimestamp: metav1.NewTime(time.Unix(1_700_000_000, 0).Add(-time.Duration(age) * time.Minute)),
+		},
+	}
 	p.Spec.Containers = []corev1.Container{{Name: "llama-stack"}}
 	p.Spec.InitContainers = []corev1.Container{{Name: "make-directories"}, {Name: "reconcile-registry"}}
 	for _, each := range change {
@@ -40,7 +45,11 @@ func restarts(p *corev1.Pod) {
 func blocked(p *corev1.Pod) {
 	p.Status.InitContainerStatuses = []corev1.ContainerStatus{
 		{Name: "make-directories", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}},
-		{Name: "reconcile-registry", RestartCount: 2, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}},
+		{
+			Name:         "reconcile-registry",
+			RestartCount: 2,
+			State:        corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+		},
 	}
 }
 
@@ -75,7 +84,9 @@ func TestChoose(t *testing.T) {
 			[]corev1.Pod{pod("a", 9, ready)}, podlogs.Options{Container: "make-directories"}, []podlogs.Target{{Pod: "a", Container: "make-directories"}}, "",
 		},
 		"unknown container": {
-			[]corev1.Pod{pod("a", 9)}, podlogs.Options{Container: "x"}, nil,
+			[]corev1.Pod{pod("a", 9)},
+			podlogs.Options{Container: "x"},
+			nil,
 			`pod "a" has no container "x"; use one of llama-stack, make-directories, reconcile-registry`,
 		},
 		"no pods": {nil, podlogs.Options{}, nil, "the stack has no pods; look at it with kubectl llamastack status"},

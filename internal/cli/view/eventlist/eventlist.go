@@ -46,7 +46,9 @@ func children(stack string) map[string]string {
 	return map[string]string{
 		v1alpha2.Kind: stack, "Deployment": names.Deployment(stack), "Service": names.Service(stack),
 		"ServiceAccount": names.ServiceAccount(stack), "PersistentVolumeClaim": names.PersistentVolumeClaim(stack),
-		"PodDisruptionBudget": names.PodDisruptionBudget(stack), "HorizontalPodAutoscaler": names.HorizontalPodAutoscaler(stack),
+		"PodDisruptionBudget": names.PodDisruptionBudget(
+			stack,
+		), "HorizontalPodAutoscaler": names.HorizontalPodAutoscaler(stack),
 		"NetworkPolicy": names.NetworkPolicy(stack), "Ingress": names.Ingress(stack), "Route": names.Route(stack),
 		"HTTPRoute": names.HTTPRoute(stack), "BackendTLSPolicy": names.BackendTLSPolicy(stack),
 	}
@@ -67,7 +69,8 @@ func Concerns(stack string, object *corev1.ObjectReference) bool {
 }
 
 // Selector excludes the kinds with the most events that no stack has. A field selector cannot name several objects.
-const Selector = "involvedObject.kind!=Node,involvedObject.kind!=Job,involvedObject.kind!=CronJob,involvedObject.kind!=StatefulSet"
+const Selector = "involvedObject.kind!=Node," +
+	"involvedObject.kind!=Job,involvedObject.kind!=CronJob,involvedObject.kind!=StatefulSet"
 
 // Collector collects the events of a stack page by page, so that those of other objects take no memory.
 type Collector struct {
@@ -98,7 +101,14 @@ func (c *Collector) add(event *corev1.Event) {
 	first, last, count := timesOf(event)
 	sum := c.events[one]
 	if sum == nil {
-		sum = &Event{First: first, Last: last, Type: one.Type, Reason: one.Reason, Object: one.Object, Message: one.Message}
+		sum = &Event{
+			First:   first,
+			Last:    last,
+			Type:    one.Type,
+			Reason:  one.Reason,
+			Object:  one.Object,
+			Message: one.Message,
+		}
 		c.events[one] = sum
 	}
 	sum.Count += count
@@ -141,8 +151,13 @@ func (c *Collector) Events(options Options) []Event {
 		if options.WarningsFirst {
 			order = cmp.Compare(rank(a), rank(b))
 		}
-		return cmp.Or(order, a.Last.Compare(b.Last.Time), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Reason, b.Reason),
-			cmp.Compare(a.Message, b.Message))
+		return cmp.Or(
+			order,
+			a.Last.Compare(b.Last.Time),
+			cmp.Compare(a.Object, b.Object),
+			cmp.Compare(a.Reason, b.Reason),
+			cmp.Compare(a.Message, b.Message),
+		)
 	})
 	return found
 }
@@ -157,11 +172,21 @@ func rank(event Event) int {
 // Table returns the events as a table.
 func Table(events []Event, width int, now time.Time) string {
 	table := layout.Table{
-		Header: []string{"LAST SEEN", "COUNT", "TYPE", "REASON", "OBJECT", "MESSAGE"}, Drop: []string{"COUNT"}, WrapLast: true,
+		Header: []string{
+			"LAST SEEN",
+			"COUNT",
+			"TYPE",
+			"REASON",
+			"OBJECT",
+			"MESSAGE",
+		}, Drop: []string{"COUNT"}, WrapLast: true,
 	}
 	for _, event := range events {
 		table.Rows = append(table.Rows, []string{
-			layout.Age(event.Last.Time, now), fmt.Sprint(event.Count), event.Type, event.Reason, event.Object, event.Message,
+			layout.Age(
+				event.Last.Time,
+				now,
+			), fmt.Sprint(event.Count), event.Type, event.Reason, event.Object, event.Message,
 		})
 	}
 	return table.String(width)

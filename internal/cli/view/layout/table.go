@@ -22,7 +22,7 @@ type Table struct {
 	WrapLast bool
 }
 
-// minLast is the smallest width of a last column that is wrapped beside the others.
+// minLast is the smallest width of a last column that is wrapped next to the others.
 const minLast = 40
 
 // String returns the table in lines of at most width characters, as far as its texts allow.

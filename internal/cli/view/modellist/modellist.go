@@ -89,7 +89,11 @@ func fromEntry(item *yaml.Node, known release.Resource) Model {
 	}
 	return Model{
 		ID: public, Provider: provider, ProviderModel: cmp.Or(own, id),
-		Type: cmp.Or(yamlnode.Text(item, typeKey), yamlnode.Text(yamlnode.Get(item, metadataKey), typeKey), defaultType),
+		Type: cmp.Or(
+			yamlnode.Text(item, typeKey),
+			yamlnode.Text(yamlnode.Get(item, metadataKey), typeKey),
+			defaultType,
+		),
 	}
 }
 

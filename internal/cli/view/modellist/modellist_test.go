@@ -51,7 +51,8 @@ func TestFromConfig(t *testing.T) {
 			}
 		})
 	}
-	if _, err := modellist.FromConfig([]byte("a: ["), ""); err == nil || !strings.HasPrefix(err.Error(), "the configuration is not valid YAML: ") {
+	if _, err := modellist.FromConfig([]byte("a: ["), ""); err == nil ||
+		!strings.HasPrefix(err.Error(), "the configuration is not valid YAML: ") {
 		t.Errorf("got %v", err)
 	}
 }

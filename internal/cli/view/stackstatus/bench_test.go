@@ -20,7 +20,10 @@ func BenchmarkList(b *testing.B) {
 	stacks.APIVersion, stacks.Kind = v1alpha2.GroupVersion.String(), v1alpha2.Kind+"List"
 	for i := range 500 {
 		stack := *healthy().Stack.DeepCopy()
-		stack.APIVersion, stack.Kind, stack.Name = v1alpha2.GroupVersion.String(), v1alpha2.Kind, fmt.Sprintf("stack-%03d", i)
+		stack.APIVersion, stack.Kind, stack.Name = v1alpha2.GroupVersion.String(), v1alpha2.Kind, fmt.Sprintf(
+			"stack-%03d",
+			i,
+		)
 		stacks.Items = append(stacks.Items, stack)
 	}
 	data, err := json.Marshal(stacks)
@@ -35,8 +38,11 @@ func BenchmarkList(b *testing.B) {
 	}))
 	defer server.Close()
 	kubeconfig := filepath.Join(b.TempDir(), "kubeconfig")
-	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: %q}}],
-		users: [{name: a, user: {}}], contexts: [{name: a, context: {cluster: a, user: a}}]}`, server.URL)
+	text := fmt.Sprintf(
+		`{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: %q}}],
+		users: [{name: a, user: {}}], contexts: [{name: a, context: {cluster: a, user: a}}]}`,
+		server.URL,
+	)
 	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}

@@ -54,7 +54,10 @@ func (d *decision) nextFor(reason string) string {
 		return d.kubectl("describe hpa " + names.HorizontalPodAutoscaler(name))
 	case v1alpha2.ReasonExposureUnavailable, v1alpha2.ReasonInternalError:
 		return "kubectl llamastack doctor" + d.facts.Flags
-	case v1alpha2.ReasonPreflightInProgress, v1alpha2.ReasonReadingExternalProviders, v1alpha2.ReasonWaiting, v1alpha2.ReasonProgressing:
+	case v1alpha2.ReasonPreflightInProgress,
+		v1alpha2.ReasonReadingExternalProviders,
+		v1alpha2.ReasonWaiting,
+		v1alpha2.ReasonProgressing:
 		return d.run("status") + " --watch"
 	case v1alpha2.ReasonDataLossNotAccepted, v1alpha2.ReasonDataLeftBehind:
 		return d.kubectl("describe llsd " + name)

@@ -154,7 +154,12 @@ func claimOf(claim *corev1.PersistentVolumeClaim) Claim {
 	if size.IsZero() {
 		size = claim.Spec.Resources.Requests.Storage()
 	}
-	return Claim{Name: claim.Name, Phase: claim.Status.Phase, Size: size.String(), Class: ptr.Deref(claim.Spec.StorageClassName, "")}
+	return Claim{
+		Name:  claim.Name,
+		Phase: claim.Status.Phase,
+		Size:  size.String(),
+		Class: ptr.Deref(claim.Spec.StorageClassName, ""),
+	}
 }
 
 func exposureOf(object *unstructured.Unstructured) Exposure {

@@ -53,7 +53,10 @@ type Row struct {
 func NewRow(stack *v1alpha2.LlamaStackDistribution, now time.Time) Row {
 	row := Row{
 		Namespace: stack.Namespace, Name: stack.Name, Created: stack.CreationTimestamp,
-		URL: cmp.Or(stack.Status.RouteURL, stack.Status.ServiceURL), Release: releaseOf(&stack.Status), Ready: metav1.ConditionUnknown,
+		URL: cmp.Or(
+			stack.Status.RouteURL,
+			stack.Status.ServiceURL,
+		), Release: releaseOf(&stack.Status), Ready: metav1.ConditionUnknown,
 	}
 	ready := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionReady)
 	seen := observe(stack, now)
@@ -128,7 +131,8 @@ func Words(reason string) string {
 	runes := []rune(reason)
 	for i, r := range runes {
 		// A capital begins a word, unless it is within an abbreviation.
-		if i > 0 && unicode.IsUpper(r) && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+		if i > 0 && unicode.IsUpper(r) &&
+			(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
 			text.WriteByte(' ')
 		}
 		text.WriteRune(unicode.ToLower(r))
@@ -179,7 +183,10 @@ func NewList(stacks []v1alpha2.LlamaStackDistribution, now time.Time) List {
 
 // Table returns the list as a table for people, with a line about all stacks.
 func (l *List) Table(width int, now time.Time, namespaces bool, flags string) string {
-	table := layout.Table{Header: []string{"NAMESPACE", "NAME", "READY", "STATUS", "RELEASE", "URL", "AGE"}, Drop: []string{"URL", "RELEASE", "AGE"}}
+	table := layout.Table{
+		Header: []string{"NAMESPACE", "NAME", "READY", "STATUS", "RELEASE", "URL", "AGE"},
+		Drop:   []string{"URL", "RELEASE", "AGE"},
+	}
 	for i := range l.Stacks {
 		row := &l.Stacks[i]
 		table.Rows = append(table.Rows, []string{

@@ -61,16 +61,20 @@ func (r *Report) tree(verbose bool) layout.Node {
 }
 
 func (r *Report) deployment() layout.Node {
-	node := layout.Node{Text: fmt.Sprintf("%sDeployment %s: %d of %s", mark(r.Deployment.Available >= r.Deployment.Wanted),
-		r.Deployment.Name, r.Deployment.Available, serve(r.Deployment.Wanted))}
+	node := layout.Node{
+		Text: fmt.Sprintf("%sDeployment %s: %d of %s", mark(r.Deployment.Available >= r.Deployment.Wanted),
+			r.Deployment.Name, r.Deployment.Available, serve(r.Deployment.Wanted)),
+	}
 	for i := range r.Deployment.ReplicaSets {
 		set := &r.Deployment.ReplicaSets[i]
 		which := "earlier"
 		if set.Current {
 			which = "current"
 		}
-		child := layout.Node{Text: fmt.Sprintf("%sReplicaSet %s (revision %d, %s): %d of %s", mark(set.Available >= set.Wanted),
-			set.Name, set.Revision, which, set.Available, serve(set.Wanted))}
+		child := layout.Node{
+			Text: fmt.Sprintf("%sReplicaSet %s (revision %d, %s): %d of %s", mark(set.Available >= set.Wanted),
+				set.Name, set.Revision, which, set.Available, serve(set.Wanted)),
+		}
 		for p := range set.Pods {
 			child.Children = append(child.Children, r.pod(&set.Pods[p]))
 		}
@@ -104,13 +108,20 @@ func (r *Report) conditions(verbose bool) []layout.Node {
 	for i := range r.Conditions {
 		condition := &r.Conditions[i]
 		// Ready, Stalled and Reconciling repeat the condition that they follow.
-		repeats := condition.Type == v1alpha2.ConditionReady || condition.Type == v1alpha2.ConditionStalled || condition.Type == v1alpha2.ConditionReconciling
+		repeats := condition.Type == v1alpha2.ConditionReady || condition.Type == v1alpha2.ConditionStalled ||
+			condition.Type == v1alpha2.ConditionReconciling
 		waits := condition.Status == metav1.ConditionUnknown && condition.Reason == v1alpha2.ReasonWaiting
 		if !verbose && (!condition.Wrong || repeats || waits) {
 			continue
 		}
-		text := fmt.Sprintf("%s%s is %s (%s) for %s", marks[condition.level()], condition.Type, condition.Status, condition.Reason,
-			layout.Age(condition.LastTransitionTime.Time, r.now))
+		text := fmt.Sprintf(
+			"%s%s is %s (%s) for %s",
+			marks[condition.level()],
+			condition.Type,
+			condition.Status,
+			condition.Reason,
+			layout.Age(condition.LastTransitionTime.Time, r.now),
+		)
 		if condition.Message != "" {
 			text += ": " + condition.Message
 		}
@@ -124,7 +135,9 @@ func (c *Condition) level() Level {
 	switch {
 	case !c.Wrong:
 		return OK
-	case c.Type == v1alpha2.ConditionDegraded, c.Type == v1alpha2.ConditionDataLeftBehind, c.Type == v1alpha2.ConditionAdopted,
+	case c.Type == v1alpha2.ConditionDegraded,
+		c.Type == v1alpha2.ConditionDataLeftBehind,
+		c.Type == v1alpha2.ConditionAdopted,
 		c.Reason == v1alpha2.ReasonDeploymentPaused:
 		return Warning
 	case c.Status == metav1.ConditionUnknown, slices.Contains(inProgress, c.Reason):
@@ -146,7 +159,12 @@ func (s *Server) nodes(verbose bool) []layout.Node {
 		root.Add(s.providersText(), s.providers(verbose)...)
 	}
 	for _, external := range s.External {
-		text := fmt.Sprintf("%sexternal provider %s: %s", mark(external.Phase != v1alpha2.ExternalProviderFailed), external.ProviderID, external.Phase)
+		text := fmt.Sprintf(
+			"%sexternal provider %s: %s",
+			mark(external.Phase != v1alpha2.ExternalProviderFailed),
+			external.ProviderID,
+			external.Phase,
+		)
 		if external.Message != "" {
 			text += ": " + external.Message
 		}
@@ -176,7 +194,8 @@ func (s *Server) providersText() string {
 	}
 	text := count(len(s.Providers), "provider")
 	for _, health := range []struct{ status, words string }{
-		{v1alpha2.ProviderHealthOK, "healthy"}, {v1alpha2.ProviderHealthError, "with an error"},
+		{v1alpha2.ProviderHealthOK, "healthy"},
+		{v1alpha2.ProviderHealthError, "with an error"},
 		{v1alpha2.ProviderHealthUnknown, "of unknown health"},
 	} {
 		if number := sums[health.status]; number > 0 {
@@ -233,7 +252,14 @@ func (e *Exposure) text(url string) string {
 }
 
 func (a *Autoscaler) text() string {
-	text := fmt.Sprintf("%sHorizontalPodAutoscaler %s: %d to %d pods, now %d", mark(a.Problem == ""), a.Name, a.Min, a.Max, a.Current)
+	text := fmt.Sprintf(
+		"%sHorizontalPodAutoscaler %s: %d to %d pods, now %d",
+		mark(a.Problem == ""),
+		a.Name,
+		a.Min,
+		a.Max,
+		a.Current,
+	)
 	if a.Desired != a.Current {
 		text += fmt.Sprintf(", soon %d", a.Desired)
 	}

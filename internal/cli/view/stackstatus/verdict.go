@@ -110,7 +110,10 @@ func (d *decision) notObserved(seen observation) Verdict {
 }
 
 func (d *decision) paused() Verdict {
-	sentence := fmt.Sprintf("The stack is paused: the operator writes only its status while the annotation %s is \"true\"", names.AnnotationPaused)
+	sentence := fmt.Sprintf(
+		"The stack is paused: the operator writes only its status while the annotation %s is \"true\"",
+		names.AnnotationPaused,
+	)
 	if d.report.Deployment != nil {
 		sentence += fmt.Sprintf("; %d of %s", d.report.Deployment.Available, serve(d.report.Deployment.Wanted))
 	}
@@ -133,7 +136,11 @@ func (d *decision) ready(ready *metav1.Condition) Verdict {
 	}
 	for _, kind := range []string{v1alpha2.ConditionDegraded, v1alpha2.ConditionDataLeftBehind} {
 		if found := meta.FindStatusCondition(conditions, kind); found != nil && found.Status == metav1.ConditionTrue {
-			sentence := fmt.Sprintf("The stack serves, with a warning (%s): %s", Words(found.Reason), said(found.Message))
+			sentence := fmt.Sprintf(
+				"The stack serves, with a warning (%s): %s",
+				Words(found.Reason),
+				said(found.Message),
+			)
 			return d.verdict(Warning, sentence, d.nextFor(found.Reason))
 		}
 	}
@@ -142,15 +149,23 @@ func (d *decision) ready(ready *metav1.Condition) Verdict {
 			d.kubectl("scale llsd "+d.report.Name+" --replicas=1"))
 	}
 	if sick := d.report.Server.unhealthy(); len(sick) > 0 {
-		return d.verdict(Warning, "The stack serves, and the server reports an error of "+strings.Join(sick, ", "), d.run("logs"))
+		return d.verdict(
+			Warning,
+			"The stack serves, and the server reports an error of "+strings.Join(sick, ", "),
+			d.run("logs"),
+		)
 	}
 	sentence := "All is well"
 	if d.report.URL != "" {
 		sentence += ": the server answers at " + d.report.URL
 	}
-	if adopted := meta.FindStatusCondition(conditions, v1alpha2.ConditionAdopted); adopted != nil && adopted.Status == metav1.ConditionFalse {
-		return d.verdict(OK, sentence+"; the pods run the template of another version of the operator until the next change or restart",
-			d.kubectl("rollout restart deployment/"+names.Deployment(d.report.Name)))
+	if adopted := meta.FindStatusCondition(conditions, v1alpha2.ConditionAdopted); adopted != nil &&
+		adopted.Status == metav1.ConditionFalse {
+		return d.verdict(
+			OK,
+			sentence+"; the pods run the template of another version of the operator until the next change or restart",
+			d.kubectl("rollout restart deployment/"+names.Deployment(d.report.Name)),
+		)
 	}
 	if d.report.URL != "" { // a URL is copied without a period
 		return Verdict{Level: OK, Sentence: sentence}
@@ -239,7 +254,11 @@ func said(message string) string {
 		first = first[:at]
 	}
 	if several {
-		first = fmt.Sprintf("%s (and %s)", strings.TrimRight(first, ";. "), count(strings.Count(rest, "\n")+1, "further line"))
+		first = fmt.Sprintf(
+			"%s (and %s)",
+			strings.TrimRight(first, ";. "),
+			count(strings.Count(rest, "\n")+1, "further line"),
+		)
 	}
 	return status.Shorten(first, maxMessage)
 }

@@ -76,7 +76,11 @@ func workloadOf(facts *Facts) (*Deployment, []Pod) {
 	if object == nil {
 		return nil, tried
 	}
-	found := &Deployment{Name: object.Name, Wanted: ptr.Deref(object.Spec.Replicas, 1), Available: object.Status.AvailableReplicas}
+	found := &Deployment{
+		Name:      object.Name,
+		Wanted:    ptr.Deref(object.Spec.Replicas, 1),
+		Available: object.Status.AvailableReplicas,
+	}
 	for i := range facts.ReplicaSets {
 		set := &facts.ReplicaSets[i]
 		if metav1.IsControlledBy(set, object) {

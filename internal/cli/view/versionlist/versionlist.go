@@ -72,7 +72,8 @@ func Operators(deployments []appsv1.Deployment) []Operator {
 	for i := range deployments {
 		d := &deployments[i]
 		image := imageOf(d)
-		if !strings.Contains(d.Labels[nameLabel], operatorName) && !strings.Contains(d.Name, operatorName) && !strings.Contains(image, operatorName) {
+		if !strings.Contains(d.Labels[nameLabel], operatorName) && !strings.Contains(d.Name, operatorName) &&
+			!strings.Contains(image, operatorName) {
 			continue
 		}
 		replicas := int32(1)
@@ -141,8 +142,15 @@ func (r *Report) Compare() []string {
 	var different []string
 	note := func(who, version string) {
 		if isVersion(version) && plain(version) != plain(r.Client.Version) {
-			different = append(different, fmt.Sprintf("%s has version %s, and this command has version %s; use the command of the operator's version",
-				who, version, r.Client.Version))
+			different = append(
+				different,
+				fmt.Sprintf(
+					"%s has version %s, and this command has version %s; use the command of the operator's version",
+					who,
+					version,
+					r.Client.Version,
+				),
+			)
 		}
 	}
 	for _, operator := range r.Server.Operators {
@@ -177,7 +185,15 @@ func (r *Report) Text() string {
 		return out.String()
 	}
 	for _, operator := range r.Server.Operators {
-		line("Operator", "%s in %s/%s, %d of %d pods ready", operator.Version, operator.Namespace, operator.Name, operator.Ready, operator.Replicas)
+		line(
+			"Operator",
+			"%s in %s/%s, %d of %d pods ready",
+			operator.Version,
+			operator.Namespace,
+			operator.Name,
+			operator.Ready,
+			operator.Replicas,
+		)
 	}
 	if len(r.Server.Operators) == 0 {
 		line("Operator", "none found")

@@ -14,7 +14,10 @@ import (
 
 func deployment(name, image string, labels map[string]string) appsv1.Deployment {
 	d := appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Labels: labels}}
-	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "proxy", Image: "proxy:1"}, {Name: "manager", Image: image}}
+	d.Spec.Template.Spec.Containers = []corev1.Container{
+		{Name: "proxy", Image: "proxy:1"},
+		{Name: "manager", Image: image},
+	}
 	return d
 }
 
@@ -31,7 +34,11 @@ func TestOperators(t *testing.T) {
 	for _, operator := range found {
 		versions[operator.Name] = operator.Version
 	}
-	want := map[string]string{"llama-stack-k8s-operator-controller-manager": "v1.2.0", "chart": "1.3.0", "by-image": "unknown"}
+	want := map[string]string{
+		"llama-stack-k8s-operator-controller-manager": "v1.2.0",
+		"chart":    "1.3.0",
+		"by-image": "unknown",
+	}
 	if diff := cmp.Diff(want, versions); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -55,7 +62,10 @@ func TestCompare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			report := versionlist.Report{Client: versionlist.Client{Version: tc.command}, Server: &versionlist.Server{}}
 			for _, version := range tc.operators {
-				report.Server.Operators = append(report.Server.Operators, versionlist.Operator{Namespace: "ns", Name: "op", Version: version})
+				report.Server.Operators = append(
+					report.Server.Operators,
+					versionlist.Operator{Namespace: "ns", Name: "op", Version: version},
+				)
 			}
 			var stacks []v1alpha2.LlamaStackDistribution
 			for _, version := range tc.stacks {
