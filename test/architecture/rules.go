@@ -112,6 +112,10 @@ var Rules = []Rule{
 	{Path: "internal/redact", Kind: Pure, Imports: []string{"internal/names", "internal/stackconfig/credential"}},
 	{Path: "internal/doctor", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/operatorconfig"}},
 	{Path: "internal/support", Kind: Pure, Imports: []string{"internal/doctor", "internal/redact"}},
+	{Path: "internal/cli/view/...", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/envref", "internal/stackconfig/release", "internal/stackconfig/yamlnode",
+		"internal/status",
+	}},
 
 	{Path: "internal/informer"},
 	{Path: "internal/worker"},

@@ -273,7 +273,7 @@ func TestChat(t *testing.T) {
 		"cut off":      {streamed(event(token("a"))), "a", "", "the answer ends early: the server closed the connection; look at its log"},
 		"error in it": {
 			streamed(event(token("a"), `{"error":{"message":"500: Error code: 401 - Incorrect API key sk-`+canary+`"}}`)), "a", "",
-			`the model server of "m" fails (in the middle of an answer): The provider's service refuses the credentials; the server's log has the details`,
+			`the model server of "m" fails (in the middle of an answer): The provider's service rejects the credentials; the server's log has the details`,
 		},
 		"not JSON": {streamed(event(canary)), "", "", "the answer of the model is not JSON"},
 		"unknown model": {
@@ -285,7 +285,7 @@ func TestChat(t *testing.T) {
 		},
 		"provider's credentials": {
 			says(401, `{"error":{"message":"Error code: 401 - `+canary+`"}}`), "", "",
-			`the model server of "m" fails (status 401): The provider's service refuses the credentials; the server's log has the details`,
+			`the model server of "m" fails (status 401): The provider's service rejects the credentials; the server's log has the details`,
 		},
 		"no token": {says(401, `{"error":{"message":"Authentication required"}}`), "", "", "the server requires a token; use --token-file FILE (status 401)"},
 	} {
