@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// rejection is the error for a wrong manifest. Its findings are already printed or included here, and the exit code is
-// 1.
+// rejection is the error for a wrong manifest. Its findings are already printed or included here.
 type rejection struct {
 	// problems are printed line by line.
 	problems []string
-	// summary is the last line.
+	// summary is the last line. Empty means that there is none.
 	summary string
+	// code is the exit code. Zero means 1.
+	code int
 }
 
 // Error returns the summary.
@@ -49,7 +50,9 @@ func (p printer) rejection(r *rejection) {
 	for _, problem := range r.problems {
 		p.problem(problem)
 	}
-	p.line("%s", r.summary)
+	if r.summary != "" {
+		p.line("%s", r.summary)
+	}
 }
 
 func (p printer) problem(message string) { p.line("%s %s", p.paint(red, "error:"), message) }

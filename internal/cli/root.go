@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"runtime/debug"
@@ -38,7 +39,7 @@ Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack
 	root.SetErr(streams.Err)
 	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams), newUpgradeCheckCommand(streams),
 		newConvertCommand(streams), newImageCommand(streams), newBundleCommand(streams),
-		newMigrateCommand(streams, root.Version))
+		newMigrateCommand(streams, root.Version), newDiffCommand(streams, root.Version))
 	return root
 }
 
@@ -54,7 +55,7 @@ func Run(streams Streams, version string, args []string) int {
 	printer := newPrinter(streams)
 	if rejected, ok := errors.AsType[*rejection](err); ok {
 		printer.rejection(rejected)
-		return 1
+		return cmp.Or(rejected.code, 1)
 	}
 	printer.problem(err.Error())
 	return 2

@@ -42,11 +42,22 @@ func (c *Cluster) Stack(ctx context.Context, name string) (*v1alpha2.LlamaStackD
 	}
 	switch {
 	case apierrors.IsNotFound(err) && !notServed(err):
-		return nil, fmt.Errorf("there is no stack %q in namespace %q; list all with kubectl get llsd -A", name, c.Namespace)
+		return nil, &NotFound{Namespace: c.Namespace, Name: name}
 	case err != nil:
 		return nil, Explain(err, "get", Resource, c.Namespace)
 	}
 	return decode(live)
+}
+
+// NotFound is the error for a stack that does not exist.
+type NotFound struct {
+	// Namespace and Name are those of the stack.
+	Namespace, Name string
+}
+
+// Error names the stack, and how to list all stacks.
+func (n *NotFound) Error() string {
+	return fmt.Sprintf("there is no stack %q in namespace %q; list all with kubectl get llsd -A", n.Name, n.Namespace)
 }
 
 // Stacks returns the stacks that the flags select, sorted as the API server sorts them.
