@@ -106,6 +106,34 @@ func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDist
 	return m, nil
 }
 
+// stacks returns the stacks of the cluster that the flags select, or those with the names.
+func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaStackDistribution, error) {
+	if len(names) == 0 {
+		return r.cluster.Stacks(ctx)
+	}
+	found := make([]v1alpha2.LlamaStackDistribution, 0, len(names))
+	for _, name := range names {
+		stack, err := r.cluster.Stack(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, *stack)
+	}
+	return found, nil
+}
+
+// unreadable returns why a stack cannot be planned: ConfigMaps that the caller may not read.
+func (m *manifests) unreadable(object *v1alpha2.LlamaStackDistribution) []string {
+	var found []string
+	for _, use := range intent.ConfigMaps(object) {
+		key := objectKey{cmp.Or(use.Namespace, object.Namespace), use.Name}
+		if m.denied[key] && !use.Optional && m.configMaps[objectKey{object.Namespace, use.Name}] == nil {
+			found = append(found, fmt.Sprintf("%s: you may not read ConfigMap %q of namespace %q", use.Path, key.name, key.namespace))
+		}
+	}
+	return found
+}
+
 // running reads the Deployment of a stack, and the base that the operator keeps for it.
 func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*running, error) {
 	deployment := &appsv1.Deployment{}

@@ -37,7 +37,7 @@ Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams), newUpgradeCheckCommand(streams),
+	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams), newUpgradeCheckCommand(streams, root.Version),
 		newConvertCommand(streams), newImageCommand(streams), newBundleCommand(streams),
 		newMigrateCommand(streams, root.Version), newDiffCommand(streams, root.Version))
 	return root

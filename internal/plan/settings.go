@@ -85,3 +85,6 @@ func Origins(before, after *Plan) map[string]string {
 
 // Port returns the port of the server and of its Service.
 func (p *Plan) Port() string { return strconv.Itoa(int(p.Rendered.Inputs.Port)) }
+
+// Image returns the image of the server's container.
+func (p *Plan) Image() string { return p.Rendered.Inputs.Image }

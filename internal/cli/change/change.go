@@ -1,6 +1,8 @@
 package change
 
 import (
+	"slices"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
@@ -86,6 +88,9 @@ func Of(in Input) (Change, error) {
 	if found.Pods.replaces {
 		found.Data = data(in.After)
 	}
+	if slices.ContainsFunc(found.Data, func(loss Data) bool { return loss.Waits }) {
+		found.Pods.Restart = Blocked
+	}
 	found.Clients = clients(in.Before, in.After)
 	if in.Rename != nil {
 		found.rename(in.Rename)
@@ -95,7 +100,7 @@ func Of(in Input) (Change, error) {
 
 // Differs reports whether the edit changes anything.
 func (c *Change) Differs() bool {
-	return c.New || len(c.Configuration)+len(c.Objects)+len(c.Clients) > 0 || c.Pods.Restart == Restarts
+	return c.New || len(c.Configuration)+len(c.Objects)+len(c.Clients) > 0 || c.Pods.Restart == Restarts || c.Pods.Restart == Blocked
 }
 
 func warnings(in Input) []string {

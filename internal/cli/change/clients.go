@@ -82,3 +82,23 @@ func differences(kind string, was, is map[string]string) []Client {
 	}
 	return found
 }
+
+// String returns what changes in one line.
+func (c Client) String() string {
+	isAPI := strings.HasPrefix(c.What, "API ")
+	switch {
+	case c.To == "" && isAPI:
+		return "- " + c.What + ": not served any more"
+	case c.To == "" && strings.HasPrefix(c.What, "model "):
+		return "- " + c.What + ": " + c.From + " is not served any more"
+	case c.To == "":
+		return "- " + c.What + ": " + c.From
+	case c.From == "" && isAPI:
+		return "+ " + c.What + ": new"
+	case c.From == "":
+		return "+ " + c.What + ": " + c.To
+	default:
+		return "~ " + c.What + ": " + c.From + " -> " + c.To
+	}
+}
+

@@ -25,13 +25,16 @@ const (
 	Restarts Restart = "restart"
 	// Waits means that nothing happens to the pods while the stack is paused.
 	Waits Restart = "paused"
+	// Blocked means that the pods are not replaced until the user accepts the loss of data.
+	Blocked Restart = "blocked"
 )
 
 // Pods is what happens to the pods, and why.
 type Pods struct {
 	Restart Restart `json:"restart"`
-	// Why lists the parts of the pod template that change.
-	Why []string `json:"why,omitempty"`
+	// Why lists the causes. Template lists the fields of the pod template that show them.
+	Why      []string `json:"why,omitempty"`
+	Template []string `json:"template,omitempty"`
 	// How explains how the pods are replaced.
 	How string `json:"how,omitempty"`
 	// TriesFirst reports whether a preflight tries the change first. Preflight explains that.
@@ -65,7 +68,10 @@ func pods(in Input, objects []Object) (Pods, error) {
 	case in.Paused:
 		return Pods{Restart: Waits}, nil
 	}
-	found := Pods{Restart: Restarts, Why: why(in, objects), replaces: true}
+	found := Pods{Restart: Restarts, Why: causes(before.Inputs, after.Inputs), Template: template(objects), replaces: true}
+	if in.Held != "" {
+		found.Why = append(found.Why, "with the change comes what the operator held back: "+in.Held)
+	}
 	if wanted := after.Deployment.Spec.Replicas; wanted != nil && *wanted == 0 {
 		found.Restart, found.How = Stays, "the stack is scaled to zero: no pod runs, and the next one starts with the change"
 		return found, nil
@@ -88,34 +94,20 @@ func sameInputs(before, after *plan.Plan) (bool, error) {
 	return was == is, err
 }
 
-// maxWhy is the number of parts of the template that are listed.
-const maxWhy = 12
-
-// why lists the causes, each with the part of the pod template that shows it.
-func why(in Input, objects []Object) []string {
-	found := causes(in.Before.Rendered.Inputs, in.After.Rendered.Inputs)
-	const template = "spec.template."
+// template returns the fields of the pod template that change.
+func template(objects []Object) []string {
 	var paths []string
 	for i := range objects {
 		if objects[i].Kind != "Deployment" {
 			continue
 		}
 		for _, field := range objects[i].Fields {
-			if path, ok := strings.CutPrefix(field.Path, template); ok {
+			if path, ok := strings.CutPrefix(field.Path, "spec.template."); ok {
 				paths = append(paths, path)
 			}
 		}
 	}
-	if more := len(paths) - maxWhy; more > 0 {
-		paths = append(paths[:maxWhy:maxWhy], fmt.Sprintf("%d more", more))
-	}
-	if len(paths) > 0 {
-		found = append(found, "in the pod template: "+strings.Join(paths, ", "))
-	}
-	if in.Held != "" {
-		found = append(found, "with it comes what the operator held back: "+in.Held)
-	}
-	return found
+	return paths
 }
 
 // causes names the inputs of the pod template that differ.
@@ -156,6 +148,8 @@ func preflight(in Input, recreates bool) (runs bool, reason string) {
 		return false, "no pod serves that a failed change could harm"
 	case in.After.TriesChanges():
 		return true, "a pod tries the change before the pods that serve are replaced"
+	case in.After.PreflightMode() == "" && in.After.Rendered.Inputs.Compat != "":
+		return false, "a stack that was created as v1alpha1 is changed without one; set spec.workload.preflight to Always to try changes"
 	case in.After.PreflightMode() == v1alpha2.PreflightNever:
 		return false, "spec.workload.preflight is Never"
 	case !recreates:

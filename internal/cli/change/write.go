@@ -9,7 +9,7 @@ import (
 const (
 	// longest is the length of a value in the text.
 	longest = 60
-	// maxFields is the number of fields of an object in the text.
+	// maxFields is the number of fields in a list of the text.
 	maxFields = 20
 )
 
@@ -38,6 +38,8 @@ func (c *Change) verdict() string {
 		return "no difference"
 	case c.Pods.Restart == Restarts:
 		return "changes, and the pods restart"
+	case c.Pods.Restart == Blocked:
+		return "changes that wait until you accept the loss of data"
 	default:
 		return "changes, and the pods stay"
 	}
@@ -48,10 +50,20 @@ func (c *Change) writePods(page *bytes.Buffer) {
 		return
 	}
 	fmt.Fprintln(page, "\npods: "+map[Restart]string{
-		Starts: "start", Stays: "stay as they are", Restarts: "restart", Waits: "stay as they are until the stack is not paused any more",
+		Starts: "start", Stays: "stay as they are", Restarts: "restart", Waits: "stay as they are until the stack is not paused any more", Blocked: "stay as they are until you accept the loss of data",
 	}[c.Pods.Restart])
 	for _, text := range c.Pods.Why {
 		fmt.Fprintf(page, "  - %s\n", text)
+	}
+	if len(c.Pods.Template) > 0 {
+		fmt.Fprintln(page, "  - in the pod template:")
+	}
+	for i, path := range c.Pods.Template {
+		if i == maxFields {
+			fmt.Fprintf(page, "      and %d more; see -o diff\n", len(c.Pods.Template)-maxFields)
+			break
+		}
+		fmt.Fprintf(page, "      %s\n", path)
 	}
 	if c.Pods.How != "" {
 		fmt.Fprintf(page, "  - %s\n", c.Pods.How)
@@ -85,7 +97,7 @@ func (c *Change) writeClients(page *bytes.Buffer) {
 	}
 	heading(page, "for clients", len(c.Clients))
 	for _, client := range c.Clients {
-		fmt.Fprintf(page, "  %s %s: %s\n", sign(client.From != "", client.To != ""), client.What, arrow(client.From, client.To))
+		fmt.Fprintf(page, "  %s\n", client)
 	}
 }
 
