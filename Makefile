@@ -15,7 +15,7 @@ CACHE := .cache
 BIN := $(CACHE)/bin
 
 # The pure packages of ARCHITECTURE.md; the test in test/architecture keeps this list and its table equal.
-PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle \
+PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/change internal/cli/upgrade \
 	internal/convert internal/distribution internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/podtemplate \
 	internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/typecheck internal/validate
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))

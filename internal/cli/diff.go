@@ -98,7 +98,8 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 	if err != nil {
 		return asError(err)
 	}
-	changes := make([]change.Change, 0, len(d.found.stacks))
+	var compared []stack
+	var changes []change.Change
 	var problems []string
 	for _, s := range d.found.stacks {
 		changed, err := d.change(ctx, s)
@@ -109,12 +110,16 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 		if err != nil {
 			return &rejection{problems: []string{s.title() + ": " + err.Error()}, summary: "nothing is compared", code: codeError}
 		}
-		changes = append(changes, changed)
+		compared, changes = append(compared, s), append(changes, changed)
 	}
+	err = writeChanges(streams.Out, options.output, compared, changes)
 	if len(problems) > 0 {
-		return &rejection{problems: problems, summary: "nothing is compared", code: codeError}
+		return &rejection{
+			problems: problems, code: codeError,
+			summary: fmt.Sprintf("%d of %d stacks are not compared", len(d.found.stacks)-len(changes), len(d.found.stacks)),
+		}
 	}
-	return writeChanges(streams.Out, options.output, d.found.stacks, changes)
+	return err
 }
 
 // asError returns an error whose exit code is not that of a difference.
@@ -145,7 +150,7 @@ func writeChanges(out io.Writer, form string, stacks []stack, changes []change.C
 			one.Write(&page, stacks[i].file)
 		}
 	}
-	if form == formJSON || form == formYAML {
+	if len(changes) > 0 && (form == formJSON || form == formYAML) {
 		if err := writeData(&page, form, changes); err != nil {
 			return err
 		}
@@ -176,7 +181,7 @@ func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, ve
 		if err != nil {
 			return nil, err
 		}
-		d.reader, namespace = newReader(cluster), cluster.Namespace
+		d.reader, namespace = newReader(cluster, version), cluster.Namespace
 	}
 	from := sources{files: o.files, namespace: namespace}
 	if d.reader == nil {

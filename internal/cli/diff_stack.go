@@ -42,7 +42,7 @@ func (d *differ) change(ctx context.Context, s stack) (change.Change, error) {
 	in.Paused = names.Paused(sides.annotations)
 	in.Open = append(in.Open, openSecrets(in.After)...)
 	if d.reader != nil {
-		in.Open = append(in.Open, d.reader.unseen...)
+		in.Open = append(in.Open, d.reader.unknown...)
 	}
 	if s.older {
 		in.Rename = convert.OlderPaths

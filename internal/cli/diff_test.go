@@ -73,6 +73,17 @@ func TestDiffAsJSON(t *testing.T) {
 	}
 }
 
+// A broken manifest hides none of the others.
+func TestDiffOfSeveral(t *testing.T) {
+	files := stack(`{distribution: {name: startr}}`) + "---\n" + strings.Replace(stack(simple), "name: demo", "name: other", 1)
+	got := run(t, files, "diff", "-f", "-", "--previous", "testdata/diff/nothing/before.yaml")
+	if got.code != 2 {
+		t.Errorf("exit code %d, want 2", got.code)
+	}
+	contains(t, got.out, "default/other (-): new")
+	contains(t, got.err, `unknown distribution "startr"`, "1 of 2 stacks are not compared")
+}
+
 // An error is never the exit code of a difference.
 func TestDiffErrors(t *testing.T) {
 	valid := filepath.Join("testdata/diff/nothing/before.yaml")

@@ -24,13 +24,15 @@ import (
 // reader reads what stacks refer to, each object once. It never reads Secrets. What the caller may not read is recorded.
 type reader struct {
 	cluster *kube.Cluster
+	// version is that of the command.
+	version string
 	// configMaps holds the ConfigMaps that were read. Nil means that a ConfigMap does not exist or may not be read.
 	configMaps map[objectKey]*corev1.ConfigMap
 	// deniedMaps holds those that the caller may not read.
 	deniedMaps map[objectKey]bool
 	config     operatorconfig.Config
-	// unseen lists what the caller may not read.
-	unseen []string
+	// unknown lists what is not known: above all, what the caller may not read.
+	unknown []string
 }
 
 var (
@@ -38,14 +40,22 @@ var (
 	deploymentResource = schema.GroupResource{Group: appsv1.GroupName, Resource: "deployments"}
 )
 
-func newReader(cluster *kube.Cluster) *reader {
-	return &reader{cluster: cluster, configMaps: map[objectKey]*corev1.ConfigMap{}, deniedMaps: map[objectKey]bool{}}
+func newReader(cluster *kube.Cluster, version string) *reader {
+	return &reader{cluster: cluster, version: version, configMaps: map[objectKey]*corev1.ConfigMap{}, deniedMaps: map[objectKey]bool{}}
 }
 
-// denied records once what the caller may not read.
-func (r *reader) denied(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(r.unseen, text) {
-		r.unseen = append(r.unseen, text)
+// missing records once what is not known.
+func (r *reader) missing(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.unknown, text) {
+		r.unknown = append(r.unknown, text)
+	}
+}
+
+// compareVersion records that the operator of a stack is of another version, because it may plan differently.
+func (r *reader) compareVersion(stack *v1alpha2.LlamaStackDistribution) {
+	if known := stack.Status.Version; known != nil && known.OperatorVersion != "" && known.OperatorVersion != r.version {
+		r.missing("the operator is of version %s and this command of version %s; the operator may plan differently",
+			known.OperatorVersion, r.version)
 	}
 }
 
@@ -58,7 +68,7 @@ func (r *reader) read(ctx context.Context, resource schema.GroupResource, key ob
 	case apierrors.IsNotFound(err):
 		return false, nil
 	case apierrors.IsForbidden(err):
-		r.denied("%v", kube.Explain(err, "get", resource, key.namespace))
+		r.missing("%v", kube.Explain(err, "get", resource, key.namespace))
 		if resource == configMapResource {
 			r.deniedMaps[key] = true
 		}
@@ -136,6 +146,7 @@ func (m *manifests) unreadable(object *v1alpha2.LlamaStackDistribution) []string
 
 // running reads the Deployment of a stack, and the base that the operator keeps for it.
 func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*running, error) {
+	r.compareVersion(stack)
 	deployment := &appsv1.Deployment{}
 	exists, err := r.read(ctx, deploymentResource, objectKey{stack.Namespace, stack.Name}, deployment)
 	if err != nil {
@@ -168,7 +179,7 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 	err = r.cluster.List(ctx, list, byName, client.Limit(1))
 	switch {
 	case apierrors.IsForbidden(err):
-		r.denied("the operator's ConfigMap %s is not read, because you may not list configmaps in all namespaces; images and limits of it "+
+		r.missing("the operator's ConfigMap %s is not read, because you may not list configmaps in all namespaces; images and limits of it "+
 			"do not count here: give it with --operator-config", names.OperatorConfigMap)
 		return nil
 	case err != nil:

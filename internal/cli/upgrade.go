@@ -173,10 +173,10 @@ func (o *upgradeOptions) ofCluster(ctx context.Context, stdin io.Reader, p print
 	if err != nil {
 		return nil, err
 	}
-	r := newReader(cluster)
+	r := newReader(cluster, version)
 	reports, err := o.ofReader(ctx, stdin, p, r, args)
-	for _, text := range r.unseen {
-		p.warning("not seen: " + text)
+	for _, text := range r.unknown {
+		p.warning("not known: " + text)
 	}
 	if _, said := errors.AsType[*rejection](err); err != nil && !said {
 		err = &rejection{problems: []string{err.Error()}, summary: "nothing is known of the cluster"}
@@ -201,6 +201,7 @@ func (o *upgradeOptions) ofReader(ctx context.Context, stdin io.Reader, p printe
 			p.line("%d of %d stacks", i, len(stacks))
 		}
 		object := &stacks[i]
+		r.compareVersion(object)
 		m, err := r.references(ctx, object)
 		if err != nil {
 			return nil, err

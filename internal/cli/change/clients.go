@@ -101,4 +101,3 @@ func (c Client) String() string {
 		return "~ " + c.What + ": " + c.From + " -> " + c.To
 	}
 }
-
