@@ -249,7 +249,7 @@ func TestManyReasons(t *testing.T) {
 		t.Errorf("%d reasons, the last is %v", len(got.Stays), got.Stays[len(got.Stays)-1])
 	}
 	sized := absorb.Config(inputOf(t, stackOf(t, starter), text+strings.Repeat("# \n", baseconfig.MaxSize)))
-	if len(sized.Stays) != 1 || !strings.Contains(sized.Stays[0].Why, "more than the 786432") {
+	if len(sized.Stays) != 1 || !strings.Contains(sized.Stays[0].Why, "at most 786432") {
 		t.Errorf("too large: %v", sized.Stays)
 	}
 }

@@ -42,7 +42,7 @@ func valueOf(node *yaml.Node) (any, error) {
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			key, isText := scalarOf(node.Content[i]).(string)
 			if !isText {
-				return nil, fmt.Errorf("line %d: the key %q is no text; quote it", node.Content[i].Line, node.Content[i].Value)
+				return nil, fmt.Errorf("line %d: the key %q is not a string; quote it", node.Content[i].Line, node.Content[i].Value)
 			}
 			value, err := valueOf(node.Content[i+1])
 			if err != nil {

@@ -13,7 +13,7 @@ import (
 // InForce reports whether the live object is what an apply of wanted by the manager would result in: the manager owns
 // exactly the fields that wanted has, and each has wanted's value. If another client changes a field, the manager no
 // longer owns it, so drift is detected. If a field is no longer wanted, the manager still owns it, so that is detected
-// too. A restart costs no write, because all of this is stored in the object itself.
+// too. A restart costs no write, because all of this is stored in the object itself (decision 0019).
 func InForce(wanted, live *unstructured.Unstructured, manager string) bool {
 	owned := ownedFields(live, live.GetAPIVersion(), manager)
 	if owned == nil {

@@ -272,13 +272,13 @@ func TestDamaged(t *testing.T) {
 		want   string
 	}{
 		{"not an archive", func([]byte) []byte { return []byte("PK\x03\x04" + strings.Repeat("x", 2000)) }, "not a tar archive"},
-		{"empty", func([]byte) []byte { return nil }, "it has no index.json"},
+		{"empty", func([]byte) []byte { return nil }, "it does not contain index.json"},
 		{"cut off", func(content []byte) []byte { return content[:len(content)*2/3] }, ""},
 		{"a blob is another one", func(content []byte) []byte {
 			at := bytes.Index(content, []byte("blobs/sha256/"))
 			content[at+512+100] ^= 1
 			return content
-		}, "does not have its digest"},
+		}, "does not match its digest"},
 		{"a blob is missing", func(content []byte) []byte {
 			return bytes.ReplaceAll(content, []byte("blobs/sha256/"), []byte("blobs/sha257/"))
 		}, ""},
@@ -340,7 +340,7 @@ func TestOnePlaceForTwo(t *testing.T) {
 	from, images := source(t)
 	images[1].Reference = "quay.io/ogxai/distribution-starter:0.7.1"
 	err := bundle.Write(t.Context(), io.Discard, from, images, nil)
-	if err == nil || !strings.Contains(err.Error(), "both go to") {
+	if err == nil || !strings.Contains(err.Error(), "have the same destination") {
 		t.Errorf("error %v", err)
 	}
 	if err := bundle.Write(t.Context(), io.Discard, from, images[:1], []bundle.File{{Name: "a"}, {Name: "a"}}); err == nil || !strings.Contains(err.Error(), "twice") {

@@ -66,7 +66,9 @@ func newMirrored(images []bundle.Image, places []name.Reference, registry string
 func (m *mirrored) write(page *bytes.Buffer, p printer, form string) error {
 	for _, server := range distribution.Known(nil) {
 		if m.has(server+"@") && m.overrides[server] == "" {
-			p.note(fmt.Sprintf("the bundle does not have the default release of %q: stacks have to name one with spec.distribution.version", server))
+			p.note(fmt.Sprintf("the bundle does not contain the default release of %q: set spec.distribution.version in "+
+				"stacks of this distribution",
+				server))
 		}
 	}
 	switch form {
@@ -137,7 +139,8 @@ func (m *mirrored) variables(page *bytes.Buffer, p printer) error {
 		}
 	}
 	if len(env) == 0 {
-		p.warning("the bundle has the default release of no distribution, and variables can name no other")
+		p.warning("the bundle does not contain the default release of any distribution, and variables can only name " +
+			"default releases")
 	}
 	return writeYAML(page, map[string]any{"env": env})
 }

@@ -30,8 +30,8 @@ type clusterFlags struct {
 }
 
 func (f *clusterFlags) add(command *cobra.Command) {
-	command.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file; unset: $KUBECONFIG, else ~/.kube/config")
-	command.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig; unset: its current one")
+	command.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, or ~/.kube/config)")
+	command.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig (default: its current context)")
 }
 
 // client returns a client for CustomResourceDefinitions, stacks and the objects that belong to a stack.
@@ -52,12 +52,12 @@ func (f *clusterFlags) client(version string) (client.Client, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, appsv1.AddToScheme, corev1.AddToScheme} {
 		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("make a scheme: %w", err)
+			return nil, fmt.Errorf("create a scheme: %w", err)
 		}
 	}
 	found, err := client.New(config, client.Options{Scheme: scheme, Mapper: knownKinds()})
 	if err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
+		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	return found, nil
 }

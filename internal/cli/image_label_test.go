@@ -197,7 +197,7 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 	if got.code != 0 {
 		t.Fatal(got.err)
 	}
-	contains(t, got.err, "entries of the index that are no images to run, as attestations are: 1; they stay", "ok: "+server.host+"/team/server:labelled is sha256:")
+	contains(t, got.err, "index entries that are not runnable images, such as attestations: 1; they are kept", "ok: "+server.host+"/team/server:labelled is sha256:")
 	after, untouched := indexOf("labelled"), indexOf("prod")
 	for i := range before.Manifests {
 		if before.Manifests[i].Digest != untouched.Manifests[i].Digest {
@@ -275,7 +275,7 @@ func TestImageCredentials(t *testing.T) {
 		if got.code != 1 || strings.Contains(got.err, "wrong") {
 			t.Errorf("%v: exit code %d\n%s", args, got.code, got.err)
 		}
-		contains(t, got.err, "status 401 Unauthorized", "log in with docker login")
+		contains(t, got.err, "status 401 Unauthorized", "run docker login")
 	}
 	server.logIn(t, "s3cret")
 	for _, args := range [][]string{{"label", written, "--config", config, "--push"}, {"inspect", written}} {
@@ -316,7 +316,7 @@ func TestImageLabelRefuses(t *testing.T) {
 		"no such image":       {server.host + "/team/none:1", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code NAME_UNKNOWN"},
 		"no such tag":         {server.host + "/team/server:none", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code MANIFEST_UNKNOWN"},
 		"not a name":          {"UPPER/case:1", []string{"--config", file("config.yaml")}, 1, `parse image "UPPER/case:1"`},
-		"config too large":    {written, []string{"--config", file("large.yaml")}, 1, "large.yaml: is larger than the 786432 bytes that it may have"},
+		"config too large":    {written, []string{"--config", file("large.yaml")}, 1, "large.yaml: is larger than 786432 bytes, which is the limit"},
 		"config empty":        {written, []string{"--config", file("empty.yaml")}, 1, "empty.yaml: is empty"},
 		"config no mapping":   {written, []string{"--config", file("text.yaml")}, 1, "text.yaml: base config: "},
 		"config no YAML":      {written, []string{"--config", file("tab.yaml")}, 1, "line 2 is indented with a tab"},
@@ -325,13 +325,13 @@ func TestImageLabelRefuses(t *testing.T) {
 		"config API":          {written, []string{"--config", file("api.yaml")}, 1, `apis[1]: the server release 0.7 has no API "nothing"`},
 		"provider":            {written, []string{"--provider", file("provider.yaml")}, 1, `line 6: spec.providerType is "custom", which is not a provider type`},
 		"no file":             {written, []string{"--config", file("none.yaml")}, 2, "none.yaml: no such file"},
-		"nothing":             {written, nil, 2, "there is nothing to write: give --config, --provider or --release"},
+		"nothing":             {written, nil, 2, "nothing to write; set --config, --provider or --release"},
 		"release":             {written, []string{"--release", "9.9"}, 2, `--release: unknown server release "9.9"`},
-		"tag":                 {written, []string{"--release", "0.7", "--tag", "a/b"}, 2, `--tag: "a/b" is not a tag`},
-		"output":              {written, []string{"--release", "0.7", "-o", "xml"}, 2, `--output: "xml" is none of`},
-		"digest without tag":  {pinned, []string{"--release", "0.7"}, 2, "is named by its digest, so that nothing says which tag it gets: give --tag"},
+		"tag":                 {written, []string{"--release", "0.7", "--tag", "a/b"}, 2, `--tag: "a/b" is not a valid tag`},
+		"output":              {written, []string{"--release", "0.7", "-o", "xml"}, 2, `--output: "xml" is not a valid format; use one of`},
+		"digest without tag":  {pinned, []string{"--release", "0.7"}, 2, "is named by its digest, so the tag to write is not known; set --tag"},
 		"index within index":  {nested, []string{"--release", "0.7"}, 1, "manifests[0]: is an index within an index"},
-		"artifact":            {artifact, []string{"--release", "0.7"}, 1, `its configuration is of type "application/vnd.example.chart": it is no image to run`},
+		"artifact":            {artifact, []string{"--release", "0.7"}, 1, `its configuration is of type "application/vnd.example.chart": it is not a runnable image`},
 		"index of no image":   {nothing, []string{"--release", "0.7"}, 1, "the index has no image"},
 		"no layout":           {"oci:" + folder, []string{"--release", "0.7"}, 1, "is not an OCI layout: it has no index.json"},
 		"no image in layout":  {"oci:" + makeLayout(t, nil, nil), []string{"--release", "0.7"}, 1, "has no image"},
@@ -358,8 +358,8 @@ func TestImageLabelReadOnly(t *testing.T) {
 		want         string
 	}{
 		"no uploads":   {http.MethodPost, "/blobs/", http.StatusMethodNotAllowed, "write blob sha256:"},
-		"no rights":    {http.MethodPost, "/blobs/", http.StatusForbidden, "log in with docker login, as a user who may do that"},
-		"no manifests": {http.MethodPut, "/manifests/", http.StatusMethodNotAllowed, `:0.7.3": the registry answers with status 405 Method Not Allowed and code UNSUPPORTED`},
+		"no rights":    {http.MethodPost, "/blobs/", http.StatusForbidden, "run docker login as a user with the required permissions"},
+		"no manifests": {http.MethodPut, "/manifests/", http.StatusMethodNotAllowed, `:0.7.3": the registry responds with status 405 Method Not Allowed and code UNSUPPORTED`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server.instead(func(http.ResponseWriter, *http.Request) bool { return false })
@@ -378,7 +378,7 @@ func TestImageLabelReadOnly(t *testing.T) {
 			if got.code != 1 || got.out != "" || strings.Contains(got.err, "hostile") {
 				t.Errorf("exit code %d, output %q\n%s", got.code, got.out, got.err)
 			}
-			contains(t, got.err, tc.want, "the image stays as it is")
+			contains(t, got.err, tc.want, "the image is unchanged")
 			if inspected := run(t, "", "image", "inspect", written, "--insecure"); inspected.code != 1 {
 				t.Errorf("the image has labels:\n%s", inspected.out)
 			}

@@ -63,16 +63,16 @@ func TestSurvey(t *testing.T) {
 	if got.code != 1 {
 		t.Errorf("exit code %d, want 1: stacks are refused\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "2 of 4 stacks are refused as they are")
+	contains(t, got.err, "2 of 4 stacks are rejected in their present form")
 	before := readSurvey(t, got)
 	one := before.Stacks[0]
 	if one.Version != "v1alpha1" || one.Name != "plain" || len(one.Adopted) > 0 || !cmp.Equal(one.NotAdopted, []string{"Deployment/plain"}) {
 		t.Errorf("told of what the operator before runs: %+v", one)
 	}
 	contains(t, one.NextRollOut, "stay as they were rendered before")
-	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; it is in the manifest that was applied last`)
+	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the last applied manifest contains it`)
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
-	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `ConfigMap "mine" of namespace "team-a" may not be read: its annotation llamastack.io/allow-namespaces`)
+	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack may not use ConfigMap "mine" of namespace "team-a": add to its annotation llamastack.io/allow-namespaces`)
 	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `Deployment/taken is controlled by LlamaStackDistribution "taken": delete it`)
 
 	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
@@ -103,11 +103,11 @@ func TestSurveyWithoutRights(t *testing.T) {
 	if got.code != 0 {
 		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "warning: not seen: the operator's ConfigMap: stacks are judged as if there was none")
-	contains(t, got.err, `warning: not seen: ConfigMaps of namespace "default"`)
-	contains(t, got.err, `warning: not seen: Deployment objects of namespace "default": whether they are adopted is not known`)
+	contains(t, got.err, "warning: not read: the operator's ConfigMap: stacks are checked as if it did not exist")
+	contains(t, got.err, `warning: not read: ConfigMaps of namespace "default"`)
+	contains(t, got.err, `warning: not read: Deployment objects of namespace "default": their adoption state is not known`)
 	if found := readSurvey(t, got); len(found.Stacks) != count+1 || len(found.Unseen) < 3 {
-		t.Errorf("%d stacks, not seen: %q", len(found.Stacks), found.Unseen)
+		t.Errorf("%d stacks, not read: %q", len(found.Stacks), found.Unseen)
 	}
 	nobody := impersonating(t, c, "nobody")
 	got = run(t, "", "migrate", "--dry-run", "--kubeconfig", nobody)
@@ -115,7 +115,7 @@ func TestSurveyWithoutRights(t *testing.T) {
 		t.Errorf("without any right: exit code %d, want 1", got.code)
 	}
 	contains(t, got.err, "is forbidden")
-	contains(t, got.err, "name a namespace of yours with --namespace")
+	contains(t, got.err, "set --namespace to a namespace that you may read")
 }
 
 func TestSurveyOfFiles(t *testing.T) {
@@ -132,8 +132,8 @@ func TestSurveyOfFiles(t *testing.T) {
 		contains(t, got.out, want)
 	}
 	contains(t, run(t, older(`{server: {distribution: {image: "quay.io/team/llama:latest"}}}`), "migrate", "--dry-run", "-f", "-").out,
-		`by hand  spec.server.distribution.image: "quay.io/team/llama:latest": the release of its server is not known here`)
-	contains(t, run(t, stack(simple), "migrate", "--dry-run", "-f", "-", "-o", "xml").err, `--output: "xml" is none of table, json, yaml`)
+		`by hand  spec.server.distribution.image: "quay.io/team/llama:latest": this command cannot determine the release of the server in this image`)
+	contains(t, run(t, stack(simple), "migrate", "--dry-run", "-f", "-", "-o", "xml").err, `--output: "xml" is not a valid format; use one of table, json, yaml`)
 	contains(t, run(t, "", "migrate", "--storage", "v1alpha1", "-n", "a").err, "none of the others can be")
 }
 

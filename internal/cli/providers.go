@@ -27,18 +27,19 @@ func newProvidersCommand(streams Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "providers [TYPE]",
 		Short: "List the provider types of a server release, or the keys of one",
-		Long: `List the provider types of a server release: what fields endpoint and apiKey
-become, and which other keys a type needs. With a type, bare or full, every key of
-its settings: its type, whether it is required or secret, its default.`,
+		Long: `List the provider types of a server release. The list shows the keys that the fields
+endpoint and apiKey set, and the other keys that a type requires. With a type, in its
+short or full form, list every key of its settings: the type of the key, whether it is
+required or secret, and its default.`,
 		Example: `  kubectl llamastack providers --api inference
 
-  # every key of one type, as an older release reads it
+  # list every key of one type in an older release
   kubectl llamastack providers vllm --release 0.3`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runProviders(streams.Out, options, args) },
 	}
 	command.Flags().StringVar(&options.release, "release", release.DefaultLine(), "the server release, for example 0.7 or 0.7.3")
-	command.Flags().StringVar(&options.api, "api", "", "only types of this API, for example inference or vectorIo")
+	command.Flags().StringVar(&options.api, "api", "", "API of the types to list, for example inference or vectorIo")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	completeReleases(command, "release")
 	return command
@@ -109,7 +110,7 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 	if slices.Contains(apis, name) {
 		return []string{name}, nil
 	}
-	remedy := "it has " + strings.Join(camelCased(apis), ", ")
+	remedy := "use one of " + strings.Join(camelCased(apis), ", ")
 	if nearest := suggest.Nearest(name, apis); nearest != "" {
 		remedy = fmt.Sprintf("did you mean %q?", draft.APIField(nearest))
 	}
@@ -205,7 +206,7 @@ func note(kind *provider.Type) string {
 	case kind.Deprecated != "":
 		return "deprecated: " + kind.Deprecated
 	case kind.EndpointIgnored:
-		return "calls the public service, whatever its endpoint"
+		return "calls the public service and ignores its endpoint"
 	default:
 		return ""
 	}

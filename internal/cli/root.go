@@ -24,12 +24,13 @@ type Streams struct {
 func NewCommand(streams Streams, version string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-llamastack",
-		Short: "Look at what the Llama Stack operator makes of a manifest, without a cluster",
-		Long: `Look at what the Llama Stack operator makes of a LlamaStackDistribution
-without a cluster: the same code that runs in the operator reads your files.
-One verb works on a cluster, migrate, and two on images, image and bundle.
+		Short: "Show what the Llama Stack operator does with a manifest, without a cluster",
+		Long: `Show what the Llama Stack operator does with a LlamaStackDistribution, without a
+cluster. The commands run the operator's own code on your files. Only the command
+migrate works on a cluster. The commands image and bundle work on images.
 
-Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack.yaml`,
+If kubectl-llamastack is on the PATH, it is also a kubectl plugin:
+kubectl llamastack render -f stack.yaml`,
 		Version:       versionOr(version),
 		SilenceUsage:  true,
 		SilenceErrors: true,

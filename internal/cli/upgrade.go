@@ -50,7 +50,7 @@ that they refer to, writes nothing, and names what you may not read.
 The operator does not change the release of a stack with spec.distribution.image.
 Such a stack is pinned.
 
-The exit code is 1 when a stack would not boot.`,
+The exit code is 1 when a stack would not start.`,
 		Example: `  kubectl llamastack upgrade-check -f stack.yaml --to 0.8
 
   # all stacks of a cluster
@@ -126,7 +126,7 @@ func runUpgradeCheck(ctx context.Context, stdin io.Reader, streams Streams, vers
 		_, err = page.WriteTo(streams.Out)
 	}
 	if wrong := upgrade.Refusals(reports); err == nil && wrong > 0 {
-		err = &rejection{summary: fmt.Sprintf("%d of %d would not boot on release %s", wrong, len(reports), options.to)}
+		err = &rejection{summary: fmt.Sprintf("%d of %d stacks would not start on release %s", wrong, len(reports), options.to)}
 	}
 	return err
 }

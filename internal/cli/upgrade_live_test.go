@@ -44,15 +44,15 @@ func TestUpgradeCheckOfCluster(t *testing.T) {
 	if got.code != 1 {
 		t.Errorf("exit code %d, want 1\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "1 of 5 would not boot on release 1.5")
+	contains(t, got.err, "1 of 5 stacks would not start on release 1.5")
 	for name, want := range map[string]string{
-		"boots": "boots", "pinned": "pinned", "refused": "would not boot", "gone": "being deleted", "mapped": "boots",
+		"boots": "starts", "pinned": "pinned", "refused": "would not start", "gone": "being deleted", "mapped": "starts",
 	} {
 		if words := fields(t, got.out, "team-a", name); strings.Join(words[4:4+len(strings.Fields(want))], " ") != want {
 			t.Errorf("%s is shown as %q", name, words)
 		}
 	}
-	contains(t, got.out, "\nteam-a/refused: 0.7 to 1.5: would not boot\n", "  1. spec.resources.shields[0] (stops the upgrade)\n", "need no action; see their details")
+	contains(t, got.out, "\nteam-a/refused: 0.7 to 1.5: would not start\n", "  1. spec.resources.shields[0] (stops the upgrade)\n", "need no action; see their details")
 	lists := 0
 	for _, request := range c.requests {
 		if request == "GET "+allStacks {

@@ -82,7 +82,7 @@ func TestProvidersRefuses(t *testing.T) {
 		{[]string{"vllm", "--api", "safety"}, `has no provider type "vllm"; see kubectl llamastack providers --release 0.7`},
 		{[]string{"--api", "messages"}, `has no API "messages" with providers; release 0.8 is the first that has it`},
 		{[]string{"--release", "9.9"}, `--release: unknown server release "9.9"; known release lines: 0.2`},
-		{[]string{"-o", "xml"}, `--output: "xml" is none of table, json, yaml`},
+		{[]string{"-o", "xml"}, `--output: "xml" is not a valid format; use one of table, json, yaml`},
 	} {
 		got := run(t, "", append([]string{"providers"}, tc.args...)...)
 		if got.code != 2 || got.out != "" {
@@ -118,7 +118,7 @@ func TestRenderExplain(t *testing.T) {
 		t.Errorf("--explain -o config: exit code %d, want 2", wrong.code)
 	}
 	// Nothing is generated, so there is nothing to explain.
-	contains(t, run(t, stack("{distribution: {name: starter}}"), "render", "-f", "-", "--explain").out, "nothing is generated")
+	contains(t, run(t, stack("{distribution: {name: starter}}"), "render", "-f", "-", "--explain").out, "generates no configuration")
 }
 
 func TestRenderRelease(t *testing.T) {
@@ -137,7 +137,7 @@ func TestRenderRelease(t *testing.T) {
 	if image.code != 1 {
 		t.Errorf("an image by another release: exit code %d, want 1", image.code)
 	}
-	contains(t, image.err, `spec.distribution.image: "example.com/a:1": the release is that of the image`)
+	contains(t, image.err, `spec.distribution.image: "example.com/a:1": the image determines the release`)
 }
 
 // A note reports the model name that clients have to send if it differs from the spec. upgrade-check reports that
@@ -147,9 +147,9 @@ func TestPublicModels(t *testing.T) {
   resources: {models: [llama, {name: fast, providerModelId: meta/llama-70b}]}}`
 	for _, verb := range []string{"render", "validate"} {
 		contains(t, run(t, stack(spec), verb, "-f", "-").err,
-			`note: -: demo: spec.resources.models[0]: clients call this model "vllm/llama"`,
-			`note: -: demo: spec.resources.models[1]: clients call this model "vllm/meta/llama-70b"`,
-			`spec.resources.models[1].name: the server release 0.7 drops this name because of providerModelId`)
+			`note: -: demo: spec.resources.models[0]: the name of this model for clients is "vllm/llama"`,
+			`note: -: demo: spec.resources.models[1]: the name of this model for clients is "vllm/meta/llama-70b"`,
+			`spec.resources.models[1].name: the server release 0.7 ignores this name because providerModelId is set`)
 	}
 	got := run(t, stack(spec), "upgrade-check", "-f", "-", "--to", "1.0")
 	contains(t, got.out, "~ model fast: vllm/meta/llama-70b -> vllm/fast\n")
@@ -157,9 +157,9 @@ func TestPublicModels(t *testing.T) {
 
 // A note reports what only the image of an external provider contains, and when it is read.
 func TestExternalProviders(t *testing.T) {
-	const note = `externalProviders.inference[0]: image "r/a:1" is not read here; in a cluster its label io.llamastack.provider, ` +
-		`or the pod when it starts, tells type and module of "openai", and whether it is one of the API that it is listed under; ` +
-		`the pod then checks whether its package fits the server`
+	const note = `externalProviders.inference[0]: this command does not read image "r/a:1"; in a cluster, the operator reads its label ` +
+		`io.llamastack.provider, or the pod reads the image when it starts; this determines the type and the module of "openai", ` +
+		`and whether it serves the API that it is listed under; the pod then checks whether its package fits the server`
 	const external = `externalProviders: {inference: [{providerId: openai, image: "r/a:1", config: {a: 1}}]}`
 	for _, verb := range []string{"render", "validate"} {
 		got := run(t, stack("{distribution: {name: starter}, "+external+"}"), verb, "-f", "-")
@@ -167,7 +167,7 @@ func TestExternalProviders(t *testing.T) {
 			t.Errorf("%s: exit code %d", verb, got.code)
 		}
 		contains(t, got.err, "note: -: demo: spec."+note,
-			`warning: -: demo: spec.externalProviders.inference[0].providerId: the external provider "openai" takes the place of the configuration's own, remote::openai`)
+			`warning: -: demo: spec.externalProviders.inference[0].providerId: the external provider "openai" replaces the configuration's own provider of type remote::openai`)
 	}
 	older := strings.Replace(stack("{server: {distribution: {name: starter}, "+external+"}}"), "v1alpha2", "v1alpha1", 1)
 	contains(t, run(t, older, "validate", "-f", "-").err, "note: -: demo: spec.server."+note)
@@ -187,7 +187,7 @@ func TestUpgradeCheck(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("exit code %d\n%s%s", got.code, got.out, got.err)
 	}
-	contains(t, got.out, "demo: "+line+" to "+match.Release.Version+": boots")
+	contains(t, got.out, "demo: "+line+" to "+match.Release.Version+": starts")
 	contains(t, got.out, "needs action: nothing", " -> docker.io/ogxai/distribution-starter:"+match.Release.Version+"\n")
 	same := run(t, stack(simple), "upgrade-check", "-f", "-", "--from", match.Release.Version, "--to", match.Release.Version, "-o", "json")
 	var upgrades []struct {
@@ -202,8 +202,8 @@ func TestUpgradeCheck(t *testing.T) {
 	if unknown.code != 1 {
 		t.Errorf("exit code %d, want 1", unknown.code)
 	}
-	contains(t, unknown.out, "would not boot", "(stops the upgrade)", `"9.9"`)
-	contains(t, unknown.err, "1 of 1 would not boot on release 9.9")
+	contains(t, unknown.out, "would not start", "(stops the upgrade)", `"9.9"`)
+	contains(t, unknown.err, "1 of 1 stacks would not start on release 9.9")
 }
 
 // TestDocumentation compares docs/cli.md with the actual commands and flags.

@@ -48,7 +48,7 @@ func forged(path, seen, value string) string {
 // A forged annotation restores nothing that the version can show. Such an object is converted as if it had no
 // annotation.
 func TestForgedDataIsIgnored(t *testing.T) {
-	const notOurs, noPlace, otherType, visible = "not as conversion writes it", "is no place of it", "another type", "something else than the fields"
+	const notOurs, noPlace, otherType, visible = "the form that the conversion writes", "is not a valid path", "the type of its field", "contradicts the fields"
 	for name, c := range map[string]struct {
 		in, data, want string
 	}{

@@ -8,7 +8,7 @@ type Package struct {
 	API string
 	// Type is the provider's type: remote::custom-vllm.
 	Type string
-	// Module is the Python module that the server imports: my_org.custom_vllm.
+	// Module is the Python module that the server imports: my_org.custom_vllm (server fact 68).
 	Module string
 	// Wheel is the path of the package's wheel below /lls-provider, and DependencyWheels are those of its dependencies.
 	// Without any, all wheels of /lls-provider/packages are installed.

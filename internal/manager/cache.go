@@ -25,10 +25,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// cacheOptions limits the caches to what the operator uses: children by their label; pods and ReplicaSets by the label
-// in every stack's selector, or by that of a preflight; events about volume claims; and ConfigMaps and Secrets as
-// metadata, of which foreign ones keep only name and version. A read of any kind that is not watched fails instead of
-// starting a watch.
+// cacheOptions limits the caches to what the operator uses. Children are selected by their label, and pods and
+// ReplicaSets by the label in every stack's selector or by that of a preflight. Events are limited to those about
+// PersistentVolumeClaims. ConfigMaps and Secrets are cached as metadata, and foreign ones keep only name and version. A
+// read of any kind that is not watched fails instead of starting a watch (decision 0016).
 func cacheOptions(namespaces []string) cache.Options {
 	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}), Transform: apply.NewSharedFields().Transform}
 	workload := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}), Transform: stripWorkload}
@@ -119,7 +119,7 @@ func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.
 	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
 	found, err := cache.New(config, options)
 	if err != nil {
-		return nil, fmt.Errorf("make a cache of %s: %w", what, err)
+		return nil, fmt.Errorf("create a cache of %s: %w", what, err)
 	}
 	if err := mgr.Add(everyReplica{found}); err != nil {
 		return nil, fmt.Errorf("add the cache of %s: %w", what, err)

@@ -35,7 +35,7 @@ func TestStandardLog(t *testing.T) {
 		},
 		"something else": {
 			"http: Accept error: " + strings.Repeat("x", 2*maxLine), zapcore.InfoLevel,
-			map[string]any{"level": "info", "msg": "A library says", "message": "http: Accept error: " + strings.Repeat("x", maxLine-23) + "…"},
+			map[string]any{"level": "info", "msg": "A library logged a message", "message": "http: Accept error: " + strings.Repeat("x", maxLine-23) + "…"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

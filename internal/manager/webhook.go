@@ -66,7 +66,7 @@ func withCertificate(
 		Namespace: options.OperatorNamespace, Service: names.WebhookService, Recorder: mgr.GetEventRecorder(names.EventReporter),
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("make the certificate of the webhooks: %w", err)
+		return nil, nil, fmt.Errorf("create the certificate of the webhooks: %w", err)
 	}
 	settings.TLSOpts = append(settings.TLSOpts, func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate })
 	server := webhook.NewServer(settings)

@@ -161,13 +161,15 @@ func (w *writer) index(given, settings map[string]any) {
 			continue
 		}
 		if settings["vector_index"] != nil {
-			w.leaveOut(fieldPath(slices.Concat(w.from, from, []string{kind.field})), "there is one index, and another one is given: keep one of them")
+			w.leaveOut(fieldPath(slices.Concat(w.from, from, []string{kind.field})), "a provider has only one index, and "+
+				"another one is set; remove one of them")
 			continue
 		}
 		index, _ := w.setting(kind.field, given[kind.field], append(from, kind.field), to).(map[string]any)
 		index["type"] = kind.typ
 		settings["vector_index"] = index
-		w.note("The ogx-k8s-operator nests these keys and writes no type; a server does not start with that.", slices.Concat(w.to, to)...)
+		w.note("The ogx-k8s-operator nests these keys and does not write the type. A server does not start with that "+
+			"configuration.", slices.Concat(w.to, to)...)
 	}
 }
 

@@ -53,8 +53,8 @@ func problem(message string) string {
 	return "The provider reports an error"
 }
 
-// reportsHealth reports whether a server checks at least one of its providers. Most releases check none, and their
-// answer stays the same until the next roll-out.
+// reportsHealth reports whether a server checks at least one of its providers. Most releases check none
+// (server fact 36), and their answer stays the same until the next roll-out.
 func reportsHealth(providers []v1alpha2.ProviderInfo) bool {
 	return slices.ContainsFunc(providers, func(p v1alpha2.ProviderInfo) bool {
 		return p.Health.Status != v1alpha2.ProviderHealthNotImplemented

@@ -23,7 +23,7 @@ const (
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}$`)
 
 // providers asks a server for its providers. Their settings are dropped: the server inserts values from its
-// environment, and masks only those secrets that are under a few known names.
+// environment, and masks only those secrets that are under a few known names (server fact 37).
 func (c client) providers(ctx context.Context, target Target) ([]v1alpha2.ProviderInfo, error) {
 	body, err := c.get(ctx, target, providersPath, maxAnswer)
 	if err != nil {

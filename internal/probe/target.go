@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// versionPath needs no authentication from release 0.3 on.
+	// versionPath needs no authentication from release 0.3 on (server fact 34, server fact 35).
 	versionPath = "/v1/version"
 	// providersPath needs authentication if the server does.
 	providersPath = "/v1/providers"

@@ -18,7 +18,7 @@ const (
 
 // TooLargeError reports a configuration that does not fit into a ConfigMap.
 type TooLargeError struct {
-	// What is the kind of configuration: "base configuration" or "generated configuration".
+	// What names the kind of configuration: "base configuration" or "generated configuration".
 	What string
 	// Size and Limit are in bytes.
 	Size, Limit int
@@ -30,7 +30,8 @@ func (e *TooLargeError) Error() string {
 }
 
 // configMap returns the ConfigMap with the generated configuration. It is immutable and named after its content.
-// Different content is a different object, so a pod that starts later still finds the configuration of its roll-out.
+// Different content is a different object, so a pod that starts later still finds the configuration of its roll-out
+// (decision 0003).
 func configMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if in.Config == nil || in.Config.Data == nil {
 		return nil, nil

@@ -18,8 +18,8 @@ const insecureArgument = "--insecure"
 const defaultMemory = "1Gi"
 
 // serverContainer returns the server's container. It runs the image's entrypoint, which reads the environment and adds
-// instrumentation. A command would replace that, so only an image whose entrypoint does not find its configuration gets
-// one.
+// instrumentation (server fact 38). A command would replace that, so only an image whose entrypoint does not find its
+// configuration gets one.
 func serverContainer(
 	in Input, mounts []*corev1ac.VolumeMountApplyConfiguration,
 ) (*corev1ac.ContainerApplyConfiguration, error) {
@@ -60,7 +60,8 @@ func serverContainer(
 	return container, nil
 }
 
-// arguments returns the user's arguments. Without any, a server that requires TLS gets the argument for plain HTTP.
+// arguments returns the user's arguments. Without any, a server that requires TLS gets the argument for plain HTTP
+// (server fact 29).
 func arguments(in Input) []string {
 	user := overrides(&in.Stack.Spec)
 	if len(user.Args) == 0 && len(user.Command) == 0 && in.Server.Insecure && !in.Launcher {

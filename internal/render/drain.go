@@ -14,8 +14,8 @@ const (
 	// as it has finished them, so only long streaming answers use the whole time. The default of Kubernetes is too
 	// short for them.
 	drainGrace = 120
-	// drainSleep is the time in seconds for which a terminating server still accepts requests, until all senders know
-	// that it is terminating. After SIGTERM, it rejects new connections.
+	// drainSleep is the time in seconds for which a terminating server still accepts requests, until all senders know that
+	// it is terminating. After SIGTERM, it rejects new connections (server fact 70).
 	drainSleep = 5
 )
 

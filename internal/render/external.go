@@ -17,7 +17,7 @@ import (
 // externalLimit limits the size of the packages of all external providers on the node's disk.
 const externalLimit = "8Gi"
 
-// externalPackages is the directory from which the server imports external providers.
+// externalPackages is the directory from which the server imports external providers (decision 0017).
 const externalPackages = names.ExternalDir + "/" + names.ExternalPackages
 
 // installScript runs the program that installs the copied packages, with the Python of the server's image.

@@ -9,7 +9,7 @@ import (
 // launcher starts the server with $LLAMA_STACK_CONFIG for any release in the image, based on the packages that Python
 // finds: the server's module up to 0.2, its uvicorn factory from 0.3 on, under the package's new name from 0.8 on.
 // Stacks of v1alpha1 with a userConfig have always been started in this way, without the image's entrypoint. When it is
-// started in this way, the server does not read port, workers and certificates from its configuration.
+// started in this way, the server does not read port, workers and certificates from its configuration (server fact 39).
 //
 // A version may have a suffix (0.2.16rc1, 0.2.14+rhai0, 0.2.9.post1), so a number ends at the first character that is
 // not a digit.
@@ -32,9 +32,9 @@ exec "$python" -m uvicorn "$module.core.server.server:create_app" --factory \
   --host 0.0.0.0 --port "$LLS_PORT" --workers "$LLS_WORKERS"
 `
 
-// command returns the first that applies: the user's command, the launcher if it is requested, a command that updates
-// the registry and then runs the image's entrypoint, the release's command if the entrypoint does not look for the
-// configuration, or no command, which runs the entrypoint.
+// command returns the first that applies of these: the user's command, the launcher if it is requested, and a command
+// that updates the registry and then runs the image's entrypoint. Otherwise it returns the release's command if the
+// entrypoint does not look for the configuration, or no command, which runs the entrypoint.
 func command(in Input) []string {
 	user := overrides(&in.Stack.Spec).Command
 	switch {

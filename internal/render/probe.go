@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// healthPath responds without authentication once everything is initialized.
+	// healthPath responds without authentication once everything is initialized (server fact 33).
 	healthPath = "/v1/health"
 	// probeTimeout is the time limit of one response in seconds.
 	probeTimeout = 10
@@ -41,7 +41,8 @@ func livenessProbe(port int32) *corev1ac.ProbeApplyConfiguration {
 		WithFailureThreshold(livenessFailures)
 }
 
-// health returns a probe that uses HTTPS if the server serves it. The kubelet does not verify the certificate.
+// health returns a probe that uses HTTPS if the server serves it (server fact 30). The kubelet does not verify the
+// certificate.
 func health(in Input) *corev1ac.ProbeApplyConfiguration {
 	scheme := corev1.URISchemeHTTP
 	if in.Server.ServesTLS {

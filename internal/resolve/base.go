@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// KeptBase returns the base configuration from the ConfigMap that the stack's record names. It returns nil when that
-// ConfigMap does not exist or does not belong to the stack.
+// KeptBase returns the base configuration from the ConfigMap that the stack's record names (decision 0004). It returns
+// nil when that ConfigMap does not exist or does not belong to the stack.
 func (c *ConfigMaps) KeptBase(ctx context.Context, stack types.NamespacedName, owner types.UID, name string) ([]byte, error) {
 	found, err := c.read(ctx, c.bases, stack, types.NamespacedName{Namespace: stack.Namespace, Name: name}, name)
 	if err != nil || found == nil || found.controller != owner {

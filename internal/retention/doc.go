@@ -7,7 +7,7 @@
 // be determined counts as unchanged, so that only certain losses are reported.
 //
 // A Loss is Final if nothing brings the data back. The roll-out then waits until the user accepts it. Every other Loss
-// is reported, and the roll-out continues:
+// is reported, and the roll-out continues (decision 0023):
 //
 //	change                                      told   waits   why
 //	another type, server, database or table      yes    no     the earlier one still has the data: write it back

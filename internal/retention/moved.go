@@ -96,7 +96,7 @@ func (c *comparison) spaceField(what string, was, now Place) string {
 }
 
 // otherFamily reports whether data of a key-value store is now stored in a SQL store, or the other way round. In
-// releases up to 0.2, each store is a file of its own, whatever its family.
+// releases up to 0.2, each store is a file of its own, whatever its family (server fact 50, server fact 51).
 func (c *comparison) otherFamily(was, now Place) bool {
 	_, kept := c.after.Stores[was.Store]
 	return was.Store != "" && now.Store != "" && c.before.family(was) != c.after.family(now) && (kept || c.before.fileOf(was) == "")

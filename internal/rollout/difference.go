@@ -33,7 +33,7 @@ func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpe
 	return list(slices.Sorted(maps.Keys(paths))), nil
 }
 
-// compare collects the paths of fields that a has and that b lacks or has with another value.
+// compare collects the paths of fields that a has and that b lacks or has with another value (decision 0020).
 func compare(path string, a, b any, same func(a, b any) bool, paths map[string]bool) {
 	switch a := a.(type) {
 	case map[string]any:

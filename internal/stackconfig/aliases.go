@@ -10,8 +10,8 @@ import (
 )
 
 // aliases writes the names that other releases use for the same settings, for a server whose release is unknown. A
-// server ignores a key that it does not recognize, so one file starts on all releases from 0.3 on. aliases runs after
-// the check, which would report the other names as mistakes.
+// server ignores a key that it does not recognize, so one file starts on all releases from 0.3 on (server fact 2).
+// aliases runs after the check, which would report the other names as mistakes.
 func aliases(d *draft.Draft) {
 	if !d.Unknown {
 		return

@@ -16,7 +16,7 @@ import (
 )
 
 // disable removes APIs and single providers, together with the resources and settings that refer to them. When
-// something is both disabled and configured, it is disabled and a warning says so.
+// something is both disabled and configured, it is disabled and a warning reports that.
 func disable(d *draft.Draft) {
 	if len(d.Intent.Disabled) == 0 {
 		return
@@ -49,19 +49,19 @@ func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	case api == apiTelemetry && d.Release.Runtime.TelemetrySwitch != "":
 		switchOff(d, item)
 	case !ok && release.KnownAPI(api):
-		d.Warnf(item.Path, "the server release %s has no API %q, so there is nothing to disable%s", d.Release.Line, item.API, d.OtherRelease(api))
+		d.Warnf(item.Path, "the server release %s has no API %q, so this entry has no effect%s", d.Release.Line, item.API, d.OtherRelease(api))
 	case !ok:
-		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is not an API; known are %s", item.API, strings.Join(providable(d), ", "))))
+		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is not an API; known APIs: %s", item.API, strings.Join(providable(d), ", "))))
 	case !known.Providable && known.Router != "":
-		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is a part of %s; disable that", item.API, draft.APIField(known.Router))))
+		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is part of %s; disable that API instead", item.API, draft.APIField(known.Router))))
 	case !known.Providable:
 		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q belongs to the server itself and cannot be disabled", item.API)))
 	case item.Provider != "" && !hasProvider(d, api, item.Provider):
-		d.Warnf(item.Path, "there is no %s provider %q to disable", draft.APIField(api), item.Provider)
+		d.Warnf(item.Path, "no %s provider has the id %q, so this entry has no effect", draft.APIField(api), item.Provider)
 	}
 }
 
-// apiTelemetry is an API in old releases and a switch in a later one.
+// apiTelemetry is an API in old releases and a switch in a later one (server fact 64).
 const apiTelemetry = "telemetry"
 
 // switchOff writes false to the setting that controls telemetry.
@@ -113,7 +113,7 @@ func removeProviders(d *draft.Draft) {
 	for key := range d.Disabled.Providers {
 		removeBareAPI(d, key[0], all, apis)
 	}
-	// An empty list would make the server serve no APIs, not even its own.
+	// An empty list would make the server serve no APIs, not even its own (server fact 56).
 	if listed && yamlnode.Len(apis) == 0 && d.Release.Runtime.EmptyAPIsServeNone {
 		yamlnode.Remove(d.Root, "apis")
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// storingAPIs are the APIs whose remote providers hold the server's data. Two servers with the same configuration share
-// that data.
+// storingAPIs are the APIs whose remote providers hold the server's data (server fact 71). Two servers with the same
+// configuration share that data.
 var storingAPIs = []string{"vector_io", "files"}
 
 // OnlyFiles reports whether a server with this configuration keeps its data in its own files and nowhere else. It

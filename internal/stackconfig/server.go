@@ -10,8 +10,8 @@ import (
 )
 
 // server sets how the server listens. Releases up to 1.0 take the port from the release's variable, which the
-// Deployment sets. server writes the key too, so that the file shows the actual port. Without a host, some releases
-// bind IPv6 only.
+// Deployment sets (server fact 26). server writes the key too, so that the file shows the actual port. Without a host,
+// some releases bind IPv6 only (server fact 28).
 func server(d *draft.Draft) {
 	s := d.Section(d.Root, "server", d.ReleaseDefault())
 	d.Write(draft.Under(s, "port"), yamlnode.Int(int64(d.Intent.Server.Port)), draft.From(d.Intent.Server.PortPath))
@@ -30,7 +30,7 @@ func server(d *draft.Draft) {
 
 func workers(d *draft.Draft) {
 	if _, known := d.Release.Server.Key("workers"); !known {
-		d.Ignoredf(d.Intent.Server.WorkersPath, "the server release %s runs one process only", d.Release.Line)
+		d.Ignoredf(d.Intent.Server.WorkersPath, "the server release %s runs only one process", d.Release.Line)
 		return
 	}
 	d.Write(draft.Under(yamlnode.Get(d.Root, "server"), "workers"), yamlnode.Int(int64(d.Intent.Server.Workers)), draft.From(d.Intent.Server.WorkersPath))
@@ -44,7 +44,7 @@ func certificate(d *draft.Draft, server *yaml.Node) {
 	}
 }
 
-// These two keys make the server serve HTTPS, and only HTTPS, on its port.
+// These two keys make the server serve HTTPS, and only HTTPS, on its port (server fact 30).
 const (
 	keyCertificate = "tls_certfile"
 	keyKey         = "tls_keyfile"
@@ -62,7 +62,7 @@ func ServesTLS(config []byte) bool {
 	return err == nil && servesTLS(root)
 }
 
-// nameDistribution sets the distribution's name, which the server requires to start.
+// nameDistribution sets the distribution's name, which the server requires to start (server fact 62).
 func nameDistribution(d *draft.Draft) {
 	if yamlnode.Text(d.Root, "distro_name") != "" || yamlnode.Text(d.Root, "image_name") != "" {
 		return

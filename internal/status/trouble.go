@@ -115,7 +115,7 @@ func podTrouble(pod *corev1.Pod, external []ExternalProvider, now time.Time, ove
 
 // containerTrouble prefers the last crash over the present state: a container that crashes repeatedly waits, runs and
 // ends in turn, and a message that followed each state would cause a status write each time. An init container may
-// succeed. A server that ends has failed, because its exit code is 0 even if it could not start.
+// succeed. A server that ends has failed, because its exit code is 0 even if it could not start (server fact 32).
 func containerTrouble(
 	pod *corev1.Pod, container *corev1.ContainerStatus, mayEnd bool, external []ExternalProvider, now time.Time,
 ) trouble {

@@ -85,7 +85,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	var documented []string
-	for line := range strings.SplitSeq(readPage(t, metricsPage).section(t, "What there is"), "\n") {
+	for line := range strings.SplitSeq(readPage(t, metricsPage).section(t, "List of metrics"), "\n") {
 		if name, found := strings.CutPrefix(line, "| `"); found {
 			name, _, _ = strings.Cut(name, "`")
 			documented = append(documented, name)

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
 )
 
-const requirements = "docs/requirements.md"
+const requirements = "docs/development/requirements.md"
 
 // numbers are all there are: US-1.2 is the second scenario of the first user story, EC an edge case, QS a step or a
 // point of the quickstart of v1alpha1, RV a point of the review.

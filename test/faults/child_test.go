@@ -15,13 +15,13 @@ import (
 
 // children are faults of what the operator makes.
 var children = []fault{
-	{name: "each child deleted", strikes: onEachChild(deleteChild)},
-	{name: "each child's labels edited", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"me"}}}`))},
-	{name: "each child hidden from the operator", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`))},
-	{name: "children edited", strikes: edits},
-	{name: "a child given to somebody else, and back", slow: true, strikes: []strike{taken}},
-	{name: "a child's name taken by somebody else", slow: true, fresh: true, strikes: []strike{nameTaken(true)}, spec: full},
-	{name: "a child's name taken, without a label", slow: true, fresh: true, strikes: []strike{nameTaken(false)}, spec: full},
+	{name: "each child is deleted", strikes: onEachChild(deleteChild)},
+	{name: "each child's labels are edited", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"me"}}}`))},
+	{name: "each child is hidden from the operator", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`))},
+	{name: "children are edited", strikes: edits},
+	{name: "a child is given to another owner, and back", slow: true, strikes: []strike{taken}},
+	{name: "a child's name is taken by another owner", slow: true, fresh: true, strikes: []strike{nameTaken(true)}, spec: full},
+	{name: "a child's name is taken by an object without a label", slow: true, fresh: true, strikes: []strike{nameTaken(false)}, spec: full},
 }
 
 // named are children by kind and name, but for the claim: a deleted one waits for its pods.

@@ -19,7 +19,7 @@ import (
 // denials are the cluster's refusals.
 var denials = []fault{
 	{name: "a quota is used up", fresh: true, strikes: []strike{quota}, spec: full},
-	{name: "somebody's policy denies the Deployment", strikes: []strike{policy}, spec: changed},
+	{name: "another policy denies the Deployment", strikes: []strike{policy}, spec: changed},
 }
 
 // quota leaves no room for a Service.

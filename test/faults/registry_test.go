@@ -27,7 +27,7 @@ import (
 
 // registries are faults of where images are read.
 var registries = []fault{
-	{name: "the registry is gone, and a new image asked for", slow: true, fresh: true, rolls: true, strikes: []strike{registryGone}, after: isReady},
+	{name: "the registry is unavailable, and the spec asks for a new image", slow: true, fresh: true, rolls: true, strikes: []strike{registryGone}, after: isReady},
 }
 
 func isReady(t *testing.T, s *stage) error { t.Helper(); return s.ready(t) }

@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
-{{/* The beginning of every name: the release's, when that says what it is. */}}
+{{/* The prefix of every name. It is the name of the release if that contains the name of the chart. */}}
 {{- define "operator.fullname" -}}
 {{- $name := include "operator.name" . }}
 {{- if .Values.fullnameOverride }}
@@ -14,7 +14,7 @@
 {{- end }}
 {{- end }}
 
-{{/* By these the Deployment finds its pods: never to be changed. */}}
+{{/* The Deployment selects its pods by these labels, so they must never change. */}}
 {{- define "operator.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "operator.name" . }}
 control-plane: controller-manager
@@ -53,7 +53,7 @@ subjects:
 {{- end }}
 {{- end }}
 
-{{/* "true" when metrics are served. */}}
+{{/* "true" if metrics are served. */}}
 {{- define "operator.metrics" -}}
 {{- if kindIs "bool" .Values.metrics.enabled }}
 {{- .Values.metrics.enabled }}
@@ -62,7 +62,7 @@ subjects:
 {{- end }}
 {{- end }}
 
-{{/* "true" when webhooks are served. */}}
+{{/* "true" if webhooks are served. */}}
 {{- define "operator.webhooks" -}}
 {{- if kindIs "bool" .Values.webhooks.enabled }}
 {{- .Values.webhooks.enabled }}
@@ -71,7 +71,7 @@ subjects:
 {{- end }}
 {{- end }}
 
-{{/* What the schema cannot say, because it takes two values. */}}
+{{/* Checks that the schema cannot express, because they compare two values. */}}
 {{- define "operator.check" -}}
 {{- if and (gt (int .Values.replicas) 1) (not .Values.leaderElection.enabled) }}
 {{- fail (printf "replicas: %d replicas would all work at once; set leaderElection.enabled to true or replicas to 1" (int .Values.replicas)) }}

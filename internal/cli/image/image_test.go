@@ -184,9 +184,9 @@ func TestVerify(t *testing.T) {
 		"in order":                  {s.image(one, layerEntry(foreign)), large, ""},
 		"many layers, in a label":   {many, small, ""},
 		"too many layers":           {many, large, "the image has more than 10000 manifests, layers or labels"},
-		"labels in two spellings":   {twice, small, "its configuration is another one"},
-		"release in two spellings":  {s.image(`{"config":{"labels":{"io.llamastack.server.version":"0.8"}}}`), &registry.Labels{Release: "0.7"}, `its release is "0.8"`},
-		"provider in two spellings": {s.image(`{"config":{"labels":{"io.llamastack.provider":"eA=="}}}`), &registry.Labels{Provider: []byte("y")}, "the metadata of its provider are others"},
+		"labels in two spellings":   {twice, small, "it would read another configuration"},
+		"release in two spellings":  {s.image(`{"config":{"labels":{"io.llamastack.server.version":"0.8"}}}`), &registry.Labels{Release: "0.7"}, `it would read the release "0.8"`},
+		"provider in two spellings": {s.image(`{"config":{"labels":{"io.llamastack.provider":"eA=="}}}`), &registry.Labels{Provider: []byte("y")}, "it would read other provider metadata"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed, err := Label(t.Context(), s, tc.image, tc.wanted)
@@ -209,17 +209,17 @@ func TestLabelRefuses(t *testing.T) {
 	forged := s.image(`{"forged":true}`)
 	s[digestOf([]byte(`{"forged":true}`)).String()] = []byte(`{"forged":null}`)
 	for name, tc := range map[string]struct{ image, want string }{
-		"no object":           {s.add("[]"), "is not an object of JSON"},
-		"no manifest":         {s.add("{}"), "is no manifest of an image, nor an index"},
+		"no object":           {s.add("[]"), "is not a JSON object"},
+		"no manifest":         {s.add("{}"), "is neither an image manifest nor an index"},
 		"not there":           {digestOf([]byte("none")).String(), "no sha256:"},
 		"manifests no list":   {s.add(`{"manifests":{}}`), "manifests is not a list"},
 		"manifests of texts":  {s.add(`{"manifests":[""]}`), "manifests is not a list"},
 		"config no object":    {s.add(`{"config":""}`), "config is not a descriptor"},
 		"config of no digest": {s.add(`{"config":{"digest":"x"}}`), "config is not a descriptor"},
-		"forged":              {forged, "the registry sends content that does not have the digest it was asked for"},
-		"text":                {s.image(`""`), "the configuration of the image is not an object of JSON"},
-		"config of a text":    {s.image(`{"config":""}`), "config is not an object of JSON"},
-		"labels of numbers":   {s.image(`{"config":{"Labels":{"a":1}}}`), "the labels of the image are not texts"},
+		"forged":              {forged, "the registry returns content that does not match the requested digest"},
+		"text":                {s.image(`""`), "the configuration of the image is not a JSON object"},
+		"config of a text":    {s.image(`{"config":""}`), "config is not a JSON object"},
+		"labels of numbers":   {s.image(`{"config":{"Labels":{"a":1}}}`), "the labels of the image are not strings"},
 		"layers without ids":  {s.image(`{}`, layerEntry(digestOf(nil).String())), "the image has 1 layers and 0 rootfs.diff_ids"},
 		"ids no list":         {s.image(`{"rootfs":{"diff_ids":{}}}`), "diff_ids is not a list"},
 	} {

@@ -51,7 +51,8 @@ func Verify(ctx context.Context, from registry.Source, changed *Labelled, wanted
 			err = same(read, wanted)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the operator would not read the labelled image %s: %w", changed.Images[i].Before, err)
+			return nil, fmt.Errorf("the operator would not read the wanted labels from image %s: "+
+				"%w", changed.Images[i].Before, err)
 		}
 		all = append(all, read)
 	}
@@ -63,11 +64,11 @@ func Verify(ctx context.Context, from registry.Source, changed *Labelled, wanted
 func same(read *registry.Details, wanted *registry.Labels) error {
 	switch {
 	case wanted.Config != nil && !bytes.Equal(read.Config, wanted.Config):
-		return errors.New("its configuration is another one")
+		return errors.New("it would read another configuration")
 	case wanted.Release != "" && read.Release != wanted.Release:
-		return fmt.Errorf("its release is %q", read.Release)
+		return fmt.Errorf("it would read the release %q", read.Release)
 	case wanted.Provider != nil && read.Provider != wanted.Texts("")[registry.LabelProvider]:
-		return errors.New("the metadata of its provider are others")
+		return errors.New("it would read other provider metadata")
 	default:
 		return nil
 	}

@@ -71,11 +71,11 @@ type Result string
 
 // The results.
 const (
-	Boots        Result = "boots"
-	WouldNotBoot Result = "would not boot"
-	Pinned       Result = "pinned"
-	Deleting     Result = "being deleted"
-	NotKnown     Result = "not known"
+	Starts        Result = "starts"
+	WouldNotStart Result = "would not start"
+	Pinned        Result = "pinned"
+	Deleting      Result = "being deleted"
+	NotKnown      Result = "not known"
 )
 
 // Action is something that the user has to do.
@@ -109,9 +109,9 @@ func Of(in Input) Report {
 		r.Result, r.Unknown = NotKnown, in.Unknown
 		return r
 	}
-	r.Refused, r.Left, r.Boots, r.Result = in.After.Errors, in.After.Left, true, Boots
+	r.Refused, r.Left, r.Boots, r.Result = in.After.Errors, in.After.Left, true, Starts
 	if len(r.Refused) > 0 {
-		r.Boots, r.Result = false, WouldNotBoot
+		r.Boots, r.Result = false, WouldNotStart
 	}
 	for _, warning := range in.After.Warnings {
 		if !slices.Contains(in.Before.Warnings, warning) {

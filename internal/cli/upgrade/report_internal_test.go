@@ -25,15 +25,15 @@ func TestOf(t *testing.T) {
 		in   Input
 		want Result
 	}{
-		"no error":          {Input{}, Boots},
-		"an error":          {Input{After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotBoot},
+		"no error":          {Input{}, Starts},
+		"an error":          {Input{After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
 		"an image":          {Input{Image: "a:1"}, Pinned},
 		"a deleted stack":   {Input{Image: "a:1", Deleting: true}, Deleting},
 		"not all was read":  {Input{Unknown: []string{"x"}, After: Outcome{Errors: []string{"spec.a: wrong"}}}, NotKnown},
-		"an error as today": {Input{Before: Outcome{Errors: []string{"spec.a: wrong"}}, After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotBoot},
+		"an error as today": {Input{Before: Outcome{Errors: []string{"spec.a: wrong"}}, After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
 	} {
 		got := Of(tc.in)
-		if got.Result != tc.want || got.Boots != (tc.want == Boots || tc.want == Pinned || tc.want == Deleting) {
+		if got.Result != tc.want || got.Boots != (tc.want == Starts || tc.want == Pinned || tc.want == Deleting) {
 			t.Errorf("%s: got %q, boots %v", name, got.Result, got.Boots)
 		}
 		if already := len(got.Actions) > 0 && got.Actions[0].Already; already != (name == "an error as today") {

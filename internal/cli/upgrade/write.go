@@ -38,7 +38,7 @@ func (r *Report) Write(page *bytes.Buffer, all bool) {
 	}
 	r.writeActions(page)
 	if !r.Boots && len(r.Changes) == 0 {
-		fmt.Fprintf(page, "\ndata and clients: known when the stack boots on %s\n", r.To)
+		fmt.Fprintf(page, "\ndata and clients: known when the stack starts on %s\n", r.To)
 		return
 	}
 	r.writeData(page)
@@ -159,7 +159,7 @@ func number(count int) string {
 	return strconv.Itoa(count)
 }
 
-// Refusals returns the number of stacks that would not boot.
+// Refusals returns the number of stacks that would not start.
 func Refusals(reports []Report) int {
-	return len(slices.DeleteFunc(slices.Clone(reports), func(r Report) bool { return r.Result != WouldNotBoot }))
+	return len(slices.DeleteFunc(slices.Clone(reports), func(r Report) bool { return r.Result != WouldNotStart }))
 }

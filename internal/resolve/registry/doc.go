@@ -3,5 +3,5 @@
 // digest before it is used, nothing of an image is run, and requests go only to the registries and addresses that the
 // operator's administrator allows. The content of a digest is remembered for a repository and its credentials. Whether
 // a tag may be read is asked of the registry each time, with the caller's own credentials. Errors contain no text that
-// a remote host wrote.
+// a remote host wrote (decision 0014).
 package registry

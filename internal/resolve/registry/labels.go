@@ -13,7 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
-// The labels of an image (FR-027a): the project's own, and those of the server's own images from 0.8 on.
+// The labels of an image (FR-027a): the project's own, and those of the server's own images from 0.8 on
+// (server fact 69).
 const (
 	// LabelBase64 holds the configuration itself.
 	LabelBase64 = "io.llamastack.config.base64"
@@ -113,7 +114,7 @@ func inLayer(digest, file string) (*source, error) {
 	}
 	cleaned := strings.TrimPrefix(path.Clean("/"+file), "/")
 	if file == "" || cleaned == "" || len(file) > maxPath {
-		return nil, &LabelError{Label: LabelPath, Err: fmt.Errorf("%q is not the path of a file; %s needs one", shorten(file), LabelLayer)}
+		return nil, &LabelError{Label: LabelPath, Err: fmt.Errorf("%q is not the path of a file; %s requires one", shorten(file), LabelLayer)}
 	}
 	return &source{label: LabelLayer, layer: layer, file: cleaned}, nil
 }

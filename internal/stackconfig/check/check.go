@@ -50,7 +50,8 @@ func (c *checker) available(api string) string {
 	return text
 }
 
-// apis reports APIs that stop the server: unknown names, and APIs without a provider that require one.
+// apis reports APIs that stop the server: unknown names, and APIs without a provider that require one (server fact 53,
+// server fact 54).
 func (c *checker) apis() {
 	providers := yamlnode.Get(c.Root, "providers")
 	for i, item := range yamlnode.Items(yamlnode.Get(c.Root, "apis")) {
@@ -92,13 +93,13 @@ func (c *checker) sections() {
 
 const backendsPath = "storage.backends."
 
-// authentication reports a configuration whose health check requires a token. The kubelet would never see the server as
-// ready and would restart the pod forever.
+// authentication reports a configuration whose health check requires a token (server fact 34). The kubelet would never
+// see the server as ready and would restart the pod forever.
 func (c *checker) authentication() {
 	if c.Release.Runtime.HealthNeedsToken && !yamlnode.IsNull(yamlnode.At(c.Root, "server", "auth")) {
 		c.failAt("server.auth", func() string {
 			return fmt.Sprintf(
-				"makes the server release %s ask for a token at its health check too, which no probe has, so that it would never be ready: remove it, or run %s or a later release",
+				"makes the health check of the server release %s require a token, which probes do not have, so the server would never be ready: remove it, or run %s or a later release",
 				c.Release.Line, release.FirstLineWithOpenHealthCheck())
 		})
 	}

@@ -15,7 +15,8 @@ import (
 
 // directories returns the directories of SQLite files that the server does not create, so that the pod creates them
 // first. A key-value backend creates its own directory. The relational backend does not, and fails at startup or at the
-// first request. This happens when the key-value state moves away from the directory that the two backends shared.
+// first request (server fact 46). This happens when the key-value state moves away from the directory that the two
+// backends shared.
 func (c *checker) directories() []string {
 	var needed []string
 	backends := c.allBackends()

@@ -64,7 +64,7 @@ func ProvidedBy(d *draft.Draft, api string) string {
 }
 
 // isConfigured reports whether an API has an entry below providers. For an API that routes by itself, the server
-// creates the router as soon as it serves the API, with or without providers (core/resolver.py, resolve_impls).
+// creates the router as soon as it serves the API, with or without providers (server fact 53, server fact 55).
 func isConfigured(d *draft.Draft, api string) bool {
 	if known, _ := d.Release.API(api); known.RoutingTable != "" {
 		return d.ServesAPI(api)

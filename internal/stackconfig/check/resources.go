@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// registeredResources reports resources of unknown providers, which stop the server. It skips resources whose condition
-// is not met.
+// registeredResources reports resources of unknown providers, which stop the server (server fact 17). It skips
+// resources whose condition is not met.
 func (c *checker) registeredResources() {
 	for _, known := range c.Release.Resources() {
 		if known.Dropped {
@@ -38,6 +38,6 @@ func (c *checker) registeredResources() {
 func (c *checker) warnDropped(known release.Resource) {
 	if yamlnode.Len(c.ResourcesOf(known)) > 0 {
 		c.Warn(draft.Finding{ConfigPath: draft.JoinPath(known.Section, known.Kind), Message: fmt.Sprintf(
-			"the server release %s reads the base's %s and drops them; %s", c.Release.Line, known.Kind, known.Instead)})
+			"the server release %s reads the base's %s and ignores them; %s", c.Release.Line, known.Kind, known.Instead)})
 	}
 }

@@ -155,5 +155,5 @@ func (d *Draft) baseProvider(api string, node *yaml.Node) *Provider {
 	return e
 }
 
-// DisabledID is the id that makes the server skip a provider.
+// DisabledID is the id that makes the server skip a provider (server fact 7).
 const DisabledID = "__disabled__"

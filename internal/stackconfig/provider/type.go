@@ -6,7 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// The prefixes of a full provider type. A bare name such as `vllm` is not a type: the server rejects it.
+// The prefixes of a full provider type. A bare name such as `vllm` is not a type: the server rejects it
+// (server fact 12).
 const (
 	Remote = "remote::"
 	Inline = "inline::"
@@ -20,18 +21,19 @@ type Type struct {
 	Type string
 	// Config is the class of its `config` mapping: keys, types, defaults, and the handling of unknown keys.
 	Config *schema.Class
-	// Broken is the reason why no config with the type starts in this release, as a sentence that continues "…; ".
-	// Empty for nearly all types.
+	// Broken is the reason why no config with the type starts in this release, as a sentence that continues "…; "
+	// (server fact 13). Empty for nearly all types.
 	Broken string
-	// KeptForm names the format of the type's data, when a later release cannot read it and does not start with it.
-	// Empty for nearly all types.
+	// KeptForm names the format of the type's data, when a later release cannot read it and does not start with it
+	// (server fact 25). Empty for nearly all types.
 	KeptForm string
 	// EndpointKey is the key for the user's endpoint: `base_url`, `url`, `host`. Empty means that the type has none,
 	// and an endpoint in the spec is an error.
 	EndpointKey string
 	// EndpointPath is appended to an endpoint URL that has no path: `/v1`. Empty means that the URL is used unchanged.
 	EndpointPath string
-	// EndpointIgnored reports whether the server reads EndpointKey without using it. It calls the public service.
+	// EndpointIgnored reports whether the server reads EndpointKey without using it. It calls the public service
+	// (server fact 11).
 	EndpointIgnored bool
 	// EndpointParts are the keys for the parts of an endpoint when EndpointKey takes only a host name (pgvector). The
 	// port belongs to Port, and a scheme or path is an error. The zero value means that the endpoint is a URL.

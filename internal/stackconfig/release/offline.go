@@ -2,7 +2,8 @@ package release
 
 import "github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 
-// Offline describes the variables and files that a server without internet access needs.
+// Offline describes the variables and files that a server without internet access needs (server fact 67,
+// decision 0022).
 type Offline struct {
 	// Variables are environment variables that keep its libraries from accessing the internet, sorted by name.
 	Variables []OfflineVariable

@@ -1,7 +1,7 @@
 package release
 
-// Registry describes how the server stores registered resources in its key-value store. It is empty for a line whose
-// server stores them in another way (0.2).
+// Registry describes how the server stores registered resources in its key-value store. It is empty for 0.2, whose
+// server stores them in another way (server fact 22).
 type Registry struct {
 	// KeyPrefix is the prefix of the key of each entry. The type of the entry, a colon and its id follow.
 	KeyPrefix string `json:"key_prefix"`
@@ -14,7 +14,7 @@ type Registry struct {
 	Carried map[string][]string `json:"carried"`
 }
 
-// Published are entries of one type that come from providers.
+// Published are entries of one type that come from providers (server fact 23).
 type Published struct {
 	// Type is the type of the entries in the registry: `model`.
 	Type string `json:"type"`

@@ -65,8 +65,8 @@ type Runtime struct {
 	FactoryVariable string `json:"factory_variable"`
 	// PortVariable is the environment variable with the port to listen on: `LLAMA_STACK_PORT`.
 	PortVariable string `json:"port_variable"`
-	// LoggingVariable is the environment variable with the log levels: `LLAMA_STACK_LOGGING`. The config's own
-	// `logging` section has no effect in any release.
+	// LoggingVariable is the environment variable with the log levels: `LLAMA_STACK_LOGGING`. The config's own `logging`
+	// section has no effect in any release (server fact 63).
 	LoggingVariable string `json:"logging_variable"`
 	// TelemetryVariables reports whether telemetry is configured by OTEL_* environment variables and not in the config.
 	TelemetryVariables bool `json:"telemetry_variables"`

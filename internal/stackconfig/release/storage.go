@@ -77,8 +77,8 @@ type Store struct {
 	RequiredWith []string
 	// RequiredBy is the API whose providers then need the store: `vector_io`.
 	RequiredBy string
-	// ListOf is the API whose resources the server looks up in the store at each request: `vector_io`. Without the
-	// store, a pod finds only the resources that it created itself and those that existed when it started.
+	// ListOf is the API whose resources the server looks up in the store at each request: `vector_io` (server fact 52).
+	// Without the store, a pod finds only the resources that it created itself and those that existed when it started.
 	ListOf string
 }
 

@@ -10,8 +10,8 @@ import (
 type Extra string
 
 const (
-	// ExtraIgnore drops an unknown key silently. Nearly every class of the server uses it, so a misspelt key alone
-	// never causes an error.
+	// ExtraIgnore drops an unknown key silently. Nearly every class of the server uses it, so a misspelt key alone never
+	// causes an error (server fact 2).
 	ExtraIgnore Extra = "ignore"
 	// ExtraAllow keeps an unknown key and passes it on (for example, to a client library).
 	ExtraAllow Extra = "allow"

@@ -32,9 +32,9 @@ const (
 	Never RuleKind = "never"
 )
 
-// Rule is a condition on several keys of a class. The server does not start when it is broken. A key that is null or
-// empty counts as absent. A rule does not apply when the environment determines whether a key has a value
-// (`${env.TOKEN:=}`).
+// Rule is a condition on several keys of a class. The server does not start when it is broken (server fact 14). A key
+// that is null or empty counts as absent. A rule does not apply when the environment determines whether a key has a
+// value (`${env.TOKEN:=}`).
 type Rule struct {
 	Kind RuleKind `json:"kind"`
 	Keys []string `json:"keys"`

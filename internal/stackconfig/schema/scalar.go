@@ -117,9 +117,9 @@ func plainKind(value string) valueKind {
 	return valueString
 }
 
-// IsPlainString reports whether a string without quotes is read as that string by the server, which follows YAML 1.1,
-// and by readers of YAML 1.2. (The encoder handles text that YAML's own syntax forbids as plain text, such as a leading
-// `*`.)
+// IsPlainString reports whether a string without quotes is read as that string by the server, which follows YAML 1.1
+// (server fact 3), and by readers of YAML 1.2. (The encoder handles text that YAML's own syntax forbids as plain text,
+// such as a leading `*`.)
 func IsPlainString(value string) bool {
 	bare := yaml.Node{Kind: yaml.ScalarNode, Value: value}
 	// A bare `=` has its own type in YAML 1.1, which the server's reader rejects.

@@ -30,7 +30,7 @@ func (b *backendWriter) put(key string, value *yaml.Node, path *field.Path) {
 }
 
 // redis writes a Redis backend. The server's class has no key for a password, so it is written before the host,
-// URL-encoded, because the server inserts host and port into a URL.
+// URL-encoded, because the server inserts host and port into a URL (server fact 43).
 func (b *backendWriter) redis() {
 	path := b.store.Path.Child("endpoint")
 	host := b.store.Host
@@ -47,7 +47,7 @@ func (b *backendWriter) redis() {
 }
 
 // postgres writes the parts of the connection string, which every release reads (FR-052). Releases that take the whole
-// string reject libpq's keyword form.
+// string reject libpq's keyword form (server fact 44, server fact 45).
 func (b *backendWriter) postgres() {
 	ref := b.store.ConnectionString
 	if ref == nil {

@@ -27,7 +27,7 @@ type InlineStore struct {
 
 // inlineStorage writes the user's backend of a family into every store of the family, because no section names backends
 // for references (FR-053). A store in the settings of a provider is unchanged. The registry needs no place that depends
-// on its content, because these releases replace a model with its changed version.
+// on its content, because these releases replace a model with its changed version (server fact 21, server fact 50).
 func inlineStorage(d *draft.Draft) []secretvalue.Derived {
 	s := storageWriter{Draft: d}
 	for _, store := range []*intent.Store{d.Intent.Storage.KV, d.Intent.Storage.SQL} {
@@ -62,7 +62,7 @@ func (s *storageWriter) replaceInline(at *InlineStore, kind release.Backend, sto
 	}
 	node := s.served(kind, store)
 	if _, apart := kind.Class.Key("namespace"); apart {
-		s.Write(draft.Under(node, "namespace"), yamlnode.String(at.name), draft.Derived(store.Path, "keeps apart what shares a server"))
+		s.Write(draft.Under(node, "namespace"), yamlnode.String(at.name), draft.Derived(store.Path, "separates stores that share a server"))
 	}
 	s.Write(draft.Under(at.In, at.Key), node, draft.From(store.Path))
 }

@@ -23,8 +23,8 @@ const defaultNamespace = "default"
 // the configuration, of its providers and of its clients.
 //
 // A stack has one registry for its whole life. The server does not start when an entry of the configuration differs
-// from the stored one (0.3 to 1.5), so the pod removes the configuration's entries from the registry before each start
-// (package startup).
+// from the stored one (0.3 to 1.5), so the programs of package startup remove the configuration's entries from the
+// registry before each start (server fact 20, decision 0010).
 type Registry struct {
 	// Earlier is the place in which earlier operators stored the registry of the current resources: a SQLite file, as
 	// written in the configuration, or a namespace.
@@ -36,7 +36,7 @@ type Registry struct {
 
 // registryNamespace sets a registry for this stack alone in a store that other stacks may use too, and records where
 // earlier operators stored the registry. A SQLite file belongs to one stack already, and releases up to 0.8 ignore its
-// namespace.
+// namespace (server fact 24).
 //
 // The namespace contains the stack's name and namespace and not its UID: a stack that is restored from a backup finds
 // its registry again, and the offline renderer has no UID. A preflight pod, and a user who restores a stack under

@@ -17,7 +17,7 @@ import (
 
 // Place replaces the backend of a family that the user configured. Without one, the base's backend is unchanged
 // (FR-053). The backends are always named kv_default and sql_default, because the defaults of the server's stores refer
-// to these names. With other names, every store would have to be listed.
+// to these names (server fact 47). With other names, every store would have to be listed.
 //
 // Place returns where the server stores its registry, nil when the registry needs no changes, and the values that are
 // derived from those of Secrets.

@@ -13,7 +13,7 @@ import (
 )
 
 // AddRequired adds the stores that the base's section for storage needs to start. Up to 0.3, every configuration has
-// the section with two stores in it.
+// the section with two stores in it (server fact 48, server fact 49).
 func AddRequired(d *draft.Draft) {
 	there := !yamlnode.IsNull(yamlnode.Get(d.Root, "storage"))
 	if !there && !d.Release.Storage.Required {
@@ -32,7 +32,7 @@ func AddRequired(d *draft.Draft) {
 	s.begin()
 	s.complete()
 	d.Warn(draft.Finding{ConfigPath: "storage.stores", Message: fmt.Sprintf(
-		"the base configuration has no %s, and the server release %s does not start without; added with the release's defaults",
+		"the base configuration has no %s, and the server release %s does not start without them; added them with the release's defaults",
 		strings.Join(missing, ", "), d.Release.Line)})
 }
 
@@ -42,7 +42,7 @@ func Lacks(d *draft.Draft, store *release.Store) bool {
 }
 
 // AddNeeded adds a store that only some settings require, because the server does not start without it: access rules
-// require a store for the owners of vector stores. No field of the spec and no setting can write it.
+// require a store for the owners of vector stores (server fact 52). No field of the spec and no setting can write it.
 func AddNeeded(d *draft.Draft) {
 	for i := range d.Release.Storage.Stores {
 		store := &d.Release.Storage.Stores[i]

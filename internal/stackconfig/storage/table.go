@@ -14,7 +14,7 @@ import (
 const (
 	tableKey = "table_name"
 	// keyValueTable is the default table of a key-value store in PostgreSQL up to release 0.7. Release 0.8 renamed its
-	// default, and does not find the data in this one.
+	// default, and does not find the data in this one (server fact 42).
 	keyValueTable = "llamastack_kvstore"
 )
 
@@ -44,7 +44,7 @@ func nameTable(d *draft.Draft, backend *yaml.Node, inUse string) {
 		d.Write(draft.Under(backend, tableKey), yamlnode.String(cmp.Or(inUse, keyValueTable)), draft.Origin{Note: "the same in every release"})
 	case inUse != "":
 		if text, moved := tableWithDefault(d, written, inUse); moved {
-			d.Write(draft.Under(backend, tableKey), yamlnode.String(text), draft.Origin{Note: "the table that the data is in"})
+			d.Write(draft.Under(backend, tableKey), yamlnode.String(text), draft.Origin{Note: "the table that contains the data"})
 		}
 	}
 }

@@ -73,7 +73,7 @@ func TestReadiness(t *testing.T) {
 	if _, err := replica.GetCertificate(nil); !errors.Is(err, errNoCertificate) || !errors.Is(replica.Check(nil), errNoCertificate) || replica.CABundle() != nil {
 		t.Errorf("without a certificate: %v, ready: %v, bundle %q", err, replica.Check(nil), replica.CABundle())
 	}
-	if event := b.told()[0]; !strings.HasPrefix(event, "Warning "+v1alpha2.EventWebhookCertificateFailed) || !strings.Contains(event, "not the operator's") {
+	if event := b.told()[0]; !strings.HasPrefix(event, "Warning "+v1alpha2.EventWebhookCertificateFailed) || !strings.Contains(event, "does not belong to the operator") {
 		t.Errorf("event %q", event)
 	}
 	if secret := b.stored(t); string(secret.Data["mine"]) != canary {
@@ -301,10 +301,10 @@ func TestFight(t *testing.T) {
 	if got := b.conversionTrusts(t); got != "" {
 		t.Errorf("it fights on: %s", got)
 	}
-	if event := b.told()[0]; !strings.Contains(event, "somebody else puts another bundle there") || injected(t)[crdKind] != 0 {
+	if event := b.told()[0]; !strings.Contains(event, "another client keeps writing a different bundle") || injected(t)[crdKind] != 0 {
 		t.Errorf("event %q, metric %v", event, injected(t))
 	}
-	b.eventuallyUntrusted(t, "somebody else puts another bundle there")
+	b.eventuallyUntrusted(t, "another client keeps writing a different bundle")
 	testutil.Eventually(t, "the bundle, later", func() (bool, error) {
 		b.clock.Step(writePause)
 		return b.conversionTrusts(t) != "" && b.untrusted(t) == nil, nil

@@ -2,5 +2,5 @@
 // certificate authority and a serving certificate in a Secret that all replicas share, renews both, serves the current
 // certificate, and injects the authorities into the CustomResourceDefinition and the ValidatingWebhookConfiguration. It
 // runs in every replica, leader or not, and without the manager's caches, because these cannot be filled before stored
-// objects of older versions are converted.
+// objects of older versions are converted (decision 0021).
 package certificate

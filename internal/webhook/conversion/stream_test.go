@@ -160,9 +160,9 @@ func TestFailsInTheMiddle(t *testing.T) {
 	for name, c := range map[string]struct{ tail, want string }{
 		"an object":     {"," + bad + "]}}", `objects[4] "team-a/bad": kind "Pod"`},
 		"more after it": {"," + bad + strings.Repeat(","+large("b", 1<<20), 4) + "]}}", `objects[4] "team-a/bad": kind "Pod"`},
-		"the end":       {"", "it ends in the middle"},
+		"the end":       {"", "it is truncated"},
 		"no JSON":       {"}" + strings.Repeat(" ", 4<<20), "between two values"},
-		"too large":     {"," + large("bad", 9<<20) + "]}}", `objects[4] "team-a/bad" has more than the 8 MiB`},
+		"too large":     {"," + large("bad", 9<<20) + "]}}", `objects[4] "team-a/bad" is larger than 8 MiB`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := many(large("a", 3<<18), 4)

@@ -1,0 +1,457 @@
+package docs
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	factsPage       = "docs/development/server-facts.md"
+	decisionsFolder = "docs/development/decisions"
+	decisionsIndex  = decisionsFolder + "/README.md"
+	// pageLines is the length of a decision record of at most a page.
+	pageLines = 60
+	// factLines is the length of a fact with its heading, without the empty line at its end.
+	factLines = 12
+	// fewestCitations is a lower limit for the citations of facts in comments. A scan that finds fewer is broken.
+	fewestCitations = 30
+)
+
+var (
+	factHeading     = regexp.MustCompile(`(?m)^## (.*)$`)
+	numberedHeading = regexp.MustCompile(`^(\d+)\. \S`)
+	factReleases    = regexp.MustCompile(`(?m)^- \*\*Releases:\*\* (.+)$`)
+	factSource      = regexp.MustCompile(`(?m)^- \*\*Source:\*\* (.+)$`)
+	releaseRange    = regexp.MustCompile(`^(?:all|up to (\S+)|(\S+) and newer|(\S+) to (\S+)|(\d\S*))$`)
+	testSpan        = regexp.MustCompile(`^(?:(\S+): )?(Test[A-Za-z0-9_]+)$`)
+	repositorySpan  = regexp.MustCompile(`^(?:internal|test|hack|docs)/`)
+	observation     = regexp.MustCompile(`^observed (?:on|from) \d`)
+	recordName      = regexp.MustCompile(`^(\d{4})-[a-z0-9-]+\.md$`)
+)
+
+// recordHeadings are the headings of a decision record, in order.
+var recordHeadings = []string{"Context", "Decision", "Consequences", "What would change it"}
+
+// factProblems returns what is wrong with the page of facts, and the number of facts.
+func factProblems(text string) (problems []string, facts int) {
+	starts := factHeading.FindAllStringSubmatchIndex(text, -1)
+	for i, at := range starts {
+		end := len(text)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		title := text[at[2]:at[3]]
+		number := numberedHeading.FindStringSubmatch(title)
+		if number == nil || number[1] != strconv.Itoa(i+1) {
+			problems = append(problems, fmt.Sprintf("the heading %q does not have the number %d", title, i+1))
+		}
+		for _, problem := range sectionProblems(text[at[1]:end]) {
+			problems = append(problems, fmt.Sprintf("%q: %s", title, problem))
+		}
+	}
+	return problems, len(starts)
+}
+
+// sectionProblems returns what is wrong with the text below the heading of a fact.
+func sectionProblems(text string) []string {
+	var problems []string
+	if ranges := factReleases.FindAllStringSubmatch(text, -1); len(ranges) != 1 {
+		problems = append(problems, "it does not have one line with its releases")
+	} else if !isReleaseRange(ranges[0][1]) {
+		problems = append(problems, fmt.Sprintf("%q is not a range of offered release lines", ranges[0][1]))
+	}
+	if sources := factSource.FindAllStringSubmatch(text, -1); len(sources) != 1 {
+		problems = append(problems, "it does not have one line with its source")
+	} else {
+		problems = append(problems, sourceProblems(sources[0][1])...)
+	}
+	body := strings.TrimSpace(factSource.ReplaceAllString(factReleases.ReplaceAllString(text, ""), ""))
+	if body == "" {
+		problems = append(problems, "it has no text")
+	}
+	if lines := strings.Count(strings.TrimSpace(text), "\n") + 1; lines > factLines {
+		problems = append(problems, fmt.Sprintf("it has %d lines, at most %d", lines, factLines))
+	}
+	return problems
+}
+
+func isReleaseRange(text string) bool {
+	match := releaseRange.FindStringSubmatch(text)
+	if match == nil {
+		return false
+	}
+	if match[3] != "" && release.Compare(match[3], match[4]) >= 0 {
+		return false
+	}
+	return !slices.ContainsFunc(match[1:], func(line string) bool { return line != "" && !release.IsOffered(line) })
+}
+
+// sourceProblems returns what is wrong with the source of a fact: parts separated by semicolons, each an observation or
+// code spans. A span is a test of a folder, another test of the same folder, a file of this repository, or one of the
+// server.
+func sourceProblems(source string) []string {
+	var problems []string
+	for part := range strings.SplitSeq(source, ";") {
+		part = strings.TrimSpace(part)
+		spans := span.FindAllStringSubmatch(part, -1)
+		if len(spans) == 0 && !observation.MatchString(part) {
+			problems = append(problems, fmt.Sprintf("%q is neither a file, nor a test, nor an observation on a release", part))
+		}
+		folder := ""
+		for _, match := range spans {
+			switch test := testSpan.FindStringSubmatch(match[1]); {
+			case test != nil:
+				if test[1] != "" {
+					folder = test[1]
+				}
+				if !hasTest(folder, test[2]) {
+					problems = append(problems, fmt.Sprintf("%q has no test %s", folder, test[2]))
+				}
+			case repositorySpan.MatchString(match[1]):
+				if _, err := os.Stat(filepath.Join(testutil.Root(), match[1])); err != nil {
+					problems = append(problems, fmt.Sprintf("there is no %s", match[1]))
+				}
+			}
+		}
+	}
+	return problems
+}
+
+// hasTest reports whether a folder of this repository has a test.
+func hasTest(folder, name string) bool {
+	files, err := filepath.Glob(filepath.Join(testutil.Root(), folder, "*_test.go"))
+	if err != nil || folder == "" {
+		return false
+	}
+	return slices.ContainsFunc(files, func(path string) bool {
+		text, err := os.ReadFile(path)
+		return err == nil && strings.Contains(string(text), "\nfunc "+name+"(")
+	})
+}
+
+// recordProblems returns what is wrong with a decision record.
+func recordProblems(name, text string) []string {
+	match := recordName.FindStringSubmatch(name)
+	if match == nil {
+		return []string{"the name has another form than 0004-title.md"}
+	}
+	var problems []string
+	number, _ := strconv.Atoi(match[1])
+	if !strings.HasPrefix(text, fmt.Sprintf("# %d. ", number)) {
+		problems = append(problems, fmt.Sprintf("the title does not have the number %d", number))
+	}
+	var headings []string
+	for _, at := range factHeading.FindAllStringSubmatch(text, -1) {
+		headings = append(headings, at[1])
+	}
+	if !slices.Equal(headings, recordHeadings) {
+		problems = append(problems, fmt.Sprintf("the headings are %q, not %q", headings, recordHeadings))
+	}
+	if lines := strings.Count(text, "\n"); lines > pageLines {
+		problems = append(problems, fmt.Sprintf("it has %d lines, at most %d", lines, pageLines))
+	}
+	return problems
+}
+
+// citable is what can be cited.
+type citable struct {
+	facts   int
+	records []string // file names
+	anchors []string // of the page of facts
+}
+
+var (
+	// citationList is the only form of a citation.
+	citationList = regexp.MustCompile(`\((?:server fact \d+|decision \d{4})(?:, (?:server fact \d+|decision \d{4}))*\)`)
+	citationItem = regexp.MustCompile(`(server fact|decision) (\d+)`)
+	// looseCitation matches text that is meant as a citation.
+	looseCitation = regexp.MustCompile(`(?i)\bserver[- ]facts? +(?:no\.? *)?#?\d+|\bdecisions? +(?:no\.? *)?#?\d+`)
+	factAnchor    = regexp.MustCompile(`server-facts\.md#([A-Za-z0-9_-]*)`)
+	recordFile    = regexp.MustCompile(`\b(\d{4}-[a-z0-9-]+\.md)\b`)
+)
+
+// citationProblems returns what is wrong with the citations in a text without line breaks, and the number of facts that
+// it cites.
+func (c citable) citationProblems(text string) (problems []string, facts int) {
+	for _, list := range citationList.FindAllString(text, -1) {
+		for _, item := range citationItem.FindAllStringSubmatch(list, -1) {
+			if item[1] == "server fact" {
+				facts++
+				if number, err := strconv.Atoi(item[2]); err != nil || number < 1 || number > c.facts || item[2][0] == '0' {
+					problems = append(problems, fmt.Sprintf("there is no %s", item[0]))
+				}
+				continue
+			}
+			if !slices.ContainsFunc(c.records, func(name string) bool { return strings.HasPrefix(name, item[2]+"-") }) {
+				problems = append(problems, fmt.Sprintf("there is no %s", item[0]))
+			}
+		}
+	}
+	for _, loose := range looseCitation.FindAllString(citationList.ReplaceAllString(text, ""), -1) {
+		problems = append(problems, fmt.Sprintf("%q is not in the form (server fact 14) or (decision 0004)", loose))
+	}
+	for _, match := range factAnchor.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(c.anchors, match[1]) {
+			problems = append(problems, fmt.Sprintf("there is no %s", match[0]))
+		}
+	}
+	for _, match := range recordFile.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(c.records, match[1]) {
+			problems = append(problems, fmt.Sprintf("there is no decision record %s", match[1]))
+		}
+	}
+	return problems, facts
+}
+
+// records are the decision records by name.
+func records(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, p := range pages(t) {
+		if filepath.Dir(p.path) == decisionsFolder && p.path != decisionsIndex {
+			found[filepath.Base(p.path)] = p.text
+		}
+	}
+	return found
+}
+
+// Facts have numbers without gaps, and each has its releases, its source and a short text.
+func TestServerFacts(t *testing.T) {
+	problems, facts := factProblems(readPage(t, factsPage).text)
+	for _, problem := range problems {
+		t.Errorf("%s: %s", factsPage, problem)
+	}
+	if facts < 50 {
+		t.Errorf("found %d facts", facts)
+	}
+}
+
+// Decision records have numbers without gaps and their headings, are at most a page long, and are in the index.
+func TestDecisionRecords(t *testing.T) {
+	index := readPage(t, decisionsIndex).text
+	found := records(t)
+	var names []string
+	for name, text := range found {
+		names = append(names, name)
+		for _, problem := range recordProblems(name, text) {
+			t.Errorf("%s/%s: %s", decisionsFolder, name, problem)
+		}
+		if !strings.Contains(index, "]("+name+")") {
+			t.Errorf("%s does not name %s", decisionsIndex, name)
+		}
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		if want := fmt.Sprintf("%04d-", i+1); !strings.HasPrefix(name, want) {
+			t.Errorf("%s/%s: the next number is %s", decisionsFolder, name, want)
+		}
+	}
+	if len(names) < 20 {
+		t.Errorf("found %d records", len(names))
+	}
+}
+
+// A fact or a decision that a comment, a message or a page cites exists.
+func TestCitations(t *testing.T) {
+	p := readPage(t, factsPage)
+	_, facts := factProblems(p.text)
+	known := citable{facts: facts, anchors: p.anchors()}
+	for name := range records(t) {
+		known.records = append(known.records, name)
+	}
+	inComments := 0
+	for _, text := range citingTexts(t) {
+		problems, found := known.citationProblems(text.text)
+		for _, problem := range problems {
+			t.Errorf("%s: %s", text.path, problem)
+		}
+		if strings.HasSuffix(text.path, ".go") {
+			inComments += found
+		}
+	}
+	if inComments < fewestCitations {
+		t.Errorf("Go files cite %d facts, at least %d", inComments, fewestCitations)
+	}
+}
+
+// citingTexts are the comments and strings of Go files, and whole files of other kinds, without line breaks.
+func citingTexts(t *testing.T) []page {
+	t.Helper()
+	var texts []page
+	for _, folder := range []string{"api", "charts", "cmd", "config", "docs", "hack", "internal", "test", "tools"} {
+		err := filepath.WalkDir(filepath.Join(testutil.Root(), folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				if err == nil && strings.HasPrefix(entry.Name(), ".") {
+					return filepath.SkipDir
+				}
+				return err
+			}
+			relative, err := filepath.Rel(testutil.Root(), path)
+			if err != nil {
+				return err
+			}
+			switch filepath.Ext(path) {
+			case ".go":
+				found, err := goTexts(path)
+				for _, text := range found {
+					texts = append(texts, page{relative, text})
+				}
+				return err
+			case ".md", ".py", ".sh", ".yaml", ".tpl":
+				data, err := os.ReadFile(path)
+				texts = append(texts, page{relative, oneLine(string(data))})
+				return err
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+		texts = append(texts, page{path, oneLine(readPage(t, path).text)})
+	}
+	return texts
+}
+
+// goTexts returns the comments and the strings of a Go file. The strings of this file are bad examples.
+func goTexts(path string) ([]string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil || !looksCiting.Match(data) {
+		return nil, err
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), path, data, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	for _, group := range file.Comments {
+		texts = append(texts, oneLine(group.Text()))
+	}
+	if filepath.Base(path) == "citation_test.go" {
+		return texts, nil
+	}
+	ast.Inspect(file, func(node ast.Node) bool {
+		if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if text, err := strconv.Unquote(literal.Value); err == nil {
+				texts = append(texts, oneLine(text))
+			}
+		}
+		return true
+	})
+	return texts, nil
+}
+
+// looksCiting matches the words of a citation, so that only files with one have to be parsed.
+var looksCiting = regexp.MustCompile(`(?i)\bfacts?\b|\bdecisions?\b|\d{4}-[a-z0-9-]+\.md`)
+
+// lineStart matches the start of a line of a comment or a list.
+var lineStart = regexp.MustCompile(`\n[ \t]*(?:#+|//)?[ \t]*`)
+
+func oneLine(text string) string { return lineStart.ReplaceAllString(text, " ") }
+
+// The checks find mistakes.
+func TestCitationChecksFail(t *testing.T) {
+	known := citable{facts: 3, records: []string{"0001-first.md", "0002-second.md"}, anchors: []string{"1-first-fact"}}
+	for text, want := range map[string]string{
+		"(server fact 1)":                          "",
+		"(server fact 3, decision 0002)":           "",
+		"(decision 0001, server fact 2)":           "",
+		"server-facts.md#1-first-fact":             "",
+		"docs/development/decisions/0001-first.md": "",
+		"the server factory, a fact, 3 decisions":  "",
+		"a decision after 5 minutes":               "",
+		"(server fact 0)":                          "there is no server fact 0",
+		"(server fact 4)":                          "there is no server fact 4",
+		"(server fact 01)":                         "there is no server fact 01",
+		"(server fact 1, server fact 9)":           "there is no server fact 9",
+		"(decision 0003)":                          "there is no decision 0003",
+		"(decision 0001, decision 0000)":           "there is no decision 0000",
+		"see server fact 1":                        `"server fact 1" is not in the form`,
+		"(see server fact 1)":                      `"server fact 1" is not in the form`,
+		"(server facts 1 and 2)":                   `"server facts 1" is not in the form`,
+		"(Server fact 1)":                          `"Server fact 1" is not in the form`,
+		"(server fact #1)":                         `"server fact #1" is not in the form`,
+		"(server-fact 1)":                          `"server-fact 1" is not in the form`,
+		"(decision 2)":                             `"decision 2" is not in the form`,
+		"server-facts.md#1-another-title":          "there is no server-facts.md#1-another-title",
+		"server-facts.md#":                         "there is no server-facts.md#",
+		"decisions/0001-another-title.md":          "there is no decision record 0001-another-title.md",
+		oneLine("a\n// (server\n//   fact 9) b"):   "there is no server fact 9",
+		oneLine("a: b # (server\n  # fact 9)"):     "there is no server fact 9",
+	} {
+		problems, _ := known.citationProblems(text)
+		expectProblem(t, text, problems, want)
+	}
+}
+
+// good is a fact that the bad ones of the next test differ from.
+const good = "# Facts\n\n## 1. Title\n\n- **Releases:** 0.3 to 0.8\n- **Source:** `core/stack.py`; observed on 0.3.5\n\nText.\n"
+
+func TestFactChecksFail(t *testing.T) {
+	for text, want := range map[string]string{
+		good: "",
+		good + strings.ReplaceAll(good[len("# Facts\n"):], "## 1.", "## 2."):                         "",
+		good + strings.ReplaceAll(good[len("# Facts\n"):], "## 1.", "## 3."):                         "does not have the number 2",
+		good + good[len("# Facts\n"):]:                                                               "does not have the number 2",
+		strings.Replace(good, "## 1. Title", "## Title", 1):                                          "does not have the number 1",
+		strings.Replace(good, "- **Releases:** 0.3 to 0.8\n", "", 1):                                 "one line with its releases",
+		strings.Replace(good, "0.3 to 0.8", "some", 1):                                               "is not a range",
+		strings.Replace(good, "0.3 to 0.8", "0.8 to 0.3", 1):                                         "is not a range",
+		strings.Replace(good, "0.3 to 0.8", "0.9 and newer", 1):                                      "is not a range",
+		strings.Replace(good, "0.3 to 0.8", "up to 0.3.5", 1):                                        "is not a range",
+		strings.Replace(good, "0.3 to 0.8", "up to 0.3", 1):                                          "",
+		strings.Replace(good, "0.3 to 0.8", "1.5", 1):                                                "",
+		strings.Replace(good, "- **Source:** `core/stack.py`; observed on 0.3.5\n", "", 1):           "one line with its source",
+		strings.Replace(good, "observed on 0.3.5", "observed", 1):                                    "is neither a file",
+		strings.Replace(good, "observed on 0.3.5", "`internal/stackconfig/release: TestRuntime`", 1): "",
+		strings.Replace(good, "observed on 0.3.5", "`internal/stackconfig/release: TestNothing`", 1): "has no test TestNothing",
+		strings.Replace(good, "observed on 0.3.5", "`internal/nothing: TestRuntime`", 1):             "has no test TestRuntime",
+		strings.Replace(good, "observed on 0.3.5", "`TestRuntime`", 1):                               "has no test TestRuntime",
+		strings.Replace(good, "observed on 0.3.5", "`internal/nothing.yaml`", 1):                     "there is no internal/nothing.yaml",
+		strings.Replace(good, "Text.\n", "", 1):                                                      "it has no text",
+		strings.Replace(good, "Text.\n", strings.Repeat("Text.\n", factLines), 1):                    "lines, at most",
+	} {
+		problems, _ := factProblems(text)
+		expectProblem(t, text, problems, want)
+	}
+}
+
+func TestRecordChecksFail(t *testing.T) {
+	const good = "# 4. Title\n\n## Context\n\nA.\n\n## Decision\n\nB.\n\n## Consequences\n\nC.\n\n## What would change it\n\nD.\n"
+	for _, tc := range []struct{ name, text, want string }{
+		{"0004-title.md", good, ""},
+		{"4-title.md", good, "another form"},
+		{"0005-title.md", good, "does not have the number 5"},
+		{"0004-title.md", strings.Replace(good, "## Consequences\n\nC.\n\n", "", 1), "the headings are"},
+		{"0004-title.md", strings.Replace(good, "## What would change it", "## Later", 1), "the headings are"},
+		{"0004-title.md", good + "\n## Status\n", "the headings are"},
+		{"0004-title.md", good + strings.Repeat("E.\n", pageLines), "lines, at most 60"},
+	} {
+		expectProblem(t, tc.name+"\n"+tc.text, recordProblems(tc.name, tc.text), tc.want)
+	}
+}
+
+// expectProblem checks that there is one problem with a text in it, or none if want is empty.
+func expectProblem(t *testing.T, text string, problems []string, want string) {
+	t.Helper()
+	switch {
+	case want == "" && len(problems) > 0:
+		t.Errorf("%q: unexpected problems %q", text, problems)
+	case want != "" && (len(problems) != 1 || !strings.Contains(problems[0], want)):
+		t.Errorf("%q: problems %q, want one with %q", text, problems, want)
+	}
+}
