@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// liveCluster stands in for an API server. It serves objects by path, and records the requests.
+// liveCluster is a fake API server. It serves objects by path, and records the requests.
 type liveCluster struct {
 	objects map[string]any
 	// forbidden and unserved are parts of paths.

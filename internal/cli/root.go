@@ -26,8 +26,9 @@ func NewCommand(streams Streams, version string) *cobra.Command {
 		Use:   "kubectl-llamastack",
 		Short: "Show what the Llama Stack operator does with a manifest, without a cluster",
 		Long: `Show what the Llama Stack operator does with a LlamaStackDistribution, without a
-cluster. The commands run the operator's own code on your files. Only the command
-migrate works on a cluster. The commands image and bundle work on images.
+cluster. The commands run the operator's own code on your files. The command migrate
+works on a cluster. The command diff does so without --previous, and the command
+upgrade-check without --filename. The commands image and bundle work on images.
 
 If kubectl-llamastack is on the PATH, it is also a kubectl plugin:
 kubectl llamastack render -f stack.yaml`,

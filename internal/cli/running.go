@@ -122,7 +122,7 @@ func (r *running) unrecorded() []string {
 	if r.record.Inputs != "" || r.deployment == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("Deployment %q has no record of this operator in the annotation %s: what runs is taken from the spec of the stack; "+
+	return []string{fmt.Sprintf("Deployment %q has no record of this operator in the annotation %s; the running pods are judged by the spec of the stack; "+
 		"see kubectl llamastack migrate --dry-run", r.deployment.Name, names.AnnotationRendered)}
 }
 

@@ -34,12 +34,12 @@ func newUpgradeCheckCommand(streams Streams, version string) *cobra.Command {
 	options := upgradeOptions{}
 	command := &cobra.Command{
 		Use:   "upgrade-check --to RELEASE [-f FILE | NAME…]",
-		Short: "Show what another server release means for stacks: what needs action, data, clients",
+		Short: "Show what another server release means for stacks: actions, data, clients",
 		Long: `Generate the configuration of each stack for the release that it asks for and for
-another one, and answer in this order: what needs action, with the field and the
-remedy; which data the other release leaves behind; what changes for clients; what
-changes in your own fields. Changes that only the base configuration brings along
-are counted; --all lists them.
+another one, and answer in this order: the settings that need action, with the field
+and the remedy; the data that the other release leaves behind; the changes for
+clients; the changes in your own fields. Changes that no field of the spec causes are
+counted; --all lists them.
 
 With --filename, the stacks are those of the files. Without it, they are those of
 the cluster, in the namespace of the context or as --namespace, --all-namespaces,
@@ -78,7 +78,7 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	flags.StringVar(&o.to, "to", "", "the server release to look at, for example 0.8 or 0.7.3")
 	flags.StringVar(&o.from, "from", "", "the release to compare with; unset: the one that the stack asks for")
 	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")
-	flags.BoolVar(&o.all, "all", false, "list the changes that only the base configuration brings along, and the details of all stacks")
+	flags.BoolVar(&o.all, "all", false, "list the changes that no field of the spec causes, and the details of all stacks")
 	must(command.MarkFlagRequired("to"))
 	for _, flag := range []string{"kubeconfig", "context", "all-namespaces", "selector"} {
 		command.MarkFlagsMutuallyExclusive("filename", flag)

@@ -46,7 +46,7 @@ type Pods struct {
 }
 
 // pods decides as package rollout does: pods are replaced if the inputs of their template change, and the template
-// shows it. Both sides come from the same pipeline, so that nothing that only the cluster knows counts as a change.
+// shows it. Both sides come from the same pipeline, so that facts that only the operator has do not count as a change.
 func pods(in Input, objects []Object) (Pods, error) {
 	if in.Before == nil {
 		if in.Paused {

@@ -187,7 +187,7 @@ func (r *Report) compare(before, after *plan.Plan) {
 		}
 	}
 	for _, client := range change.Clients(before, after) {
-		// The base may bring along many models. Nothing changes for a client that does not ask for them.
+		// The base may add many models. Nothing changes for a client that does not ask for them.
 		if client.From != "" || !strings.HasPrefix(client.What, "model ") {
 			r.Clients = append(r.Clients, client)
 		}
@@ -197,7 +197,7 @@ func (r *Report) compare(before, after *plan.Plan) {
 // forClients ends the name of a difference that Clients contains.
 const forClients = " for clients"
 
-// NeedsAction reports whether somebody has to do or to decide something.
+// NeedsAction reports whether the user has to do or to decide something.
 func (r *Report) NeedsAction() bool {
 	return len(r.Actions)+len(r.Left)+len(r.Unknown) > 0
 }

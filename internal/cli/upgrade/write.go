@@ -14,7 +14,7 @@ import (
 // longest is the length of a value in the text.
 const longest = 60
 
-// Write writes the report as text. With all, it lists what only the base configuration brings along.
+// Write writes the report as text. With all, it lists the changes that no field of the spec causes.
 func (r *Report) Write(page *bytes.Buffer, all bool) {
 	name := r.Stack
 	if r.File == "" {
