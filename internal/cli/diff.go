@@ -70,15 +70,18 @@ Exit codes, as of kubectl diff:
 	options.AddConnection(command)
 	options.AddNamespace(command)
 	flags := command.Flags()
-	flags.StringArrayVarP(&options.files, "filename", "f", nil, "file or folder with manifests, - for standard input; may be repeated")
-	flags.StringVar(&options.previous, "previous", "", "file or folder with the manifests of what runs, - for standard input; no cluster is read")
+	flags.StringArrayVarP(&options.files, "filename", "f", nil,
+		"file or folder with manifests, - for standard input; may be repeated")
+	flags.StringVar(&options.previous, "previous", "",
+		"file or folder with the manifests of what runs, - for standard input; no cluster is read")
 	flags.StringVar(&options.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: that of the cluster")
 	flags.StringVarP(&options.output, "output", "o", formText, "text, diff, json or yaml")
 	must(command.MarkFlagRequired("filename"))
 	command.MarkFlagsMutuallyExclusive("previous", "kubeconfig")
 	command.MarkFlagsMutuallyExclusive("previous", "context")
-	must(command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{formText, formDiff, formJSON, formYAML}, cobra.ShellCompDirectiveNoFileComp)))
+	must(command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{formText, formDiff, formJSON,
+		formYAML}, cobra.ShellCompDirectiveNoFileComp)))
 	return command
 }
 
@@ -91,7 +94,8 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 	switch options.output {
 	case formText, formDiff, formJSON, formYAML:
 	default:
-		return fmt.Errorf("--output: %q must be %s, %s, %s or %s", options.output, formText, formDiff, formJSON, formYAML)
+		return fmt.Errorf("--output: %q must be %s, %s, %s or %s", options.output, formText, formDiff, formJSON,
+			formYAML)
 	}
 	p := newPrinter(streams)
 	d, err := options.differ(ctx, stdin, p, version)
@@ -108,7 +112,8 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 			continue
 		}
 		if err != nil {
-			return &rejection{problems: []string{s.title() + ": " + err.Error()}, summary: "nothing is compared", code: codeError}
+			return &rejection{problems: []string{s.title() + ": " + err.Error()}, summary: "nothing is compared",
+				code: codeError}
 		}
 		compared, changes = append(compared, s), append(changes, changed)
 	}
@@ -116,7 +121,8 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 	if len(problems) > 0 {
 		return &rejection{
 			problems: problems, code: codeError,
-			summary: fmt.Sprintf("%d of %d stacks are not compared", len(d.found.stacks)-len(changes), len(d.found.stacks)),
+			summary: fmt.Sprintf("%d of %d stacks are not compared", len(d.found.stacks)-len(changes),
+				len(d.found.stacks)),
 		}
 	}
 	return err

@@ -88,13 +88,15 @@ func (c *comparedStack) problems(s stack) []string {
 // remarks prints what the running stack does not have: its new warnings and notes.
 func (d *differ) remarks(s stack, sides comparedStack) {
 	if sides.input.Exists && sides.before.plan == nil && len(sides.before.errs) > 0 {
-		d.printer.warning(s.title() + ": the running spec gives no configuration to compare with: " + sides.before.errs[0])
+		d.printer.warning(s.title() + ": the running spec gives no configuration to compare with: " +
+			sides.before.errs[0])
 	}
 	fresh := func(now, earlier []string) []string {
 		return slices.DeleteFunc(slices.Clone(now), func(text string) bool { return slices.Contains(earlier, text) })
 	}
 	d.printer.remarks(s, outcome{
-		warnings: fresh(sides.after.warnings, sides.before.warnings), notes: fresh(sides.after.notes, sides.before.notes),
+		warnings: fresh(sides.after.warnings, sides.before.warnings), notes: fresh(sides.after.notes,
+			sides.before.notes),
 	})
 }
 
@@ -110,7 +112,8 @@ func (m *manifests) comparedWith(s stack, previous *manifests) comparedStack {
 	if names.Compat(running.object.Annotations) && !names.Compat(s.object.Annotations) {
 		// Applying a manifest of another version does not remove the annotation.
 		s.object = s.object.DeepCopy()
-		metav1.SetMetaDataAnnotation(&s.object.ObjectMeta, names.AnnotationCompat, running.object.Annotations[names.AnnotationCompat])
+		metav1.SetMetaDataAnnotation(&s.object.ObjectMeta, names.AnnotationCompat,
+			running.object.Annotations[names.AnnotationCompat])
 	}
 	sides := comparedStack{annotations: s.object.Annotations, input: change.Input{Exists: true}}
 	sides.plan(previous, running, m, s, nil)
@@ -209,5 +212,6 @@ func openSecrets(built *plan.Plan) []string {
 		return nil
 	}
 	return []string{"Secrets are not read: " + strings.Join(slices.Sorted(maps.Keys(keys)), ", ") +
-		"; whether the keys exist and fit, and whether their values changed since the pods started, which restarts the pods, is not known"}
+		"; whether the keys exist and fit, and whether their values changed since the pods started, which restarts " +
+		"the pods, is not known"}
 }

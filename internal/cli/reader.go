@@ -41,7 +41,8 @@ var (
 )
 
 func newReader(cluster *kube.Cluster, version string) *reader {
-	return &reader{cluster: cluster, version: version, configMaps: map[objectKey]*corev1.ConfigMap{}, deniedMaps: map[objectKey]bool{}}
+	return &reader{cluster: cluster, version: version, configMaps: map[objectKey]*corev1.ConfigMap{},
+		deniedMaps: map[objectKey]bool{}}
 }
 
 // missing records once what is not known.
@@ -53,14 +54,16 @@ func (r *reader) missing(format string, args ...any) {
 
 // compareVersion records that the operator of a stack is of another version, because it may plan differently.
 func (r *reader) compareVersion(stack *v1alpha2.LlamaStackDistribution) {
-	if known := stack.Status.Version; known != nil && known.OperatorVersion != "" && known.OperatorVersion != r.version {
+	if known := stack.Status.Version; known != nil && known.OperatorVersion != "" &&
+		known.OperatorVersion != r.version {
 		r.missing("the operator is of version %s and this command of version %s; the operator may plan differently",
 			known.OperatorVersion, r.version)
 	}
 }
 
 // read reads an object, and reports whether it exists and may be read.
-func (r *reader) read(ctx context.Context, resource schema.GroupResource, key objectKey, into client.Object) (bool, error) {
+func (r *reader) read(ctx context.Context, resource schema.GroupResource, key objectKey, into client.Object,
+) (bool, error) {
 	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: key.namespace, Name: key.name}, into)
 	switch {
 	case err == nil:
@@ -138,7 +141,8 @@ func (m *manifests) unreadable(object *v1alpha2.LlamaStackDistribution) []string
 	for _, use := range intent.ConfigMaps(object) {
 		key := objectKey{cmp.Or(use.Namespace, object.Namespace), use.Name}
 		if m.denied[key] && !use.Optional && m.configMaps[objectKey{object.Namespace, use.Name}] == nil {
-			found = append(found, fmt.Sprintf("%s: you may not read ConfigMap %q of namespace %q", use.Path, key.name, key.namespace))
+			found = append(found, fmt.Sprintf("%s: you may not read ConfigMap %q of namespace %q", use.Path, key.name,
+				key.namespace))
 		}
 	}
 	return found
@@ -175,11 +179,13 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 		return err
 	}
 	list := &corev1.ConfigMapList{}
-	byName := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", names.OperatorConfigMap)}
+	byName := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name",
+		names.OperatorConfigMap)}
 	err = r.cluster.List(ctx, list, byName, client.Limit(1))
 	switch {
 	case apierrors.IsForbidden(err):
-		r.missing("the operator's ConfigMap %s is not read, because you may not list configmaps in all namespaces; images and limits of it "+
+		r.missing("the operator's ConfigMap %s is not read, because you may not list configmaps in all namespaces; "+
+			"images and limits of it "+
 			"do not count here: give it with --operator-config", names.OperatorConfigMap)
 		return nil
 	case err != nil:

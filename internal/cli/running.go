@@ -46,7 +46,9 @@ func (r *running) asks(spec *v1alpha2.LlamaStackDistributionSpec) (*v1alpha2.Res
 
 // images returns the images for a spec. A running stack keeps the image that it was created with while name and version
 // stay the same. An override that an administrator configured takes precedence.
-func (r *running) images(spec *v1alpha2.LlamaStackDistributionSpec, configured distribution.Overrides) distribution.Overrides {
+func (r *running) images(
+	spec *v1alpha2.LlamaStackDistributionSpec, configured distribution.Overrides,
+) distribution.Overrides {
 	known, same := r.asks(spec)
 	asked := spec.Distribution
 	if _, overridden := configured.Image(asked.Name, asked.Version); overridden || !same {
@@ -84,7 +86,8 @@ func (r *running) labelled(resolved distribution.Resolved) (distribution.Resolve
 // image are the same.
 func (r *running) keptBase(spec *v1alpha2.LlamaStackDistributionSpec, resolved distribution.Resolved) *plan.Base {
 	record, asked := &r.record, spec.Distribution
-	if r.base == nil || record.BaseSource == string(v1alpha2.ConfigSourceConfigMap) || record.Distribution.Name != asked.Name ||
+	if r.base == nil || record.BaseSource == string(v1alpha2.ConfigSourceConfigMap) ||
+		record.Distribution.Name != asked.Name ||
 		record.Distribution.Version != asked.Version || record.Distribution.Image != resolved.Image {
 		return nil
 	}
@@ -96,7 +99,8 @@ func (r *running) complete(input *plan.Input) {
 	record := &r.record
 	if record.Distribution.Image == input.Distribution.Image {
 		input.Digest = record.Distribution.Digest
-		input.RenderedByTag = record.Template != "" && !record.LeftAsImage && record.Distribution.Release == input.Distribution.Release.Line
+		input.RenderedByTag = record.Template != "" && !record.LeftAsImage &&
+			record.Distribution.Release == input.Distribution.Release.Line
 	}
 	if known, same := r.asks(&input.Object.Spec); same {
 		input.CatalogueImage = known.CatalogueImage
@@ -122,7 +126,8 @@ func (r *running) unrecorded() []string {
 	if r.record.Inputs != "" || r.deployment == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("Deployment %q has no record of this operator in the annotation %s; the running pods are judged by the spec of the stack; "+
+	return []string{fmt.Sprintf("Deployment %q has no record of this operator in the annotation %s; the running "+
+		"pods are judged by the spec of the stack; "+
 		"see kubectl llamastack migrate --dry-run", r.deployment.Name, names.AnnotationRendered)}
 }
 

@@ -72,13 +72,16 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	o.AddConnection(command)
 	o.AddScope(command)
 	flags := command.Flags()
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or folder with manifests in place of a cluster, - for standard input; may be repeated")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil,
+		"file or folder with manifests in place of a cluster, - for standard input; may be repeated")
 	flags.StringVar(&o.operatorConfig, "operator-config", "",
-		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: that of the cluster, or none with --filename")
+		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: that of the cluster, or none with "+
+			"--filename")
 	flags.StringVar(&o.to, "to", "", "the server release to look at, for example 0.8 or 0.7.3")
 	flags.StringVar(&o.from, "from", "", "the release to compare with; unset: the one that the stack asks for")
 	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")
-	flags.BoolVar(&o.all, "all", false, "list the changes that no field of the spec causes, and the details of all stacks")
+	flags.BoolVar(&o.all, "all", false, "list the changes that no field of the spec causes, and the details of all "+
+		"stacks")
 	must(command.MarkFlagRequired("to"))
 	for _, flag := range []string{"kubeconfig", "context", "all-namespaces", "selector"} {
 		command.MarkFlagsMutuallyExclusive("filename", flag)
@@ -93,7 +96,8 @@ func (o *upgradeOptions) check(args []string) error {
 	case len(args) > 0 && len(o.files) > 0:
 		return fmt.Errorf("%q: names select stacks of a cluster; remove them, or remove --filename", args[0])
 	case len(args) > 0 && o.AllNamespaces:
-		return fmt.Errorf("%q: a name selects a stack of one namespace; remove --all-namespaces, or use --namespace", args[0])
+		return fmt.Errorf("%q: a name selects a stack of one namespace; remove --all-namespaces, or use --namespace",
+			args[0])
 	case len(args) > 0 && o.Selector != "":
 		return fmt.Errorf("%q: select stacks by name or by --selector; remove one of them", args[0])
 	default:
@@ -101,7 +105,9 @@ func (o *upgradeOptions) check(args []string) error {
 	}
 }
 
-func runUpgradeCheck(ctx context.Context, stdin io.Reader, streams Streams, version string, args []string, options upgradeOptions) error {
+func runUpgradeCheck(
+	ctx context.Context, stdin io.Reader, streams Streams, version string, args []string, options upgradeOptions,
+) error {
 	if err := options.check(args); err != nil {
 		return err
 	}
@@ -126,7 +132,8 @@ func runUpgradeCheck(ctx context.Context, stdin io.Reader, streams Streams, vers
 		_, err = page.WriteTo(streams.Out)
 	}
 	if wrong := upgrade.Refusals(reports); err == nil && wrong > 0 {
-		err = &rejection{summary: fmt.Sprintf("%d of %d stacks would not start on release %s", wrong, len(reports), options.to)}
+		err = &rejection{summary: fmt.Sprintf("%d of %d stacks would not start on release %s", wrong, len(reports),
+			options.to)}
 	}
 	return err
 }
@@ -149,7 +156,8 @@ func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, nam
 		written = true
 	}
 	if quiet > 0 {
-		fmt.Fprintf(page, "\n%d of %d need no action; see their details with their names, or with --all\n", quiet, len(reports))
+		fmt.Fprintf(page, "\n%d of %d need no action; see their details with their names, or with --all\n", quiet,
+			len(reports))
 	}
 }
 
@@ -168,7 +176,9 @@ func (o *upgradeOptions) ofFiles(stdin io.Reader, p printer) ([]upgrade.Report, 
 }
 
 // ofCluster returns the reports for the stacks of a cluster.
-func (o *upgradeOptions) ofCluster(ctx context.Context, stdin io.Reader, p printer, version string, args []string) ([]upgrade.Report, error) {
+func (o *upgradeOptions) ofCluster(
+	ctx context.Context, stdin io.Reader, p printer, version string, args []string,
+) ([]upgrade.Report, error) {
 	cluster, err := o.Connect(version)
 	if err != nil {
 		return nil, err
@@ -187,7 +197,9 @@ func (o *upgradeOptions) ofCluster(ctx context.Context, stdin io.Reader, p print
 // progressStep is the number of stacks between two messages about the progress.
 const progressStep = 100
 
-func (o *upgradeOptions) ofReader(ctx context.Context, stdin io.Reader, p printer, r *reader, args []string) ([]upgrade.Report, error) {
+func (o *upgradeOptions) ofReader(
+	ctx context.Context, stdin io.Reader, p printer, r *reader, args []string,
+) ([]upgrade.Report, error) {
 	stacks, err := r.stacks(ctx, args)
 	if err == nil {
 		err = r.operatorConfig(ctx, o.operatorConfig, stdin, p)

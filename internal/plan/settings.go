@@ -38,7 +38,8 @@ func (p *Plan) Settings() []Setting {
 		}
 	case p.Mode == ModeOverride:
 		for i := range found {
-			found[i].Origin = fmt.Sprintf("spec.overrideConfig (ConfigMap %q)", p.input.Stack.Spec.OverrideConfig.ConfigMapName)
+			found[i].Origin = fmt.Sprintf("spec.overrideConfig (ConfigMap %q)",
+				p.input.Stack.Spec.OverrideConfig.ConfigMapName)
 		}
 	}
 	return found

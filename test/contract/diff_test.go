@@ -70,7 +70,8 @@ func (c live) diff(t *testing.T, namespace, file string, arguments ...string) (c
 	t.Helper()
 	var out, messages bytes.Buffer
 	streams := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &messages}
-	code = cli.Run(streams, process.Version, append([]string{"diff", "-f", file, "-n", namespace, "--kubeconfig", c.Kubeconfig}, arguments...))
+	code = cli.Run(streams, process.Version, append([]string{"diff", "-f", file, "-n", namespace, "--kubeconfig",
+		c.Kubeconfig}, arguments...))
 	if code > 1 {
 		return code, out.String() + messages.String()
 	}
@@ -100,7 +101,8 @@ func (c live) deployed(t *testing.T, namespace string) *appsv1.Deployment {
 			return errors.New("the operator has not seen the newest spec")
 		}
 		i := slices.IndexFunc(stack.Status.Conditions, func(condition metav1.Condition) bool {
-			return condition.Type == v1alpha2.ConditionDeploymentUpdated && condition.ObservedGeneration == stack.Generation
+			return condition.Type == v1alpha2.ConditionDeploymentUpdated &&
+				condition.ObservedGeneration == stack.Generation
 		})
 		if i < 0 {
 			return fmt.Errorf("the conditions are %+v", stack.Status.Conditions)

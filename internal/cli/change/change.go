@@ -100,7 +100,8 @@ func Of(in Input) (Change, error) {
 
 // Differs reports whether the edit changes anything.
 func (c *Change) Differs() bool {
-	return c.New || len(c.Configuration)+len(c.Objects)+len(c.Clients) > 0 || c.Pods.Restart == Restarts || c.Pods.Restart == Blocked
+	return c.New || len(c.Configuration)+len(c.Objects)+len(c.Clients) > 0 || c.Pods.Restart == Restarts ||
+		c.Pods.Restart == Blocked
 }
 
 func warnings(in Input) []string {
@@ -109,7 +110,8 @@ func warnings(in Input) []string {
 		found = append(found, "the stack is being deleted; an edit has no effect, and its objects are removed")
 	}
 	if in.Paused {
-		found = append(found, "the stack is paused; the operator applies nothing until you remove the annotation llamastack.io/paused")
+		found = append(found, "the stack is paused; the operator applies nothing until you remove the annotation "+
+			"llamastack.io/paused")
 	}
 	return found
 }

@@ -131,7 +131,8 @@ func redactTree(path string, value, other any, mark string) any {
 
 // identities are the keys that identify the entries of a list. The names of mounts are not unique, so their paths come
 // first.
-var identities = []string{"mountPath", "name", "containerPort", "port", "key", "provider_id", "model_id", "shield_id", "toolgroup_id"}
+var identities = []string{"mountPath", "name", "containerPort", "port", "key", "provider_id", "model_id", "shield_id",
+	"toolgroup_id"}
 
 // itemKey returns the key of an entry: its identity, or its position.
 func itemKey(item any, i int) string {

@@ -53,7 +53,8 @@ func pods(in Input, objects []Object) (Pods, error) {
 			return Pods{Restart: Waits}, nil
 		}
 		if in.Exists {
-			return Pods{Restart: Restarts, Why: []string{"the running spec gives no configuration, so that the pod templates are not compared"}}, nil
+			return Pods{Restart: Restarts, Why: []string{"the running spec gives no configuration, so that the pod " +
+				"templates are not compared"}}, nil
 		}
 		return Pods{Restart: Starts}, nil
 	}
@@ -68,12 +69,14 @@ func pods(in Input, objects []Object) (Pods, error) {
 	case in.Paused:
 		return Pods{Restart: Waits}, nil
 	}
-	found := Pods{Restart: Restarts, Why: causes(before.Inputs, after.Inputs), Template: template(objects), replaces: true}
+	found := Pods{Restart: Restarts, Why: causes(before.Inputs, after.Inputs), Template: template(objects),
+		replaces: true}
 	if in.Held != "" {
 		found.Why = append(found.Why, "with the change comes what the operator held back: "+in.Held)
 	}
 	if wanted := after.Deployment.Spec.Replicas; wanted != nil && *wanted == 0 {
-		found.Restart, found.How = Stays, "the stack is scaled to zero: no pod runs, and the next one starts with the change"
+		found.Restart, found.How = Stays, "the stack is scaled to zero: no pod runs, and the next one starts with "+
+			"the change"
 		return found, nil
 	}
 	recreates := *after.Deployment.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
@@ -118,21 +121,25 @@ func causes(was, is rollout.Inputs) []string {
 		text    string
 	}{
 		{was.Image != is.Image, fmt.Sprintf("the image changes from %s to %s", was.Image, is.Image)},
-		{was.Image == is.Image && was.Release != is.Release, fmt.Sprintf("the server release changes from %s to %s", was.Release, is.Release)},
+		{was.Image == is.Image && was.Release != is.Release, fmt.Sprintf("the server release changes from %s to %s",
+			was.Release, is.Release)},
 		{was.ConfigHash != is.ConfigHash, "the configuration changes"},
 		{!slices.Equal(was.Variables, is.Variables), "the variables of the configuration change"},
 		{was.Port != is.Port, fmt.Sprintf("the port changes from %d to %d (spec.networking.port)", was.Port, is.Port)},
-		{was.Workers != is.Workers, fmt.Sprintf("the number of workers changes from %d to %d (spec.workload.workers)", was.Workers, is.Workers)},
+		{was.Workers != is.Workers, fmt.Sprintf("the number of workers changes from %d to %d (spec.workload.workers)",
+			was.Workers, is.Workers)},
 		{was.MountPath != is.MountPath || was.Claim != is.Claim, "the volume changes (spec.workload.storage)"},
 		{!reflect.DeepEqual(was.Resources, is.Resources), "the resources change (spec.workload.resources)"},
 		{!reflect.DeepEqual(was.Overrides, is.Overrides), "the overrides change (spec.workload.overrides)"},
-		{!reflect.DeepEqual(was.Spread, is.Spread), "the spread of the pods changes (spec.workload.topologySpreadConstraints)"},
+		{!reflect.DeepEqual(was.Spread, is.Spread), "the spread of the pods changes " +
+			"(spec.workload.topologySpreadConstraints)"},
 		{was.TLSSecret != is.TLSSecret, "the certificate of the server changes (spec.networking.tls)"},
 		{was.CABundle != is.CABundle, "the trusted certificates change (spec.networking.tls.caBundle)"},
 		{!slices.Equal(was.External, is.External), "the external providers change (spec.externalProviders)"},
 		{was.Offline != is.Offline, "the access to the internet changes (spec.offline)"},
 		{!reflect.DeepEqual(was.ModelFiles, is.ModelFiles), "the model files change (spec.modelFiles)"},
-		{was.Compat != is.Compat || was.Container != is.Container, "an annotation of the conversion from v1alpha1 changes"},
+		{was.Compat != is.Compat || was.Container != is.Container,
+			"an annotation of the conversion from v1alpha1 changes"},
 	} {
 		if part.differs {
 			found = append(found, part.text)
@@ -149,7 +156,8 @@ func preflight(in Input, recreates bool) (runs bool, reason string) {
 	case in.After.TriesChanges():
 		return true, "a pod tries the change before the pods that serve are replaced"
 	case in.After.PreflightMode() == "" && in.After.Rendered.Inputs.Compat != "":
-		return false, "a stack that was created as v1alpha1 is changed without one; set spec.workload.preflight to Always to try changes"
+		return false, "a stack that was created as v1alpha1 is changed without one; set spec.workload.preflight to " +
+			"Always to try changes"
 	case in.After.PreflightMode() == v1alpha2.PreflightNever:
 		return false, "spec.workload.preflight is Never"
 	case !recreates:

@@ -50,7 +50,8 @@ func (c *Change) writePods(page *bytes.Buffer) {
 		return
 	}
 	fmt.Fprintln(page, "\npods: "+map[Restart]string{
-		Starts: "start", Stays: "stay as they are", Restarts: "restart", Waits: "stay as they are until the stack is not paused any more", Blocked: "stay as they are until you accept the loss of data",
+		Starts: "start", Stays: "stay as they are", Restarts: "restart", Waits: "stay as they are until the stack " +
+			"is not paused any more", Blocked: "stay as they are until you accept the loss of data",
 	}[c.Pods.Restart])
 	for _, text := range c.Pods.Why {
 		fmt.Fprintf(page, "  - %s\n", text)
@@ -103,12 +104,14 @@ func (c *Change) writeClients(page *bytes.Buffer) {
 
 func (c *Change) writeConfiguration(page *bytes.Buffer) {
 	if c.New && len(c.Configuration) > 0 {
-		fmt.Fprintf(page, "\nconfiguration: %d keys, all new; see kubectl llamastack render --explain\n", len(c.Configuration))
+		fmt.Fprintf(page, "\nconfiguration: %d keys, all new; see kubectl llamastack render --explain\n",
+			len(c.Configuration))
 		return
 	}
 	heading(page, "configuration", len(c.Configuration))
 	for _, key := range c.Configuration {
-		fmt.Fprintf(page, "  %s %s: %s  (%s)\n", sign(key.From != nil, key.To != nil), key.Path, arrow(deref(key.From), deref(key.To)), key.Origin)
+		fmt.Fprintf(page, "  %s %s: %s  (%s)\n", sign(key.From != nil, key.To != nil), key.Path, arrow(deref(key.From),
+			deref(key.To)), key.Origin)
 	}
 }
 
@@ -135,7 +138,8 @@ func (c *Change) writeObjects(page *bytes.Buffer) {
 				fmt.Fprintf(page, "      and %d more; see -o diff\n", len(object.Fields)-maxFields)
 				break
 			}
-			fmt.Fprintf(page, "      %s %s: %s\n", sign(field.From != "", field.To != ""), field.Path, arrow(field.From, field.To))
+			fmt.Fprintf(page, "      %s %s: %s\n", sign(field.From != "", field.To != ""), field.Path,
+				arrow(field.From, field.To))
 		}
 	}
 }

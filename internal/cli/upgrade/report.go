@@ -145,9 +145,10 @@ func (r *Report) act(in Input) {
 	image := in.After.Plan.Image()
 	if image == in.Before.Plan.Image() && in.After.Plan.Release() != in.Before.Plan.Release() {
 		r.Actions = append(r.Actions, Action{
-			Field:   "image-overrides",
-			Problem: fmt.Sprintf("the image stays %q, because an administrator put it in the place of the operator's image for every release", image),
-			Remedy:  "ask the administrator for an image of release " + in.To + " in the operator's ConfigMap",
+			Field: "image-overrides",
+			Problem: fmt.Sprintf("the image stays %q, because an administrator put it in the place of the "+
+				"operator's image for every release", image),
+			Remedy: "ask the administrator for an image of release " + in.To + " in the operator's ConfigMap",
 		})
 	}
 }

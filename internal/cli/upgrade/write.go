@@ -23,7 +23,8 @@ func (r *Report) Write(page *bytes.Buffer, all bool) {
 	fmt.Fprintf(page, "%s: ", name)
 	switch r.Result {
 	case Pinned:
-		fmt.Fprintf(page, "%s\nTo change it, set spec.distribution.image to an image of release %s, or use a distribution by its name.\n", r.Pinned, r.To)
+		fmt.Fprintf(page, "%s\nTo change it, set spec.distribution.image to an image of release %s, or use a "+
+			"distribution by its name.\n", r.Pinned, r.To)
 		return
 	case Deleting:
 		fmt.Fprintln(page, "the stack is being deleted")
@@ -104,7 +105,8 @@ func (r *Report) writeChanges(page *bytes.Buffer, all bool) {
 	writeDifferences(page, "image and your fields", r.own)
 	if !all {
 		if count := len(r.base) + len(r.remarks); count > 0 {
-			fmt.Fprintf(page, "\nbase configuration: %d changes that no field of the spec causes; list them with --all\n", count)
+			fmt.Fprintf(page, "\nbase configuration: %d changes that no field of the spec causes; list them with "+
+				"--all\n", count)
 		}
 		return
 	}
