@@ -80,12 +80,13 @@ func TestUpgradeCheckTellsOfData(t *testing.T) {
 	if waiting.code != 1 {
 		t.Errorf("exit code %d, want 1", waiting.code)
 	}
-	contains(t, waiting.out, "demo: 0.3 to 0.7: would not start\nrefused  "+waits)
+	path, message, _ := strings.Cut(waits, ": ")
+	contains(t, waiting.out, "demo: 0.3 to 0.7: would not start\n\nneeds action: 1\n  1. "+path+" (stops the upgrade)\n     "+message, "data: see what needs action")
 	accepted := run(t, accepting(on03, "vector_io/faiss"), "upgrade-check", "-f", "-", "--to", "0.7")
 	if accepted.code != 0 {
 		t.Errorf("accepted: exit code %d, want 0", accepted.code)
 	}
-	contains(t, accepted.out, "demo: 0.3 to 0.7: starts\n", "\ndata  ")
+	contains(t, accepted.out, "demo: 0.3 to 0.7: starts\n", "\ndata that is left behind: 1\n")
 	asJSON := run(t, stack(on07), "upgrade-check", "-f", "-", "--to", "1.0", "-o", "json")
 	contains(t, asJSON.out, `"leftBehind": [`, "the data of batches, prompts is in another kind of store in this release")
 }

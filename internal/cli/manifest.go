@@ -36,6 +36,10 @@ type manifests struct {
 	config operatorconfig.Config
 	// live reports that the objects come from a cluster and not from files.
 	live bool
+	// denied holds the ConfigMaps of the cluster that the caller may not read.
+	denied map[objectKey]bool
+	// running is what a cluster shows of the stack that is planned. Nil means that it is not known.
+	running *running
 }
 
 // stack is a LlamaStackDistribution and the file that contains it.

@@ -188,6 +188,11 @@ func (m *manifests) input(
 	if err != nil {
 		return input, fmt.Errorf("%s: %w", distribution.Path(err), err)
 	}
+	if m.running != nil {
+		if resolved, err = m.running.labelled(resolved); err != nil {
+			return input, err
+		}
+	}
 	input = plan.Input{
 		Object: object, Intent: in, Distribution: resolved, Cluster: cluster(m.config), Before: before,
 		Bounds: m.config.Bounds.For(object.Namespace),
@@ -206,6 +211,9 @@ func (m *manifests) input(
 		return input, err
 	}
 	input.Serving = m.serving(object)
+	if m.running != nil {
+		m.running.complete(&input)
+	}
 	return input, nil
 }
 
@@ -218,6 +226,11 @@ func (m *manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 			return nil, err
 		}
 		return &plan.Base{Data: data, Source: v1alpha2.ConfigSourceConfigMap}, nil
+	}
+	if m.running != nil {
+		if kept := m.running.keptBase(&object.Spec, resolved); kept != nil {
+			return kept, nil
+		}
 	}
 	if resolved.Base == nil && plan.BaseOptional(object) {
 		return nil, nil
@@ -266,6 +279,10 @@ func (m *manifests) configMapKey(namespace, path, name, key string) ([]byte, err
 
 func (m *manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, error) {
 	configMap, ok := m.configMaps[objectKey{namespace, name}]
+	if !ok && m.denied[objectKey{namespace, name}] {
+		return nil, fmt.Errorf("%s.configMapName: you may not read ConfigMap %q of namespace %q; ask an administrator for the right to get configmaps there",
+			path, name, namespace)
+	}
 	if !ok && m.live {
 		return nil, fmt.Errorf("%s.configMapName: ConfigMap %q of namespace %q does not exist", path, name, namespace)
 	}

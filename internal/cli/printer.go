@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// rejection is the error for a wrong manifest. Its findings are already printed or included here, and the exit code is
-// 1.
+// rejection is the error for a wrong manifest. Its findings are already printed or included here.
 type rejection struct {
 	// problems are printed line by line.
 	problems []string
 	// summary is the last line, if it is not empty.
 	summary string
+	// code is the exit code. Zero means 1.
+	code int
 }
 
 // Error returns the summary.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"runtime/debug"
@@ -41,8 +42,9 @@ kubectl llamastack render -f stack.yaml`,
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	addGroup(root, "Commands for manifests:", newRenderCommand(streams), newValidateCommand(streams),
-		newProvidersCommand(streams), newUpgradeCheckCommand(streams), newConvertCommand(streams))
+		newProvidersCommand(streams), newUpgradeCheckCommand(streams, root.Version), newConvertCommand(streams))
 	addGroup(root, "Commands for clusters:", newStatusCommand(streams, root.Version),
+		newDiffCommand(streams, root.Version),
 		newModelsCommand(streams, root.Version), newChatCommand(streams, root.Version),
 		newOpenCommand(streams, root.Version), newLogsCommand(streams, root.Version),
 		newEventsCommand(streams, root.Version), newDoctorCommand(streams, root.Version),
@@ -73,7 +75,7 @@ func Run(streams Streams, version string, args []string) int {
 	printer := newPrinter(streams)
 	if rejected, ok := errors.AsType[*rejection](err); ok {
 		printer.rejection(rejected)
-		return 1
+		return cmp.Or(rejected.code, 1)
 	}
 	printer.problem(err.Error())
 	return 2

@@ -2,173 +2,276 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/upgrade"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
 type upgradeOptions struct {
-	sources
-	to     string
-	from   string
-	output string
+	kube.Flags
+	// files are manifests. None means that the stacks of the cluster are read.
+	files          []string
+	operatorConfig string
+	to             string
+	from           string
+	output         string
+	all            bool
 }
 
-func newUpgradeCheckCommand(streams Streams) *cobra.Command {
+func newUpgradeCheckCommand(streams Streams, version string) *cobra.Command {
 	options := upgradeOptions{}
 	command := &cobra.Command{
-		Use:   "upgrade-check -f FILE --to RELEASE",
-		Short: "Show what another server release would change, reject or ignore",
-		Long: `Generate the configuration of each LlamaStackDistribution for its own release and for
-another one, and show the differences in the image, the environment, the providers and
-the keys of the configuration. The command lists the settings that the other release
-rejects, with the field and the remedy. It also lists the settings that the other
-release ignores, and the stored data that it would leave behind. The exit code is 1 if
-a stack would not start.`,
+		Use:   "upgrade-check --to RELEASE [-f FILE | NAME…]",
+		Short: "Show what another server release means for stacks: actions, data, clients",
+		Long: `Generate the configuration of each stack for the release that it asks for and for
+another one, and answer in this order: the settings that need action, with the field
+and the remedy; the data that the other release leaves behind; the changes for
+clients; the changes in your own fields. Changes that no field of the spec causes are
+counted; --all lists them.
+
+With --filename, the stacks are those of the files. Without it, they are those of
+the cluster, in the namespace of the context or as --namespace, --all-namespaces,
+--selector and names select them. The command then prints one line for each stack,
+and the details of those that need action. It reads the stacks and the ConfigMaps
+that they refer to, writes nothing, and names what you may not read.
+
+The operator does not change the release of a stack with spec.distribution.image.
+Such a stack is pinned.
+
+The exit code is 1 when a stack would not start.`,
 		Example: `  kubectl llamastack upgrade-check -f stack.yaml --to 0.8
 
-  # use it in a pipeline
-  kubectl get llsd my-stack -o yaml | kubectl llamastack upgrade-check -f - --to 0.8 -o json`,
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			return runUpgradeCheck(command.InOrStdin(), streams, options)
+  # all stacks of a cluster
+  kubectl llamastack upgrade-check --to 1.5 -A
+
+  # for a pipeline
+  kubectl llamastack upgrade-check --to 1.5 -l team=a -o json`,
+		RunE: func(command *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return runUpgradeCheck(ctx, command.InOrStdin(), streams, version, args, options)
 		},
 	}
 	options.addFlags(command)
-	command.Flags().StringVar(&options.to, "to", "", "server release to check, for example 0.8 or 0.7.3")
-	command.Flags().StringVar(&options.from, "from", "", "server release to compare with (default: the release of the "+
-		"stack)")
-	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	must(command.MarkFlagRequired("to"))
-	completeReleases(command, "to")
-	completeReleases(command, "from")
 	return command
 }
 
-// upgrade describes the effect of another release on one stack.
-type upgrade struct {
-	Stack string `json:"stack"`
-	File  string `json:"file"`
-	From  string `json:"from,omitempty"`
-	To    string `json:"to"`
-	Boots bool   `json:"boots"`
-	// Refused lists errors. Ignored lists warnings that the current release does not give.
-	Refused []string `json:"refused,omitempty"`
-	Ignored []string `json:"ignored,omitempty"`
-	// Left lists the data that stays behind.
-	Left    []string          `json:"leftBehind,omitempty"`
-	Changes []plan.Difference `json:"changes,omitempty"`
+func (o *upgradeOptions) addFlags(command *cobra.Command) {
+	o.AddConnection(command)
+	o.AddScope(command)
+	flags := command.Flags()
+	flags.StringArrayVarP(&o.files, "filename", "f", nil,
+		"file or folder with manifests in place of a cluster, - for standard input; may be repeated")
+	flags.StringVar(&o.operatorConfig, "operator-config", "",
+		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: that of the cluster, or none with "+
+			"--filename")
+	flags.StringVar(&o.to, "to", "", "the server release to look at, for example 0.8 or 0.7.3")
+	flags.StringVar(&o.from, "from", "", "the release to compare with; unset: the one that the stack asks for")
+	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")
+	flags.BoolVar(&o.all, "all", false, "list the changes that no field of the spec causes, and the details of all "+
+		"stacks")
+	must(command.MarkFlagRequired("to"))
+	for _, flag := range []string{"kubeconfig", "context", "all-namespaces", "selector"} {
+		command.MarkFlagsMutuallyExclusive("filename", flag)
+	}
+	completeReleases(command, "to")
+	completeReleases(command, "from")
 }
 
-func runUpgradeCheck(stdin io.Reader, streams Streams, options upgradeOptions) error {
-	if err := checkForm(options.output); err != nil {
+// check returns an error if the command line selects stacks in two ways.
+func (o *upgradeOptions) check(args []string) error {
+	switch {
+	case len(args) > 0 && len(o.files) > 0:
+		return fmt.Errorf("%q: names select stacks of a cluster; remove them, or remove --filename", args[0])
+	case len(args) > 0 && o.AllNamespaces:
+		return fmt.Errorf("%q: a name selects a stack of one namespace; remove --all-namespaces, or use --namespace",
+			args[0])
+	case len(args) > 0 && o.Selector != "":
+		return fmt.Errorf("%q: select stacks by name or by --selector; remove one of them", args[0])
+	default:
+		return checkForm(o.output)
+	}
+}
+
+func runUpgradeCheck(
+	ctx context.Context, stdin io.Reader, streams Streams, version string, args []string, options upgradeOptions,
+) error {
+	if err := options.check(args); err != nil {
 		return err
 	}
-	found, err := options.read(stdin, newPrinter(streams))
+	p := newPrinter(streams)
+	var reports []upgrade.Report
+	var err error
+	if len(options.files) > 0 {
+		reports, err = options.ofFiles(stdin, p)
+	} else {
+		reports, err = options.ofCluster(ctx, stdin, p, version, args)
+	}
 	if err != nil {
 		return err
 	}
-	upgrades := make([]upgrade, 0, len(found.stacks))
-	wrong := 0
-	for _, s := range found.stacks {
-		u := found.upgrade(s, options)
-		upgrades = append(upgrades, u)
-		if !u.Boots {
-			wrong++
-		}
-	}
 	var page bytes.Buffer
 	if options.output != formTable {
-		err = writeData(&page, options.output, upgrades)
+		err = writeData(&page, options.output, reports)
 	} else {
-		writeUpgrades(&page, upgrades)
+		options.write(&page, reports, args)
 	}
 	if err == nil {
 		_, err = page.WriteTo(streams.Out)
 	}
-	if err == nil && wrong > 0 {
-		err = &rejection{summary: fmt.Sprintf("%d of %d stacks would not start on release "+
-			"%s", wrong, len(upgrades), options.to)}
+	if wrong := upgrade.Refusals(reports); err == nil && wrong > 0 {
+		err = &rejection{summary: fmt.Sprintf("%d of %d stacks would not start on release %s", wrong, len(reports),
+			options.to)}
 	}
 	return err
 }
 
-// upgrade runs the pipeline for both releases.
-func (m *manifests) upgrade(s stack, options upgradeOptions) upgrade {
-	u := upgrade{Stack: s.object.Name, File: s.file, To: options.to}
+// write writes the details of the stacks of files, and of a cluster a table with the details of those that need action.
+func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, names []string) {
+	if len(o.files) == 0 {
+		writeTable(page, upgrade.Rows(reports))
+	}
+	quiet, written := 0, len(o.files) == 0
+	for i := range reports {
+		if len(o.files) == 0 && len(names) == 0 && !o.all && !reports[i].NeedsAction() {
+			quiet++
+			continue
+		}
+		if written {
+			page.WriteByte('\n')
+		}
+		reports[i].Write(page, o.all)
+		written = true
+	}
+	if quiet > 0 {
+		fmt.Fprintf(page, "\n%d of %d need no action; see their details with their names, or with --all\n", quiet,
+			len(reports))
+	}
+}
+
+// ofFiles returns the reports for the stacks of files.
+func (o *upgradeOptions) ofFiles(stdin io.Reader, p printer) ([]upgrade.Report, error) {
+	from := sources{files: o.files, namespace: cmp.Or(o.Namespace, defaultNamespace), operatorConfig: o.operatorConfig}
+	found, err := from.read(stdin, p)
+	if err != nil {
+		return nil, err
+	}
+	reports := make([]upgrade.Report, 0, len(found.stacks))
+	for _, s := range found.stacks {
+		reports = append(reports, o.report(found, s, nil))
+	}
+	return reports, nil
+}
+
+// ofCluster returns the reports for the stacks of a cluster.
+func (o *upgradeOptions) ofCluster(
+	ctx context.Context, stdin io.Reader, p printer, version string, args []string,
+) ([]upgrade.Report, error) {
+	cluster, err := o.Connect(version)
+	if err != nil {
+		return nil, err
+	}
+	r := newReader(cluster, version)
+	reports, err := o.ofReader(ctx, stdin, p, r, args)
+	for _, text := range r.unknown {
+		p.warning("not known: " + text)
+	}
+	if _, said := errors.AsType[*rejection](err); err != nil && !said {
+		err = &rejection{problems: []string{err.Error()}, summary: "nothing is known of the cluster"}
+	}
+	return reports, err
+}
+
+// progressStep is the number of stacks between two messages about the progress.
+const progressStep = 100
+
+func (o *upgradeOptions) ofReader(
+	ctx context.Context, stdin io.Reader, p printer, r *reader, args []string,
+) ([]upgrade.Report, error) {
+	stacks, err := r.stacks(ctx, args)
+	if err == nil {
+		err = r.operatorConfig(ctx, o.operatorConfig, stdin, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	reports := make([]upgrade.Report, 0, len(stacks))
+	for i := range stacks {
+		if i > 0 && i%progressStep == 0 {
+			p.line("%d of %d stacks", i, len(stacks))
+		}
+		object := &stacks[i]
+		r.compareVersion(object)
+		m, err := r.references(ctx, object)
+		if err != nil {
+			return nil, err
+		}
+		reports = append(reports, o.report(m, stack{object: object, decoded: true}, newRunning(object, nil)))
+	}
+	if len(stacks) == 0 {
+		p.note("no stack is found; look at all namespaces with --all-namespaces")
+	}
+	return reports, nil
+}
+
+// report runs the pipeline for both releases. Known is what the cluster shows of the stack, or nil.
+func (o *upgradeOptions) report(m *manifests, s stack, known *running) upgrade.Report {
+	in := upgrade.Input{
+		Namespace: s.object.Namespace, Name: s.object.Name, File: s.file, To: o.to,
+		Deleting: s.object.DeletionTimestamp != nil,
+		Unknown:  m.unreadable(s.object),
+	}
 	if !s.decoded {
-		u.Refused = s.errs
-		return u
+		in.After.Errors = s.errs
+		return upgrade.Of(in)
+	}
+	if s.object.Spec.Distribution.Name == "" && len(s.errs) == 0 {
+		in.Image = s.object.Spec.Distribution.Image
+	}
+	if in.Image != "" || in.Deleting || len(in.Unknown) > 0 {
+		return upgrade.Of(in)
 	}
 	today, next := s, s
 	var err error
-	if options.from != "" {
-		today.object, err = withRelease(s.object, options.from)
+	if o.from != "" {
+		today.object, err = withRelease(s.object, o.from)
 	}
 	if err == nil {
-		next.object, err = withRelease(s.object, options.to)
+		next.object, err = withRelease(s.object, o.to)
 	}
 	if err != nil {
-		u.Refused = []string{err.Error()}
-		return u
+		in.After.Errors = []string{err.Error()}
+		return upgrade.Of(in)
 	}
-	before := m.offline(today)
 	var places *retention.Places
+	before := m.as(known, today).offline(today)
 	if before.plan != nil {
 		places = before.plan.Places
 	}
-	after := m.offlineSince(next, places)
-	u.Refused, u.Left, u.Boots = after.errs, after.lost, len(after.errs) == 0
-	for _, warning := range after.warnings {
-		if !slices.Contains(before.warnings, warning) {
-			u.Ignored = append(u.Ignored, warning)
-		}
-	}
-	if before.plan != nil {
-		u.From = before.plan.Release()
-	}
-	if before.plan != nil && after.plan != nil {
-		u.Changes = plan.Compare(before.plan, after.plan)
-	}
-	return u
+	in.Before, in.After = before.forUpgrade(), m.as(known, next).offlineSince(next, places).forUpgrade()
+	return upgrade.Of(in)
 }
 
-func writeUpgrades(page *bytes.Buffer, upgrades []upgrade) {
-	for i, u := range upgrades {
-		if i > 0 {
-			page.WriteByte('\n')
-		}
-		u.write(page)
-	}
+func (o outcome) forUpgrade() upgrade.Outcome {
+	return upgrade.Outcome{Plan: o.plan, Errors: o.errs, Warnings: o.warnings, Left: o.lost}
 }
 
-func (u upgrade) write(page *bytes.Buffer) {
-	verdict := "starts"
-	if !u.Boots {
-		verdict = "would not start"
+// as returns the objects with what the cluster shows of a stack, if it is known.
+func (m *manifests) as(known *running, s stack) *manifests {
+	if known == nil {
+		return m
 	}
-	fmt.Fprintf(page, "%s: %s to %s: %s\n", u.Stack, dash(u.From), u.To, verdict)
-	rows := [][]string{}
-	for _, found := range []struct {
-		kind     string
-		messages []string
-	}{{"refused", u.Refused}, {"warning", u.Ignored}, {"data", u.Left}} {
-		for _, message := range found.messages {
-			rows = append(rows, []string{found.kind, message})
-		}
-	}
-	writeTable(page, rows)
-	if len(u.Changes) == 0 {
-		return
-	}
-	rows = [][]string{{"CHANGES", "FROM", "TO"}}
-	for _, change := range u.Changes {
-		rows = append(rows, []string{change.What, dash(shortened(change.From)), dash(shortened(change.To))})
-	}
-	writeTable(page, rows)
+	return m.with(known, &s.object.Spec)
 }

@@ -133,7 +133,7 @@ func flat(config []byte) flattened {
 	if err := yaml.Unmarshal(config, &document); err != nil || len(document.Content) == 0 {
 		return f // no configuration was generated
 	}
-	f.walk(document.Content[0], "")
+	leaves(document.Content[0], "", func(path, value string) { f.values[path] = value })
 	for path, value := range f.values {
 		entry, isType := strings.CutSuffix(path, "].provider_type")
 		if api, id, found := strings.Cut(strings.TrimPrefix(entry, "providers."), "["); isType && found {
@@ -141,27 +141,6 @@ func flat(config []byte) flattened {
 		}
 	}
 	return f
-}
-
-func (f *flattened) walk(node *yaml.Node, path string) {
-	switch {
-	case node.Kind == yaml.MappingNode && len(node.Content) > 0:
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			key := node.Content[i].Value
-			if path != "" {
-				key = path + "." + key
-			}
-			f.walk(node.Content[i+1], key)
-		}
-	case node.Kind == yaml.SequenceNode && len(node.Content) > 0:
-		for i, item := range node.Content {
-			f.walk(item, path+"["+label(item, i)+"]")
-		}
-	case len(node.Content) == 0 && node.Kind != yaml.ScalarNode:
-		f.values[path] = map[yaml.Kind]string{yaml.MappingNode: "{}", yaml.SequenceNode: "[]"}[node.Kind]
-	default:
-		f.values[path] = node.Value
-	}
 }
 
 // identities are the keys that identify the entries of a list.

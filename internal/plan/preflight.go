@@ -96,3 +96,11 @@ func (p *Plan) PreflightObjects(values map[string][]byte, constraint string) ([]
 	}
 	return render.PreflightObjects(p.input, preflight)
 }
+
+// PreflightMode returns the mode in the spec. It is empty when the spec has none.
+func (p *Plan) PreflightMode() v1alpha2.PreflightMode {
+	if workload := p.input.Stack.Spec.Workload; workload != nil {
+		return workload.Preflight
+	}
+	return ""
+}

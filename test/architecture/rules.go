@@ -133,6 +133,8 @@ var Rules = []Rule{
 		"internal/informer", "internal/migration/...",
 	})},
 	{Path: "internal/bundle", Imports: []string{"internal/imagename"}},
+	{Path: "internal/cli/change", Kind: Pure, Imports: pure},
+	{Path: "internal/cli/upgrade", Kind: Pure, Imports: slices.Concat(pure, []string{"internal/cli/change"})},
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
 		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig",
 		"internal/migration",

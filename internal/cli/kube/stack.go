@@ -52,18 +52,35 @@ func (c *Cluster) Stack(ctx context.Context, name string) (*v1alpha2.LlamaStackD
 	return decode(live)
 }
 
+// NotFound is the error for a stack that does not exist.
+type NotFound struct {
+	// Namespace and Name are those of the stack.
+	Namespace, Name string
+	// Elsewhere are the namespaces that have a stack of that name.
+	Elsewhere []string
+}
+
+// Error names the stack, and the namespaces that have it or how to list all stacks.
+func (n *NotFound) Error() string {
+	remedy := "list all with kubectl get llsd -A"
+	if len(n.Elsewhere) > 0 {
+		remedy = "use -n " + strings.Join(n.Elsewhere, " or -n ")
+	}
+	return fmt.Sprintf("there is no stack %q in namespace %q; %s", n.Name, n.Namespace, remedy)
+}
+
 // notFound returns the error for a stack that does not exist. It names the namespaces with a stack of that name, if the
 // caller may list them.
 func (c *Cluster) notFound(ctx context.Context, name string) error {
 	elsewhere, err := c.list(ctx, client.MatchingFields{metadataName: name})
-	if err != nil || len(elsewhere) == 0 {
-		return fmt.Errorf("there is no stack %q in namespace %q; list all with kubectl get llsd -A", name, c.Namespace)
+	if err != nil {
+		elsewhere = nil // the caller may not list the stacks of all namespaces
 	}
-	namespaces := make([]string, 0, len(elsewhere))
+	found := &NotFound{Namespace: c.Namespace, Name: name}
 	for i := range elsewhere {
-		namespaces = append(namespaces, "-n "+elsewhere[i].Namespace)
+		found.Elsewhere = append(found.Elsewhere, elsewhere[i].Namespace)
 	}
-	return fmt.Errorf("there is no stack %q in namespace %q; use %s", name, c.Namespace, strings.Join(namespaces, " or "))
+	return found
 }
 
 // metadataName is the field selector of an object's name.

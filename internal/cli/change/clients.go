@@ -1,0 +1,103 @@
+package change
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+)
+
+// Clients lists what changes for clients of a running server: the ids of models, the APIs, and the address.
+func Clients(before, after *plan.Plan) []Client { return clients(before, after) }
+
+func clients(before, after *plan.Plan) []Client {
+	was, is := models(before), models(after)
+	found := differences("model ", was, is)
+	was, is = served(before), served(after)
+	found = append(found, differences("", was, is)...)
+	return append(found, differences("", address(before), address(after))...)
+}
+
+// models returns the ids that clients send, by the name in the spec. Models that only the base registers have their id
+// as name.
+func models(of *plan.Plan) map[string]string {
+	found := map[string]string{}
+	if of == nil {
+		return found
+	}
+	for _, model := range of.Models {
+		found[model.Name] = model.ID
+	}
+	for _, setting := range of.Settings() {
+		id, isModel := strings.CutPrefix(setting.Path, "registered_resources.models[")
+		id, isID := strings.CutSuffix(id, "].model_id")
+		if isModel && isID && setting.Origin == plan.OriginBase {
+			if _, own := found[id]; !own {
+				found[id] = id
+			}
+		}
+	}
+	return found
+}
+
+// served returns the APIs that the server serves.
+func served(of *plan.Plan) map[string]string {
+	found := map[string]string{}
+	for _, setting := range settings(of) {
+		if api, ok := strings.CutPrefix(setting.Path, "apis["); ok {
+			found["API "+strings.TrimSuffix(api, "]")] = "served"
+		}
+	}
+	return found
+}
+
+// address returns how clients reach the server.
+func address(of *plan.Plan) map[string]string {
+	found := map[string]string{}
+	if of == nil {
+		return found
+	}
+	found["port"], found["scheme"] = of.Port(), "http"
+	if of.ServesTLS {
+		found["scheme"] = "https"
+	}
+	if of.Exposure.Kind != "" {
+		found["exposed by"] = of.Exposure.Kind
+	}
+	if of.Hostname != "" {
+		found["host name"] = of.Hostname
+	}
+	return found
+}
+
+func differences(kind string, was, is map[string]string) []Client {
+	all := maps.Clone(was)
+	maps.Copy(all, is)
+	var found []Client
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if was[name] != is[name] {
+			found = append(found, Client{What: kind + name, From: was[name], To: is[name]})
+		}
+	}
+	return found
+}
+
+// String returns what changes in one line.
+func (c Client) String() string {
+	isAPI := strings.HasPrefix(c.What, "API ")
+	switch {
+	case c.To == "" && isAPI:
+		return "- " + c.What + ": not served any more"
+	case c.To == "" && strings.HasPrefix(c.What, "model "):
+		return "- " + c.What + ": " + c.From + " is not served any more"
+	case c.To == "":
+		return "- " + c.What + ": " + c.From
+	case c.From == "" && isAPI:
+		return "+ " + c.What + ": new"
+	case c.From == "":
+		return "+ " + c.What + ": " + c.To
+	default:
+		return "~ " + c.What + ": " + c.From + " -> " + c.To
+	}
+}

@@ -1,0 +1,95 @@
+package change
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+
+	"sigs.k8s.io/yaml"
+)
+
+// WriteDiff writes the objects of the change as a unified diff of their YAML. Credentials are redacted, files that are
+// not YAML are shown by their length and digest, and values of Secrets are never read.
+func (c *Change) WriteDiff(page *bytes.Buffer) error {
+	for i := range c.Objects {
+		object := &c.Objects[i]
+		if object.Action == Kept {
+			fmt.Fprintf(page, "# %s/%s is not used any more, and stays\n", object.Kind, object.Name)
+			continue
+		}
+		before, err := text(object.before, object.after, " (before)")
+		if err != nil {
+			return fmt.Errorf("print %s: %w", object.title(), err)
+		}
+		after, err := text(object.after, object.before, " (after)")
+		if err != nil {
+			return fmt.Errorf("print %s: %w", object.title(), err)
+		}
+		page.WriteString(unified(c.file("live", object.before), c.file("edited", object.after), before, after))
+	}
+	return nil
+}
+
+// file returns the name of one side of an object.
+func (c *Change) file(side string, object map[string]any) string {
+	if object == nil {
+		return "/dev/null"
+	}
+	metadata, _ := object["metadata"].(map[string]any)
+	return fmt.Sprintf("%s/%s/%v/%v", side, c.Namespace, object["kind"], metadata["name"])
+}
+
+// text returns an object as YAML, without its credentials. Those that differ from the other side get the mark.
+func text(object, other map[string]any, mark string) (string, error) {
+	if object == nil {
+		return "", nil
+	}
+	shown, _ := redactTree("", withFiles(object), withFiles(other), mark).(map[string]any)
+	for _, field := range []string{"data", "binaryData", "stringData"} {
+		files, _ := shown[field].(map[string]any)
+		for name, file := range files {
+			if tree, ok := file.(map[string]any); ok {
+				data, err := yaml.Marshal(tree)
+				if err != nil {
+					return "", err
+				}
+				files[name] = string(data)
+			}
+		}
+	}
+	data, err := yaml.Marshal(shown)
+	return string(data), err
+}
+
+// withFiles returns an object whose files are parsed. A file that is not a YAML mapping is replaced by its summary.
+func withFiles(object map[string]any) map[string]any {
+	if kind := object["kind"]; kind != "ConfigMap" && kind != "Secret" {
+		return object
+	}
+	copied := maps.Clone(object)
+	for _, field := range []string{"data", "binaryData", "stringData"} {
+		files, ok := object[field].(map[string]any)
+		if !ok {
+			continue
+		}
+		parsed := make(map[string]any, len(files))
+		for name, file := range files {
+			parsed[name] = parse(object["kind"], file)
+		}
+		copied[field] = parsed
+	}
+	return copied
+}
+
+func parse(kind, file any) any {
+	content, ok := file.(string)
+	var tree map[string]any
+	switch {
+	case !ok || kind == "Secret":
+		return "(not read)"
+	case yaml.Unmarshal([]byte(content), &tree) == nil && tree != nil:
+		return tree
+	default:
+		return summary(content)
+	}
+}

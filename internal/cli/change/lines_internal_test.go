@@ -1,0 +1,104 @@
+package change
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestUnified(t *testing.T) {
+	lines := func(from, to int) string {
+		var b strings.Builder
+		for i := from; i <= to; i++ {
+			fmt.Fprintln(&b, i)
+		}
+		return b.String()
+	}
+	for name, tc := range map[string]struct{ before, after, want string }{
+		"equal":    {lines(1, 9), lines(1, 9), ""},
+		"all new":  {"", "a\nb\n", "@@ -0,0 +1,2 @@\n+a\n+b\n"},
+		"all gone": {"a\n", "", "@@ -1,1 +0,0 @@\n-a\n"},
+		"one line": {lines(1, 9), strings.Replace(lines(1, 9), "5\n", "five\n", 1), "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
+		"two hunks": {
+			lines(1, 12), "0\n" + lines(1, 11),
+			"@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -9,4 +10,3 @@\n 9\n 10\n 11\n-12\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := tc.want
+			if want != "" {
+				want = "--- a\n+++ b\n" + want
+			}
+			if diff := cmp.Diff(want, unified("a", "b", tc.before, tc.after)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The edits of any two texts give both of them.
+func TestEdits(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
+	text := func() []string {
+		lines := make([]string, random.IntN(12))
+		for i := range lines {
+			lines[i] = string(rune('a' + random.IntN(3)))
+		}
+		return lines
+	}
+	for range 2000 {
+		a, b := text(), text()
+		before, after := []string{}, []string{}
+		for _, e := range edits(a, b) {
+			if e.mark != '+' {
+				before = append(before, e.text)
+			}
+			if e.mark != '-' {
+				after = append(after, e.text)
+			}
+		}
+		if diff := cmp.Diff([][]string{a, b}, [][]string{before, after}); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestCompareFields(t *testing.T) {
+	type fields = map[string]any
+	container := func(name, image string) fields { return fields{"name": name, "image": image} }
+	for name, tc := range map[string]struct {
+		before, after fields
+		want          []Field
+	}{
+		"nothing": {fields{"a": 1}, fields{"a": 1}, nil},
+		"a value": {
+			fields{"spec": fields{"a": "x"}},
+			fields{"spec": fields{"a": "y"}},
+			[]Field{{"spec.a", "x", "y"}},
+		},
+		"the name":         {fields{"metadata": fields{"name": "a"}}, fields{"metadata": fields{"name": "b"}}, nil},
+		"a new object":     {fields{}, fields{"o": fields{"a": 1}}, []Field{{"o", "", `{"a":1}`}}},
+		"a key with a dot": {fields{"o": fields{}}, fields{"o": fields{"a/b": "1"}}, []Field{{"o[a/b]", "", "1"}}},
+		"entries by name": {
+			fields{"c": []any{container("a", "1"), container("b", "1")}},
+			fields{"c": []any{container("b", "2"), container("a", "1")}},
+			[]Field{{"c[b].image", "1", "2"}},
+		},
+		"a list of texts": {fields{"c": []any{"a"}}, fields{"c": []any{"a", "b"}}, []Field{{"c", `["a"]`, `["a","b"]`}}},
+		"a file": {
+			fields{"kind": "ConfigMap", "data": fields{"f": "a"}},
+			fields{"kind": "ConfigMap", "data": fields{"f": "b"}},
+			[]Field{{"data.f", "1 bytes, sha256:ca978112ca1b", "1 bytes, sha256:3e23e8160039"}},
+		},
+		"a credential": {fields{"api_key": "a"}, fields{"api_key": "b"}, []Field{{"api_key", "*** (before)", "*** (after)"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, compare(tc.before, tc.after)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

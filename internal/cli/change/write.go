@@ -1,0 +1,195 @@
+package change
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+const (
+	// longest is the length of a value in the text.
+	longest = 60
+	// maxFields is the number of fields in a list of the text.
+	maxFields = 20
+)
+
+// Write writes the change as text. File is the name of the manifest.
+func (c *Change) Write(page *bytes.Buffer, file string) {
+	fmt.Fprintf(page, "%s/%s (%s): %s\n", c.Namespace, c.Name, file, c.verdict())
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(page, "  ! %s\n", warning)
+	}
+	c.writePods(page)
+	c.writeData(page)
+	c.writeClients(page)
+	c.writeConfiguration(page)
+	c.writeObjects(page)
+	heading(page, "not known", len(c.Open))
+	for _, text := range c.Open {
+		fmt.Fprintf(page, "  ? %s\n", text)
+	}
+}
+
+func (c *Change) verdict() string {
+	switch {
+	case c.New:
+		return "new, the stack does not exist yet"
+	case !c.Differs():
+		return "no difference"
+	case c.Pods.Restart == Restarts:
+		return "changes, and the pods restart"
+	case c.Pods.Restart == Blocked:
+		return "changes that wait until you accept the loss of data"
+	default:
+		return "changes, and the pods stay"
+	}
+}
+
+func (c *Change) writePods(page *bytes.Buffer) {
+	if !c.Differs() {
+		return
+	}
+	fmt.Fprintln(page, "\npods: "+map[Restart]string{
+		Starts: "start", Stays: "stay as they are", Restarts: "restart", Waits: "stay as they are until the stack " +
+			"is not paused any more", Blocked: "stay as they are until you accept the loss of data",
+	}[c.Pods.Restart])
+	for _, text := range c.Pods.Why {
+		fmt.Fprintf(page, "  - %s\n", text)
+	}
+	if len(c.Pods.Template) > 0 {
+		fmt.Fprintln(page, "  - in the pod template:")
+	}
+	for i, path := range c.Pods.Template {
+		if i == maxFields {
+			fmt.Fprintf(page, "      and %d more; see -o diff\n", len(c.Pods.Template)-maxFields)
+			break
+		}
+		fmt.Fprintf(page, "      %s\n", path)
+	}
+	if c.Pods.How != "" {
+		fmt.Fprintf(page, "  - %s\n", c.Pods.How)
+	}
+	switch {
+	case c.Pods.TriesFirst:
+		fmt.Fprintf(page, "  - a preflight runs: %s\n", c.Pods.Preflight)
+	case c.Pods.Preflight != "":
+		fmt.Fprintf(page, "  - no preflight runs: %s\n", c.Pods.Preflight)
+	}
+}
+
+func (c *Change) writeData(page *bytes.Buffer) {
+	switch {
+	case len(c.Data) > 0:
+		heading(page, "data that the change leaves behind", len(c.Data))
+	case c.Pods.replaces:
+		fmt.Fprintln(page, "\ndata: all of it stays where it is")
+	}
+	for _, loss := range c.Data {
+		fmt.Fprintf(page, "  ! %s: %s\n", loss.Field, loss.Message)
+		if loss.Waits {
+			fmt.Fprintln(page, "    the pods are not replaced until you accept the loss")
+		}
+	}
+}
+
+func (c *Change) writeClients(page *bytes.Buffer) {
+	if c.New {
+		return // everything is new for clients
+	}
+	heading(page, "for clients", len(c.Clients))
+	for _, client := range c.Clients {
+		fmt.Fprintf(page, "  %s\n", client)
+	}
+}
+
+func (c *Change) writeConfiguration(page *bytes.Buffer) {
+	if c.New && len(c.Configuration) > 0 {
+		fmt.Fprintf(page, "\nconfiguration: %d keys, all new; see kubectl llamastack render --explain\n",
+			len(c.Configuration))
+		return
+	}
+	heading(page, "configuration", len(c.Configuration))
+	for _, key := range c.Configuration {
+		fmt.Fprintf(page, "  %s %s: %s  (%s)\n", sign(key.From != nil, key.To != nil), key.Path, arrow(deref(key.From),
+			deref(key.To)), key.Origin)
+	}
+}
+
+func (c *Change) writeObjects(page *bytes.Buffer) {
+	heading(page, "objects", len(c.Objects))
+	for i := range c.Objects {
+		object := &c.Objects[i]
+		name := object.Kind + "/" + object.Name
+		switch {
+		case object.Action == Added:
+			fmt.Fprintf(page, "  + %s\n", name)
+		case object.Action == Removed:
+			fmt.Fprintf(page, "  - %s\n", name)
+		case object.Action == Kept:
+			fmt.Fprintf(page, "  = %s: not used any more, and stays\n", name)
+		case object.Was != "":
+			fmt.Fprintf(page, "  ~ %s, in place of %s\n", name, object.Was)
+			continue // its content is the configuration
+		default:
+			fmt.Fprintf(page, "  ~ %s\n", name)
+		}
+		for n, field := range object.Fields {
+			if n == maxFields {
+				fmt.Fprintf(page, "      and %d more; see -o diff\n", len(object.Fields)-maxFields)
+				break
+			}
+			fmt.Fprintf(page, "      %s %s: %s\n", sign(field.From != "", field.To != ""), field.Path,
+				arrow(field.From, field.To))
+		}
+	}
+}
+
+func heading(page *bytes.Buffer, title string, count int) {
+	if count > 0 {
+		fmt.Fprintf(page, "\n%s: %d\n", title, count)
+	}
+}
+
+func sign(was, is bool) string {
+	switch {
+	case !was:
+		return "+"
+	case !is:
+		return "-"
+	default:
+		return "~"
+	}
+}
+
+// arrow returns both values, or the only one.
+func arrow(from, to string) string {
+	from, to = shortened(from), shortened(to)
+	switch {
+	case from == "":
+		return to
+	case to == "":
+		return from
+	default:
+		return from + " -> " + to
+	}
+}
+
+// shortened returns a value in one line of bounded length.
+func shortened(value string) string {
+	value = strings.ReplaceAll(value, "\n", " ")
+	if runes := []rune(value); len(runes) > longest {
+		return string(runes[:longest-1]) + "…"
+	}
+	return value
+}
+
+func deref(text *string) string {
+	switch {
+	case text == nil:
+		return ""
+	case *text == "":
+		return `""`
+	default:
+		return *text
+	}
+}

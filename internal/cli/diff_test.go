@@ -1,0 +1,119 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+)
+
+// Each case is an edit: before.yaml and after.yaml. The goldens are the output of diff in its forms.
+func TestDiff(t *testing.T) {
+	const folder = "testdata/diff"
+	for _, name := range golden.Cases(t, folder) {
+		t.Run(name, func(t *testing.T) {
+			at := filepath.Join(folder, name)
+			got := map[string][]byte{}
+			for form, file := range map[string]string{"text": "text.txt", "diff": "objects.diff"} {
+				result := run(t, "", "diff", "-f", filepath.Join(at, "after.yaml"), "--previous", filepath.Join(at, "before.yaml"),
+					"-o", form)
+				want := 1
+				if name == "nothing" {
+					want = 0
+				}
+				if result.code != want {
+					t.Errorf("-o %s: exit code %d, want %d\n%s", form, result.code, want, result.err)
+				}
+				if name == "new" && form == "diff" {
+					continue // it is what render prints
+				}
+				got[file] = []byte(result.out)
+				if form == "text" {
+					got["messages.txt"] = []byte(result.err)
+				}
+				if strings.Contains(result.out+result.err, "canary") {
+					t.Errorf("-o %s shows a credential:\n%s%s", form, result.out, result.err)
+				}
+			}
+			golden.Dir(t, filepath.Join(at, "want"), got)
+		})
+	}
+}
+
+func TestDiffAsJSON(t *testing.T) {
+	got := run(t, "", "diff", "-f", "testdata/diff/models/after.yaml", "--previous", "testdata/diff/models/before.yaml",
+		"-o", "json")
+	var changes []struct {
+		Name          string
+		Configuration []struct {
+			Path, Origin string
+			From, To     *string
+		}
+		Pods struct {
+			Restart   string
+			Preflight bool
+		}
+		Clients []struct{ What, To string }
+	}
+	if err := json.Unmarshal([]byte(got.out), &changes); err != nil || len(changes) != 1 || got.code != 1 {
+		t.Fatalf("exit code %d, %v\n%s", got.code, err, got.out)
+	}
+	one := changes[0]
+	if one.Pods.Restart != "restart" || !one.Pods.Preflight || len(one.Clients) != 1 || one.Clients[0].To != "vllm/fast" {
+		t.Errorf("got %+v", one)
+	}
+	for _, key := range one.Configuration {
+		if !strings.HasPrefix(key.Origin, "spec.") {
+			t.Errorf("%s comes from %q", key.Path, key.Origin)
+		}
+	}
+	shown := run(t, "", "diff", "-f", "testdata/diff/secrets/after.yaml", "--previous",
+		"testdata/diff/secrets/before.yaml", "-o", "json")
+	if strings.Contains(shown.out, "canary") {
+		t.Errorf("a credential is shown:\n%s", shown.out)
+	}
+}
+
+// A broken manifest hides none of the others.
+func TestDiffOfSeveral(t *testing.T) {
+	files := stack(`{distribution: {name: startr}}`) + "---\n" + strings.Replace(stack(simple), "name: demo", "name: other", 1)
+	got := run(t, files, "diff", "-f", "-", "--previous", "testdata/diff/nothing/before.yaml")
+	if got.code != 2 {
+		t.Errorf("exit code %d, want 2", got.code)
+	}
+	contains(t, got.out, "default/other (-): new")
+	contains(t, got.err, `unknown distribution "startr"`, "1 of 2 stacks are not compared")
+}
+
+// An error is never the exit code of a difference.
+func TestDiffErrors(t *testing.T) {
+	valid := filepath.Join("testdata/diff/nothing/before.yaml")
+	for name, tc := range map[string]struct {
+		stdin string
+		args  []string
+		want  string
+	}{
+		"invalid manifest": {stack(`{distribution: {name: startr}}`), []string{"-f", "-", "--previous", valid}, `spec.distribution.name: unknown distribution "startr"`},
+		"unknown field":    {stack(`{distribution: {name: starter}, networkin: {}}`), []string{"-f", "-", "--previous", valid}, `did you mean "networking"?`},
+		"no stack": {
+			"kind: ConfigMap\napiVersion: v1\n",
+			[]string{"-f", "-", "--previous", valid},
+			"no LlamaStackDistribution",
+		},
+		"no file":       {"", []string{"-f", "nowhere.yaml", "--previous", valid}, "nowhere.yaml"},
+		"no previous":   {"", []string{"-f", valid, "--previous", "nowhere.yaml"}, "nowhere.yaml"},
+		"unknown form":  {"", []string{"-f", valid, "--previous", valid, "-o", "xml"}, `--output: "xml" must be text, diff, json or yaml`},
+		"two sides":     {"", []string{"-f", valid, "--previous", valid, "--context", "a"}, "none of the others can be"},
+		"no kubeconfig": {"", []string{"-f", valid, "--kubeconfig", "nowhere"}, "read the kubeconfig"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, tc.stdin, append([]string{"diff"}, tc.args...)...)
+			if got.code != 2 || got.out != "" {
+				t.Errorf("exit code %d, want 2, without output:\n%s", got.code, got.out)
+			}
+			contains(t, got.err, tc.want)
+		})
+	}
+}

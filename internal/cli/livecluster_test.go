@@ -1,0 +1,274 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// liveCluster is a fake API server. It serves objects by path, and records the requests.
+type liveCluster struct {
+	objects map[string]any
+	// forbidden and unserved are parts of paths.
+	forbidden, unserved []string
+	requests            []string
+	kubeconfig          string
+}
+
+const (
+	stacksOfA  = "/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions"
+	demo       = stacksOfA + "/demo"
+	deployment = "/apis/apps/v1/namespaces/team-a/deployments/demo"
+	mapsOfA    = "/api/v1/namespaces/team-a/configmaps/"
+	allMaps    = "/api/v1/configmaps"
+)
+
+func newLiveCluster(t *testing.T) *liveCluster {
+	t.Helper()
+	c := &liveCluster{objects: map[string]any{allMaps: mapList()}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.requests = append(c.requests, r.Method+" "+r.URL.Path)
+		w.Header().Set("Content-Type", "application/json")
+		isForbidden := slices.ContainsFunc(c.forbidden, func(part string) bool { return strings.Contains(r.URL.Path, part) })
+		object, found := c.objects[r.URL.Path]
+		switch {
+		case isForbidden:
+			writeStatus(w, http.StatusForbidden, "Forbidden", "you may not")
+		case found:
+			_ = json.NewEncoder(w).Encode(object)
+		case slices.ContainsFunc(c.unserved, func(part string) bool { return strings.Contains(r.URL.Path, part) }):
+			http.Error(w, "404 page not found", http.StatusNotFound)
+		default:
+			writeStatus(w, http.StatusNotFound, "NotFound", "not found")
+		}
+	}))
+	t.Cleanup(server.Close)
+	c.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: here, clusters: [{name: here, cluster: {server: %q}}],
+  contexts: [{name: here, context: {cluster: here, user: me, namespace: team-a}}], users: [{name: me, user: {token: t}}]}`, server.URL)
+	if err := os.WriteFile(c.kubeconfig, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func writeStatus(w http.ResponseWriter, code int, reason, message string) {
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message,
+		"details": map[string]any{"kind": "x", "name": "x"},
+	})
+}
+
+// stackList and mapList are the answers to list calls.
+func stackList(items ...any) map[string]any {
+	return map[string]any{
+		"kind": "LlamaStackDistributionList", "apiVersion": "llamastack.io/v1alpha2", "metadata": map[string]any{},
+		"items": append([]any{}, items...),
+	}
+}
+
+func mapList(items ...any) map[string]any {
+	return map[string]any{
+		"kind": "ConfigMapList", "apiVersion": "v1", "metadata": map[string]any{},
+		"items": append([]any{}, items...),
+	}
+}
+
+// run runs a command against the cluster.
+func (c *liveCluster) run(t *testing.T, stdin string, args ...string) result {
+	t.Helper()
+	c.requests = nil
+	got := run(t, stdin, append(args, "--kubeconfig", c.kubeconfig)...)
+	for _, request := range c.requests {
+		if !strings.HasPrefix(request, "GET ") || strings.Contains(request, "secrets") {
+			t.Errorf("the command sends %s", request)
+		}
+	}
+	return got
+}
+
+// liveObject parses a manifest, and puts it into the namespace.
+func liveObject(t *testing.T, manifest string) map[string]any {
+	t.Helper()
+	var found map[string]any
+	if err := yaml.Unmarshal([]byte(manifest), &found); err != nil {
+		t.Fatal(err)
+	}
+	metadata := found["metadata"].(map[string]any)
+	metadata["namespace"], metadata["uid"], metadata["generation"] = "team-a", "1-2", 3
+	return found
+}
+
+// deploy serves a stack, and its objects as the operator renders them.
+func (c *liveCluster) deploy(t *testing.T, manifest string) map[string]any {
+	t.Helper()
+	live := liveObject(t, manifest)
+	c.objects[demo] = live
+	rendered := run(t, manifest, "render", "-f", "-", "-n", "team-a")
+	if rendered.code != 0 {
+		t.Fatal(rendered.err)
+	}
+	for _, text := range strings.Split(rendered.out, "---\n")[1:] {
+		var child unstructured.Unstructured
+		if err := yaml.Unmarshal([]byte(text), &child.Object); err != nil {
+			t.Fatal(err)
+		}
+		switch child.GetKind() {
+		case "Deployment":
+			child.Object["status"] = map[string]any{"availableReplicas": 1}
+			c.objects[deployment] = child.Object
+		case "ConfigMap":
+			c.objects[mapsOfA+child.GetName()] = child.Object
+		}
+	}
+	return live
+}
+
+const liveSpec = `{distribution: {name: starter}, resources: {models: [m]}, workload: {storage: {}}, ` +
+	`providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`
+
+func edit(from, to string) string { return stack(strings.Replace(liveSpec, from, to, 1)) }
+
+func TestDiffLive(t *testing.T) {
+	c := newLiveCluster(t)
+	c.deploy(t, stack(liveSpec))
+	same := c.run(t, stack(liveSpec), "diff", "-f", "-")
+	if same.code != 0 {
+		t.Errorf("no difference: exit code %d\n%s%s", same.code, same.out, same.err)
+	}
+	contains(t, same.out, "team-a/demo (-): no difference\n")
+
+	changed := c.run(t, edit("[m]", "[m, fast]"), "diff", "-f", "-")
+	if changed.code != 1 {
+		t.Errorf("exit code %d, want 1\n%s", changed.code, changed.err)
+	}
+	contains(t, changed.out, "pods: restart", "the configuration changes", "a preflight runs", "+ model fast: vllm/fast",
+		"(spec.resources.models[1])")
+
+	moved := c.run(t, edit("storage: {}", "storage: {mountPath: /data}"), "diff", "-f", "-")
+	contains(t, moved.out, "! spec.workload.storage.mountPath: ")
+
+	c.objects[deployment].(map[string]any)["status"] = map[string]any{}
+	idle := c.run(t, edit("[m]", "[m, fast]"), "diff", "-f", "-")
+	contains(t, idle.out, "no preflight runs: no pod serves that a failed change could harm")
+
+	fresh := c.run(t, strings.Replace(stack(liveSpec), "name: demo", "name: another", 1), "diff", "-f", "-")
+	if fresh.code != 1 {
+		t.Errorf("a new stack: exit code %d, want 1", fresh.code)
+	}
+	contains(t, fresh.out, "team-a/another (-): new, the stack does not exist yet", "+ Deployment/another")
+
+	other := c.run(t, stack(liveSpec), "diff", "-f", "-", "-n", "team-b")
+	contains(t, other.out, "team-b/demo (-): new")
+}
+
+// The operator keeps the image and the base of a running stack.
+func TestDiffLiveKeepsImageAndBase(t *testing.T) {
+	c := newLiveCluster(t)
+	live := c.deploy(t, stack(liveSpec))
+	const image = "docker.io/ogxai/distribution-starter:0.7.0"
+	live["status"] = map[string]any{"resolvedDistribution": map[string]any{
+		"name": "starter", "catalogueImage": image,
+		"image": image, "imageFrom": "catalogue",
+	}}
+	running := c.objects[deployment].(map[string]any)
+	annotations := running["metadata"].(map[string]any)["annotations"].(map[string]any)
+	var record map[string]any
+	if err := json.Unmarshal([]byte(annotations["llamastack.io/rendered"].(string)), &record); err != nil {
+		t.Fatal(err)
+	}
+	record["distribution"].(map[string]any)["image"] = image
+	data, err := json.Marshal(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	annotations["llamastack.io/rendered"] = string(data)
+	base := c.objects[mapsOfA+record["baseConfigMap"].(string)].(map[string]any)["data"].(map[string]any)
+	base["config.yaml"] = strings.Replace(base["config.yaml"].(string), "apis:", "a_key_of_the_kept_base: 1\napis:", 1)
+
+	same := c.run(t, stack(liveSpec), "diff", "-f", "-")
+	if same.code != 0 {
+		t.Errorf("exit code %d, want 0\n%s%s", same.code, same.out, same.err)
+	}
+	moved := c.run(t, edit("name: starter", `name: starter, version: "0.8"`), "diff", "-f", "-")
+	contains(t, moved.out, "the image changes from "+image+" to docker.io/ogxai/distribution-starter:0.8", "- a_key_of_the_kept_base: 1  (base)")
+}
+
+// What kubectl applied last and the new manifest lacks is removed. What others have set stays.
+func TestDiffLiveMerges(t *testing.T) {
+	c := newLiveCluster(t)
+	live := c.deploy(t, edit("storage: {}", "storage: {}, replicas: 0, workers: 2"))
+	applied, err := json.Marshal(liveObject(t, edit("storage: {}", "storage: {}, workers: 2")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	live["metadata"].(map[string]any)["annotations"] = map[string]any{"kubectl.kubernetes.io/last-applied-configuration": string(applied)}
+	got := c.run(t, stack(liveSpec), "diff", "-f", "-")
+	contains(t, got.out, "the number of workers changes from 2 to 1", "the stack is scaled to zero")
+}
+
+func TestDiffLiveBadCases(t *testing.T) {
+	for name, tc := range map[string]struct {
+		prepare func(*liveCluster, map[string]any)
+		code    int
+		want    string
+	}{
+		"no right to read the stack": {
+			func(c *liveCluster, _ map[string]any) { c.forbidden = []string{"llamastackdistributions"} },
+			2, "you may not get llamastackdistributions.llamastack.io in namespace \"team-a\"",
+		},
+		"no right to read Deployments": {
+			func(c *liveCluster, _ map[string]any) { c.forbidden = []string{"deployments"} },
+			1, `? you may not get deployments.apps in namespace "team-a"`,
+		},
+		"no right to find the operator's ConfigMap": {
+			func(c *liveCluster, _ map[string]any) { c.forbidden = []string{allMaps} }, 1, "? the operator's ConfigMap llama-stack-operator-config is not read",
+		},
+		"being deleted": {
+			func(_ *liveCluster, live map[string]any) {
+				live["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+			}, 1, "! the stack is being deleted",
+		},
+		"made by another operator": {
+			func(c *liveCluster, _ map[string]any) {
+				delete(c.objects[deployment].(map[string]any)["metadata"].(map[string]any), "annotations")
+			}, 1, `? Deployment "demo" has no record of this operator`,
+		},
+		"v1alpha1 only": {
+			func(c *liveCluster, live map[string]any) {
+				c.unserved = []string{"llamastack.io/v1alpha2"}
+				delete(c.objects, demo)
+				c.objects[strings.Replace(demo, "v1alpha2", "v1alpha1", 1)] = map[string]any{
+					"apiVersion": "llamastack.io/v1alpha1", "kind": "LlamaStackDistribution", "metadata": live["metadata"],
+					"spec": map[string]any{"server": map[string]any{"distribution": map[string]any{"name": "starter"}}},
+				}
+			}, 1, "changes, and the pods restart",
+		},
+		"no definition": {
+			func(c *liveCluster, _ map[string]any) {
+				c.unserved = []string{"llamastack.io"}
+				delete(c.objects, demo)
+			}, 2, "the cluster does not serve llamastackdistributions.llamastack.io; install the operator",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newLiveCluster(t)
+			tc.prepare(c, c.deploy(t, stack(liveSpec)))
+			got := c.run(t, edit("[m]", "[m, fast]"), "diff", "-f", "-")
+			if got.code != tc.code {
+				t.Errorf("exit code %d, want %d\n%s", got.code, tc.code, got.err)
+			}
+			contains(t, got.out+got.err, tc.want)
+		})
+	}
+}

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+// reader reads what stacks refer to, each object once. It never reads Secrets. What the caller may not read is
+// recorded.
+type reader struct {
+	cluster *kube.Cluster
+	// version is that of the command.
+	version string
+	// configMaps holds the ConfigMaps that were read. Nil means that a ConfigMap does not exist or may not be read.
+	configMaps map[objectKey]*corev1.ConfigMap
+	// deniedMaps holds those that the caller may not read.
+	deniedMaps map[objectKey]bool
+	config     operatorconfig.Config
+	// unknown lists what is not known: above all, what the caller may not read.
+	unknown []string
+}
+
+var (
+	configMapResource  = schema.GroupResource{Resource: "configmaps"}
+	deploymentResource = schema.GroupResource{Group: appsv1.GroupName, Resource: "deployments"}
+)
+
+func newReader(cluster *kube.Cluster, version string) *reader {
+	return &reader{
+		cluster: cluster, version: version, configMaps: map[objectKey]*corev1.ConfigMap{},
+		deniedMaps: map[objectKey]bool{},
+	}
+}
+
+// missing records once what is not known.
+func (r *reader) missing(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.unknown, text) {
+		r.unknown = append(r.unknown, text)
+	}
+}
+
+// compareVersion records that the operator of a stack is of another version, because it may plan differently.
+func (r *reader) compareVersion(stack *v1alpha2.LlamaStackDistribution) {
+	if known := stack.Status.Version; known != nil && known.OperatorVersion != "" &&
+		known.OperatorVersion != r.version {
+		r.missing("the operator is of version %s and this command of version %s; the operator may plan differently",
+			known.OperatorVersion, r.version)
+	}
+}
+
+// read reads an object, and reports whether it exists and may be read.
+func (r *reader) read(ctx context.Context, resource schema.GroupResource, key objectKey, into client.Object,
+) (bool, error) {
+	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: key.namespace, Name: key.name}, into)
+	switch {
+	case err == nil:
+		return true, nil
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case apierrors.IsForbidden(err):
+		r.missing("%v", kube.Explain(err, "get", resource, key.namespace))
+		if resource == configMapResource {
+			r.deniedMaps[key] = true
+		}
+		return false, nil
+	default:
+		return false, kube.Explain(err, "get", resource, key.namespace)
+	}
+}
+
+// configMap returns a ConfigMap, or nil if it does not exist or may not be read.
+func (r *reader) configMap(ctx context.Context, key objectKey) (*corev1.ConfigMap, error) {
+	if found, known := r.configMaps[key]; known {
+		return found, nil
+	}
+	configMap := &corev1.ConfigMap{}
+	found, err := r.read(ctx, configMapResource, key, configMap)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		configMap = nil
+	}
+	r.configMaps[key] = configMap
+	return configMap, nil
+}
+
+// references returns the ConfigMaps that a stack refers to.
+func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDistribution) (*manifests, error) {
+	m := &manifests{configMaps: map[objectKey]*corev1.ConfigMap{}, config: r.config, live: true, denied: r.deniedMaps}
+	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {
+		for _, use := range []intent.ConfigMapUse{use, use.Here()} {
+			key := objectKey{cmp.Or(use.Namespace, object.Namespace), use.Name}
+			if use.Name == "" {
+				continue
+			}
+			configMap, err := r.configMap(ctx, key)
+			if err != nil {
+				return nil, err
+			}
+			if configMap != nil {
+				m.configMaps[key] = configMap
+			}
+		}
+	}
+	return m, nil
+}
+
+// stacks returns the stacks of the cluster that the flags select, or those with the names.
+func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaStackDistribution, error) {
+	if len(names) == 0 {
+		return r.cluster.Stacks(ctx)
+	}
+	found := make([]v1alpha2.LlamaStackDistribution, 0, len(names))
+	for _, name := range names {
+		stack, err := r.cluster.Stack(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, *stack)
+	}
+	return found, nil
+}
+
+// unreadable returns why a stack cannot be planned: ConfigMaps that the caller may not read.
+func (m *manifests) unreadable(object *v1alpha2.LlamaStackDistribution) []string {
+	var found []string
+	for _, use := range intent.ConfigMaps(object) {
+		key := objectKey{cmp.Or(use.Namespace, object.Namespace), use.Name}
+		if m.denied[key] && !use.Optional && m.configMaps[objectKey{object.Namespace, use.Name}] == nil {
+			found = append(found, fmt.Sprintf("%s: you may not read ConfigMap %q of namespace %q", use.Path, key.name,
+				key.namespace))
+		}
+	}
+	return found
+}
+
+// running reads the Deployment of a stack, and the base that the operator keeps for it.
+func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*running, error) {
+	r.compareVersion(stack)
+	deployment := &appsv1.Deployment{}
+	exists, err := r.read(ctx, deploymentResource, objectKey{stack.Namespace, stack.Name}, deployment)
+	if err != nil {
+		return nil, err
+	}
+	if !exists {
+		return newRunning(stack, nil), nil
+	}
+	found := newRunning(stack, deployment)
+	if name := found.record.BaseConfigMap; name != "" {
+		kept, err := r.configMap(ctx, objectKey{stack.Namespace, name})
+		if err != nil {
+			return nil, err
+		}
+		if kept != nil {
+			found.base = configMapFiles(kept)[names.ConfigFile]
+		}
+	}
+	return found, nil
+}
+
+// operatorConfig reads the operator's ConfigMap from the file, or from any namespace if there is no file.
+func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reader, p printer) (err error) {
+	if file != "" {
+		r.config, err = readOperatorConfig(file, stdin, p)
+		return err
+	}
+	list := &corev1.ConfigMapList{}
+	byName := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name",
+		names.OperatorConfigMap)}
+	err = r.cluster.List(ctx, list, byName, client.Limit(1))
+	switch {
+	case apierrors.IsForbidden(err):
+		r.missing("the operator's ConfigMap %s is not read, because you may not list configmaps in all namespaces; "+
+			"images and limits of it "+
+			"do not count here: give it with --operator-config", names.OperatorConfigMap)
+		return nil
+	case err != nil:
+		return kube.Explain(err, "list", configMapResource, "")
+	case len(list.Items) == 0:
+		return nil
+	}
+	r.config, err = configOf(&list.Items[0], "ConfigMap of namespace "+list.Items[0].Namespace, p)
+	return err
+}

@@ -1,0 +1,168 @@
+package upgrade
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+)
+
+// longest is the length of a value in the text.
+const longest = 60
+
+// Write writes the report as text. With all, it lists the changes that no field of the spec causes.
+func (r *Report) Write(page *bytes.Buffer, all bool) {
+	name := r.Stack
+	if r.File == "" {
+		name = r.Namespace + "/" + r.Stack
+	}
+	fmt.Fprintf(page, "%s: ", name)
+	switch r.Result {
+	case Pinned:
+		fmt.Fprintf(page, "%s\nTo change it, set spec.distribution.image to an image of release %s, or use a "+
+			"distribution by its name.\n", r.Pinned, r.To)
+		return
+	case Deleting:
+		fmt.Fprintln(page, "the stack is being deleted")
+		return
+	}
+	fmt.Fprintf(page, "%s to %s: %s\n", cmp.Or(r.From, "-"), r.To, r.Result)
+	for _, text := range r.Unknown {
+		fmt.Fprintf(page, "  ? %s\n", text)
+	}
+	if r.Result == NotKnown {
+		return
+	}
+	r.writeActions(page)
+	if !r.Boots && len(r.Changes) == 0 {
+		fmt.Fprintf(page, "\ndata and clients: known when the stack starts on %s\n", r.To)
+		return
+	}
+	r.writeData(page)
+	r.writeClients(page)
+	r.writeChanges(page, all)
+}
+
+func (r *Report) writeActions(page *bytes.Buffer) {
+	if len(r.Actions) == 0 {
+		fmt.Fprintln(page, "\nneeds action: nothing")
+		return
+	}
+	fmt.Fprintf(page, "\nneeds action: %d\n", len(r.Actions))
+	for i, action := range r.Actions {
+		number := strconv.Itoa(i+1) + ". "
+		indent := "  " + strings.Repeat(" ", len(number))
+		fmt.Fprintf(page, "  %s%s%s\n", number, cmp.Or(action.Field, "the stack"), action.kind())
+		fmt.Fprintf(page, "%s%s\n", indent, action.Problem)
+		if action.Remedy != "" {
+			fmt.Fprintf(page, "%s-> %s\n", indent, action.Remedy)
+		}
+	}
+}
+
+func (a *Action) kind() string {
+	switch {
+	case a.Already:
+		return " (stops the upgrade, and is an error with the present release, too)"
+	case a.Stops:
+		return " (stops the upgrade)"
+	default:
+		return ""
+	}
+}
+
+func (r *Report) writeData(page *bytes.Buffer) {
+	switch {
+	case len(r.Left) == 0 && r.waits:
+		fmt.Fprintln(page, "\ndata: see what needs action")
+		return
+	case len(r.Left) == 0:
+		fmt.Fprintln(page, "\ndata: nothing is left behind")
+		return
+	}
+	fmt.Fprintf(page, "\ndata that is left behind: %d\n", len(r.Left))
+	for _, text := range r.Left {
+		fmt.Fprintf(page, "  - %s\n", text)
+	}
+}
+
+func (r *Report) writeClients(page *bytes.Buffer) {
+	if len(r.Clients) == 0 {
+		fmt.Fprintln(page, "\nfor clients: nothing changes")
+		return
+	}
+	fmt.Fprintf(page, "\nfor clients: %d\n", len(r.Clients))
+	for _, client := range r.Clients {
+		fmt.Fprintf(page, "  %s\n", client)
+	}
+}
+
+func (r *Report) writeChanges(page *bytes.Buffer, all bool) {
+	writeDifferences(page, "image and your fields", r.own)
+	if !all {
+		if count := len(r.base) + len(r.remarks); count > 0 {
+			fmt.Fprintf(page, "\nbase configuration: %d changes that no field of the spec causes; list them with "+
+				"--all\n", count)
+		}
+		return
+	}
+	writeDifferences(page, "base configuration", r.base)
+	for _, text := range r.remarks {
+		fmt.Fprintf(page, "  ! %s\n", text)
+	}
+}
+
+func writeDifferences(page *bytes.Buffer, title string, differences []plan.Difference) {
+	if len(differences) == 0 {
+		return
+	}
+	fmt.Fprintf(page, "\n%s: %d\n", title, len(differences))
+	for _, one := range differences {
+		from, to := shortened(one.From), shortened(one.To)
+		switch {
+		case from == "":
+			fmt.Fprintf(page, "  + %s: %s\n", one.What, to)
+		case to == "":
+			fmt.Fprintf(page, "  - %s: %s\n", one.What, from)
+		default:
+			fmt.Fprintf(page, "  ~ %s: %s -> %s\n", one.What, from, to)
+		}
+	}
+}
+
+func shortened(value string) string {
+	value = strings.ReplaceAll(value, "\n", " ")
+	if runes := []rune(value); len(runes) > longest {
+		return string(runes[:longest-1]) + "…"
+	}
+	return value
+}
+
+// Rows returns a table with one line a stack.
+func Rows(reports []Report) [][]string {
+	rows := [][]string{{"NAMESPACE", "NAME", "FROM", "TO", "RESULT", "ACTIONS", "DATA", "CLIENTS"}}
+	for i := range reports {
+		r := &reports[i]
+		rows = append(rows, []string{
+			r.Namespace, r.Stack, cmp.Or(r.From, "-"), r.To, string(r.Result), number(len(r.Actions)), number(len(r.Left)),
+			number(len(r.Clients)),
+		})
+	}
+	return rows
+}
+
+func number(count int) string {
+	if count == 0 {
+		return "-"
+	}
+	return strconv.Itoa(count)
+}
+
+// Refusals returns the number of stacks that would not start.
+func Refusals(reports []Report) int {
+	return len(slices.DeleteFunc(slices.Clone(reports), func(r Report) bool { return r.Result != WouldNotStart }))
+}

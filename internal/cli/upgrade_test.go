@@ -1,0 +1,54 @@
+package cli_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+)
+
+// Each case is a stack and the arguments. The goldens are what upgrade-check answers.
+func TestUpgradeCheckAnswers(t *testing.T) {
+	const folder = "testdata/upgrade"
+	got := map[string][]byte{}
+	for name, tc := range map[string]struct {
+		file string
+		args string
+		code int
+	}{
+		"refused": {"refused", "--to 1.5", 1},
+		"waits":   {"refused", "--to 0.7", 1},
+		"clients": {"clients", "--to 1.5", 0},
+		"all":     {"clients", "--to 0.8 --all", 0},
+		"pinned":  {"pinned", "--to 1.5", 0},
+		"data":    {"data", "--to 1.0", 0},
+		"same":    {"data", "--to 0.7", 0},
+	} {
+		result := run(t, "", append([]string{"upgrade-check", "-f", filepath.Join(folder, tc.file+".yaml")},
+			strings.Fields(tc.args)...)...)
+		if result.code != tc.code {
+			t.Errorf("%s: exit code %d, want %d\n%s", name, result.code, tc.code, result.err)
+		}
+		got[name+".txt"] = []byte(result.out)
+	}
+	golden.Dir(t, filepath.Join(folder, "want"), got)
+}
+
+func TestUpgradeCheckSelection(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"file and name":     {[]string{"-f", "a.yaml", "demo"}, `"demo": names select stacks of a cluster`},
+		"name and all":      {[]string{"-A", "demo"}, `"demo": a name selects a stack of one namespace`},
+		"name and selector": {[]string{"-l", "a=b", "demo"}, `"demo": select stacks by name or by --selector`},
+		"file and selector": {[]string{"-f", "a.yaml", "-l", "a=b"}, "none of the others can be"},
+	} {
+		got := run(t, "", append([]string{"upgrade-check", "--to", "1.5"}, tc.args...)...)
+		if got.code != 2 || got.out != "" {
+			t.Errorf("%s: exit code %d, want 2", name, got.code)
+		}
+		contains(t, got.err, tc.want)
+	}
+}
