@@ -12,8 +12,8 @@ import (
 )
 
 // answers holds the server's last answer for each object. It only saves calls, in three cases: the cache does not have
-// our own write yet, the content of an object is not cached, or the server stores a rendering in another form. Losing
-// it costs reads, never writes. Calls for one object are not concurrent.
+// our own write yet, the content of an object is not cached, or the server stores a rendering in another form. Without
+// it, the operator reads more, but never writes more. Calls for one object are not concurrent.
 type answers struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]map[objectKey]entry

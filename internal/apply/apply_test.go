@@ -174,7 +174,7 @@ func TestCheckOwnership(t *testing.T) {
 		{
 			name:    "no controller, no labels",
 			foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil); u.SetLabels(nil) },
-			message: `Service "my-service" in namespace "NS" exists and has no controller and does not carry this object's labels; ` +
+			message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
 				`delete it, or give this object another name`,
 		},
 		{
@@ -183,7 +183,7 @@ func TestCheckOwnership(t *testing.T) {
 				u.SetOwnerReferences(nil)
 				u.SetLabels(map[string]string{"by": "tester"})
 			},
-			message: `Service "my-service" in namespace "NS" exists and has no controller and does not carry this object's labels; ` +
+			message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
 				`delete it, or give this object another name`,
 		},
 		{

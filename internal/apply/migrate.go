@@ -14,8 +14,8 @@ import (
 
 // migrateFieldOwnership transfers the fields that the owner's predecessors and the makers of the object wrote to us, so
 // that fields that an apply leaves out are removed (decision 0009). Fields of predecessors are transferred if we have
-// not applied the object yet, or if the predecessors have written it since. Other managers that write beside us do so
-// on purpose. The patch changes only the managed fields and the owner's mark, and fails if the object has changed.
+// not applied the object yet, or if the predecessors have written it since. Other managers that also write the object do
+// so on purpose. The patch changes only the managed fields and the owner's mark, and fails if the object has changed.
 func (a *Applier) migrateFieldOwnership(ctx context.Context, owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	fields, err := TakenOver(live.GetKind(), live, owner, a.manager)
 	if err != nil {

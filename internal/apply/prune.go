@@ -66,7 +66,7 @@ func (a *Applier) children(ctx context.Context, owner Owner, kind schema.GroupVe
 	err = meta.EachListItem(list, func(item runtime.Object) error {
 		object, ok := item.(client.Object)
 		if !ok {
-			return fmt.Errorf("list %s: %T is no object", kind.Kind, item)
+			return fmt.Errorf("list %s: %T is not an object", kind.Kind, item)
 		}
 		children = append(children, object)
 		return nil

@@ -69,7 +69,7 @@ func TestSurvey(t *testing.T) {
 	if one.Version != "v1alpha1" || one.Name != "plain" || len(one.Adopted) > 0 || !cmp.Equal(one.NotAdopted, []string{"Deployment/plain"}) {
 		t.Errorf("told of what the operator before runs: %+v", one)
 	}
-	contains(t, one.NextRollOut, "stay as they were rendered before")
+	contains(t, one.NextRollOut, "keep their earlier rendering")
 	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; it is in the manifest that was applied last`)
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
 	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `ConfigMap "mine" of namespace "team-a" may not be read: its annotation llamastack.io/allow-namespaces`)

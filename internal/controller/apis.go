@@ -167,7 +167,7 @@ func definitionHandler(comes, goes func()) toolscache.ResourceEventHandler {
 	}
 }
 
-// comes waits until the kind is served and starts to watch it.
+// comes waits until the kind is served, and then watches it.
 func (a *optionalAPIs) comes(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller, requeue func(context.Context)) {
 	if a.serves(kind) {
 		return
@@ -182,11 +182,11 @@ func (a *optionalAPIs) comes(ctx context.Context, kind schema.GroupVersionKind, 
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			logger.Error(err, "A kind was defined and cannot be used", "kind", kind.GroupKind().String())
+			logger.Error(err, "A kind is defined but cannot be used", "kind", kind.GroupKind().String())
 		}
 		return
 	}
-	logger.Info("The cluster serves a kind that stacks are exposed by", "kind", kind.GroupKind().String())
+	logger.Info("The cluster serves a kind that exposes stacks", "kind", kind.GroupKind().String())
 	requeue(ctx)
 }
 
@@ -219,7 +219,7 @@ func (a *optionalAPIs) goes(ctx context.Context, kind schema.GroupVersionKind, r
 	}
 	a.set(kind, false)
 	if err := a.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
-		log.FromContext(ctx).Error(err, "A kind is gone and is still watched", "kind", kind.GroupKind().String())
+		log.FromContext(ctx).Error(err, "A kind was removed but is still watched", "kind", kind.GroupKind().String())
 	}
 	go requeue(ctx)
 }

@@ -124,7 +124,7 @@ func TestBackendTLSPolicy(t *testing.T) {
 
 	b.answeredPolicy(t, "False", "NoValidCACertificate", "no certificate in it")
 	condition := b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
-	if want := `BackendTLSPolicy "my-backendtlspolicy" does not let the Gateway reach the server (NoValidCACertificate): no certificate in it`; condition.Message != want {
+	if want := `BackendTLSPolicy "my-backendtlspolicy" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate in it`; condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	b.answeredPolicy(t, "True", "Accepted", "fine")

@@ -44,8 +44,8 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 	return []status.PendingClaim{{Name: claim.Name, Message: last.Message}}, nil
 }
 
-// isTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is none.
-// Kubernetes records no warning for a claim that has neither a volume nor a class to provision one.
+// isTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is not
+// a problem. Kubernetes records no warning for a claim that has neither a volume nor a class to provision one.
 func isTrouble(event *corev1.Event) bool {
 	return event.Type == corev1.EventTypeWarning || event.Reason == "FailedBinding"
 }

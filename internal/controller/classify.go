@@ -98,7 +98,7 @@ const maxRefusal = 4 << 10
 func withRemedy(err error) string {
 	message := status.Shorten(err.Error(), maxRefusal)
 	if strings.Contains(message, "failed calling webhook") {
-		message += "; that webhook is not the operator's: whoever runs it has to make it answer, or remove its configuration"
+		message += "; the webhook does not belong to the operator: its administrator must make it available or remove its configuration"
 	}
 	return message
 }

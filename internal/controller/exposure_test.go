@@ -307,7 +307,7 @@ func TestRoute(t *testing.T) {
 	b.settled(t, version)
 	b.answered(t, route, "ingress", "Admitted", "False", "HostAlreadyClaimed", "route theirs already exposes llama.example.com and is older")
 	condition := b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
-	if want := `Route "my-route" does not expose the server (HostAlreadyClaimed): another Route has its host name`; condition.Message != want {
+	if want := `Route "my-route" does not expose the server (HostAlreadyClaimed): another Route already has the host name`; condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	b.answered(t, route, "ingress", "Admitted", "True", "", "")
@@ -342,14 +342,14 @@ func TestHostnameOfTwo(t *testing.T) {
 
 	other.create(t, other.stack(t, "my", wanted))
 	condition := other.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
-	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by a stack of another namespace, and the server is not exposed: take another", host); condition.Message != want {
+	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by a stack in another namespace, so the server is not exposed; use another host name", host); condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	// An older stack that requests the host name later does not take it over.
 	b.routeURL(t, "older", "http://other."+host)
 	b.respec(t, "older", wanted)
 	condition = b.condition(t, "older", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
-	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by stack \"my\", and the server is not exposed: take another", host); condition.Message != want {
+	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by stack \"my\", so the server is not exposed; use another host name", host); condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	b.goes(t, "older-ingress", &networkingv1.Ingress{})

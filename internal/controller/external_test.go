@@ -141,7 +141,7 @@ externalProviders:
 	pod := b.pod(t, set, corev1.PodStatus{InitContainerStatuses: inits(set, map[string]corev1.ContainerState{
 		"external-provider-labelled": ended, "external-provider-bare": waitingFor("ErrImagePull", "unauthorized"),
 	})})
-	const refused = "the registry refuses the credentials; name a Secret with some in spec.workload.overrides.imagePullSecrets; see kubectl describe pod my-1-a"
+	const refused = "the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod my-1-a"
 	pull := fmt.Sprintf("Failed to pull provider image %q: %s", bare, refused)
 	b.external(t, "my", "labelled Installing", "bare Failed: "+pull)
 	eventually(t, func() error {
@@ -168,7 +168,7 @@ externalProviders:
 		{Type: corev1.PodReady, Status: corev1.ConditionTrue},
 	}})
 	b.rollOut(t, "my")
-	const differs = `the label of the image says the type "remote::mine", the running server says "remote::other", which counts`
+	const differs = `the label of the image has the type "remote::mine", but the running server reports "remote::other", which takes precedence`
 	b.external(t, "my", "labelled Ready: "+differs, "bare Ready")
 	b.eventOf(t, v1alpha2.EventExternalProviderDiffers, differs)
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)

@@ -105,7 +105,7 @@ func TestMovedTag(t *testing.T) {
 
 	// An image without a configuration is not followed, and the next one is.
 	_, bare := r.push(t, "team/own:prod", nil)
-	b.stale(t, bare+", which cannot be used, and the pods keep "+third+": it has no configuration in its labels")
+	b.stale(t, bare+", which cannot be used; the pods keep "+third+": its labels have no configuration")
 	b.runs(t, image+"@"+third, bare)
 	r.push(t, "team/own:prod", map[string]string{labelConfig: "***"})
 	b.stale(t, `label "io.llamastack.config.base64": is not base64`)

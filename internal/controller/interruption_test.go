@@ -127,7 +127,7 @@ func (b *bench) outcome(t *testing.T) map[string]any {
 		err := meta.EachListItem(list, func(item runtime.Object) error {
 			object, ok := item.(client.Object)
 			if !ok {
-				return fmt.Errorf("%T is no object", item)
+				return fmt.Errorf("%T is not an object", item)
 			}
 			content, err := json.Marshal(normalize(object))
 			if err != nil {

@@ -58,8 +58,8 @@ func newMirrorSets(sets cache.Cache, mapper meta.RESTMapper, tell func(mirror.Se
 	}
 }
 
-// before returns a worker that starts when the mirrors are known, so that no source that must not receive requests gets
-// one.
+// before returns a worker that starts when the mirrors are known, so that no mirrored source receives a request that it
+// must not receive.
 func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 	return manager.RunnableFunc(func(ctx context.Context) error {
 		late := time.NewTimer(mirrorsPatience)
@@ -69,7 +69,7 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 			case <-m.known:
 				return worker.Start(ctx)
 			case <-late.C:
-				m.log.Info("No image is read before the mirror sets of the cluster are listed; the operator needs the right to list and watch them")
+				m.log.Info("No image is read before the mirror sets of the cluster are listed; the operator needs permission to list and watch them")
 			case <-ctx.Done():
 				return nil
 			}
@@ -133,7 +133,7 @@ func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[stri
 	return nil
 }
 
-// comes waits until the kind is served and starts to watch it.
+// comes waits until the kind is served, and then watches it.
 func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
 	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true, func(context.Context) (bool, error) {
 		_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -143,7 +143,7 @@ func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
 		err = m.watch(ctx, kind)
 	}
 	if err != nil && ctx.Err() == nil {
-		m.log.Error(err, "Mirror sets were defined and cannot be used", "kind", kind.GroupKind().String())
+		m.log.Error(err, "Mirror sets are defined but cannot be used", "kind", kind.GroupKind().String())
 	}
 }
 
@@ -156,7 +156,7 @@ func (m *mirrorSets) goes(ctx context.Context, kind schema.GroupVersionKind) {
 	}
 	delete(m.served, kind)
 	if err := m.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
-		m.log.Error(err, "Mirror sets are gone and are still watched", "kind", kind.GroupKind().String())
+		m.log.Error(err, "Mirror sets were removed but are still watched", "kind", kind.GroupKind().String())
 	}
 	m.change()
 }
@@ -182,7 +182,7 @@ func (m *mirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) er
 	return nil
 }
 
-// change has the mirror sets read again.
+// change requests another read of the mirror sets.
 func (m *mirrorSets) change() {
 	select {
 	case m.changed <- struct{}{}:
@@ -216,7 +216,7 @@ func (m *mirrorSets) read(ctx context.Context) error {
 	}
 	set, ignored := mirror.Read(objects)
 	if len(objects) > 0 {
-		m.log.Info("The mirror sets of the cluster are read", "objects", len(objects), "sources", len(set), "ignored", ignored)
+		m.log.Info("Read the mirror sets of the cluster", "objects", len(objects), "sources", len(set), "ignored", ignored)
 	}
 	m.tell(slices.Clip(set))
 	return nil

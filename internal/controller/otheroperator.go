@@ -89,7 +89,7 @@ func (r *Reconciler) holdBack(ctx context.Context, stack *stack) time.Duration {
 		return 0
 	}
 	message := fmt.Sprintf("Another operator for v1alpha1 acts on this stack: field manager %q wrote its status at %s. This operator "+
-		"writes nothing until that one has written nothing for %s. Remove the other installation",
+		"writes nothing until the other one has written nothing for %s. Remove the other installation",
 		write.Manager, write.Time.UTC().Format(time.RFC3339), otherOperatorGone)
 	r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventOtherOperator, eventAction, "%s", truncateMessage(message))
 	log.FromContext(ctx).Info(message)

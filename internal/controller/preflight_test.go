@@ -237,8 +237,8 @@ func TestPreflightFails(t *testing.T) {
 		pod  corev1.PodStatus
 		want string
 	}{
-		{"code0", hasEnded(0, ""), `container "llama-stack" ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; see kubectl logs POD -c llama-stack`},
-		{"crash", hasEnded(1, "ValidationError: input_value='"+canary+"'"), `container "llama-stack" crashed with ValidationError: the server refuses its configuration; see kubectl logs POD -c llama-stack`},
+		{"code0", hasEnded(0, ""), `container "llama-stack" ended with exit code 0: the server cannot start, or its health check did not pass in time; see kubectl logs POD -c llama-stack`},
+		{"crash", hasEnded(1, "ValidationError: input_value='"+canary+"'"), `container "llama-stack" crashed with ValidationError: the server rejects its configuration; see kubectl logs POD -c llama-stack`},
 		{"deadline", late, `container "llama-stack" was not ready after 15 minutes; see kubectl logs POD -c llama-stack`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -252,8 +252,8 @@ func TestPreflightFails(t *testing.T) {
 			pod := b.try(t, nil)
 			b.place(t, pod)
 			b.kubelet(t, pod, tc.pod)
-			want := fmt.Sprintf("Pod %q tries the change and does not become ready: %s. The pods that run stay as they are; "+
-				"change the spec or what it refers to, or delete the pod to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
+			want := fmt.Sprintf("Pod %q tries the change and does not become ready: %s. The running pods stay as they are; "+
+				"change the spec or an object that it refers to, or delete the pod to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
 			for _, condition := range []string{v1alpha2.ConditionDeploymentUpdated, v1alpha2.ConditionReady, v1alpha2.ConditionStalled} {
 				eventually(t, func() error { return b.says(t, "my", condition, v1alpha2.ReasonPreflightFailed, want) })
 			}
@@ -308,7 +308,7 @@ func TestPreflightHindered(t *testing.T) {
 	b.place(t, pod)
 	b.kubelet(t, pod, container("example.com/i:1", waitingFor("ImagePullBackOff", "not found"), corev1.ContainerState{}))
 	failed := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
-	if !strings.Contains(failed.Message, "the registry has no such image") || !strings.HasSuffix(failed.Message, "; the node tries again") {
+	if !strings.Contains(failed.Message, "the registry does not have the image") || !strings.HasSuffix(failed.Message, "; the node tries again") {
 		t.Errorf("message %q", failed.Message)
 	}
 	b.shows(t, "my", picture{v1alpha2.PhasePending, b.picture(t, "my").Conditions, kstatus.InProgressStatus})
@@ -317,7 +317,7 @@ func TestPreflightHindered(t *testing.T) {
 	b.kubelet(t, pod, evicted)
 	eventually(t, func() error {
 		return b.says(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("Pod %[1]q tries the change and does not become ready: "+
-			"pod %[1]q ended (Evicted): low on memory. The pods that run stay as they are; another pod takes its place", pod.Name))
+			"pod %[1]q ended (Evicted): low on memory. The running pods stay as they are; another pod replaces it", pod.Name))
 	})
 	b.settled(t, b.namespace)
 	if same := b.try(t, nil); same.UID != pod.UID {
@@ -379,7 +379,7 @@ func TestPreflightIsSkipped(t *testing.T) {
 			}
 			b.replaced(t, before)
 			b.noTry(t)
-			if note := b.told(t, corev1.EventTypeWarning, v1alpha2.EventPreflightSkipped); !strings.HasPrefix(note, "The change is made without a try: ") || !strings.Contains(note, tc.words) {
+			if note := b.told(t, corev1.EventTypeWarning, v1alpha2.EventPreflightSkipped); !strings.HasPrefix(note, "The change is applied without a preflight: ") || !strings.Contains(note, tc.words) {
 				t.Errorf("note %q", note)
 			}
 		})

@@ -99,7 +99,7 @@ providers:
 	}
 
 	asked.providers.Store(new(vllmListed("Error", canary)))
-	stack := b.listed(t, "my", vllm+`"Error","message":"The provider's service refuses the credentials; the server's log has the details"}}]`)
+	stack := b.listed(t, "my", vllm+`"Error","message":"The provider's service rejects the credentials; the server's log has the details"}}]`)
 	if diff := cmp.Diff([]string{transition}, writes(b.settled(t, "providers")[len(seen):])); diff != "" {
 		t.Errorf("writes of a change of health (-want +got):\n%s", diff)
 	}

@@ -76,8 +76,8 @@ func denial(code int32) error {
 // TestRemedy checks that the message has a remedy when a webhook cannot be reached and has therefore named none.
 func TestRemedy(t *testing.T) {
 	failed := apierrors.NewInternalError(errors.New(`failed calling webhook "a.example.com": EOF`))
-	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; that webhook is not the operator's: ` +
-		`whoever runs it has to make it answer, or remove its configuration`
+	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; the webhook does not belong to the operator: ` +
+		`its administrator must make it available or remove its configuration`
 	if got := classify(failed, v1alpha2.ConditionDeploymentUpdated).Message; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}

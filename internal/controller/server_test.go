@@ -150,7 +150,7 @@ func TestServerReleaseDiffers(t *testing.T) {
 		})
 		b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	}
-	note := "the server is of release 1.9.2 and is configured as 0.7: this operator offers the releases " + strings.Join(release.Offered(), ", ")
+	note := "the server has release 1.9.2, but its configuration is for release 0.7: this operator supports the releases " + strings.Join(release.Offered(), ", ")
 	expect("; " + note)
 	var notes []string
 	for _, event := range b.events(t) {

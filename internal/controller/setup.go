@@ -64,7 +64,7 @@ type Options struct {
 	DialServer probe.Dial
 	// ProbeInterval is the pause between two health checks of a server's providers. Zero means the prober's default.
 	ProbeInterval time.Duration
-	// TagInterval is the pause before a registry is asked again which digest an image's tag stands for, unless the
+	// TagInterval is the pause before a registry is asked again which digest an image's tag refers to, unless the
 	// operator's ConfigMap sets another one. Zero means the pool's default.
 	TagInterval time.Duration
 	// AutoscalerPatience is how long an autoscaler may lack metrics before that is reported. Zero means three minutes.
@@ -74,7 +74,7 @@ type Options struct {
 	Identities registry.Identities
 	// OpenShift leaves uid, gid and fsGroup of the pods to the cluster.
 	OpenShift bool
-	// Concurrency is the number of objects that are reconciled at once.
+	// Concurrency is the number of objects that are reconciled at the same time.
 	Concurrency int
 }
 
@@ -212,7 +212,7 @@ func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) err
 			err = r.config.create(ctx, options.Direct)
 		}
 		if err != nil && ctx.Err() == nil {
-			mgr.GetLogger().Error(err, "There is no ConfigMap to configure the operator")
+			mgr.GetLogger().Error(err, "The operator's ConfigMap cannot be created")
 		}
 		return nil
 	}))

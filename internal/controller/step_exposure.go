@@ -23,12 +23,12 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 	failure := &status.Failure{Condition: v1alpha2.ConditionExposed, Retry: status.OnReferenceChange}
 	switch owner, built := made.hostOwner, made.plan; {
 	case owner != nil:
-		whose := "a stack of another namespace"
+		whose := "a stack in another namespace"
 		if owner.namespace == stack.Namespace {
 			whose = fmt.Sprintf("stack %q", owner.name)
 		}
 		failure.Reason = v1alpha2.ReasonHostnameTaken
-		failure.Message = fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, and the server is not exposed: take another", owner.host, whose)
+		failure.Message = fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, so the server is not exposed; use another host name", owner.host, whose)
 	case !built.Exposure.Empty() && !built.ExposureServed:
 		failure.Reason = v1alpha2.ReasonExposureUnavailable
 		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet",

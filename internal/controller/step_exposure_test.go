@@ -45,7 +45,7 @@ func TestCheckExposure(t *testing.T) {
 	}
 	taken := func(by string) *status.Failure {
 		return failure(v1alpha2.ReasonHostnameTaken,
-			`spec.networking.expose: host name "llama.example.com" is taken by `+by+", and the server is not exposed: take another")
+			`spec.networking.expose: host name "llama.example.com" is taken by `+by+", so the server is not exposed; use another host name")
 	}
 	byGateway, public := plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, &render.Gateway{Name: "public", Namespace: "gateways"}
 	route := exposed(render.HTTPRouteKind, "my-httproute", answered("True", "Accepted", "fine"))
@@ -65,7 +65,7 @@ func TestCheckExposure(t *testing.T) {
 	}{
 		"not exposed":                        {},
 		"taken in the namespace":             {owner: &hostOwner{"llama.example.com", "team", "other"}, failure: taken(`stack "other"`)},
-		"taken in another namespace":         {owner: &hostOwner{"llama.example.com", "theirs", "other"}, failure: taken("a stack of another namespace")},
+		"taken in another namespace":         {owner: &hostOwner{"llama.example.com", "theirs", "other"}, failure: taken("a stack in another namespace")},
 		"the kind is not served":             {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet")},
 		"an Ingress":                         {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(ingressKind, "my-ingress", map[string]any{}), exposed: applied("Ingress", "my-ingress")},
 		"it was rejected by the API server":  {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}},
@@ -75,7 +75,7 @@ func TestCheckExposure(t *testing.T) {
 		"not accepted, of an unrelated kind": {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("False", "No", "no"))},
 		"its policy is not accepted": {
 			plan: byGateway, gateway: public, objects: slices.Concat(route, policy("False", "NoValidCACertificate", "no certificate")),
-			failure: failure(v1alpha2.ReasonExposureNotAccepted, `BackendTLSPolicy "my-backendtlspolicy" does not let the Gateway reach the server (NoValidCACertificate): no certificate`),
+			failure: failure(v1alpha2.ReasonExposureNotAccepted, `BackendTLSPolicy "my-backendtlspolicy" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate`),
 		},
 		"its policy is accepted": {plan: byGateway, gateway: public, objects: slices.Concat(route, policy("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
 		"neither is accepted": {

@@ -119,7 +119,7 @@ func (f *externalImages) addRead(unread []externalImage, outcomes map[string]reg
 	if more := len(failed) - len(shown); more > 0 {
 		note += fmt.Sprintf("; and %d more", more)
 	}
-	return note + ". Their pods find out type and module when they start, until the image changes"
+	return note + ". Until the image changes, their pods determine type and module when they start"
 }
 
 const (

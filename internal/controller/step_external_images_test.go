@@ -116,7 +116,7 @@ func TestReadExternalImages(t *testing.T) {
 	read := func(label string) registry.Outcome {
 		return registry.Outcome{Image: &registry.Image{Digest: "sha256:1", Provider: label}}
 	}
-	const remedy = ". Their pods find out type and module when they start, until the image changes"
+	const remedy = ". Until the image changes, their pods determine type and module when they start"
 	mine := &externalprovider.Package{Name: "mine", Version: "1.0", Vendor: "us", API: "inference", Type: "remote::mine", Module: "mine.provider"}
 	down := registry.Outcome{Err: errors.New("down")}
 	for name, tc := range map[string]struct {

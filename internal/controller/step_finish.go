@@ -32,7 +32,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 		return nil
 	}
 	previous := s.stack.DeepCopy()
-	// Fields that only an older operator stored are no reason for a write. The next write removes them.
+	// Fields that only an older operator stored do not cause a write. The next write removes them.
 	previous.Status.Conditions = status.Known(previous.Status.Conditions)
 	overdue, releaseNote, err := r.observe(ctx, s, failure)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *state) reportLeft() {
 	}
 }
 
-// reportPaused reports a pause beside the failure of an earlier step.
+// reportPaused reports a pause in addition to the failure of an earlier step.
 func (s *state) reportPaused(failure *status.Failure) {
 	if failure != nil && failure.Condition != v1alpha2.ConditionDeploymentUpdated && names.Paused(s.stack.Annotations) {
 		s.report.conditions = append(s.report.conditions, pausedCondition(s.live().deployment != nil, s.owned.decision))

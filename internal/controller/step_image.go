@@ -103,9 +103,9 @@ func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 }
 
 // answeredImage returns the catalogue's image of the release that the pods of a previous operator run, according to
-// their server's answer. Either that operator asked the server, or this one has since. Such a stack ran whatever
-// `latest` was, and its data is of that release. If the catalogue does not have that release, answeredImage returns the
-// catalogue's image of the same release line.
+// their server's answer. Either that operator asked the server, or this one has since. Such a stack ran the image that
+// `latest` referred to, and its data is of that release. If the catalogue does not have that release, answeredImage
+// returns the catalogue's image of the same release line.
 func answeredImage(stack *stack, running *rollout.Record) (string, bool) {
 	asked, version := stack.Spec.Distribution, stack.Status.Version
 	if asked.Name == "" || asked.Version != "" || version == nil || !ofAnotherProgram(stack, running) {

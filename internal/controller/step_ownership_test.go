@@ -54,9 +54,9 @@ func TestOwnershipOfChildren(t *testing.T) {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}}
 	}
 	const (
-		service = `Service "my-service" in namespace "team" exists and has no controller and does not carry this object's labels; ` +
+		service = `Service "my-service" in namespace "team" exists and has no controller and does not have this object's labels; ` +
 			`delete it, or give this object another name`
-		account = `ServiceAccount "my-sa" in namespace "team" exists and has no controller and does not carry this object's labels; ` +
+		account = `ServiceAccount "my-sa" in namespace "team" exists and has no controller and does not have this object's labels; ` +
 			`delete it, or give this object another name`
 	)
 	other := newStack(t, spec)
@@ -107,7 +107,7 @@ func TestDecisionByAnOlderCache(t *testing.T) {
 	}{
 		"behind": {3, &status.Failure{
 			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Retry: status.Quiet,
-			Message: "generation 3 was rendered already, read again",
+			Message: "generation 3 was already rendered; read the objects again",
 		}},
 		"newest": {2, nil},
 	} {

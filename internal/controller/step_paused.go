@@ -39,16 +39,16 @@ func (r *Reconciler) paused(
 
 // pausedCondition returns the condition of a paused stack. The stack's objects are not compared with the spec.
 func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition {
-	message := fmt.Sprintf("The stack is paused: while its annotation %s is \"true\" nothing but the status is written", names.AnnotationPaused)
+	message := fmt.Sprintf("The stack is paused: while its annotation %s is \"true\", the operator writes only the status", names.AnnotationPaused)
 	switch {
 	case !deployed:
-		message += "; its Deployment is not made"
+		message += "; its Deployment is not created"
 	case decision.Outcome == rollout.Changed:
-		message += "; a change of the pods waits"
+		message += "; a change of the pods is pending"
 	}
 	return metav1.Condition{
 		Type: v1alpha2.ConditionDeploymentUpdated, Status: metav1.ConditionUnknown, Reason: v1alpha2.ReasonDeploymentPaused,
-		Message: message + ". Remove the annotation to go on",
+		Message: message + ". Remove the annotation to continue",
 	}
 }
 

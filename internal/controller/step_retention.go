@@ -36,7 +36,7 @@ func notAccepted(waiting []retention.Loss, unknown []string) error {
 	for _, loss := range waiting {
 		lines = append(lines, loss.String())
 	}
-	lines = append(lines, "The pods that run stay as they are"+retention.Unknown(waiting, unknown))
+	lines = append(lines, "The running pods stay as they are"+retention.Unknown(waiting, unknown))
 	return &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDataLossNotAccepted,
 		Message: strings.Join(lines, "\n"), Retry: status.OnObjectChange,

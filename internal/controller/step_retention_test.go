@@ -26,7 +26,7 @@ func TestRetentionOfData(t *testing.T) {
 		lost = "spec.distribution: release 0.7 does not start on what vector_io/faiss keeps under release 0.3, and nothing converts it: " +
 			"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
 			"then accept that what is left is lost with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
-			"The pods that run stay as they are"
+			"The running pods stay as they are"
 	)
 	waits := func(message string) *status.Failure {
 		return &status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDataLossNotAccepted, Message: message}

@@ -66,8 +66,8 @@ func (o *owned) keepSize(stack *stack, claim *apply.Desired, wanted resource.Qua
 	case asked && larger < 0:
 		o.troubled(&status.Failure{
 			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageShrinkRefused, Retry: status.OnObjectChange,
-			Message: fmt.Sprintf("spec.workload.storage.size: %s is less than the %s that PersistentVolumeClaim %q requests, and a volume does not shrink. "+
-				"The pods keep the volume they have: write %s or more, or leave size out", wanted.String(), requested.String(), live.Name, requested.String()),
+			Message: fmt.Sprintf("spec.workload.storage.size: %s is less than the %s that PersistentVolumeClaim %q requests, and a volume cannot shrink. "+
+				"The pods keep their volume; set %s or more, or remove size", wanted.String(), requested.String(), live.Name, requested.String()),
 		})
 	}
 	return unstructured.SetNestedField(claim.Wanted.Object, requested.String(), sizePath...)
@@ -114,7 +114,7 @@ func keptForGood(format string, args ...any) *status.Failure {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.OnObjectChange,
 		Message: fmt.Sprintf(format, args...) +
-			"; a volume keeps both for good, and the pods keep the volume: write it back, or move the data to a stack of another name",
+			"; a volume cannot change either of them, and the pods keep the volume; restore the earlier value, or move the data to a stack with another name",
 	}
 }
 
@@ -155,8 +155,8 @@ func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err 
 	has := requestOf(live)
 	return &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageResizeRefused, Retry: status.Backoff, Err: err,
-		Message: fmt.Sprintf("PersistentVolumeClaim %q stays at %s and does not become %s: %s. The pods run on with the volume they have; "+
-			"take a storage class that allows expansion, or set spec.workload.storage.size back", live.Name, has.String(), wanted.String(), reasonOf(err)),
+		Message: fmt.Sprintf("PersistentVolumeClaim %q stays at %s and cannot grow to %s: %s. The pods keep their volume; "+
+			"use a storage class that allows expansion, or set spec.workload.storage.size back", live.Name, has.String(), wanted.String(), reasonOf(err)),
 	}
 }
 
@@ -222,11 +222,11 @@ func storageCondition(object client.Object) metav1.Condition {
 	switch has := sizeOf(claim); {
 	case claim.Status.Phase == corev1.ClaimLost:
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha2.ReasonStorageLost
-		condition.Message = fmt.Sprintf("The volume behind PersistentVolumeClaim %q is gone", claim.Name)
+		condition.Message = fmt.Sprintf("The volume of PersistentVolumeClaim %q no longer exists", claim.Name)
 	case claim.Status.Phase != corev1.ClaimBound: // most provisioners wait for the first pod
-		condition.Message = "Storage waits for its first pod"
+		condition.Message = "Storage is waiting for its first pod"
 	case has.Cmp(asked) < 0:
-		condition.Message = fmt.Sprintf("Storage is ready and grows from %s to %s", has.String(), asked.String())
+		condition.Message = fmt.Sprintf("Storage is ready and is growing from %s to %s", has.String(), asked.String())
 	}
 	return condition
 }

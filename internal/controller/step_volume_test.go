@@ -15,8 +15,8 @@ import (
 
 func TestStorageCondition(t *testing.T) {
 	for phase, want := range map[string]string{
-		"Bound": "True StorageReady Storage is ready", "Pending": "True StorageReady Storage waits for its first pod",
-		"": "True StorageReady Storage waits for its first pod", "Lost": `False StorageLost The volume behind PersistentVolumeClaim "my-pvc" is gone`,
+		"Bound": "True StorageReady Storage is ready", "Pending": "True StorageReady Storage is waiting for its first pod",
+		"": "True StorageReady Storage is waiting for its first pod", "Lost": `False StorageLost The volume of PersistentVolumeClaim "my-pvc" no longer exists`,
 	} {
 		claim := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": phase}}}
 		claim.SetName("my-pvc")
@@ -30,11 +30,11 @@ func TestStorageCondition(t *testing.T) {
 // TestVolumeOfAStack checks that a volume stays as it is if the spec requests something that it cannot become, and that
 // this blocks nothing else: the failure comes with the last step.
 func TestVolumeOfAStack(t *testing.T) {
-	const remedy = "; a volume keeps both for good, and the pods keep the volume: write it back, or move the data to a stack of another name"
+	const remedy = "; a volume cannot change either of them, and the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
 	shrinks := &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageShrinkRefused, Retry: status.OnObjectChange,
-		Message: `spec.workload.storage.size: 5Gi is less than the 20Gi that PersistentVolumeClaim "my-pvc" requests, and a volume does not shrink. ` +
-			`The pods keep the volume they have: write 20Gi or more, or leave size out`,
+		Message: `spec.workload.storage.size: 5Gi is less than the 20Gi that PersistentVolumeClaim "my-pvc" requests, and a volume cannot shrink. ` +
+			`The pods keep their volume; set 20Gi or more, or remove size`,
 	}
 	changed := func(message string) *status.Failure {
 		return &status.Failure{

@@ -75,7 +75,7 @@ func TestVolumeGrows(t *testing.T) {
 	b.asksFor(t, "my-pvc", "30Gi")
 	eventually(t, func() error {
 		condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
-		if condition.Message != "Storage is ready and grows from 20Gi to 30Gi" {
+		if condition.Message != "Storage is ready and is growing from 20Gi to 30Gi" {
 			return fmt.Errorf("message %q", condition.Message)
 		}
 		return nil
@@ -88,8 +88,8 @@ func TestVolumeGrows(t *testing.T) {
 
 	b.respec(t, "my", strings.Replace(spec(", size: 5Gi"), "workload: {", "workload: {replicas: 0, ", 1))
 	condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageShrinkRefused)
-	want := `spec.workload.storage.size: 5Gi is less than the 30Gi that PersistentVolumeClaim "my-pvc" requests, and a volume does not shrink. ` +
-		`The pods keep the volume they have: write 30Gi or more, or leave size out`
+	want := `spec.workload.storage.size: 5Gi is less than the 30Gi that PersistentVolumeClaim "my-pvc" requests, and a volume cannot shrink. ` +
+		`The pods keep their volume; set 30Gi or more, or remove size`
 	if condition.Message != want || condition.Status != metav1.ConditionFalse {
 		t.Errorf("condition %+v, want %q", condition, want)
 	}
@@ -170,7 +170,7 @@ func TestVolumeOfAnotherKind(t *testing.T) {
 	} {
 		replicas++
 		b.respec(t, "my", spec(storage, replicas))
-		want += "a volume keeps both for good, and the pods keep the volume: write it back, or move the data to a stack of another name"
+		want += "a volume cannot change either of them, and the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
 		if got := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageChangeRefused); got.Message != want {
 			t.Errorf("message %q, want %q", got.Message, want)
 		}
@@ -202,9 +202,9 @@ func TestVolumeCannotGrow(t *testing.T) {
 
 	b.respec(t, "my", spec("30Gi", 0))
 	condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
-	want := `PersistentVolumeClaim "my-pvc" stays at 20Gi and does not become 30Gi: only dynamically provisioned pvc can be resized and ` +
-		`the storageclass that provisions the pvc must support resize. The pods run on with the volume they have; ` +
-		`take a storage class that allows expansion, or set spec.workload.storage.size back`
+	want := `PersistentVolumeClaim "my-pvc" stays at 20Gi and cannot grow to 30Gi: only dynamically provisioned pvc can be resized and ` +
+		`the storageclass that provisions the pvc must support resize. The pods keep their volume; ` +
+		`use a storage class that allows expansion, or set spec.workload.storage.size back`
 	if condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}

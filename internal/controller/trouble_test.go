@@ -116,7 +116,7 @@ func TestTroubleOfPods(t *testing.T) {
 		{
 			name: "image", pod: new(container("docker.io/llamastack/distribution-starter:0.5.2", waitingFor("ImagePullBackOff", "not found"), corev1.ContainerState{})),
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
-			want: `image "docker.io/llamastack/distribution-starter:0.5.2" of container "llama-stack" cannot be pulled: the registry has no such image; ` +
+			want: `image "docker.io/llamastack/distribution-starter:0.5.2" of container "llama-stack" cannot be pulled: the registry does not have the image; ` +
 				`the images of docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to "docker.io/ogxai/distribution-starter:0.5.2"; ` +
 				`see kubectl describe pod image-1-a`,
 		},
@@ -128,7 +128,7 @@ func TestTroubleOfPods(t *testing.T) {
 		{
 			name: "silent", pod: new(container("i", backOff, terminated(0, "Completed", ""))),
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
-			want: `container "llama-stack" ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; see kubectl logs silent-1-a -c llama-stack --previous`,
+			want: `container "llama-stack" ended with exit code 0: the server cannot start, or its health check did not pass in time; see kubectl logs silent-1-a -c llama-stack --previous`,
 		},
 		{
 			name: "memory", pod: new(container("i", backOff, terminated(137, "OOMKilled", ""))),
@@ -152,7 +152,7 @@ func TestTroubleOfPods(t *testing.T) {
 		{
 			name: "slow", pod: new(container("i", corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, corev1.ContainerState{})), progress: "ProgressDeadlineExceeded",
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
-			want: `container "llama-stack" runs, and its health check does not pass; see kubectl logs slow-1-a -c llama-stack`,
+			want: `container "llama-stack" is running, but its health check does not pass; see kubectl logs slow-1-a -c llama-stack`,
 		},
 		{
 			name: "lost", pod: new(container("i", waitingFor("ContainerCreating", ""), corev1.ContainerState{})), progress: "NewReplicaSetAvailable",

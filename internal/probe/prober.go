@@ -167,7 +167,7 @@ func (p *Prober) conclude(target Target, now result) bool {
 	}
 	news := known.update(now)
 	if now.err != nil {
-		p.log.V(1).Info("Server does not tell what it is", "stack", target.Stack.String(), "error", now.err.Error(), "again", !known.done)
+		p.log.V(1).Info("Server does not report its version or its providers", "stack", target.Stack.String(), "error", now.err.Error(), "again", !known.done)
 	}
 	switch {
 	case known.done:

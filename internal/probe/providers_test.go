@@ -59,14 +59,14 @@ func TestProviders(t *testing.T) {
 		"word of its own": {listing(entry("vllm", canary, canary)), vllm("Unknown", "")},
 		"without health":  {listing(`{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm"}`), vllm("Unknown", "")},
 		"health is null":  {listing(`{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm", "health": null}`), vllm("Unknown", "")},
-		"credentials":     {failing("Health check failed: Error code: 401 - {'error': 'Incorrect API key " + canary + "'}"), vllm("Error", "The provider's service refuses the credentials"+details)},
+		"credentials":     {failing("Health check failed: Error code: 401 - {'error': 'Incorrect API key " + canary + "'}"), vllm("Error", "The provider's service rejects the credentials"+details)},
 		"nothing there (0.2.24)": {
 			failing("Health check failed: Client error '404 Not Found' for url 'http://" + canary + "/health'\nFor more information check: https://developer.mozilla.org"),
-			vllm("Error", "The provider's service has nothing at the address it is asked at"+details),
+			vllm("Error", "The provider's service has nothing at the configured address"+details),
 		},
-		"refused":            {failing("Client error '422 " + canary), vllm("Error", "The provider's service refuses the request"+details)},
+		"refused":            {failing("Client error '422 " + canary), vllm("Error", "The provider's service rejects the request"+details)},
 		"server error":       {failing("Server error '502 Bad Gateway' for url '" + canary), vllm("Error", "The provider's service has a problem"+details)},
-		"too often":          {failing("Error code: 429 " + canary), vllm("Error", "The provider's service is asked too often"+details)},
+		"too often":          {failing("Error code: 429 " + canary), vllm("Error", "The provider's service receives too many requests"+details)},
 		"its own problem":    {failing("status: 503 " + canary), vllm("Error", "The provider's service has a problem"+details)},
 		"timeout":            {failing("Health check timed out at http://u:" + canary + "@h"), vllm("Error", "The provider's service does not answer in time"+details)},
 		"unreachable":        {failing("Connection error. " + canary), vllm("Error", "The provider's service cannot be reached"+details)},
@@ -201,7 +201,7 @@ func TestCertificate(t *testing.T) {
 			if got.Version != tc.want || b.requests.Load() != tc.requests {
 				t.Errorf("version %q after %d requests, want %q after %d", got.Version, b.requests.Load(), tc.want, tc.requests)
 			}
-			if reason := "does not show the certificate"; strings.Contains(b.logged(), reason) != (tc.want == "") {
+			if reason := "does not present the certificate"; strings.Contains(b.logged(), reason) != (tc.want == "") {
 				t.Errorf("log:\n%s", b.logged())
 			}
 		})

@@ -123,7 +123,7 @@ func TestDecide(t *testing.T) {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{
 				stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old",
-				message: "these differ: spec.containers[llama-stack].env[HABIT].value",
+				message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
 			},
 			{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
 			{stack: scaled(upgraded), want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
@@ -150,7 +150,7 @@ func TestDecide(t *testing.T) {
 		"an older operator's template stays until the next change": {
 			{
 				happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older",
-				message: "these differ: spec.containers[llama-stack].env[HABIT].value",
+				message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
 			},
 			{stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older"},
 			{stack: two, want: rollout.Changed, rollouts: 2, habit: "old", image: "server:2"},
@@ -221,14 +221,14 @@ func TestDecide(t *testing.T) {
 			{stack: two, want: rollout.Changed, rollouts: 2},
 			{
 				happens: func(w *world) { w.unsynced = true; w.undo() }, stack: two, want: rollout.StaleCache, rollouts: 2,
-				message: "do not fit together",
+				message: "do not match yet",
 			},
 			{happens: func(w *world) { w.unsynced = false; w.sync() }, stack: two, want: rollout.RolledBack, rollouts: 3},
 		},
 		"an object that was read too early": {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{stack: two, want: rollout.Changed, rollouts: 2},
-			{stack: one, want: rollout.StaleCache, rollouts: 2, image: "server:2", message: "generation 2 was rendered already"},
+			{stack: one, want: rollout.StaleCache, rollouts: 2, image: "server:2", message: "generation 2 was already rendered"},
 			{happens: (*world).undo, stack: one, want: rollout.StaleCache, rollouts: 3, message: "generation 2"},
 		},
 		"a stack restored from a backup starts again at generation 1": {

@@ -94,7 +94,7 @@ func TestDecideAfterThePredecessor(t *testing.T) {
 				{stack: one, want: rollout.Changed, rollouts: 1},
 				{
 					happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older",
-					message: "these differ: spec.containers[llama-stack].env[HABIT].value",
+					message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
 				},
 				{stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older"},
 				{stack: scaled, want: rollout.KeepTemplate, rollouts: 2, habit: "older"},

@@ -40,8 +40,8 @@ type ExternalInput struct {
 	Now    time.Time
 }
 
-// ExternalProviders determines the progress of the newest pods with each external provider. until is when the result
-// may change without an event. Zero means never.
+// ExternalProviders determines the progress of the newest pods with each external provider. until is the time at which
+// the result may change without an event. Zero means never.
 func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStatus, until time.Time) {
 	pods := newestPods(in)
 	ended := make([]int, 0, len(pods))
@@ -203,7 +203,7 @@ func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 		return ""
 	}
 	slices.Sort(digests)
-	return fmt.Sprintf("the pods have different images of the same name, %s and %s: write the image with the digest that you want", digests[0], digests[1])
+	return fmt.Sprintf("the pods have different images of the same name, %s and %s; add the digest that you want to the image", digests[0], digests[1])
 }
 
 // listedOtherwise returns a message if the running server reports the provider with other facts than the label of its
@@ -219,13 +219,13 @@ func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo)
 		case found.API != provider.API:
 			elsewhere = found.API
 		case provider.Type != "" && found.ProviderType != provider.Type:
-			return fmt.Sprintf("the label of the image says the type %q, the running server says %q, which counts", provider.Type, found.ProviderType)
+			return fmt.Sprintf("the label of the image has the type %q, but the running server reports %q, which takes precedence", provider.Type, found.ProviderType)
 		default:
 			return ""
 		}
 	}
 	if elsewhere != "" {
-		return fmt.Sprintf("the spec has the provider under the API %q, the running server has it under %q, which counts", provider.API, elsewhere)
+		return fmt.Sprintf("the spec has the provider under the API %q, but the running server has it under %q, which takes precedence", provider.API, elsewhere)
 	}
 	return fmt.Sprintf("the running server does not list the provider under the API %q", provider.API)
 }

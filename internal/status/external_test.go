@@ -154,7 +154,7 @@ func phaseCases() map[string]externalCase {
 				after(installing("b", done(), done(), done(), runs()), copied("example.com/first@sha256:b", "example.com/second@sha256:2")),
 				after(served, copied("example.com/first@sha256:a", "example.com/second@sha256:2")),
 			},
-			want: []string{"Ready: the pods have different images of the same name, sha256:a and sha256:b: write the image with the digest that you want", "Ready"},
+			want: []string{"Ready: the pods have different images of the same name, sha256:a and sha256:b; add the digest that you want to the image", "Ready"},
 		},
 		"nodes that name images by their configuration": {
 			pods: []corev1.Pod{
@@ -164,11 +164,11 @@ func phaseCases() map[string]externalCase {
 		"listed": {pods: []corev1.Pod{served}, in: listed(own, second), want: both},
 		"listed with another type": {
 			pods: []corev1.Pod{served}, in: listed(v1alpha2.ProviderInfo{API: "inference", ProviderID: "first", ProviderType: "remote::other"}, second),
-			want: []string{`Ready: the label of the image says the type "remote::first", the running server says "remote::other", which counts`, "Ready"},
+			want: []string{`Ready: the label of the image has the type "remote::first", but the running server reports "remote::other", which takes precedence`, "Ready"},
 		},
 		"listed under another API": {
 			pods: []corev1.Pod{served}, in: listed(own, v1alpha2.ProviderInfo{API: "shields", ProviderID: "second"}),
-			want: []string{"Ready", `Ready: the spec has the provider under the API "safety", the running server has it under "shields", which counts`},
+			want: []string{"Ready", `Ready: the spec has the provider under the API "safety", but the running server has it under "shields", which takes precedence`},
 		},
 		"listed under two": {pods: []corev1.Pod{served}, in: listed(own, v1alpha2.ProviderInfo{API: "shields", ProviderID: "second"}, second), want: both},
 		"not listed": {
@@ -197,7 +197,7 @@ func failureCases() map[string]externalCase {
 	}
 	const (
 		missing  = "Missing /lls-provider/lls-provider-spec.yaml in image example.com/first:1"
-		refused  = `Failed to pull provider image "example.com/first:1": the registry refuses the credentials; name a Secret with some in spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`
+		refused  = `Failed to pull provider image "example.com/first:1": the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`
 		conflict = "needs numpy>=3, the server has 2.1: add its wheel to the image"
 		inModule = `the server crashes with ImportError in the module "my_org.first" of the provider; see kubectl logs a -c llama-stack --previous`
 	)
@@ -214,18 +214,18 @@ func failureCases() map[string]externalCase {
 		"it fails again":       failsFirst(corev1.ContainerStatus{State: runs().State, LastTerminationState: ended(1, "Error", missing).LastTerminationState}, missing),
 		"it ended just now":    failsFirst(corev1.ContainerStatus{State: ended(1, "Error", missing).LastTerminationState}, missing),
 		"credentials":          failsFirst(waiting("ImagePullBackOff", `pull access denied: unauthorized: u:s3cret`), refused),
-		"no digest of that":    failsFirst(waiting("ErrImagePull", "manifest unknown"), `Failed to pull provider image "example.com/first:1": the registry has no such image; see kubectl describe pod a`),
-		"an answer of its own": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check its name, and where the registry wants credentials, name a Secret with some in spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
+		"no digest of that":    failsFirst(waiting("ErrImagePull", "manifest unknown"), `Failed to pull provider image "example.com/first:1": the registry does not have the image; see kubectl describe pod a`),
+		"an answer of its own": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check its name; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
 		"never pulled":         failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": it is not on the node, and spec.externalProviders.inference[0].imagePullPolicy is Never; see kubectl describe pod a`),
-		"no shell":             failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `image "example.com/first:1" cannot copy its package: it needs /bin/sh, cp and du: exec: "/bin/sh": no such file`),
+		"no shell":             failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `image "example.com/first:1" cannot copy its package; it must contain /bin/sh, cp and du: exec: "/bin/sh": no such file`),
 		"no container":         failsFirst(waiting("CreateContainerConfigError", "runAsNonRoot"), `container "external-provider-first" cannot be started (CreateContainerConfigError): runAsNonRoot`),
 		"memory":               failsFirst(ended(137, "OOMKilled", ""), `the programs of image "example.com/first:1" ran out of memory while they copied the package`),
-		"no words":             failsFirst(ended(3, "Error", "\x00\n"), `the package cannot be copied out of image "example.com/first:1": exit code 3; see kubectl logs a -c external-provider-first`),
+		"no words":             failsFirst(ended(3, "Error", "\x00\n"), `the package cannot be copied from image "example.com/first:1": exit code 3; see kubectl logs a -c external-provider-first`),
 		"words for a terminal": failsFirst(ended(1, "Error", "\x1b[31mred\x07\xff\n  text"), "[31mred text"),
 		"too long": {
 			pods: first(runs()), in: func(in *status.ExternalInput) { in.Now = started.Add(10 * time.Minute) },
-			want:    []string{`Failed: the programs of image "example.com/first:1" have copied the package for more than 10 minutes; see kubectl logs a -c external-provider-first`, "Pending"},
-			trouble: inFirst(`the programs of image "example.com/first:1" have copied the package for more than 10 minutes; see kubectl logs a -c external-provider-first`),
+			want:    []string{`Failed: the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`, "Pending"},
+			trouble: inFirst(`the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`),
 		},
 		"it was mended": {
 			pods: first(corev1.ContainerStatus{Ready: true, State: done().State, LastTerminationState: ended(1, "Error", missing).LastTerminationState}),
@@ -260,7 +260,7 @@ func failureCases() map[string]externalCase {
 		"the module is in a phrase": named("ImportError: could not load module my_org.first: s3cret"),
 		"another module": {
 			pods: server("ModuleNotFoundError: No module named 'my_org.firstly'"), want: []string{"Installing", "Installing"},
-			trouble: `container "llama-stack" crashed with ModuleNotFoundError: the image lacks a package that a provider needs; disable the provider, or take an image that has it; see kubectl logs a -c llama-stack --previous`,
+			trouble: `container "llama-stack" crashed with ModuleNotFoundError: the image lacks a package that a provider needs; disable the provider, or use an image that contains it; see kubectl logs a -c llama-stack --previous`,
 		},
 		"too large together": {
 			pods: []corev1.Pod{after(installing("a", done(), ended(137, "Error", ""), waits(), waits()), func(p *corev1.Pod) {
@@ -268,10 +268,10 @@ func failureCases() map[string]externalCase {
 				p.Status.Message = `Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi". `
 			})},
 			want: []string{
-				`Failed: the packages of the external providers are too large together: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
-				`Failed: the packages of the external providers are too large together: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
+				`Failed: the packages of all external providers together are too large: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
+				`Failed: the packages of all external providers together are too large: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
 			},
-			trouble: `the packages of the external providers are too large together: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
+			trouble: `the packages of all external providers together are too large: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
 		},
 	}
 }

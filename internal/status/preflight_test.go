@@ -52,7 +52,7 @@ func TestJudgePreflight(t *testing.T) {
 			name: "no room", changes: []func(*corev1.Pod){condition(corev1.PodScheduled, corev1.ConditionFalse, "0/1 nodes are available")},
 			age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" cannot be scheduled: 0/1 nodes are available`,
 		},
-		{name: "nobody places it", age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" was not given a node`},
+		{name: "nobody places it", age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" was not assigned to a node`},
 		{name: "starts", container: waiting("ContainerCreating", ""), changes: []func(*corev1.Pod){onNode}, age: time.Hour / 6, want: status.PreflightGoesOn, until: end},
 		{name: "runs", container: running, changes: []func(*corev1.Pod){onNode}, want: status.PreflightGoesOn, until: end},
 		{
@@ -61,7 +61,7 @@ func TestJudgePreflight(t *testing.T) {
 		},
 		{
 			name: "no image", container: waiting("ImagePullBackOff", "not found"), changes: []func(*corev1.Pod){onNode}, want: status.PreflightHindered, until: end,
-			message: `image "example.com/server:1" of container "llama-stack" cannot be pulled: the registry has no such image; see kubectl describe pod p`,
+			message: `image "example.com/server:1" of container "llama-stack" cannot be pulled: the registry does not have the image; see kubectl describe pod p`,
 		},
 		{
 			name: "no key", container: waiting("CreateContainerConfigError", `couldn't find key a in Secret ns/s`), changes: []func(*corev1.Pod){onNode},
@@ -70,11 +70,11 @@ func TestJudgePreflight(t *testing.T) {
 		},
 		{
 			name: "ends with code 0", container: endedWith(0, "Completed", ""), changes: []func(*corev1.Pod){onNode}, want: status.PreflightCrashed,
-			message: `container "llama-stack" ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; see kubectl logs p -c llama-stack`,
+			message: `container "llama-stack" ended with exit code 0: the server cannot start, or its health check did not pass in time; see kubectl logs p -c llama-stack`,
 		},
 		{
 			name: "crashes", container: endedWith(1, "Error", "ValidationError: input_value='sk-1'"), changes: []func(*corev1.Pod){failed("", "")}, want: status.PreflightCrashed,
-			message: `container "llama-stack" crashed with ValidationError: the server refuses its configuration; see kubectl logs p -c llama-stack`,
+			message: `container "llama-stack" crashed with ValidationError: the server rejects its configuration; see kubectl logs p -c llama-stack`,
 		},
 		{
 			name: "runs out of memory", container: endedWith(137, "OOMKilled", ""), changes: []func(*corev1.Pod){failed("", "")}, want: status.PreflightCrashed,
@@ -103,7 +103,7 @@ func TestJudgePreflight(t *testing.T) {
 		},
 		{
 			name: "past its deadline without a start", container: neverStarted, changes: []func(*corev1.Pod){failed("DeadlineExceeded", "x")}, want: status.PreflightLost,
-			message: `pod "p" was not started within 15 minutes; see kubectl describe pod p`,
+			message: `pod "p" did not start within 15 minutes; see kubectl describe pod p`,
 		},
 		{
 			name: "a silent kubelet", container: running, changes: []func(*corev1.Pod){onNode}, age: end + time.Second, want: status.PreflightCrashed,

@@ -16,7 +16,7 @@ import (
 
 // Observation is the state of the workload.
 type Observation struct {
-	// Available is the condition that reports whether the wanted pods serve, and if not, why.
+	// Available is the condition that reports whether the wanted pods serve, and if not, the reason.
 	Available metav1.Condition
 	// Replicas is the number of pods of the Deployment.
 	Replicas int32
@@ -64,7 +64,7 @@ type WorkloadInput struct {
 func Workload(in WorkloadInput) Observation {
 	deployment := in.Deployment
 	if deployment == nil {
-		return Observation{Available: available(metav1.ConditionUnknown, v1alpha2.ReasonWaiting, "Nothing was deployed yet")}
+		return Observation{Available: available(metav1.ConditionUnknown, v1alpha2.ReasonWaiting, "Nothing is deployed yet")}
 	}
 	overdue := isOverdue(deployment)
 	available := availability(in, overdue)
@@ -94,7 +94,7 @@ func progressReason(deployment *appsv1.Deployment) string {
 }
 
 func availability(in WorkloadInput, overdue bool) metav1.Condition {
-	deployment, config, asked := in.Deployment, "current config", ", as asked for"
+	deployment, config, asked := in.Deployment, "current config", ", as requested"
 	if in.Earlier {
 		config, asked = "an earlier config", ""
 	}

@@ -101,10 +101,10 @@ func TestWorkload(t *testing.T) {
 		reason     string
 		message    string
 	}{
-		{"nothing yet", nil, nil, nil, "Unknown", "Waiting", "Nothing was deployed yet"},
+		{"nothing yet", nil, nil, nil, "Unknown", "Waiting", "Nothing is deployed yet"},
 		{"complete", deployment(1, 1, 1, 1), nil, nil, "True", "MinimumReplicasAvailable", "1/1 replicas available with current config"},
-		{"zero", deployment(0, 0, 0, 0), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as asked for"},
-		{"zero, pods still go", deployment(0, 1, 1, 1), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as asked for"},
+		{"zero", deployment(0, 0, 0, 0), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as requested"},
+		{"zero, pods still go", deployment(0, 1, 1, 1), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as requested"},
 		{
 			"an old pod, and a change that the deployment controller has not counted", stale,
 			[]appsv1.ReplicaSet{replicaSet("old", "1", 1), replicaSet("new", "2", 0)},
@@ -139,7 +139,7 @@ func TestWorkload(t *testing.T) {
 			"exit code 0", deployment(1, 1, 1, 0), nil,
 			[]corev1.Pod{pod("p", empty)},
 			"False", "RolloutFailed",
-			`0/1 replicas available with current config: container "llama-stack" ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; ` +
+			`0/1 replicas available with current config: container "llama-stack" ended with exit code 0: the server cannot start, or its health check did not pass in time; ` +
 				`see kubectl logs p -c llama-stack --previous`,
 		},
 		{"an init container may end", deployment(1, 1, 1, 0), nil, []corev1.Pod{prepared}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
@@ -159,14 +159,14 @@ func TestWorkload(t *testing.T) {
 			"runs past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
 			[]corev1.Pod{pod("p", running)},
 			"False", "RolloutFailed",
-			`0/1 replicas available with current config: container "llama-stack" runs, and its health check does not pass; ` +
+			`0/1 replicas available with current config: container "llama-stack" is running, but its health check does not pass; ` +
 				`see kubectl logs p -c llama-stack`,
 		},
 		{
 			"waits past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
 			[]corev1.Pod{pod("p", waiting("ContainerCreating", ""))},
 			"False", "RolloutFailed",
-			`0/1 replicas available with current config: container "llama-stack" waits (ContainerCreating); see kubectl describe pod p`,
+			`0/1 replicas available with current config: container "llama-stack" is waiting (ContainerCreating); see kubectl describe pod p`,
 		},
 		{
 			"image", deployment(1, 1, 1, 0), nil,

@@ -51,7 +51,7 @@ var brokenStacks = []broken{
 	},
 	{
 		name: "ends well", spec: faulty("STANDIN_EXIT", "0"), reason: v1alpha2.ReasonRolloutFailed,
-		message:  none + `: container "llama-stack" ended with exit code (0), as a server does that cannot start, or whose health check does not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
+		message:  none + `: container "llama-stack" ended with exit code (0): the server cannot start, or its health check did not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: ended("0", "Completed"),
 	},
 	{
@@ -64,7 +64,7 @@ var brokenStacks = []broken{
 		spec: "providers: {inference: {provider: vllm, endpoint: \"http://vllm:8000\", apiKey: {secretKeyRef: {name: creds, key: token}}}}\n" +
 			faulty("STANDIN_LEAK", "true"),
 		reason:   v1alpha2.ReasonRolloutFailed,
-		message:  none + `: container "llama-stack" crashed with (ValidationError): the server refuses its configuration; see (kubectl logs \S+ -c llama-stack --previous)`,
+		message:  none + `: container "llama-stack" crashed with (ValidationError): the server rejects its configuration; see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: quoted,
 	},
 	{
@@ -82,7 +82,7 @@ var brokenStacks = []broken{
     env: [{name: STANDIN_HANG, value: 0s}]
     terminationGracePeriodSeconds: 1
     podTemplate: {spec: {containers: [{name: llama-stack, startupProbe: {periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 3}}]}}`,
-		message:  none + `: container "llama-stack" ended with exit code 0, .*or whose health check does not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
+		message:  none + `: container "llama-stack" ended with exit code 0: .*or its health check did not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: unhealthy,
 	},
 	{
@@ -93,7 +93,7 @@ var brokenStacks = []broken{
 	{
 		name: "no such image", reason: v1alpha2.ReasonRolloutFailed,
 		spec: "image",
-		message: none + `: image "([^"]+)" of container "llama-stack" cannot be pulled: the registry has no such image; ` +
+		message: none + `: image "([^"]+)" of container "llama-stack" cannot be pulled: the registry does not have the image; ` +
 			`see (kubectl describe pod \S+)`,
 		evidence: notPulled,
 	},
