@@ -1,7 +1,8 @@
-# The operator's image: one static program on a base without shell or package
-# manager. Built for each platform on the builder's own, never emulated:
+# The operator's image contains one static program on a base without a shell and
+# a package manager. The builder cross-compiles it for each platform, without
+# emulation:
 #   docker buildx build --platform linux/amd64,linux/arm64 --build-arg VERSION=v0.1.0 --tag <image> .
-# The test in test/install holds what it says against the manifest and the code.
+# A test in test/install compares this file with the manifest and the code.
 FROM --platform=$BUILDPLATFORM docker.io/library/golang:1.26.8@sha256:6c2a5538f964f1c82f97ad14988bf05de100d922d159d0e398b54c7b0ca0c6c9 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
@@ -23,6 +24,6 @@ LABEL org.opencontainers.image.title="llama-stack-k8s-operator" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
 COPY --from=build /manager /manager
-# By number: the kubelet cannot tell whether a name is root.
+# The user is a number, because the kubelet cannot check whether a name is root.
 USER 65532:65532
 ENTRYPOINT ["/manager"]

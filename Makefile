@@ -1,6 +1,6 @@
-# `make help` lists the targets. Nothing has to be installed but Go, git and make:
-# tools are built from tools/go.mod into .cache/bin, the control plane from Go
-# modules into the user's cache directory.
+# `make help` lists the targets. You need only Go, git and make. The targets build
+# tools from tools/go.mod into .cache/bin, and the control plane from Go modules
+# into your cache directory.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,26 +14,26 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 CACHE := .cache
 BIN := $(CACHE)/bin
 
-# The pure packages of ARCHITECTURE.md; the test in test/architecture keeps this list and its table equal.
+# The pure packages of docs/development/architecture.md. A test in test/architecture compares this list with its table.
 PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle \
 	internal/convert internal/distribution internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/podtemplate \
 	internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/typecheck internal/validate
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
-# The packages that start goroutines: worth the race detector.
+# The packages that start goroutines. They run under the race detector.
 RACE_PACKAGES := internal/apply internal/bundle internal/cli internal/controller internal/informer internal/manager internal/migration internal/probe \
 	internal/resolve internal/webhook internal/worker
 RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
 
-# Modules with tests of their own, beside the product's.
+# Modules with separate tests, in addition to the product's.
 TEST_MODULES := test/cluster test/cluster/components/agents test/chart
 
-# Least statement coverage of the pure packages together, in percent.
+# The minimum statement coverage of all pure packages together, in percent.
 MIN_COVERAGE ?= 80
 FUZZTIME ?= 30s
 BENCH ?= .
 BENCHCOUNT ?= 6
-# Of bench-scale; bench-takeover has OBJECTS, too.
+# Variables of bench-scale. bench-takeover also uses OBJECTS.
 OBJECTS ?= 1000
 FOREIGN ?= 20000
 IDLE ?= 1m
@@ -45,10 +45,10 @@ empty :=
 space := $(empty) $(empty)
 joined = $(subst $(space),$(comma),$(strip $(1)))
 
-# A user's own KUBEBUILDER_ASSETS wins; the tool sees to that.
+# If KUBEBUILDER_ASSETS is set, the tool prints its value.
 ASSETS = KUBEBUILDER_ASSETS="$$($(BIN)/cluster assets)"
 
-# The oldest Kubernetes that test/cluster builds, by the names of its folders.
+# The oldest Kubernetes that test/cluster builds, from the names of its folders.
 OLDEST_KUBERNETES := $(patsubst k8s-%,%,$(firstword $(sort $(filter k8s-%,$(notdir $(wildcard test/cluster/components/*))))))
 
 ##@ Everyday
@@ -68,7 +68,7 @@ build: ## Build the operator and the CLI into bin/
 	done
 
 .PHONY: demo
-demo: cluster-tool $(if $(NODE),node-packages) ## Show it all: control plane, operator, a sample stack [NODE=1: in pods, with an answer; as root]
+demo: cluster-tool $(if $(NODE),node-packages) ## Show the control plane, the operator and a sample stack [NODE=1: in pods, with an answer; as root]
 	@$(BIN)/cluster run $(if $(NODE),--node) -- hack/demo
 
 .PHONY: clean
@@ -79,37 +79,37 @@ clean: ## Remove what the targets built in this work tree
 
 # The race detector needs a C compiler.
 RACE_FLAG = $(if $(shell command -v "$$($(GO) env CC)"),-race)
-# The packages that RACE does not have.
+# The packages that are not in RACE.
 OTHERS = $$($(GO) list ./... | grep -vE '/($(subst $(space),|,$(strip $(RACE_PACKAGES))))(/|$$)')
 
-# Each package runs once: those with goroutines under the race detector, the others with coverage, beside one another.
-# Tests that wait for an API server keep a core busy for a part of the time only: three packages at once fill two.
+# Each package runs once: packages with goroutines under the race detector, the others with coverage. Both runs are
+# parallel. Tests that wait for an API server use a core only part of the time, so three packages fill two cores.
 .PHONY: test
 test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API server, with the race detector where there is a C compiler, and coverage of the pure packages
 	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; \
 	[ -n "$$race" ] || echo "There is no C compiler: the packages with goroutines are tested without the race detector."; \
-	BESIDE="-p=1 -timeout=30m $$race $(RACE)" MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
+	SECOND="-p=1 -timeout=30m $$race $(RACE)" MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
 		-p=2 -timeout=30m -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out $(OTHERS)
 
-# Not with a user's own KUBEBUILDER_ASSETS: the version is the point. The gate emulates it, because to build a second
-# Kubernetes takes it ten minutes more.
+# This target ignores KUBEBUILDER_ASSETS, because it tests a specific version. The gate emulates the version, because the
+# build of a second Kubernetes takes ten minutes more.
 .PHONY: test-api-oldest
-test-api-oldest: cluster-tool $(BIN)/gotestsum ## Run the tests of the API and its admission on the oldest Kubernetes that is built here [EMULATED=true: on the newest, in its place]
+test-api-oldest: cluster-tool $(BIN)/gotestsum ## Run the tests of the API and its admission on the oldest Kubernetes that is built here [EMULATED=true: on the newest, which emulates it]
 	@assets="$$(KUBEBUILDER_ASSETS= $(BIN)/cluster assets $(if $(EMULATED),,--kubernetes $(OLDEST_KUBERNETES)))"; \
 	echo "Kubernetes $(OLDEST_KUBERNETES)$(if $(EMULATED), in emulation): $$assets"; \
 	KUBEBUILDER_ASSETS="$$assets" $(if $(EMULATED),EMULATED_KUBERNETES=$(OLDEST_KUBERNETES)) hack/test test-api-oldest -count=1 ./test/api
 
 .PHONY: test-unit
-test-unit: $(BIN)/gotestsum ## Run the tests of the pure packages only: no control plane, seconds
+test-unit: $(BIN)/gotestsum ## Run only the tests of the pure packages, without a control plane, in seconds
 	@hack/test test-unit $(PURE)
 
 .PHONY: test-race
 test-race: cluster-tool $(BIN)/gotestsum ## Run only the tests of the packages with goroutines, under the race detector (needs a C compiler)
 	@export $(ASSETS); hack/test test-race -timeout=30m -race $(RACE)
 
-# Servers that start keep a core busy for a part of the time only: three packages at once fill two.
+# Servers that start use a core only part of the time, so three packages fill two cores.
 .PHONY: test-server
-test-server: $(BIN)/gotestsum ## Try generated configs on the real server (needs Python 3.12 or newer) [RELEASES="1.4 1.5", all]
+test-server: $(BIN)/gotestsum ## Test generated configurations on the real server (needs Python 3.12 or newer) [RELEASES="1.4 1.5", all]
 	@RELEASES="$(RELEASES)" SHOW=healthy REPORT="$(GO) run ./test/server/report $(if $(RELEASES),-record)" \
 		hack/test test-server -tags=server -count=1 -p=3 -timeout=90m ./test/server/...
 
@@ -118,50 +118,51 @@ test-offline-models: $(BIN)/gotestsum ## Load an embedding model from files on r
 	@RELEASES="$(RELEASES)" SHOW="offline:" \
 		hack/test test-offline-models -tags=server$(comma)models -count=1 -timeout=30m -run='^TestOfflineModels$$' ./test/server/boot
 
-# The servers are the work: two at once, whatever the machine has.
+# The servers use most of the time. Two run at the same time, on every machine.
 RETENTION_RELEASES ?= 0.3.5 0.5.4 0.7.3 0.8.0 1.0.4 1.5.0
 
 .PHONY: test-retention
-test-retention: $(BIN)/gotestsum ## Show on the real servers that changes of a stack lose nothing; prints tables [RELEASES="0.7.3", RETENTION_SEED=1]
+test-retention: $(BIN)/gotestsum ## Test on the real servers that changes of a stack lose no data; prints tables [RELEASES="0.7.3", RETENTION_SEED=1]
 	@mkdir -p $(CACHE)/test; rm -f $(CACHE)/test/retention.txt; status=0; \
 	RELEASES="$(or $(RELEASES),$(RETENTION_RELEASES))" RETENTION_SEED="$(RETENTION_SEED)" RETENTION_TABLE=$(abspath $(CACHE))/test/retention.txt \
 		hack/test test-retention -tags=server$(comma)retention -count=1 -timeout=120m -parallel=2 -run='^TestRetention' ./test/server/boot || status=$$?; \
 	cat $(CACHE)/test/retention.txt $(CACHE)/test/test-retention.closing; exit $$status
 
 .PHONY: test-faults
-test-faults: cluster-tool $(BIN)/gotestsum ## Break what can break around the operator, at every write; prints a table (minutes)
+test-faults: cluster-tool $(BIN)/gotestsum ## Break the calls and the environment of the operator, at every write; prints a table (minutes)
 	@export $(ASSETS); mkdir -p $(CACHE)/test; status=0; \
 	hack/test test-faults -count=1 -timeout=60m ./test/faults -all -table=$(abspath $(CACHE))/test/faults.md || status=$$?; \
 	cat $(CACHE)/test/faults.md; exit $$status
 
-# A cluster of one's own: KUBECONFIG, and CLUSTER_REGISTRY for its images. Else one is made, and its tool tested too.
+# On your own cluster, set KUBECONFIG, and CLUSTER_REGISTRY for its images. Otherwise, the target creates a cluster and
+# also tests its tool.
 NODE_NEEDS = $(BIN)/gotestsum $(if $(KUBECONFIG),,cluster-tool node-packages)
 node_tests = SHOW='$(or $(4),scenario took)' $(if $(KUBECONFIG),,MODULES=test/cluster MODULE_FLAGS='-tags=node -run=^TestNode -count=1 -timeout=20m' \
 	$(BIN)/cluster run --node --) \
 	hack/test $@ -tags=$(1) -count=1 -timeout=$(2) -parallel=8 -run='$(or $(RUN),$(3),.)' ./test/node/...
 
 .PHONY: test-node
-test-node: $(NODE_NEEDS) ## Run the operator on real pods: on a node of its own (root, Linux) or yours [KUBECONFIG=, CLUSTER_REGISTRY=, RUN=.]
+test-node: $(NODE_NEEDS) ## Run the operator on real pods, on a new node (root, Linux) or on your cluster [KUBECONFIG=, CLUSTER_REGISTRY=, RUN=.]
 	@$(call node_tests,node,30m)
 
 .PHONY: test-node-all
-test-node-all: $(NODE_NEEDS) ## The same with every scenario on the real server: databases, HTTPS, upgrade (needs Python 3.12 or newer)
+test-node-all: $(NODE_NEEDS) ## Run test-node with every scenario on the real server: databases, HTTPS, upgrade (needs Python 3.12 or newer)
 	@$(call node_tests,node$(comma)all$(if $(KUBECONFIG),,$(comma)own),90m)
 
 .PHONY: test-upgrade
-test-upgrade: $(NODE_NEEDS) ## Upgrade among running pods: from the operator for v1alpha1, back and forth, and from an older commit [OLDER=bin/manager of its work tree, KUBECONFIG=]
+test-upgrade: $(NODE_NEEDS) ## Test upgrades with running pods: from the operator for v1alpha1, back and forth, and from an older commit [OLDER=bin/manager of its work tree, KUBECONFIG=]
 	@OLDER="$(if $(OLDER),$(abspath $(OLDER)))"; export OLDER; $(call node_tests,node$(comma)all,30m,^(TestTakeOver|TestOperatorUpgrade)$$,step[:$(comma)] )
 
-# Prints what was run, and what it said, whether it passed or not.
+# Prints the commands and their output, after a failure too.
 .PHONY: test-airgap
-test-airgap: $(BIN)/gotestsum $(BIN)/helm cluster-tool node-packages ## Install from a bundle on a node without a way out, up to a model's answer (root, Linux, Python 3.12 or newer)
+test-airgap: $(BIN)/gotestsum $(BIN)/helm cluster-tool node-packages ## Install from a bundle on a node without internet access, up to a model's answer (root, Linux, Python 3.12 or newer)
 	@mkdir -p $(CACHE)/test; rm -f $(CACHE)/test/airgap.txt; status=0; \
 	$(BIN)/cluster run --node -- hack/test test-airgap -tags=airgap -count=1 -timeout=40m ./test/airgap \
 		-transcript=$(abspath $(CACHE))/test/airgap.txt || status=$$?; \
 	cat $(CACHE)/test/airgap.txt $(CACHE)/test/test-airgap.closing; exit $$status
 
 .PHONY: test-e2e-older
-test-e2e-older: cluster-tool node-packages ## Run the end-to-end suite of the operator before this one on two nodes of its own (root, Linux) [SUITE=its checkout, RUN=]
+test-e2e-older: cluster-tool node-packages ## Run the end-to-end suite of the operator for v1alpha1 on two new nodes (root, Linux) [SUITE=its checkout, RUN=]
 	@[ -n "$(SUITE)" ] || { echo "say where the checkout is: make test-e2e-older SUITE=/path/to/checkout" >&2; exit 2; }
 	@RUN='$(RUN)' $(BIN)/cluster run --node -- hack/test-e2e-older $(abspath $(SUITE))
 
@@ -184,30 +185,30 @@ bench-scale: cluster-tool ## Measure the operator among many stacks [OBJECTS=100
 	cat $(CACHE)/bench/scale.md
 
 .PHONY: bench-tenants
-bench-tenants: cluster-tool ## Measure what 200 of the largest stacks in one namespace cost another one (minutes)
+bench-tenants: cluster-tool ## Measure the effect of 200 of the largest stacks in one namespace on another namespace (minutes)
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
 
 .PHONY: bench-registry
-bench-registry: ## Measure what reading images takes: time beyond the network, and the heap of a hundred of them at once
+bench-registry: ## Measure the cost of reading images: time beyond the network, and the heap for a hundred images at the same time
 	@$(GO) test ./internal/resolve/registry -run '^$$' -bench 'Extract|ManyImages' -benchmem
 
 .PHONY: bench-takeover
-bench-takeover: cluster-tool ## Measure the take-over of many stacks of the operator before: writes, and lists in both versions (minutes) [OBJECTS=1000]
+bench-takeover: cluster-tool ## Measure the take-over of many stacks of the operator for v1alpha1: writes, and lists in both versions (minutes) [OBJECTS=1000]
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench TakeOver -benchtime 1x -timeout 1h -args -objects=$(OBJECTS)
 
 .PHONY: bench-external
-bench-external: $(NODE_NEEDS) ## Measure what external providers add to the start of real pods, on a node of its own (root, Linux)
+bench-external: $(NODE_NEEDS) ## Measure how much external providers add to the start of real pods, on a new node (root, Linux)
 	@$(BIN)/cluster run --node -- $(GO) test -tags=node,all -run '^$$' -bench ExternalProviders -benchtime 3x -timeout 1h ./test/node
 
 .PHONY: bench-conversion
 bench-conversion: cluster-tool ## Convert stacks of 1.5 MiB for a real API server, and reviews of 300 MiB, within the memory of the shipped container (minutes)
 	@export $(ASSETS); $(GO) test ./test/webhook -run '^$$' -bench Large -benchtime 1x -timeout 1h
 
-# The engine would spend most of its time on making inputs shorter; 1x keeps it at finding more of them. Before Go 1.27.1 a
-# FUZZTIME in seconds may end with "context deadline exceeded" and no failing input (golang/go#75804); a number as in
-# 40000x does not.
+# By default, the fuzzing engine spends most of its time on shorter inputs. With 1x, it spends the time on new inputs.
+# Before Go 1.27.1, a FUZZTIME in seconds may end with "context deadline exceeded" and no failing input
+# (golang/go#75804). A number such as 40000x does not.
 .PHONY: fuzz
-fuzz: ## Run every fuzz target for a while [FUZZTIME=30s, or 40000x, FUZZ=internal/convert]
+fuzz: ## Run every fuzz target for a limited time [FUZZTIME=30s, or 40000x, FUZZ=internal/convert]
 	@git grep -o -E '^func Fuzz[A-Za-z0-9_]+' -- '$(or $(FUZZ:%=%/),*)*_test.go' | while IFS=: read -r file function; do \
 		name=$${function#func }; echo "fuzz $$name ($$(dirname "$$file"))"; \
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x "./$$(dirname "$$file")"; \
@@ -220,21 +221,21 @@ fmt: $(BIN)/golangci-lint ## Format the Go files
 	@for module in $(LINT_MODULES); do (cd $$module && $(abspath $(BIN))/golangci-lint fmt); done
 
 .PHONY: lint
-lint: $(BIN)/golangci-lint ## Run the linters of .golangci.yaml
+lint: $(BIN)/golangci-lint ## Run the linters of .golangci.yaml, and the linter for English
 	@status=0; for module in $(LINT_MODULES); do echo "lint $$module"; \
 		(cd $$module && $(abspath $(BIN))/golangci-lint run --config $(CURDIR)/.golangci.yaml) || status=1; \
-	done; exit $$status
+	done; echo "lint prose"; $(GO) run ./hack/prose || status=1; exit $$status
 
 .PHONY: verify
 verify: $(BIN)/gofumpt ## Fail when generated files, go.mod files or formatting are not up to date
 	@hack/verify
 
 .PHONY: measure
-measure: ## Print how long the packages, files and functions of the product are
+measure: ## Print the length of the product's packages, files and functions
 	@$(GO) run ./test/architecture/measure
 
 .PHONY: generate
-generate: generate-api generate-rbac generate-docs generate-manifests generate-images generate-chart ## Write every generated file anew
+generate: generate-api generate-rbac generate-docs generate-manifests generate-images generate-chart ## Write all generated files
 
 .PHONY: generate-api
 generate-api: $(BIN)/controller-gen
@@ -253,7 +254,7 @@ generate-docs: $(BIN)/crd-ref-docs
 	@for version in v1alpha1 v1alpha2; do \
 		$(BIN)/crd-ref-docs --log-level=ERROR --source-path=api/$$version --config=hack/crd-ref-docs.yaml \
 			--renderer=markdown --output-path=docs/reference/$$version.md; done
-	@sed -i 's/items:XValidation: .*<nil>\\} <br \/>//' docs/reference/v1alpha2.md # rules on items print as a Go struct; CRD and messages show them
+	@sed -i 's/items:XValidation: .*<nil>\\} <br \/>//' docs/reference/v1alpha2.md # The tool prints rules on items as a Go struct. The CRD and the messages show these rules.
 
 .PHONY: generate-manifests
 generate-manifests: $(BIN)/kustomize generate-api generate-rbac
@@ -274,9 +275,9 @@ CLI_PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
 BUNDLE ?= bin/llama-stack-bundle.tar
 SERVERS ?= starter
 
-# What cannot be pulled makes it fail, unless MISSING=allow.
+# An image that cannot be pulled fails the target, unless MISSING=allow is set.
 .PHONY: airgap-bundle
-airgap-bundle: ## Write an archive for clusters without a way out [OPERATOR=image or image=oci:DIR, SERVERS="starter starter@0.7.3 image=SOURCE", PLATFORM=linux/amd64, BUNDLE=file, MISSING=allow]
+airgap-bundle: ## Write an archive for clusters without internet access [OPERATOR=image or image=oci:DIR, SERVERS="starter starter@0.7.3 image=SOURCE", PLATFORM=linux/amd64, BUNDLE=file, MISSING=allow]
 	@[ -n "$(OPERATOR)" ] || { echo "say which image of the operator: make airgap-bundle OPERATOR=registry.example.com/llama-stack-k8s-operator:v1, or OPERATOR=llama-stack-k8s-operator:dev=oci:DIR for one that docker buildx build --output type=oci,tar=false,dest=DIR wrote" >&2; exit 2; }
 	@rm -rf $(CACHE)/airgap-bin; mkdir -p $(CACHE)/airgap-bin $(dir $(BUNDLE)); \
 	for platform in $(CLI_PLATFORMS); do \
@@ -292,29 +293,29 @@ release-data: ## Extract the data of a server release from its package [RELEASE=
 	@hack/release-data/extract "$(RELEASE)"
 
 .PHONY: release-data-newest
-release-data-newest: ## Say whether the package index has server releases that there is no data of
+release-data-newest: ## List server releases in the package index that have no data here
 	@hack/release-data/extract --newest
 
 ##@ Cluster
 
 .PHONY: cluster-up
-cluster-up: cluster-tool $(if $(NODE),node-packages) ## Start a control plane; prints the line that exports its KUBECONFIG [NODE=1: and a node, as root]
+cluster-up: cluster-tool $(if $(NODE),node-packages) ## Start a control plane, and print the line that exports its KUBECONFIG [NODE=1: with a node, as root]
 	@$(BIN)/cluster up $(if $(NODE),--node)
 
 .PHONY: cluster-down
-cluster-down: cluster-tool ## Stop it and remove what it left
+cluster-down: cluster-tool ## Stop the control plane and remove its files
 	@$(BIN)/cluster down
 
 .PHONY: node-packages
 node-packages:
 	@hack/node-packages
 
-# Built, not `go run`: signals then reach the tool itself, which stops what it started.
+# The tool is built, because `go run` does not forward signals, and the tool must stop the processes that it started.
 .PHONY: cluster-tool
 cluster-tool:
 	@$(GO) build -C test/cluster -o $(abspath $(BIN))/cluster .
 
-# Tools: the name of a file in .cache/bin is that of a tool in tools/go.mod.
+# A file in .cache/bin has the name of its tool in tools/go.mod.
 
 LINT_MODULES := . $(TEST_MODULES)
 
@@ -333,7 +334,7 @@ $(addprefix $(BIN)/,$(TOOLS)): $(BIN)/%: tools/go.mod tools/go.sum
 	@GOBIN=$(abspath $(BIN)) $(GO) install -C tools -trimpath $(TOOL_$*)
 	@touch $@
 
-# Beside the tests of the chart, which are made with its packages.
+# Helm is in the module of the chart tests, which use its packages.
 $(BIN)/helm: test/chart/go.mod test/chart/go.sum
 	@echo "tool helm"
 	@$(GO) build -C test/chart -o $(abspath $@) helm.sh/helm/v4/cmd/helm

@@ -83,7 +83,7 @@ type ServerSpec struct {
 
 // DistributionSpec selects the server that runs.
 //
-// +kubebuilder:validation:XValidation:rule=`!(has(self.name) && has(self.image) && size(self.name) > 0 && size(self.image) > 0)`,message=`name and image exclude each other: remove one of them`
+// +kubebuilder:validation:XValidation:rule=`!(has(self.name) && has(self.image) && size(self.name) > 0 && size(self.image) > 0)`,message=`name and image are mutually exclusive: remove one of them`
 type DistributionSpec struct {
 	// name is a distribution that the operator supports, for example starter. Null means unset.
 	// +nullable

@@ -69,7 +69,7 @@ const maxStays = 40
 
 func bounded(stays []Reason) []Reason {
 	if more := len(stays) - maxStays; more > 0 {
-		return append(slices.Clip(stays[:maxStays]), Reason{"and further parts", fmt.Sprintf("%d more", more)})
+		return append(slices.Clip(stays[:maxStays]), Reason{"other parts", fmt.Sprintf("%d more", more)})
 	}
 	return stays
 }
@@ -118,7 +118,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 // read decodes a configuration, within the same size limits as any other configuration.
 func read(data []byte) (object, error) {
 	if len(data) > baseconfig.MaxSize {
-		return nil, fmt.Errorf("has %d bytes, more than the %d that a configuration may have", len(data), baseconfig.MaxSize)
+		return nil, fmt.Errorf("has %d bytes, but a configuration may have at most %d", len(data), baseconfig.MaxSize)
 	}
 	root, err := baseconfig.Read(data)
 	if err != nil {
@@ -142,36 +142,41 @@ func (b *builder) otherStart() []Reason {
 	}
 	switch {
 	case resolved.DetectedBy == distribution.Unknown:
-		stay("spec.distribution", "the release of image %q is not known, so nobody can tell what its server reads", resolved.Image)
+		stay("spec.distribution", "the release of image %q is not known, so the configuration that its server reads is not "+
+			"known either", resolved.Image)
 	case resolved.Base == nil:
-		stay("spec.distribution", "the configuration that image %q comes with is not known here, and fields change that one", resolved.Image)
+		stay("spec.distribution", "this command does not read the configuration in image %q, to which the fields of the "+
+			"spec apply", resolved.Image)
 	}
 	overrides := intent.Overrides(spec)
 	if len(overrides.Command) > 0 {
-		stay("spec.workload.overrides.command", "a command of your own says which file the server reads")
+		stay("spec.workload.overrides.command", "the custom command determines which file the server reads")
 	} else if len(overrides.Args) > 0 && names.Compat(b.Object.Annotations) {
-		stay("spec.workload.overrides.args", "the arguments are for another start of the server than that with a generated configuration")
+		stay("spec.workload.overrides.args", "the server starts in another way with a generated configuration, and these "+
+			"arguments do not fit it")
 	}
 	runtime := resolved.Release.Runtime
 	for i := range overrides.Env {
 		name := overrides.Env[i].Name
-		says := name != "" && (name == runtime.ConfigVariable || name == runtime.FactoryVariable)
-		if says && overrides.Env[i].Value != names.ConfigDir+"/"+names.ConfigFile {
-			stay(fmt.Sprintf("spec.workload.overrides.env[%d]", i), "%s says which file the server reads", name)
+		setsFile := name != "" && (name == runtime.ConfigVariable || name == runtime.FactoryVariable)
+		if setsFile && overrides.Env[i].Value != names.ConfigDir+"/"+names.ConfigFile {
+			stay(fmt.Sprintf("spec.workload.overrides.env[%d]", i), "%s sets the file that the server reads", name)
 		}
 	}
 	for i := range overrides.VolumeMounts {
 		if mount := overrides.VolumeMounts[i].MountPath + "/"; strings.HasPrefix(mount, names.ConfigDir+"/") {
-			stay(fmt.Sprintf("spec.workload.overrides.volumeMounts[%d]", i), "a volume of your own lies where the configuration is mounted")
+			stay(fmt.Sprintf("spec.workload.overrides.volumeMounts[%d]", i), "this volume is mounted at the path of the "+
+				"configuration")
 		}
 	}
 	if others := b.otherFiles(); len(others) > 0 {
-		stay("ConfigMap "+b.Override.ConfigMapName, "is mounted whole, and has further files: %s", strings.Join(others, ", "))
+		stay("ConfigMap "+b.Override.ConfigMapName, "is mounted completely, and has additional files: "+
+			"%s", strings.Join(others, ", "))
 	}
 	return stays
 }
 
-// otherFiles returns the other keys that the pods of a v1alpha1 stack see beside the configuration.
+// otherFiles returns the other keys that the pods of a v1alpha1 stack mount in addition to the configuration.
 func (b *builder) otherFiles() []string {
 	if !names.Compat(b.Object.Annotations) {
 		return nil

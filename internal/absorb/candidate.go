@@ -32,7 +32,10 @@ type candidate struct {
 
 // attempt finds the fields and compares the configuration that they give.
 func (b *builder) attempt(short bool) Result {
-	c := &candidate{builder: b, short: short, providers: object{}, resources: object{}, storage: object{}, settings: object{}, placed: map[string]string{}}
+	c := &candidate{
+		builder: b, short: short, providers: object{}, resources: object{}, storage: object{},
+		settings: object{}, placed: map[string]string{},
+	}
 	c.addProviders()
 	c.addResources()
 	c.addStorage()
@@ -67,7 +70,9 @@ func (c *candidate) addHost() {
 		return
 	}
 	c.removed = append(c.removed, "server.host")
-	c.comment("config.yaml leaves server.host to the server. Without this entry it is "+c.Distribution.Release.Runtime.Host+".", "spec", "removeSettings")
+	c.comment("config.yaml does not set server.host. Without this entry, the operator sets it "+
+		"to "+c.Distribution.Release.Runtime.Host+".",
+		"spec", "removeSettings")
 }
 
 // askForOne adds a field if the user's configuration is the distribution's own, because the operator generates no
@@ -78,7 +83,8 @@ func (c *candidate) askForOne() {
 	case textAt(c.base, "storage", "backends", release.KVDefault, "type") == release.KV+"_sqlite":
 		c.storage[release.KV] = object{"type": "sqlite"} // the same file
 	default:
-		c.stay("spec.overrideConfig", "is the configuration that the distribution comes with, and no field is needed for it: take overrideConfig out")
+		c.stay("spec.overrideConfig", "is the same as the distribution's own configuration, so no field is needed; remove "+
+			"overrideConfig")
 	}
 }
 

@@ -34,7 +34,9 @@ func (c *candidate) judge(built *plan.Plan, stack *v1alpha2.LlamaStackDistributi
 	result := Result{Spec: asJSON(c.spec()).(object), Comments: c.comments, Remarks: j.remarks} //nolint:forcetypeassert // a copy of an object
 	for _, variable := range c.env {
 		result.Env = append(result.Env, object{"name": variable.Name, "value": variable.Value})
-		result.Remarks = append(result.Remarks, fmt.Sprintf("The variable %s in spec.workload.overrides.env keeps the server's registry where it is.", variable.Name))
+		result.Remarks = append(result.Remarks,
+			fmt.Sprintf("The variable %s in spec.workload.overrides.env keeps the server's registry in its present "+
+				"place.", variable.Name))
 	}
 	return result
 }
@@ -71,15 +73,16 @@ func (j *judgement) settleServer(runtime release.Runtime) {
 		delete(got, "port")
 		delete(want, "port")
 		if written && port != whole(int(j.Intent.Server.Port)) {
-			j.remarks = append(j.remarks, fmt.Sprintf("server.port of your configuration has no effect in the server release %s; spec.networking.port decides.",
-				j.Distribution.Release.Line))
+			j.remarks = append(j.remarks, fmt.Sprintf("server.port in your configuration has no effect in the server release "+
+				"%s. spec.networking.port sets the port.", j.Distribution.Release.Line))
 		}
 	case !written && got["port"] == whole(runtime.DefaultPort):
 		delete(got, "port")
 	}
 	if _, written := want["insecure"]; !written && got["insecure"] == true && slices.Contains(j.container(j.before).Args, "--insecure") {
 		delete(got, "insecure")
-		j.remarks = append(j.remarks, "The operator writes server.insecure, which was an argument of the server before.")
+		j.remarks = append(j.remarks, "The operator now writes server.insecure to the configuration. Before, it was an "+
+			"argument of the server.")
 	}
 	if len(got) == 0 && j.want["server"] == nil {
 		delete(j.got, "server")

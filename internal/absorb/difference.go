@@ -27,11 +27,12 @@ func (j *judgement) compare(got, want any, path []string) {
 	case isObject && bothObjects:
 		j.compareKeys(ours, theirs, path)
 	case len(path) == 1 && path[0] == "apis":
-		j.differs(path, fmt.Sprintf("the APIs are %s, and the fields of the spec give %s", listed(textsOf(want)), listed(textsOf(got))))
+		j.differs(path, fmt.Sprintf("the APIs are %s, but the fields of the spec give "+
+			"%s", listed(textsOf(want)), listed(textsOf(got))))
 	case len(path) == 2 && path[0] == "providers":
 		j.compareProviders(listOf(got), listOf(want), path)
 	default:
-		j.differs(path, "the fields of the spec give another value")
+		j.differs(path, "the fields of the spec give a different value")
 	}
 }
 
@@ -48,14 +49,16 @@ func (j *judgement) compareKeys(got, want object, path []string) {
 		case there:
 			j.compare(value, want[key], below)
 		case want[key] == nil:
-			j.differs(below, "it is null, which no field writes: take the key out of the configuration, if the server's default is meant")
+			j.differs(below, "it is null, and no field of the spec can write null; to use the server's default, remove the "+
+				"key from the configuration")
 		default:
-			j.differs(below, "no field of the spec gives it")
+			j.differs(below, "no field of the spec can set it")
 		}
 	}
 	for _, key := range sortedKeys(got) {
 		if _, there := want[key]; !there {
-			j.differs(append(slices.Clone(path), key), "your configuration does not have it, and no field of the spec takes it out")
+			j.differs(append(slices.Clone(path), key), "your configuration does not have it, and no field of the spec can "+
+				"remove it")
 		}
 	}
 }
@@ -64,7 +67,8 @@ func (j *judgement) compareKeys(got, want object, path []string) {
 func (j *judgement) compareProviders(got, want []any, path []string) {
 	ours, theirs := idsOf(got), idsOf(want)
 	if !slices.Equal(ours, theirs) {
-		j.differs(path, fmt.Sprintf("the providers are %s, in this order, and the fields of the spec give %s", listed(theirs), listed(ours)))
+		j.differs(path, fmt.Sprintf("the providers are %s, in this order, but the fields of the spec give "+
+			"%s", listed(theirs), listed(ours)))
 		return
 	}
 	for i := range want {
@@ -103,11 +107,12 @@ func (j *judgement) differs(path []string, why string) {
 
 // hints describe what the fields can express in sections that settings may not change.
 var hints = map[string]string{
-	"version":              "it comes from the distribution's own configuration",
-	"distro_name":          "it comes from the distribution's own configuration",
-	"image_name":           "it comes from the distribution's own configuration",
-	"registered_resources": "spec.resources adds entries and replaces those of the same name, and takes none out",
-	"storage":              "spec.storage says where the key-value store and the relational store are, and no more",
+	"version":     "it comes from the distribution's own configuration",
+	"distro_name": "it comes from the distribution's own configuration",
+	"image_name":  "it comes from the distribution's own configuration",
+	"registered_resources": "spec.resources can add entries and replace entries of the same name, but it cannot remove " +
+		"them",
+	"storage": "spec.storage only sets the places of the key-value store and the relational store",
 }
 
 func hint(path []string) string {
@@ -131,7 +136,7 @@ func (j *judgement) environment(built *plan.Plan) {
 	})
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		if !equality.Semantic.DeepEqual(before[name], after[name]) {
-			j.stay("${env."+name+"}", "the pod has another value of the variable beside a generated configuration")
+			j.stay("${env."+name+"}", "with a generated configuration, the pod has another value of this variable")
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (c *candidate) addAPI(api string, theirs, ours []any) {
 		case base != nil && equal(base, entry):
 			continue
 		case condition != "" || static != id:
-			c.stay(fmt.Sprintf("providers.%s[%d].provider_id", api, i), "an id with a variable in it is in no field")
+			c.stay(fmt.Sprintf("providers.%s[%d].provider_id", api, i), "no field can hold an id that contains a variable")
 			continue
 		}
 		path := fmt.Sprintf("providers.%s[%d]", api, i)
@@ -65,7 +65,7 @@ func (c *candidate) setProviders(api string, own []any) {
 	case len(own) == 0:
 		return
 	case intent.APIField(api) == "":
-		c.stay("providers."+api, "no field is for this API")
+		c.stay("providers."+api, "the spec has no field for this API")
 		return
 	case len(own) > 1:
 		c.providers[field] = own
@@ -99,7 +99,7 @@ func (c *candidate) provider(api string, entry any, path, index string) object {
 	values, _ := entry.(object)
 	for _, key := range sortedKeys(values) {
 		if !slices.Contains([]string{"provider_id", "provider_type", "config"}, key) {
-			c.stay(path+"."+key, "no field is for it")
+			c.stay(path+"."+key, "the spec has no field for it")
 		}
 	}
 	p.secrets()
@@ -149,7 +149,8 @@ func (p *providerWriter) secrets() {
 		} else {
 			refs[key] = secret.reference()
 		}
-		p.comment(fmt.Sprintf("In config.yaml it is %s, which has its value from the same key of the same Secret.", envref.To(variable)), place...)
+		p.comment(fmt.Sprintf("In config.yaml the value is %s. This variable gets its value from the same key of the same "+
+			"Secret.", envref.To(variable)), place...)
 	}
 	if len(refs) > 0 {
 		p.out["secretRefs"] = refs

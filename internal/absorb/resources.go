@@ -72,7 +72,7 @@ func (c *candidate) addResource(known release.Resource, entry any, path string) 
 			put(item, "mcpEndpoint", at(values, strings.Split(tools.MCPURLKey, ".")...))
 		}
 	default:
-		c.stay(path, "no field registers "+known.Kind+"; a base of your own does, spec.baseConfig")
+		c.stay(path, "no field registers "+known.Kind+"; register them in your own base configuration, spec.baseConfig")
 		return
 	}
 	if provider, _ := envref.Static(textAt(values, "provider_id")); provider != "" {

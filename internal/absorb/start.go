@@ -39,13 +39,14 @@ func (b *builder) asStarted() {
 	}
 	for _, key := range sortedKeys(told) {
 		if written, there := server[key]; there && !equal(written, told[key]) {
-			b.remarks = append(b.remarks, fmt.Sprintf("server.%s of config.yaml has had no effect: the stack was started with another value.", key))
+			b.remarks = append(b.remarks, fmt.Sprintf("server.%s in config.yaml had no effect, because the server was started "+
+				"with another value.", key))
 		}
 		if server[key] = told[key]; told[key] == nil {
 			delete(server, key)
 		}
 	}
 	if server["insecure"] == nil && runtime.PlainHTTPRefused {
-		server["insecure"] = true // the factory never asks
+		server["insecure"] = true // the factory does not check it
 	}
 }

@@ -41,8 +41,8 @@ func (c *candidate) store(backend object, path, family string) object {
 	case "redis":
 		return c.redis(backend)
 	case "postgres":
-		c.stay(path, "the connection is in parts, and spec.storage."+family+" takes one connection string from a Secret: "+
-			"put the string into a Secret, and write spec.storage."+family+" by hand")
+		c.stay(path, "the connection is set in parts, but spec.storage."+family+" requires one connection string from a "+
+			"Secret; store the string in a Secret, and set spec.storage."+family+" yourself")
 	}
 	return nil
 }
@@ -58,7 +58,9 @@ func (c *candidate) redis(backend object) object {
 	kind, _ := c.Distribution.Release.Storage.Backend(release.KV + "_redis")
 	if variable, secret, ok := c.fromSecret(backend[kind.CredentialKey]); ok && kind.CredentialKey != "" {
 		store["password"] = secret.reference()
-		c.comment("In config.yaml it is "+envref.To(variable)+", which has its value from the same key of the same Secret.", "spec", "storage", "kv", "password")
+		c.comment("In config.yaml the value is "+envref.To(variable)+". This variable gets its value from the same key of "+
+			"the same Secret.",
+			"spec", "storage", "kv", "password")
 	}
 	return store
 }
@@ -69,7 +71,8 @@ func (c *candidate) keepRegistry() {
 	metadata := objectAt(c.want, "storage", "stores", "metadata")
 	namespace := textAt(metadata, "namespace")
 	kind := textAt(c.want, "storage", "backends", textAt(metadata, "backend"), "type")
-	taken := slices.ContainsFunc(intent.Overrides(&c.Object.Spec).Env, func(v corev1.EnvVar) bool { return v.Name == names.EnvRegistry })
+	taken := slices.ContainsFunc(intent.Overrides(&c.Object.Spec).Env,
+		func(v corev1.EnvVar) bool { return v.Name == names.EnvRegistry })
 	if taken || kind == "" || kind == release.KV+"_sqlite" || namespace == "" || envref.IsMeant(namespace) {
 		return
 	}

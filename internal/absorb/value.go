@@ -31,7 +31,8 @@ var (
 var words = map[string]any{
 	"": nil, "~": nil, "null": nil, "Null": nil, "NULL": nil,
 	"true": true, "True": true, "TRUE": true, "yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
-	"false": false, "False": false, "FALSE": false, "no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
+	"false": false, "False": false, "FALSE": false, "no": false, "No": false, "NO": false, "off": false, "Off": false,
+	"OFF": false,
 }
 
 // valueOf returns the value that the server reads from a tree. It returns an error for a key that is not a string.
@@ -42,7 +43,7 @@ func valueOf(node *yaml.Node) (any, error) {
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			key, isText := scalarOf(node.Content[i]).(string)
 			if !isText {
-				return nil, fmt.Errorf("line %d: the key %q is no text; quote it", node.Content[i].Line, node.Content[i].Value)
+				return nil, fmt.Errorf("line %d: the key %q is not a string; quote it", node.Content[i].Line, node.Content[i].Value)
 			}
 			value, err := valueOf(node.Content[i+1])
 			if err != nil {

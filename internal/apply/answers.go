@@ -36,7 +36,9 @@ func newAnswers() *answers {
 	return &answers{entries: map[types.NamespacedName]map[objectKey]entry{}}
 }
 
-func (m *answers) remember(owner types.NamespacedName, wanted *unstructured.Unstructured, live client.Object, keep bool) {
+func (m *answers) remember(
+	owner types.NamespacedName, wanted *unstructured.Unstructured, live client.Object, keep bool,
+) {
 	e := entry{digest: digestOf(wanted), uid: live.GetUID(), resourceVersion: live.GetResourceVersion()}
 	if keep {
 		e.live = live
@@ -54,7 +56,9 @@ func (m *answers) put(owner types.NamespacedName, object *unstructured.Unstructu
 }
 
 // confirmed reports whether the server has confirmed that wanted is in force in this version of the object.
-func (m *answers) confirmed(owner types.NamespacedName, wanted *unstructured.Unstructured, uid types.UID, resourceVersion string) bool {
+func (m *answers) confirmed(
+	owner types.NamespacedName, wanted *unstructured.Unstructured, uid types.UID, resourceVersion string,
+) bool {
 	e, ok := m.find(owner, wanted)
 	if !ok || e.uid != uid || e.resourceVersion != resourceVersion {
 		return false
@@ -78,7 +82,9 @@ func (m *answers) knows(owner types.NamespacedName, wanted *unstructured.Unstruc
 }
 
 // newer returns the object as the server last returned it, if the cached one is older, and nil otherwise.
-func (m *answers) newer(owner types.NamespacedName, cached *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (m *answers) newer(
+	owner types.NamespacedName, cached *unstructured.Unstructured,
+) (*unstructured.Unstructured, error) {
 	e, ok := m.find(owner, cached)
 	if !ok || e.live == nil || e.uid != cached.GetUID() {
 		return nil, nil

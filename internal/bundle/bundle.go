@@ -60,9 +60,9 @@ func scan(file io.ReadSeeker) (map[string]member, error) {
 		case errors.Is(err, io.EOF):
 			return members, nil
 		case err != nil && len(members) == 0:
-			return nil, errors.New("it is not a tar archive; when it is compressed, decompress it first")
+			return nil, errors.New("it is not a tar archive; if it is compressed, decompress it first")
 		case err != nil:
-			return nil, errors.New("the archive is cut off or damaged")
+			return nil, errors.New("the archive is truncated or damaged")
 		case header.Typeflag != tar.TypeReg:
 			continue
 		case len(members) == maxMembers:
@@ -94,9 +94,12 @@ func (b *Bundle) images() ([]Image, error) {
 		entry := index.Manifests[i]
 		reference := entry.Annotations[annotationName]
 		if _, err := name.ParseReference(reference); err != nil {
-			return nil, fmt.Errorf("image %s has no name that can be used", entry.Digest)
+			return nil, fmt.Errorf("image %s has no valid name", entry.Digest)
 		}
-		images = append(images, Image{Reference: reference, Operator: entry.Annotations[annotationOperator] == "true", Descriptor: entry})
+		images = append(images, Image{
+			Reference: reference, Operator: entry.Annotations[annotationOperator] == "true",
+			Descriptor: entry,
+		})
 	}
 	return images, nil
 }
@@ -106,7 +109,7 @@ func (b *Bundle) Read(file string, limit int64) ([]byte, error) {
 	found, ok := b.members[file]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("it has no %s", file)
+		return nil, fmt.Errorf("it does not contain %s", file)
 	case found.size > limit:
 		return nil, fmt.Errorf("its %s is larger than %d bytes", file, limit)
 	}
@@ -117,7 +120,7 @@ func (b *Bundle) Read(file string, limit int64) ([]byte, error) {
 func (b *Bundle) open(digest v1.Hash) (io.ReadCloser, int64, error) {
 	found, ok := b.members[blobPath(digest)]
 	if !ok {
-		return nil, 0, damaged("the archive has no blob %s", digest)
+		return nil, 0, damaged("the archive does not contain blob %s", digest)
 	}
 	return io.NopCloser(io.NewSectionReader(b.file, found.offset, found.size)), found.size, nil
 }

@@ -102,7 +102,8 @@ func CheckPrefix(prefix string) error {
 	host, _, _ := strings.Cut(prefix, "/")
 	if _, err := name.NewRepository(path.Join(prefix, "image")); err != nil || strings.Contains(prefix, "://") || strings.HasSuffix(prefix, "/") ||
 		(host != "localhost" && !strings.ContainsAny(host, ".:")) || strings.Contains(prefix, "//") {
-		return fmt.Errorf("%q is not a registry: write host[:port], or host[:port]/path, the path in lower case", prefix)
+		return fmt.Errorf("%q is not a valid registry: use host[:port], or host[:port]/path with the path in lower "+
+			"case", prefix)
 	}
 	return nil
 }

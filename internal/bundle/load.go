@@ -59,7 +59,8 @@ func (b *Bundle) Destinations(target *Target) ([]name.Reference, error) {
 			return nil, err
 		}
 		if other := taken[to.Name()]; other != nil && other.Descriptor.Digest != image.Descriptor.Digest {
-			return nil, fmt.Errorf("%q and %q both go to %q: load them from bundles of their own, with another prefix", other.Reference, image.Reference, to.Name())
+			return nil, fmt.Errorf("%q and %q have the same destination %q: load them from separate bundles, with different "+
+				"prefixes", other.Reference, image.Reference, to.Name())
 		}
 		taken[to.Name()] = image
 		all = append(all, to)

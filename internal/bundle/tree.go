@@ -61,7 +61,7 @@ func (w *walk) manifest(ctx context.Context, of v1.Descriptor, depth int) error 
 		return nil
 	}
 	if depth > maxDepth {
-		return damaged("index %s lies too deep within others", of.Digest)
+		return damaged("index %s is nested too deeply in other indexes", of.Digest)
 	}
 	content, err := readManifest(w.from, of)
 	if err != nil {
@@ -72,7 +72,7 @@ func (w *walk) manifest(ctx context.Context, of v1.Descriptor, depth int) error 
 		return damaged("manifest %s is not JSON", of.Digest)
 	}
 	if says.Config == nil && says.Manifests == nil {
-		return damaged("manifest %s is neither that of an image nor an index", of.Digest)
+		return damaged("manifest %s is neither an image manifest nor an index", of.Digest)
 	}
 	for i := range says.Manifests {
 		if err := w.manifest(ctx, says.Manifests[i], depth+1); err != nil {
@@ -142,7 +142,8 @@ func openVerified(from blobs, of v1.Descriptor) (io.ReadCloser, error) {
 		return nil, errors.Join(damaged("blob %s has a digest of an unknown kind", of.Digest), body.Close())
 	}
 	if size != of.Size {
-		return nil, errors.Join(damaged("blob %s has %d bytes, and its manifest says %d", of.Digest, size, of.Size), body.Close())
+		return nil, errors.Join(damaged("blob %s has %d bytes, but its manifest specifies "+
+			"%d", of.Digest, size, of.Size), body.Close())
 	}
 	return &verifier{ReadCloser: body, hasher: hasher, of: of, left: size}, nil
 }
@@ -162,7 +163,7 @@ func (v *verifier) Read(into []byte) (int, error) {
 	_, _ = v.hasher.Write(into[:n]) // a hash accepts every write
 	v.left -= int64(n)
 	if (v.left <= 0 || errors.Is(err, io.EOF)) && hex.EncodeToString(v.hasher.Sum(nil)) != v.of.Digest.Hex {
-		return n, damaged("blob %s does not have its digest: the archive is damaged", v.of.Digest)
+		return n, damaged("the content of blob %s does not match its digest: the archive is damaged", v.of.Digest)
 	}
 	return n, err
 }

@@ -42,7 +42,7 @@ func (l Layout) file(digest v1.Hash) string {
 func (l Layout) open(digest v1.Hash) (io.ReadCloser, int64, error) {
 	file, err := os.Open(l.file(digest))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, fmt.Errorf("the layout %q has no blob %s", string(l), digest)
+		return nil, 0, fmt.Errorf("the layout %q does not contain blob %s", string(l), digest)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -69,7 +69,7 @@ func Write(ctx context.Context, into io.Writer, from Layout, images []Image, fil
 	w := &writer{tar: tar.NewWriter(into)}
 	for i := range members {
 		if i > 0 && members[i].name == members[i-1].name {
-			return fmt.Errorf("the archive would have %q twice", members[i].name)
+			return fmt.Errorf("the archive would contain %q twice", members[i].name)
 		}
 		if err := errors.Join(ctx.Err(), w.add(&members[i])); err != nil {
 			return err

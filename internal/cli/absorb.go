@@ -43,7 +43,7 @@ func (c *converter) absorb(doc document.Document, title string, source *manifest
 	stack := decodeStack(doc, c.absorber.namespace)
 	override := stack.object.Spec.OverrideConfig
 	if override == nil {
-		c.notes = append(c.notes, title+": has no overrideConfig, so --absorb-config changes nothing")
+		c.notes = append(c.notes, title+": the stack has no overrideConfig, so --absorb-config has no effect")
 		return true
 	}
 	named := func(text string) string {
@@ -62,7 +62,7 @@ func (c *converter) absorb(doc document.Document, title string, source *manifest
 		c.warnings = append(c.warnings, title+": "+named("spec.overrideConfig")+" stays: "+named(reason.String()))
 	}
 	if len(result.Stays) == 0 {
-		c.notes = append(c.notes, fmt.Sprintf("%s: ConfigMap %q is not used by this stack any more", title, override.ConfigMapName))
+		c.notes = append(c.notes, fmt.Sprintf("%s: the stack no longer uses ConfigMap %q", title, override.ConfigMapName))
 	}
 	return true
 }
@@ -105,8 +105,10 @@ func absorbed(result absorb.Result, object *v1alpha2.LlamaStackDistribution) *ma
 		}
 	}
 	override := object.Spec.OverrideConfig
-	written.Remarks = append([]string{fmt.Sprintf("What ConfigMap %q says is in spec.%s: the operator generates the same configuration from "+
-		"them and the configuration that the distribution comes with.", override.ConfigMapName, strings.Join(fields, ", "))}, result.Remarks...)
+	written.Remarks = append([]string{fmt.Sprintf("The configuration of ConfigMap %q is now in spec.%s. The operator "+
+		"generates the same configuration "+
+		"from these fields and the distribution's own "+
+		"configuration.", override.ConfigMapName, strings.Join(fields, ", "))}, result.Remarks...)
 	for _, comment := range result.Comments {
 		written.Comments = append(written.Comments, manifest.FieldComment{At: comment.At, Text: comment.Text})
 	}

@@ -5,9 +5,10 @@ import "github.com/spf13/cobra"
 func newBundleCommand(streams Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "bundle",
-		Short: "Bring the images of a bundle into a registry that has no way out",
-		Long: `Work with a bundle: the archive with images, manifests, chart, samples and command
-line that make airgap-bundle writes for clusters without a way out.`,
+		Short: "Load the images of a bundle into a registry without internet access",
+		Long: `Work with a bundle. A bundle is an archive for clusters without internet access. It
+contains images, manifests, the chart, samples and the command line. You make it with
+make airgap-bundle.`,
 	}
 	command.AddCommand(newBundleLoadCommand(streams))
 	return command

@@ -28,19 +28,19 @@ func newBundleLoadCommand(streams Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "load BUNDLE --registry REGISTRY",
 		Short: "Write the images of a bundle to a registry",
-		Long: `Write every image of a bundle to a registry, with the digest that it has, and print
-what the operator has to be told about it. Blobs that the registry has are not sent
-again: a load that was cut off goes on where it ended. The registry is the only host
-that is asked. Credentials are those of docker login.
+		Long: `Write every image of a bundle to a registry with its digest unchanged, and print the
+settings that the operator needs to use the registry. Blobs that the registry already
+has are not sent again, so an interrupted load continues where it ended. The command
+connects to no other host than the registry. It uses the credentials of docker login.
 
-docker.io/ogxai/server:1 becomes REGISTRY/ogxai/server:1, and an image of Docker Hub
-without an organization REGISTRY/library/..., as a mirror of docker.io has them.
+docker.io/ogxai/server:1 becomes REGISTRY/ogxai/server:1. A Docker Hub image without
+an organization becomes REGISTRY/library/..., as in a mirror of docker.io.
 
-Standard output is, by --output:
+The flag --output selects what is printed on standard output:
   values     values of the chart
   configmap  the operator's ConfigMap
   variables  RELATED_IMAGE_... variables for the operator's container
-  images     each image, the place that it has now, and its digest`,
+  images     each image with its new location and its digest`,
 		Example: `  kubectl llamastack bundle load llama-stack-bundle.tar --registry registry.corp:5000/mirror --ca-file ca.pem > values.yaml
   helm install llama-stack-k8s-operator chart/llama-stack-k8s-operator --values values.yaml`,
 		Args: cobra.ExactArgs(1),
@@ -49,19 +49,22 @@ Standard output is, by --output:
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&options.registry, "registry", "", "registry that takes the images, host[:port], or host[:port]/path for a place below it")
+	flags.StringVar(&options.registry, "registry", "", "registry to write the images to: host[:port], or "+
+		"host[:port]/path to write below a path")
 	options.access.addFlags(command)
-	flags.BoolVar(&options.dryRun, "dry-run", false, "write nothing, and ask no registry")
+	flags.BoolVar(&options.dryRun, "dry-run", false, "write nothing, and do not connect to the registry")
 	flags.StringVarP(&options.output, "output", "o", formValues, strings.Join(bundleForms, ", "))
-	flags.DurationVar(&options.timeout, "timeout", time.Hour, "time for all of it")
+	flags.DurationVar(&options.timeout, "timeout", time.Hour, "time limit for the whole command")
 	must(command.MarkFlagRequired("registry"))
-	must(command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(bundleForms, cobra.ShellCompDirectiveNoFileComp)))
+	must(command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(bundleForms,
+		cobra.ShellCompDirectiveNoFileComp)))
 	return command
 }
 
 func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptions, file string) error {
 	if !slices.Contains(bundleForms, options.output) {
-		return fmt.Errorf("--output: %q is none of %s", options.output, strings.Join(bundleForms, ", "))
+		return fmt.Errorf("--output: %q is not a valid format; use one of "+
+			"%s", options.output, strings.Join(bundleForms, ", "))
 	}
 	if err := bundle.CheckPrefix(options.registry); err != nil {
 		return fmt.Errorf("--registry: %w", err)
@@ -79,8 +82,9 @@ func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptio
 	reader := registry.New(allowed)
 	defer reader.Close()
 	target := &bundle.Target{
-		Prefix: options.registry, Insecure: options.access.insecure, Transport: reader.Transport(), Credentials: authn.DefaultKeychain,
-		UserAgent: "kubectl-llamastack",
+		Prefix: options.registry, Insecure: options.access.insecure, Transport: reader.Transport(),
+		Credentials: authn.DefaultKeychain,
+		UserAgent:   "kubectl-llamastack",
 	}
 	places, err := opened.Destinations(target)
 	if err != nil {
@@ -90,7 +94,7 @@ func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptio
 	defer cancel()
 	p := newPrinter(streams)
 	if options.dryRun {
-		p.note("nothing is written with --dry-run")
+		p.note("--dry-run: nothing is written")
 	} else if err := loadAll(ctx, p, opened, places, target); err != nil {
 		return err
 	}
@@ -103,12 +107,15 @@ func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptio
 }
 
 // loadAll loads the images one after the other, and reports each of them.
-func loadAll(ctx context.Context, p printer, from *bundle.Bundle, places []name.Reference, target *bundle.Target) error {
+func loadAll(
+	ctx context.Context, p printer, from *bundle.Bundle, places []name.Reference, target *bundle.Target,
+) error {
 	for i := range from.Images {
 		err := loadOne(ctx, p, from, &from.Images[i], places[i], target)
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return notLoaded(fmt.Sprintf("%s: the time of --timeout is over; call again to go on", places[i]))
+			return notLoaded(fmt.Sprintf("%s: the time limit of --timeout has expired; run the command again to "+
+				"continue", places[i]))
 		case err != nil:
 			return notLoaded(fmt.Sprintf("%s: %s", places[i], loadRemedy(err)))
 		}
@@ -116,7 +123,9 @@ func loadAll(ctx context.Context, p printer, from *bundle.Bundle, places []name.
 	return nil
 }
 
-func loadOne(ctx context.Context, p printer, from *bundle.Bundle, image *bundle.Image, place name.Reference, target *bundle.Target) error {
+func loadOne(
+	ctx context.Context, p printer, from *bundle.Bundle, image *bundle.Image, place name.Reference, target *bundle.Target,
+) error {
 	started := time.Now()
 	size, err := from.Size(ctx, image)
 	if err != nil {
@@ -128,9 +137,10 @@ func loadOne(ctx context.Context, p printer, from *bundle.Bundle, image *bundle.
 		return err
 	}
 	if loaded.Complete {
-		p.ok("the registry has it already: " + image.Descriptor.Digest.String())
+		p.ok("the registry already has it: " + image.Descriptor.Digest.String())
 	} else {
-		p.ok(fmt.Sprintf("%s, %s sent in %.1f s", image.Descriptor.Digest, megabytes(loaded.Sent), time.Since(started).Seconds()))
+		p.ok(fmt.Sprintf("%s, %s sent in %.1f s", image.Descriptor.Digest, megabytes(loaded.Sent),
+			time.Since(started).Seconds()))
 	}
 	return nil
 }
@@ -145,7 +155,8 @@ func loadRemedy(err error) string {
 
 // notLoaded is the error for a bundle that cannot be loaded.
 func notLoaded(problem string) error {
-	return &rejection{problems: []string{problem}, summary: "not all images are in the registry; what is there is not sent again"}
+	return &rejection{problems: []string{problem}, summary: "not all images are in the registry; run the command " +
+		"again: images that are already there are not sent again"}
 }
 
 func megabytes(size int64) string { return fmt.Sprintf("%.1f MB", float64(size)/1e6) }

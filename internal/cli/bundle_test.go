@@ -103,7 +103,8 @@ quay.io/team/provider:1.2                   registry.corp:5000/mirror/team/provi
 		object.Data[key] = strings.ReplaceAll(text, "DIGEST", digest)
 	}
 	found, problems := operatorconfig.Read(object, operatorconfig.Config{})
-	if len(problems) > 0 || len(found.Images) != 4 || found.Registries.Rewrite["docker.io"] != "registry.corp:5000/mirror" {
+	if len(problems) > 0 || len(found.Images) != 4 ||
+		found.Registries.Rewrite["docker.io"] != "registry.corp:5000/mirror" {
 		t.Errorf("the operator reads %+v with the errors %v", found, problems)
 	}
 }
@@ -116,18 +117,19 @@ func TestBundleLoad(t *testing.T) {
 	load := func(code int, want string) {
 		t.Helper()
 		got := run(t, "", "bundle", "load", file, "--registry", server.host+"/mirror", "--insecure", "-o", "images")
-		if got.code != code || !strings.Contains(got.err, want) || (code == 0) != strings.Contains(got.out, "/mirror/team/provider:1.2") {
+		if got.code != code || !strings.Contains(got.err, want) ||
+			(code == 0) != strings.Contains(got.out, "/mirror/team/provider:1.2") {
 			t.Errorf("exit code %d, want %d and %q in:\n%s%s", got.code, code, want, got.out, got.err)
 		}
 		if strings.Contains(got.out+got.err, "s3cret") {
 			t.Errorf("the password is shown:\n%s%s", got.out, got.err)
 		}
 	}
-	load(1, "log in with docker login")
+	load(1, "run docker login")
 	server.logIn(t, "s3cret")
 	load(0, "sent in")
 	writes := server.writes.Load()
-	load(0, "the registry has it already: "+digest)
+	load(0, "the registry already has it: "+digest)
 	if now := server.writes.Load(); now != writes {
 		t.Errorf("the second load wrote %d times", now-writes)
 	}
@@ -152,13 +154,33 @@ func TestBundleLoadRefuses(t *testing.T) {
 		want string
 	}{
 		{"no registry", []string{file}, 2, `required flag(s) "registry"`},
-		{"a registry with a scheme", []string{file, "--registry", "https://registry.corp"}, 2, "write host[:port]"},
-		{"another output", []string{file, "--registry", "registry.corp", "-o", "json"}, 2, "values, configmap, variables, images"},
-		{"no certificates", []string{file, "--registry", "registry.corp", "--ca-file", folder + "/empty.pem"}, 2, "no certificates in PEM form"},
-		{"no file of certificates", []string{file, "--registry", "registry.corp", "--ca-file", folder + "/none.pem"}, 2, "--ca-file: open"},
+		{"a registry with a scheme", []string{file, "--registry", "https://registry.corp"}, 2, "use host[:port]"},
+		{
+			"another output",
+			[]string{file, "--registry", "registry.corp", "-o", "json"},
+			2,
+			"values, configmap, variables, images",
+		},
+		{
+			"no certificates",
+			[]string{file, "--registry", "registry.corp", "--ca-file", folder + "/empty.pem"},
+			2,
+			"no certificates in PEM form",
+		},
+		{
+			"no file of certificates",
+			[]string{file, "--registry", "registry.corp", "--ca-file", folder + "/none.pem"},
+			2,
+			"--ca-file: open",
+		},
 		{"no archive", []string{folder + "/bundle.tar", "--registry", "registry.corp"}, 1, "it is not a tar archive"},
-		{"plain HTTP", []string{file, "--registry", server.host}, 1, "here --insecure does so"},
-		{"the time is over", []string{file, "--registry", server.host, "--insecure", "--timeout", "1ns"}, 1, "call again to go on"},
+		{"plain HTTP", []string{file, "--registry", server.host}, 1, "for this command, set --insecure"},
+		{
+			"the time is over",
+			[]string{file, "--registry", server.host, "--insecure", "--timeout", "1ns"},
+			1,
+			"run the command again to continue",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := run(t, "", append([]string{"bundle", "load"}, tc.args...)...)
@@ -173,7 +195,7 @@ func TestBundleLoadRefuses(t *testing.T) {
 	}
 	file, _ = makeBundle(t, bundled[0], bundled[2])
 	got = run(t, "", "bundle", "load", file, "--registry", "registry.corp", "--dry-run", "-o", "variables")
-	if got.code != 0 || got.out != "env: []\n" || !strings.Contains(got.err, `default release of "starter"`) || !strings.Contains(got.err, "can name no other") {
+	if got.code != 0 || got.out != "env: []\n" || !strings.Contains(got.err, `default release of "starter"`) || !strings.Contains(got.err, "can only name default releases") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
 	}
 }
@@ -186,7 +208,7 @@ func TestAuthoritiesOfImages(t *testing.T) {
 		{"image", "label", "registry.example.com/team/server:1", "--config", folder + "/config.yaml"},
 	} {
 		got := run(t, "", append(args, "--ca-file", folder+"/empty.pem")...)
-		if got.code != 2 || !strings.Contains(got.err, "--ca-file: the file has no certificates in PEM form") {
+		if got.code != 2 || !strings.Contains(got.err, "--ca-file: the file contains no certificates in PEM format") {
 			t.Errorf("%v: exit code %d\n%s", args, got.code, got.err)
 		}
 	}

@@ -39,7 +39,10 @@ type mirrored struct {
 }
 
 func newMirrored(images []bundle.Image, places []name.Reference, registry string) *mirrored {
-	m := &mirrored{overrides: distribution.Overrides{}, rewrite: map[string]string{}, images: [][]string{{"IMAGE", "PLACE", "DIGEST"}}}
+	m := &mirrored{
+		overrides: distribution.Overrides{}, rewrite: map[string]string{},
+		images: [][]string{{"IMAGE", "PLACE", "DIGEST"}},
+	}
 	catalogue := distribution.Images()
 	for i := range images {
 		digest, place := images[i].Descriptor.Digest.String(), places[i]
@@ -52,7 +55,8 @@ func newMirrored(images []bundle.Image, places []name.Reference, registry string
 			host, _, _ := strings.Cut(imagename.Familiar(repository), "/")
 			m.rewrite[host] = registry
 		}
-		at := slices.IndexFunc(catalogue, func(one distribution.CatalogueImage) bool { return one.Image == images[i].Reference })
+		at := slices.IndexFunc(catalogue,
+			func(one distribution.CatalogueImage) bool { return one.Image == images[i].Reference })
 		if at < 0 {
 			continue
 		}
@@ -66,7 +70,9 @@ func newMirrored(images []bundle.Image, places []name.Reference, registry string
 func (m *mirrored) write(page *bytes.Buffer, p printer, form string) error {
 	for _, server := range distribution.Known(nil) {
 		if m.has(server+"@") && m.overrides[server] == "" {
-			p.note(fmt.Sprintf("the bundle does not have the default release of %q: stacks have to name one with spec.distribution.version", server))
+			p.note(fmt.Sprintf("the bundle does not contain the default release of %q: set spec.distribution.version in "+
+				"stacks of this distribution",
+				server))
 		}
 	}
 	switch form {
@@ -137,7 +143,8 @@ func (m *mirrored) variables(page *bytes.Buffer, p printer) error {
 		}
 	}
 	if len(env) == 0 {
-		p.warning("the bundle has the default release of no distribution, and variables can name no other")
+		p.warning("the bundle does not contain the default release of any distribution, and variables can only name " +
+			"default releases")
 	}
 	return writeYAML(page, map[string]any{"env": env})
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // trust returns the certificate authorities that a stack's server trusts. A ConfigMap that is missing from the files is
-// no error, as for a Secret: only the bundle depends on it, and then contains only the root certificates.
+// not an error, as for a Secret: only the bundle depends on it, and then contains only the root certificates.
 func (m *manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, error) {
 	trust, unusable := plan.ReadTrust(object, m.contents(object))
 	if len(unusable) > 0 {
@@ -54,9 +54,11 @@ func (m *manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.S
 // unreadCertificate adds a note about the objects that a cluster makes from a certificate that is missing from the
 // files.
 func (o *outcome) unreadCertificate(object *v1alpha2.LlamaStackDistribution, built *plan.Plan) {
-	if secret := render.TLSSecret(&object.Spec); secret != "" && built.ServesTLS && built.Exposure == render.HTTPRouteKind {
+	if secret := render.TLSSecret(&object.Spec); secret != "" && built.ServesTLS &&
+		built.Exposure == render.HTTPRouteKind {
 		o.notes = append(o.notes, fmt.Sprintf(
-			"the certificate in Secret %q is not read here; of it and of its key %s a cluster makes BackendTLSPolicy %q and ConfigMap %q",
+			"this command does not read the certificate in Secret %q; in a cluster, the operator creates from it and its key "+
+				"%s BackendTLSPolicy %q and ConfigMap %q",
 			secret, names.TLSAuthority, names.BackendTLSPolicy(object.Name), names.ServerCA(object.Name)))
 	}
 }

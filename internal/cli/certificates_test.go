@@ -21,7 +21,7 @@ func TestRenderBackendTLSPolicy(t *testing.T) {
 		return fmt.Sprintf("---\napiVersion: v1\nkind: Secret\ntype: kubernetes.io/tls\nmetadata: {name: cert}\ndata: {tls.crt: %s, tls.key: %s, ca.crt: %q}\n",
 			encode(certificate), encode(key), encode(authority))
 	}
-	const note = `note: -: demo: the certificate in Secret "cert" is not read here; of it and of its key ca.crt a cluster makes ` +
+	const note = `note: -: demo: this command does not read the certificate in Secret "cert"; in a cluster, the operator creates from it and its key ca.crt ` +
 		`BackendTLSPolicy "demo-backendtlspolicy" and ConfigMap "demo-server-ca"`
 	authority := testutil.CertificateFor(t, "ca")
 	for name, tc := range map[string]struct {
@@ -29,7 +29,7 @@ func TestRenderBackendTLSPolicy(t *testing.T) {
 		made         bool
 	}{
 		"no Secret":             {told: note},
-		"an authority, no name": {secret: secret(authority), told: `the certificate in Secret "cert" is for none of the names of the server`},
+		"an authority, no name": {secret: secret(authority), told: `the certificate in Secret "cert" is not valid for any name of the server`},
 		"nobody's":              {secret: secret(nil), told: `add key "ca.crt" of Secret "cert"`},
 		"both":                  {secret: secret(authority, "demo-service.default.svc"), made: true},
 	} {

@@ -77,7 +77,7 @@ func TestValidateExampleAsItStands(t *testing.T) {
 		t.Errorf("exit code %d, want 1", got.code)
 	}
 	for _, want := range []string{
-		`apiVersion: "llamastack.ai/v1alpha2" is not a group of this operator, its group is llamastack.io; write llamastack.io/v1alpha2`,
+		`apiVersion: "llamastack.ai/v1alpha2" is not in the API group of this operator, which is llamastack.io; use llamastack.io/v1alpha2`,
 		`spec.resources.models[1].provider: "vllm-primary" is not a configured inference provider; available: vllm`,
 		`spec.disabled[0]`,
 	} {
@@ -122,15 +122,15 @@ func TestRefusals(t *testing.T) {
 		},
 		"version": {
 			strings.Replace(stack(simple), "v1alpha2", "v1beta1", 1),
-			`apiVersion: "llamastack.io/v1beta1" is not a version this command reads; write llamastack.io/v1alpha2, or llamastack.io/v1alpha1`,
+			`apiVersion: this command does not read the version "llamastack.io/v1beta1"; use llamastack.io/v1alpha2, or llamastack.io/v1alpha1`,
 		},
 		"group of an older document": {
 			strings.Replace(stack(simple), "llamastack.io", "llama.meta.com", 1),
-			`apiVersion: "llama.meta.com/v1alpha2" is not a group of this operator`,
+			`apiVersion: "llama.meta.com/v1alpha2" is not in the API group of this operator`,
 		},
 		"no group": {
 			strings.Replace(stack(simple), "llamastack.io/", "", 1),
-			`apiVersion: "v1alpha2" has no group; write llamastack.io/v1alpha2`,
+			`apiVersion: "v1alpha2" has no group; use llamastack.io/v1alpha2`,
 		},
 		"unknown distribution": {
 			stack(`{distribution: {name: startr}}`),
@@ -150,15 +150,15 @@ func TestRefusals(t *testing.T) {
 		},
 		"key that a type inherits and does not read": {
 			stack(`{distribution: {name: starter}, providers: {inference: {provider: oci, apiKey: {secretKeyRef: {name: a, key: b}}, settings: {oci_compartment_id: a}}}}`),
-			`spec.providers.inference.apiKey: remote::oci takes no API key in release 0.7; its keys are allowed_models, `,
+			`spec.providers.inference.apiKey: remote::oci does not accept an API key in release 0.7; its keys are allowed_models, `,
 		},
 		"base in no file": {
 			stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`),
-			`spec.baseConfig.configMapName: ConfigMap "base" of namespace "default" is in none of the files; add it with another --filename`,
+			`spec.baseConfig.configMapName: the files do not contain ConfigMap "base" of namespace "default"; add it with another --filename`,
 		},
 		"image without a base": {
 			stack(`{distribution: {image: "example.com/stack:0.7.1"}, resources: {models: [m]}}`),
-			`spec.distribution.image: "example.com/stack:0.7.1": the base configuration of an image is not known here`,
+			`spec.distribution.image: "example.com/stack:0.7.1": this command does not read the base configuration of an image`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestAliases(t *testing.T) {
 			"ConfigMap": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, x: " + text + "}\n---\n" + stack(simple),
 		} {
 			got := run(t, manifest, "validate", "-f", "-")
-			if want := "read -: more than 16 MiB when its aliases are written out"; got.code == 0 || !strings.Contains(got.err, want) {
+			if want := "read -: larger than 16 MiB after its aliases are expanded"; got.code == 0 || !strings.Contains(got.err, want) {
 				t.Errorf("%s in a %s: exit code %d, no %q in\n%s", name, what, got.code, want, got.err)
 			}
 		}
@@ -213,7 +213,7 @@ func TestUsageErrors(t *testing.T) {
 	}{
 		"no file":         {[]string{"render"}, `required flag(s) "filename" not set`},
 		"missing file":    {[]string{"render", "-f", "nowhere.yaml"}, "nowhere.yaml"},
-		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is none of objects, config, env`},
+		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is not a valid format; use one of objects, config, env`},
 		"unknown command": {[]string{"rendr"}, "rendr"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -270,7 +270,7 @@ func TestRenderDerivedSecret(t *testing.T) {
 func TestRenderConfig(t *testing.T) {
 	for name, tc := range map[string]struct{ spec, want string }{
 		"generated":     {simple, "base_url: http://vllm:8000/v1"},
-		"image default": {`{distribution: {name: starter}}`, "# demo: the image's own configuration runs unchanged; nothing is generated."},
+		"image default": {`{distribution: {name: starter}}`, "# demo: the server uses the configuration of its image unchanged; the operator generates no configuration."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, stack(tc.spec), "render", "-f", "-", "-o", "config")
@@ -328,7 +328,10 @@ func TestSecretsStayOut(t *testing.T) {
 	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {token: " + canary + "}\n---\n"
 	object := stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://v:1", apiKey: {secretKeyRef: {name: s, key: token}}}}}`)
 	for _, args := range [][]string{
-		{"render", "-f", "-"}, {"render", "-f", "-", "-o", "config"}, {"render", "-f", "-", "-o", "env"}, {"validate", "-f", "-"},
+		{"render", "-f", "-"},
+		{"render", "-f", "-", "-o", "config"},
+		{"render", "-f", "-", "-o", "env"},
+		{"validate", "-f", "-"},
 	} {
 		got := run(t, secret+object, args...)
 		if got.code != 0 {

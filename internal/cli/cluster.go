@@ -30,8 +30,8 @@ type clusterFlags struct {
 }
 
 func (f *clusterFlags) add(command *cobra.Command) {
-	command.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file; unset: $KUBECONFIG, else ~/.kube/config")
-	command.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig; unset: its current one")
+	command.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, or ~/.kube/config)")
+	command.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig (default: its current context)")
 }
 
 // client returns a client for CustomResourceDefinitions, stacks and the objects that belong to a stack.
@@ -41,7 +41,8 @@ func (f *clusterFlags) client(version string) (client.Client, error) {
 	}
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = f.kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
+		&clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
@@ -50,14 +51,17 @@ func (f *clusterFlags) client(version string) (client.Client, error) {
 	config.WarningHandlerWithContext = rest.NoWarnings{} // every write would repeat warnings about what users wrote
 	log.SetLogger(logr.Discard())                        // without a logger, controller-runtime prints a complaint
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, appsv1.AddToScheme, corev1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		apiextensionsv1.AddToScheme, appsv1.AddToScheme,
+		corev1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("make a scheme: %w", err)
+			return nil, fmt.Errorf("create a scheme: %w", err)
 		}
 	}
 	found, err := client.New(config, client.Options{Scheme: scheme, Mapper: knownKinds()})
 	if err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
+		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	return found, nil
 }

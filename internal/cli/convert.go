@@ -30,38 +30,41 @@ func newConvertCommand(streams Streams) *cobra.Command {
 	options := convertOptions{}
 	command := &cobra.Command{
 		Use:   "convert -f FILE",
-		Short: "Write manifests in another version, with comments on what changed",
-		Long: `Write every LlamaStackDistribution of the files as a manifest of the version of
---to, and every OGXServer (ogx.io/v1beta1) of the ogx-k8s-operator as a
-LlamaStackDistribution of v1alpha2. Documents of other kinds are written as they
-are, so that the output takes the place of the files.
+		Short: "Write manifests in another version, with comments on the changes",
+		Long: `Write every LlamaStackDistribution in the files as a manifest in the version of
+--to. Write every OGXServer (ogx.io/v1beta1) of the ogx-k8s-operator as a
+LlamaStackDistribution in v1alpha2. Documents of other kinds are written unchanged,
+so that the output can replace the files.
 
-Applied, a manifest gives the same object as the one it was made from. Comments
-of yours go with their fields. Further comments say where a field means something
-else than before, what the annotation llamastack.io/compat keeps of v1alpha1, and
-what the version cannot say; the latter are warnings, too. What a cluster adds to
-an object (its status, uid, managed fields and so on) is left out.
+Applying a manifest gives the same object as applying its source. Your comments
+stay with their fields. Additional comments state where the meaning of a field
+changes, which v1alpha1 behavior the annotation llamastack.io/compat keeps, and
+which values the version cannot hold. Each value that it cannot hold is also a
+warning. Fields that a cluster adds to an object, such as the status, the uid and
+the managed fields, are left out.
 
-With --absorb-config, the config.yaml that a stack mounts from a ConfigMap of the
-files becomes fields of the spec, where the server reads the very same configuration
-from them. Otherwise overrideConfig stays whole, and a warning says for each part why.
+With --absorb-config, the config.yaml that a stack mounts from a ConfigMap in the
+files becomes fields of the spec, if the server reads exactly the same configuration
+from them. Otherwise overrideConfig stays unchanged, and a warning for each part
+that has to stay gives the reason.
 
-Of an OGXServer, each field that has no place in a stack is named above the spec,
-with the reason and what to do instead, and is a warning; so is each field by
-which the server of the stack does something else. There is no way back to an
-OGXServer. Its data and its objects stay where they are, for you to take along.`,
+For an OGXServer, a comment above the spec lists each field that a stack does not
+have, with the reason and the alternative. Each of these fields is also a warning,
+and so is each field that makes the server of the stack behave differently. A stack
+cannot be converted back to an OGXServer. The data and the objects of the OGXServer
+stay where they are; you have to migrate them yourself.`,
 		Example: `  kubectl llamastack convert -f stack.yaml > stack-v1alpha2.yaml
 
-  # a stack of a cluster
+  # convert a stack from a cluster
   kubectl get llsd my-stack -o yaml | kubectl llamastack convert -f -
 
-  # the configuration in fields of the spec, in place of a ConfigMap
+  # write the configuration as fields of the spec instead of a ConfigMap
   kubectl llamastack convert -f stack.yaml -f configmap.yaml --absorb-config
 
-  # the servers of the ogx-k8s-operator
+  # convert the servers of the ogx-k8s-operator
   kubectl get ogxservers -A -o yaml | kubectl llamastack convert -f -
 
-  # back again
+  # convert back to v1alpha1
   kubectl llamastack convert -f stack-v1alpha2.yaml --to v1alpha1`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -71,7 +74,8 @@ OGXServer. Its data and its objects stay where they are, for you to take along.`
 	options.addFlags(command)
 	flags := command.Flags()
 	flags.BoolVar(&options.absorb, "absorb-config", false,
-		"write the configuration of overrideConfig (userConfig) as fields of the spec, where that gives the very same one")
+		"write the configuration of overrideConfig (userConfig) as fields of the spec, if they give exactly the same "+
+			"configuration")
 	flags.StringVar(&options.to, "to", v1alpha2.GroupVersion.Version, "version to write: "+strings.Join(versions, " or "))
 	must(command.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
 	return command
@@ -79,10 +83,11 @@ OGXServer. Its data and its objects stay where they are, for you to take along.`
 
 func runConvert(stdin io.Reader, streams Streams, options convertOptions) error {
 	if !slices.Contains(versions, options.to) {
-		return fmt.Errorf("--to %q: there is no such version; take %s", options.to, strings.Join(versions, " or "))
+		return fmt.Errorf("--to: unknown version %q; use %s", options.to, strings.Join(versions, " or "))
 	}
 	if options.absorb && options.to != v1alpha2.GroupVersion.Version {
-		return fmt.Errorf("--absorb-config: the fields are those of %s; leave --to %s out", v1alpha2.GroupVersion.Version, options.to)
+		return fmt.Errorf("--absorb-config: the fields exist only in %s; remove --to "+
+			"%s", v1alpha2.GroupVersion.Version, options.to)
 	}
 	var documents []document.Document
 	for _, path := range options.files {
@@ -135,7 +140,7 @@ func (c *converter) finish(p printer, out io.Writer, files []string) error {
 		c.problems = []string{c.nothing(files)}
 	}
 	if len(c.problems) > 0 {
-		return &rejection{problems: c.problems, summary: "nothing converted"}
+		return &rejection{problems: c.problems, summary: "nothing was converted"}
 	}
 	_, err := c.page.WriteTo(out)
 	return err
@@ -145,7 +150,7 @@ func (c *converter) finish(p printer, out io.Writer, files []string) error {
 func (c *converter) nothing(files []string) string {
 	problem := fmt.Sprintf("no %s or %s in %s", v1alpha2.Kind, ogxserver.Kind, strings.Join(files, ", "))
 	if len(c.others) > 0 {
-		problem += "; it holds " + strings.Join(c.others, ", ") + ", which cannot be converted"
+		problem += "; found only " + strings.Join(c.others, ", ") + ", which cannot be converted"
 	}
 	return problem
 }
@@ -153,8 +158,9 @@ func (c *converter) nothing(files []string) string {
 // add writes a document, or records its problem.
 func (c *converter) add(doc document.Document) error {
 	switch {
-	case doc.Data == nil && doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)) && !bytes.Contains(doc.Source, []byte(ogxserver.Kind)):
-		c.notes = append(c.notes, doc.Title()+": is passed over: it "+doc.Problem)
+	case doc.Data == nil && doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)) &&
+		!bytes.Contains(doc.Source, []byte(ogxserver.Kind)):
+		c.notes = append(c.notes, doc.Title()+": skipped because it "+doc.Problem)
 		return nil
 	case doc.Data == nil:
 		c.problems = append(c.problems, doc.Title()+": "+doc.Problem)
@@ -224,7 +230,7 @@ func (c *converter) stack(doc document.Document) error {
 		return nil
 	}
 	if doc.Meta.APIVersion == c.to && !live && !json.Valid(doc.Source) && source.Absorbed == nil {
-		c.notes = append(c.notes, title+": is of "+c.to+" already")
+		c.notes = append(c.notes, title+": already has version "+c.to)
 		c.write(doc.Source)
 		return nil
 	}
@@ -250,7 +256,7 @@ func readStack(doc document.Document) (stack, manifest.Source) {
 	}
 	var values any
 	if err := decodeNumbers(doc.Data, &values); err != nil {
-		found.errs = append(found.errs, "is no JSON: "+err.Error())
+		found.errs = append(found.errs, "is not valid JSON: "+err.Error())
 	}
 	fitting, problems := typecheck.Check(values, typ)
 	object, _ := fitting.(map[string]any)

@@ -21,9 +21,9 @@ func wrongForeignKind(meta metav1.TypeMeta) string {
 	case meta.Kind == ogxserver.Kind:
 		return ""
 	case meta.Kind == "" && group == ogxserver.Group:
-		return "kind: required: write " + ogxserver.Kind
+		return "kind: required; set " + ogxserver.Kind
 	case group == ogxserver.Group, strings.EqualFold(meta.Kind, ogxserver.Kind):
-		return fmt.Sprintf("kind: %q is not a kind that this command converts; write %s", meta.Kind, ogxserver.Kind)
+		return fmt.Sprintf("kind: this command does not convert the kind %q; use %s", meta.Kind, ogxserver.Kind)
 	default:
 		return ""
 	}
@@ -60,10 +60,10 @@ func readOGXServer(doc document.Document, to string) (object map[string]any, pro
 		problems = append(problems, doc.Problem)
 	}
 	if want := v1alpha2.GroupVersion.String(); to != want {
-		problems = append(problems, fmt.Sprintf("kind: an %s becomes a stack of %s alone: leave out --to", ogxserver.Kind, want))
+		problems = append(problems, fmt.Sprintf("kind: an %s can only be converted to %s; remove --to", ogxserver.Kind, want))
 	}
 	if err := decodeNumbers(doc.Data, &object); err != nil {
-		return nil, append(problems, "is no JSON: "+err.Error())
+		return nil, append(problems, "is not valid JSON: "+err.Error())
 	}
 	if object["kind"] == nil { // an item of a typed list
 		object["kind"], object["apiVersion"] = doc.Meta.Kind, doc.Meta.APIVersion
@@ -74,7 +74,8 @@ func readOGXServer(doc document.Document, to string) (object map[string]any, pro
 func writeOGXServer(doc document.Document, object map[string]any) (page []byte, warnings []string, err error) {
 	result := ogxserver.Convert(object)
 	foreign := manifest.Foreign{
-		Object: result.Object, From: ogxserver.APIVersion + " " + ogxserver.Kind, Place: result.Place, LeftOut: result.LeftOut,
+		Object: result.Object, From: ogxserver.APIVersion + " " + ogxserver.Kind, Place: result.Place,
+		LeftOut: result.LeftOut,
 	}
 	if !json.Valid(doc.Source) {
 		foreign.Text = doc.Source

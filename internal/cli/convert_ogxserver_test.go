@@ -25,7 +25,10 @@ func TestConvertOGXServer(t *testing.T) {
 			if got.code != 0 {
 				t.Fatalf("exit code %d\n%s", got.code, got.err)
 			}
-			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{"out.yaml": []byte(got.out), "messages.txt": []byte(got.err)})
+			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{
+				"out.yaml":     []byte(got.out),
+				"messages.txt": []byte(got.err),
+			})
 			if again := run(t, got.out, "convert", "-f", "-"); again.out != got.out {
 				t.Errorf("converted once more (-once +twice):\n%s", cmp.Diff(got.out, again.out))
 			}
@@ -68,7 +71,7 @@ func TestConvertOGXServerOfEachRelease(t *testing.T) {
 // The other commands point to convert.
 func TestOGXServerIsConvertedFirst(t *testing.T) {
 	got := run(t, "apiVersion: ogx.io/v1beta1\nkind: OGXServer\nmetadata: {name: demo}\n", "validate", "-f", "-")
-	if want := "it holds OGXServer; kubectl llamastack convert makes a stack of an OGXServer"; got.code != 1 || !strings.Contains(got.err, want) {
+	if want := "found only OGXServer; use kubectl llamastack convert to convert an OGXServer to a stack"; got.code != 1 || !strings.Contains(got.err, want) {
 		t.Errorf("exit code %d\n%s\nwant %s", got.code, got.err, want)
 	}
 }
@@ -92,7 +95,7 @@ func TestConvertOGXServerRefusals(t *testing.T) {
 	}{
 		"unknown field": {
 			ogx("{distribution: {name: starter}, network: {prot: 80}}"), nil,
-			"error: -: document 1: demo: spec.network.prot: unknown field, did you mean \"port\"?\nnothing converted\n",
+			"error: -: document 1: demo: spec.network.prot: unknown field, did you mean \"port\"?\nnothing was converted\n",
 		},
 		"unknown field of a provider": {
 			ogx("{distribution: {name: starter}, providers: {inference: {remote: {vllm: [{endpont: a}]}}}}"), nil,
@@ -101,17 +104,17 @@ func TestConvertOGXServerRefusals(t *testing.T) {
 		"type of a field":      {ogx("{distribution: {name: starter}, network: {port: http}}"), nil, "spec.network.port: must be a whole number"},
 		"required":             {ogx("{distribution: {name: starter}, providers: {inference: {remote: {openai: [{id: a}]}}}}"), nil, "spec.providers.inference.remote.openai[0].apiKey: required"},
 		"no distribution":      {ogx("{}"), nil, "spec.distribution: required"},
-		"two distributions":    {ogx("{distribution: {name: starter, image: a}}"), nil, "spec.distribution: name and image exclude each other"},
-		"neither of the two":   {ogx("{distribution: {}}"), nil, "spec.distribution: needs name"},
+		"two distributions":    {ogx("{distribution: {name: starter, image: a}}"), nil, "spec.distribution: name and image are mutually exclusive"},
+		"neither of the two":   {ogx("{distribution: {}}"), nil, "spec.distribution: set name"},
 		"no spec":              {ogx("null"), nil, "spec: required"},
 		"no name":              {strings.Replace(ogx(good), "{name: demo}", "{}", 1), nil, "metadata.name: required: the name of the server"},
-		"another version":      {strings.Replace(ogx(good), "v1beta1", "v1", 1), nil, `apiVersion: "ogx.io/v1" is not a version of OGXServer that this command reads; write ogx.io/v1beta1`},
-		"a kind misspelt":      {strings.Replace(ogx(good), "OGXServer", "OgxServer", 1), nil, `kind: "OgxServer" is not a kind that this command converts; write OGXServer`},
-		"another kind":         {strings.Replace(ogx(good), "OGXServer", "OGXModel", 1), nil, `kind: "OGXModel" is not a kind that this command converts`},
-		"no kind":              {strings.Replace(ogx(good), "kind: OGXServer\n", "", 1), nil, "kind: required: write OGXServer"},
+		"another version":      {strings.Replace(ogx(good), "v1beta1", "v1", 1), nil, `apiVersion: this command does not read version "ogx.io/v1" of OGXServer; use ogx.io/v1beta1`},
+		"a kind misspelt":      {strings.Replace(ogx(good), "OGXServer", "OgxServer", 1), nil, `kind: this command does not convert the kind "OgxServer"; use OGXServer`},
+		"another kind":         {strings.Replace(ogx(good), "OGXServer", "OGXModel", 1), nil, `kind: this command does not convert the kind "OGXModel"`},
+		"no kind":              {strings.Replace(ogx(good), "kind: OGXServer\n", "", 1), nil, "kind: required; set OGXServer"},
 		"twice":                {ogx(good) + "spec: {}\n", nil, `key "spec" already set in map; keep one of them`},
-		"to v1alpha1":          {ogx(good), []string{"--to", "v1alpha1"}, "kind: an OGXServer becomes a stack of llamastack.io/v1alpha2 alone: leave out --to"},
-		"kinds of others only": {"kind: Deployment\napiVersion: apps/v1\n", nil, "error: no LlamaStackDistribution or OGXServer in -; it holds Deployment, which cannot be converted\nnothing converted\n"},
+		"to v1alpha1":          {ogx(good), []string{"--to", "v1alpha1"}, "kind: an OGXServer can only be converted to llamastack.io/v1alpha2; remove --to"},
+		"kinds of others only": {"kind: Deployment\napiVersion: apps/v1\n", nil, "error: no LlamaStackDistribution or OGXServer in -; found only Deployment, which cannot be converted\nnothing was converted\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, tc.in, append([]string{"convert", "-f", "-"}, tc.args...)...)

@@ -21,7 +21,10 @@ func TestConvert(t *testing.T) {
 			if got.code != 0 {
 				t.Fatalf("exit code %d\n%s", got.code, got.err)
 			}
-			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{"out.yaml": []byte(got.out), "messages.txt": []byte(got.err)})
+			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{
+				"out.yaml":     []byte(got.out),
+				"messages.txt": []byte(got.err),
+			})
 			again := run(t, got.out, "convert", "-f", "-", "--to", target(name))
 			if diff := cmp.Diff(got.out, again.out); diff != "" {
 				t.Errorf("converted once more (-once +twice):\n%s", diff)
@@ -46,7 +49,10 @@ func TestAbsorbConfig(t *testing.T) {
 			if !found || !strings.HasPrefix(before, configMap) {
 				t.Errorf("the ConfigMap is not written as it is:\n%s", configMap)
 			}
-			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{"out.yaml": []byte(stacks), "messages.txt": []byte(got.err)})
+			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{
+				"out.yaml":     []byte(stacks),
+				"messages.txt": []byte(got.err),
+			})
 			if checked := run(t, got.out, "validate", "-f", "-"); checked.code != 0 {
 				t.Errorf("what is written is refused:\n%s", checked.err)
 			}
@@ -95,11 +101,11 @@ func TestAbsorbConfigRefusals(t *testing.T) {
 	}{
 		"no ConfigMap": {
 			stack(override), nil, 1,
-			`spec.overrideConfig.configMapName: ConfigMap "mine" of namespace "default" is in none of the files; add it with another --filename`,
+			`spec.overrideConfig.configMapName: the files do not contain ConfigMap "mine" of namespace "default"; add it with another --filename`,
 		},
 		"no ConfigMap of userConfig": {
 			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`), nil, 1,
-			`spec.server.userConfig.configMapName: ConfigMap "mine" of namespace "default" is in none of the files`,
+			`spec.server.userConfig.configMapName: the files do not contain ConfigMap "mine" of namespace "default"`,
 		},
 		"another namespace": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n---\n" + stack(override),
@@ -111,8 +117,8 @@ func TestAbsorbConfigRefusals(t *testing.T) {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: 'a: 1'}\n---\n" + strings.Replace(stack(override), "starter", "rh-dev", 1), nil, 0,
 			`spec.overrideConfig stays: spec.distribution.name: unknown distribution "rh-dev"`,
 		},
-		"another version": {stack(override), []string{"--to", "v1alpha1"}, 2, "--absorb-config: the fields are those of v1alpha2; leave --to v1alpha1 out"},
-		"nothing to do":   {stack(simple), nil, 0, "has no overrideConfig, so --absorb-config changes nothing"},
+		"another version": {stack(override), []string{"--to", "v1alpha1"}, 2, "--absorb-config: the fields exist only in v1alpha2; remove --to v1alpha1"},
+		"nothing to do":   {stack(simple), nil, 0, "the stack has no overrideConfig, so --absorb-config has no effect"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, tc.in, append([]string{"convert", "--absorb-config", "-f", "-"}, tc.args...)...)
@@ -182,7 +188,7 @@ func TestConvertRefusals(t *testing.T) {
 	}{
 		"type of a field": {
 			good + older(`{server: {distribution: {name: starter}, containerSpec: {env: [{name: A, value: 1}]}}}`), nil, 1,
-			"error: -: document 2: demo: spec.server.containerSpec.env[0].value: must be text, got a number; quote it\nnothing converted\n",
+			"error: -: document 2: demo: spec.server.containerSpec.env[0].value: must be text, got a number; quote it\nnothing was converted\n",
 		},
 		"unknown field of v1alpha2": {
 			stack(`{distribution: {name: starter}, networkin: {}}`),
@@ -192,14 +198,14 @@ func TestConvertRefusals(t *testing.T) {
 		},
 		"no distribution":    {older(`{server: {}}`), nil, 1, "error: -: document 1: demo: spec.server.distribution: required"},
 		"no name":            {strings.Replace(older(simple), "{name: demo}", "{}", 1), nil, 1, "metadata.name: required: the name of the stack"},
-		"no YAML":            {good + "\ta: b\n", nil, 1, "error: -: document 2: is no YAML: line 1 is indented with a tab"},
+		"no YAML":            {good + "\ta: b\n", nil, 1, "error: -: document 2: is not valid YAML: line 1 is indented with a tab"},
 		"twice":              {older("{server: {distribution: {name: a}}}") + "spec: {}\n", nil, 1, `key "spec" already set in map; keep one of them`},
-		"no object":          {good + "- a\n", nil, 1, "error: -: document 2: is no Kubernetes object"},
+		"no object":          {good + "- a\n", nil, 1, "error: -: document 2: is not a Kubernetes object"},
 		"a kind misspelt":    {strings.Replace(older(simple), "Distribution", "Distributon", 1), nil, 1, `kind: "LlamaStackDistributon" is not a kind of this operator`},
-		"a group of others":  {strings.Replace(older(simple), "llamastack.io/v1alpha1", "llama.meta.com/v1", 1), nil, 1, "is not a group of this operator"},
+		"a group of others":  {strings.Replace(older(simple), "llamastack.io/v1alpha1", "llama.meta.com/v1", 1), nil, 1, "is not in the API group of this operator"},
 		"an item of a list":  {"apiVersion: v1\nkind: List\nitems: [{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, metadata: {name: x}}]\n", nil, 1, "error: -: document 1, items[0]: x: spec.server.distribution"},
-		"no stack":           {good, nil, 1, "error: no LlamaStackDistribution or OGXServer in -; it holds ConfigMap, which cannot be converted\nnothing converted\n"},
-		"an unknown version": {older(simple), []string{"--to", "v1"}, 2, `--to "v1": there is no such version; take v1alpha1 or v1alpha2`},
+		"no stack":           {good, nil, 1, "error: no LlamaStackDistribution or OGXServer in -; found only ConfigMap, which cannot be converted\nnothing was converted\n"},
+		"an unknown version": {older(simple), []string{"--to", "v1"}, 2, `--to: unknown version "v1"; use v1alpha1 or v1alpha2`},
 		"no file":            {"", []string{"-f", "testdata/none.yaml"}, 2, "testdata/none.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {

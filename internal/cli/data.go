@@ -33,7 +33,7 @@ func (m *manifests) readPrevious(path, namespace string, stdin io.Reader) (*mani
 		}
 	}
 	if len(unreadable) > 0 {
-		return nil, &rejection{problems: unreadable, summary: "what runs is not known"}
+		return nil, &rejection{problems: unreadable, summary: "the running stacks are not known"}
 	}
 	previous.config = m.config
 	for key, configMap := range m.configMaps {
@@ -51,7 +51,8 @@ func (m *manifests) offlineChange(s stack, previous *manifests) outcome {
 	})
 	if i < 0 {
 		found := m.offline(s)
-		found.notes = append(found.notes, fmt.Sprintf("no stack %q of namespace %q is in --previous; nothing is said of its data",
+		found.notes = append(found.notes, fmt.Sprintf("--previous does not contain stack %q of namespace %q; its data is "+
+			"not checked",
 			s.object.Name, s.object.Namespace))
 		return found
 	}
@@ -59,14 +60,16 @@ func (m *manifests) offlineChange(s stack, previous *manifests) outcome {
 	running := previous.offline(before)
 	if running.plan == nil {
 		found := m.offline(s)
-		found.warnings = append(found.warnings, "the stack in --previous gives no configuration, so that nothing is said of its data: "+
+		found.warnings = append(found.warnings, "the stack in --previous gives no configuration, so its data is not "+
+			"checked: "+
 			before.title()+": "+running.errs[0])
 		return found
 	}
 	if names.Compat(before.object.Annotations) && !names.Compat(s.object.Annotations) {
 		// Applying a manifest of another version does not remove the annotation.
 		s.object = s.object.DeepCopy()
-		metav1.SetMetaDataAnnotation(&s.object.ObjectMeta, names.AnnotationCompat, before.object.Annotations[names.AnnotationCompat])
+		metav1.SetMetaDataAnnotation(&s.object.ObjectMeta, names.AnnotationCompat,
+			before.object.Annotations[names.AnnotationCompat])
 	}
 	return m.offlineSince(s, running.plan.Places)
 }

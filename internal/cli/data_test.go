@@ -10,7 +10,7 @@ const (
 	on03      = `{distribution: {name: starter, version: "0.3"}, workload: {storage: {}}}`
 	on07      = `{distribution: {name: starter, version: "0.7"}, workload: {storage: {}}}`
 	on07redis = `{distribution: {name: starter, version: "0.7"}, workload: {storage: {}}, storage: {kv: {type: redis, endpoint: "redis://redis:6379"}}}`
-	waits     = `spec.distribution: release 0.7 does not start on what vector_io/faiss keeps under release 0.3`
+	waits     = `spec.distribution: release 0.7 does not start with the data that vector_io/faiss stores under release 0.3`
 )
 
 func accepting(spec, what string) string {
@@ -28,21 +28,25 @@ func TestValidatePrevious(t *testing.T) {
 		want            []string
 		not             string
 	}{
-		"nothing is lost":       {stack(on07), stack(on07), nil, 0, []string{"ok: -: demo"}, "warning"},
-		"data stays behind":     {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: -: demo"}, "error"},
-		"strict":                {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 invalid"}, "ok:"},
-		"the roll-out waits":    {stack(on03), stack(on07), nil, 1, []string{"error: -: demo: " + waits, "1 of 1 invalid"}, "ok:"},
-		"another word":          {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`says "faiss", which nothing that is lost is called: write "vector_io/faiss"`}, "ok:"},
-		"accepted":              {stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: -: demo: " + waits, "ok: -: demo"}, "error"},
-		"accepted, and nothing": {stack(on07), accepting(on07, "vector_io/faiss"), nil, 0, []string{"ok: -: demo"}, "warning"},
+		"nothing is lost":    {stack(on07), stack(on07), nil, 0, []string{"ok: -: demo"}, "warning"},
+		"data stays behind":  {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: -: demo"}, "error"},
+		"strict":             {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 stacks are invalid"}, "ok:"},
+		"the roll-out waits": {stack(on03), stack(on07), nil, 1, []string{"error: -: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
+		"another word":       {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`}, "ok:"},
+		"accepted":           {stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: -: demo: " + waits, "ok: -: demo"}, "error"},
+		"accepted, and nothing": {
+			stack(on07), accepting(on07, "vector_io/faiss"), nil, 0,
+			[]string{"ok: -: demo"},
+			"warning",
+		},
 		"another stack": {
 			strings.Replace(stack(on03), "demo", "other", 1), stack(on07), nil, 0,
-			[]string{`note: -: demo: no stack "demo" of namespace "default" is in --previous; nothing is said of its data`},
+			[]string{`note: -: demo: --previous does not contain stack "demo" of namespace "default"; its data is not checked`},
 			"error",
 		},
 		"a previous one that is wrong": {
 			stack(`{distribution: {name: nothing}}`), stack(on07), nil, 0,
-			[]string{"warning: -: demo: the stack in --previous gives no configuration, so that nothing is said of its data: "},
+			[]string{"warning: -: demo: the stack in --previous gives no configuration, so its data is not checked: "},
 			"error",
 		},
 		"no previous one":  {"a: b", stack(on07), nil, 1, []string{"--previous: no LlamaStackDistribution in"}, "ok:"},
@@ -76,12 +80,12 @@ func TestUpgradeCheckTellsOfData(t *testing.T) {
 	if waiting.code != 1 {
 		t.Errorf("exit code %d, want 1", waiting.code)
 	}
-	contains(t, waiting.out, "demo: 0.3 to 0.7: would not boot\nrefused  "+waits)
+	contains(t, waiting.out, "demo: 0.3 to 0.7: would not start\nrefused  "+waits)
 	accepted := run(t, accepting(on03, "vector_io/faiss"), "upgrade-check", "-f", "-", "--to", "0.7")
 	if accepted.code != 0 {
 		t.Errorf("accepted: exit code %d, want 0", accepted.code)
 	}
-	contains(t, accepted.out, "demo: 0.3 to 0.7: boots\n", "\ndata  ")
+	contains(t, accepted.out, "demo: 0.3 to 0.7: starts\n", "\ndata  ")
 	asJSON := run(t, stack(on07), "upgrade-check", "-f", "-", "--to", "1.0", "-o", "json")
-	contains(t, asJSON.out, `"leftBehind": [`, "the data of batches, prompts is kept in another kind of store by this release")
+	contains(t, asJSON.out, `"leftBehind": [`, "the data of batches, prompts is in another kind of store in this release")
 }

@@ -51,7 +51,7 @@ func decodeHub(data []byte, found *stack) {
 func decodeFitting(data []byte, into any) []typecheck.Problem {
 	var value any
 	if err := decodeNumbers(data, &value); err != nil {
-		return []typecheck.Problem{{Message: "is no JSON: " + err.Error()}}
+		return []typecheck.Problem{{Message: "is not valid JSON: " + err.Error()}}
 	}
 	fitting, problems := typecheck.Check(value, reflect.TypeOf(into))
 	problems = append(problems, twice(data, into)...)
@@ -76,14 +76,16 @@ var duplicateField = regexp.MustCompile(`^duplicate field "(.+)"$`)
 
 // twice returns the duplicate fields of a JSON document. The YAML reader reports those of YAML.
 func twice(data []byte, like any) []typecheck.Problem {
-	strict, err := kjson.UnmarshalStrict(data, reflect.New(reflect.TypeOf(like).Elem()).Interface(), kjson.DisallowDuplicateFields)
+	strict, err := kjson.UnmarshalStrict(data, reflect.New(reflect.TypeOf(like).Elem()).Interface(),
+		kjson.DisallowDuplicateFields)
 	if err != nil {
 		return nil // a value of the wrong type, which is already reported
 	}
 	var problems []typecheck.Problem
 	for _, err := range strict {
 		if match := duplicateField.FindStringSubmatch(err.Error()); match != nil {
-			problems = append(problems, typecheck.Problem{Path: match[1], Message: "is there twice; keep one of them", Unknown: true})
+			problems = append(problems, typecheck.Problem{Path: match[1], Message: "is set twice; keep one of " +
+				"them", Unknown: true})
 		}
 	}
 	return problems
@@ -98,12 +100,13 @@ func wrongVersion(apiVersion string) string {
 	case apiVersion == want:
 		return ""
 	case group == v1alpha2.GroupVersion.Group:
-		return fmt.Sprintf("apiVersion: %q is not a version this command reads; write %s, or %s for a stack that is written in it",
+		return fmt.Sprintf("apiVersion: this command does not read the version %q; use %s, or %s for a stack that is "+
+			"written in it",
 			apiVersion, want, v1alpha1.GroupVersion)
 	case version == "":
-		return fmt.Sprintf("apiVersion: %q has no group; write %s", apiVersion, want)
+		return fmt.Sprintf("apiVersion: %q has no group; use %s", apiVersion, want)
 	default:
-		return fmt.Sprintf("apiVersion: %q is not a group of this operator, its group is %s; write %s",
+		return fmt.Sprintf("apiVersion: %q is not in the API group of this operator, which is %s; use %s",
 			apiVersion, v1alpha2.GroupVersion.Group, want)
 	}
 }

@@ -27,7 +27,8 @@ func TestLists(t *testing.T) {
 		"a list":                    `{"apiVersion": "v1", "kind": "List", "items": [` + one + "," + two + "]}",
 		"a list of lists":           `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "List", "items": [` + one + "]}," + two + "]}",
 		"one value after the other": one + "\n" + two,
-		"a list of one kind": strings.NewReplacer(`"kind":"LlamaStackDistribution",`, "", `"apiVersion":"llamastack.io/v1alpha2",`, "").Replace(
+		"a list of one kind": strings.NewReplacer(`"kind":"LlamaStackDistribution",`, "",
+			`"apiVersion":"llamastack.io/v1alpha2",`, "").Replace(
 			`{"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistributionList", "items": [` + one + "," + two + "]}"),
 	} {
 		for form, text := range map[string]string{"JSON": manifest, "YAML": toYAML(t, manifest)} {
@@ -87,16 +88,16 @@ func TestFoldersWithForeignFiles(t *testing.T) {
 			t.Errorf("%s: exit code %d, want 0\n%s", verb, got.code, got.err)
 		}
 		for _, file := range []string{"a.yaml", "c.yaml", "d.json"} {
-			contains(t, got.err, "note: "+filepath.Join(folder, file)+": is passed over: it is no ")
+			contains(t, got.err, "note: "+filepath.Join(folder, file)+": skipped because it is not ")
 		}
 	}
 	named := run(t, "", "validate", "-f", filepath.Join(folder, "a.yaml"), "-f", filepath.Join(folder, "b.yaml"))
 	if named.code != 1 {
 		t.Errorf("a file that is named: exit code %d, want 1", named.code)
 	}
-	contains(t, named.err, "error: "+filepath.Join(folder, "a.yaml")+": is no YAML: ")
+	contains(t, named.err, "error: "+filepath.Join(folder, "a.yaml")+": is not valid YAML: ")
 	contains(t, named.err, "ok: "+filepath.Join(folder, "b.yaml"))
-	contains(t, named.err, "1 of 2 invalid")
+	contains(t, named.err, "1 of 2 stacks are invalid")
 
 	ours := write(t, map[string]string{"a.yaml": "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: {{ .Release }}\n", "b.yaml": stack(simple)})
 	if got := run(t, "", "validate", "-f", ours); got.code != 1 || !strings.Contains(got.err, "ok: "+filepath.Join(ours, "b.yaml")) {
@@ -109,24 +110,24 @@ func TestUnreadableManifests(t *testing.T) {
 	for name, tc := range map[string]struct{ manifest, want string }{
 		"a tab": {
 			"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n\tdistribution: {name: starter}\n",
-			"error: -: is no YAML: line 5 is indented with a tab; use spaces",
+			"error: -: is not valid YAML: line 5 is indented with a tab; use spaces",
 		},
 		"a wrong kind": {
 			strings.Replace(stack(simple), "LlamaStackDistribution", "LlamaStackDistributon", 1),
-			`error: -: kind: "LlamaStackDistributon" is not a kind of this operator; write LlamaStackDistribution`,
+			`error: -: kind: "LlamaStackDistributon" is not a kind of this operator; use LlamaStackDistribution`,
 		},
 		"another kind of our group": {
 			strings.Replace(stack(simple), "LlamaStackDistribution", "Stack", 1),
-			`error: -: kind: "Stack" is not a kind of this operator; write LlamaStackDistribution`,
+			`error: -: kind: "Stack" is not a kind of this operator; use LlamaStackDistribution`,
 		},
-		"no kind": {"apiVersion: llamastack.io/v1alpha2\nspec: {}\n", "error: -: kind: required: write LlamaStackDistribution"},
+		"no kind": {"apiVersion: llamastack.io/v1alpha2\nspec: {}\n", "error: -: kind: required; set LlamaStackDistribution"},
 		"nothing of ours": {
-			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n", "error: no LlamaStackDistribution in -; it holds Deployment",
+			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n", "error: no LlamaStackDistribution in -; found only Deployment",
 		},
-		"no object": {"- a\n- b\n", "error: -: is no Kubernetes object"},
+		"no object": {"- a\n- b\n", "error: -: is not a Kubernetes object"},
 		"a ConfigMap with a number": {
 			stack(simple) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: [1]}\n",
-			"error: -: is no ConfigMap: its data must be text; quote numbers and booleans",
+			"error: -: is not a valid ConfigMap: its data must be strings; quote numbers and booleans",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,16 +148,16 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	  secretEnv: {A: {name: a, key: b}, 1B: {secretKeyRef: {name: a, key: b}}}, zzz: 1, disabled: [nothing]}`), "validate", "-f", "-")
 	want := strings.Join([]string{
 		`error: -: demo: spec.networking.port: must be a whole number, got "8321"; write it without quotes`,
-		`error: -: demo: spec.secretEnv[A]: key and name go one level deeper: write {secretKeyRef: {name: …, key: …}}`,
+		`error: -: demo: spec.secretEnv[A]: key and name belong one level deeper: write {secretKeyRef: {name: …, key: …}}`,
 		`error: -: demo: spec.workload.replicas: must be a whole number, got "two"`,
 		`error: -: demo: spec.workload.storage.size: "10GB" is not a quantity: write one like 10Gi, 500m or 2`,
 		`error: -: demo: spec.zzz: unknown field: remove it`,
-		`error: -: demo: spec.secretEnv[1B]: "1B" is not a name the server reads: upper-case letters, digits and '_', a letter first`,
+		`error: -: demo: spec.secretEnv[1B]: "1B" is not a name that the server reads: use upper-case letters, digits and '_', and begin with a letter`,
 	}, "\n")
 	if !strings.HasPrefix(got.err, want) || got.code != 1 {
 		t.Errorf("exit code %d, told:\n%s", got.code, got.err)
 	}
-	contains(t, got.err, `spec.disabled[0]: "nothing" is no API of any server release`)
+	contains(t, got.err, `spec.disabled[0]: "nothing" is not an API of any server release`)
 	if n := strings.Count(got.err, "error:"); n != 7 {
 		t.Errorf("%d errors, want 7:\n%s", n, got.err)
 	}
@@ -182,11 +183,11 @@ func TestSecretsAmongTheFiles(t *testing.T) {
 		"right":      {`{name: s}, stringData: {token: canary}`, ""},
 		"no such":    {`{name: other}, stringData: {}`, ""},
 		"elsewhere":  {`{name: s, namespace: elsewhere}, stringData: {}`, ""},
-		"no key":     {`{name: s}, stringData: {tokn: canary, other: canary}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no key "token"; it has other, tokn`},
-		"no keys":    {`{name: s}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no keys: add "token"`},
-		"empty":      {`{name: s}, data: {token: ""}`, `spec.providers.inference.apiKey.secretKeyRef: key "token" of Secret "s" is empty: give it a value`},
-		"a number":   {`{name: s}, stringData: {token: "98765"}`, `key "token" of Secret "s" looks like a number, and the server would take it for one and refuse it; use another value`},
-		"unquoted":   {`{name: s}, stringData: {token: 98765}`, "error: -: is no Secret: its data must be text; quote numbers and booleans"},
+		"no key":     {`{name: s}, stringData: {tokn: canary, other: canary}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no key "token"; it only has other, tokn`},
+		"no keys":    {`{name: s}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no keys; add the key "token"`},
+		"empty":      {`{name: s}, data: {token: ""}`, `spec.providers.inference.apiKey.secretKeyRef: key "token" of Secret "s" is empty; set a value`},
+		"a number":   {`{name: s}, stringData: {token: "98765"}`, `key "token" of Secret "s" looks like a number, and the server would convert it to one and reject it; use another value`},
+		"unquoted":   {`{name: s}, stringData: {token: 98765}`, "error: -: is not a valid Secret: its data must be strings; quote numbers and booleans"},
 		"connection": {`{name: pg}, stringData: {url: "mysql://canary"}`, `spec.storage.sql.connectionString.secretKeyRef: key "url" of Secret "pg": the value is not a PostgreSQL connection string`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,11 +15,11 @@ import (
 func newImageCommand(streams Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "image",
-		Short: "Label an image for the operator, or show what the operator reads of one",
-		Long: `Label the image of a server, or of an external provider, with what the operator
-reads of it, or show what the operator reads of an image. IMAGE is the name of an
-image in a registry, or oci:DIR[:TAG] for one of an OCI layout in a directory.
-Credentials are those of docker login.`,
+		Short: "Label an image for the operator, or show what the operator reads from it",
+		Long: `Label the image of a server or of an external provider for the operator, or show
+what the operator reads from an image. IMAGE is the name of an image in a registry,
+or oci:DIR[:TAG] for an image in an OCI layout in a directory. The commands use the
+credentials of docker login.`,
 	}
 	command.AddCommand(newImageInspectCommand(streams), newImageLabelCommand(streams))
 	return command
@@ -39,9 +39,10 @@ type access struct {
 
 func (a *access) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.BoolVar(&a.insecure, flagInsecure, false, "ask the registry over plain HTTP, with any certificate, and at a local address")
+	flags.BoolVar(&a.insecure, flagInsecure, false, "allow plain HTTP, any certificate and local addresses for the "+
+		"registry")
 	flags.StringVar(&a.caFile, flagCAFile, "",
-		"file with certificates of authorities that the registry's certificate may be signed by, beside those of the system")
+		"file with certificate authorities to trust for the registry, in addition to those of the system")
 }
 
 // options returns the options of a reader for the registry at host[:port].
@@ -80,7 +81,7 @@ func authorities(file string) (*x509.CertPool, error) {
 		pool = x509.NewCertPool()
 	}
 	if len(content) > maxAuthorities || !pool.AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("--%s: the file has no certificates in PEM form", flagCAFile)
+		return nil, fmt.Errorf("--%s: the file contains no certificates in PEM format", flagCAFile)
 	}
 	return pool, nil
 }
@@ -89,11 +90,11 @@ func authorities(file string) (*x509.CertPool, error) {
 func withRemedy(err error) string {
 	switch {
 	case registry.NeedsInsecure(err):
-		return fmt.Sprintf("%v; here --%s does so", err, flagInsecure)
+		return fmt.Sprintf("%v; for this command, set --%s", err, flagInsecure)
 	case registry.UnknownAuthority(err):
-		return fmt.Sprintf("%v; name a file with the certificate of the authority by --%s", err, flagCAFile)
+		return fmt.Sprintf("%v; pass a file with the certificate of the authority in --%s", err, flagCAFile)
 	case registry.NeedsLogin(err):
-		return fmt.Sprintf("%v; log in with docker login, as a user who may do that", err)
+		return fmt.Sprintf("%v; run docker login as a user with the required permissions", err)
 	default:
 		return err.Error()
 	}

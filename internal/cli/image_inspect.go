@@ -28,17 +28,22 @@ func newImageInspectCommand(streams Streams) *cobra.Command {
 	options := imageInspectOptions{}
 	command := &cobra.Command{
 		Use:   "inspect IMAGE",
-		Short: "Show what the operator reads of an image, and whether it takes it",
-		Long: `Show what the operator reads of an image: the configuration with the label, the
-layer and the file that it comes from, the release of the server and how that is
-known, the metadata of an external provider, and the digests by which all of it was
-verified. The configuration is held to the checks of its release. It is read by the
-operator's own code, within its bounds; of an image for several platforms, each.
+		Short: "Show what the operator reads from an image, and whether it accepts the image",
+		Long: `Show what the operator reads from an image:
 
-The exit code is 1 when the operator would not take the image.`,
+  - the configuration, with the label, the layer and the file that it comes from
+  - the release of the server, and how it was determined
+  - the metadata of an external provider
+  - the digests that verify all of this
+
+The command runs the same code as the operator, with the same limits, and applies the
+checks of the release to the configuration. It reads an image for several platforms
+once for each platform.
+
+The exit code is 1 if the operator would not accept the image.`,
 		Example: `  kubectl llamastack image inspect registry.example.com/team/server:prod
 
-  # an image of an OCI layout, for programs
+  # inspect an image in an OCI layout, with JSON output
   kubectl llamastack image inspect oci:build/server:prod -o json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -47,15 +52,18 @@ The exit code is 1 when the operator would not take the image.`,
 	}
 	flags := command.Flags()
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	flags.StringVar(&options.platform, "platform", "", "only the image of this platform, for example linux/amd64; all of them unless given")
+	flags.StringVar(&options.platform, "platform", "", "platform of the image to read, for example linux/amd64 "+
+		"(default: all platforms)")
 	flags.StringVar(&options.operatorConfig, "operator-config", "",
-		"file with the operator's ConfigMap, whose registries are used as in its cluster, - for standard input")
-	flags.DurationVar(&options.timeout, "timeout", registry.DefaultTimeout, "time for one platform's image; the operator's own unless given")
+		"file with the operator's ConfigMap, whose registry settings apply as in the cluster; - for standard input")
+	flags.DurationVar(&options.timeout, "timeout", registry.DefaultTimeout, "time limit for the image of one platform")
 	options.access.addFlags(command)
 	return command
 }
 
-func runImageInspect(ctx context.Context, stdin io.Reader, streams Streams, options imageInspectOptions, written string) error {
+func runImageInspect(
+	ctx context.Context, stdin io.Reader, streams Streams, options imageInspectOptions, written string,
+) error {
 	if err := checkForm(options.output); err != nil {
 		return err
 	}
@@ -71,7 +79,8 @@ func runImageInspect(ctx context.Context, stdin io.Reader, streams Streams, opti
 		}
 	}
 	if !config.Registries.ReadLabels {
-		return notTaken(written, fmt.Errorf("the operator reads no images: registries.readLabels of its configuration is false"))
+		return notTaken(written, fmt.Errorf("the operator does not read images: registries.readLabels in its configuration "+
+			"is false"))
 	}
 	found, err := options.access.options(registry.Options{
 		Allow: config.Registries.Allow, Insecure: config.Registries.Insecure, Rewrite: config.Registries.Rewrite,
@@ -100,22 +109,25 @@ func runImageInspect(ctx context.Context, stdin io.Reader, streams Streams, opti
 // wanted returns the requested platform. Nil means all platforms.
 func (o *imageInspectOptions) wanted() (*v1.Platform, error) {
 	if o.platform == "" {
-		return nil, nil //nolint:nilnil // no platform is no error
+		return nil, nil //nolint:nilnil // a missing platform is not an error
 	}
 	found, err := v1.ParsePlatform(o.platform)
 	if err != nil || found.OS == "" || found.Architecture == "" {
-		return nil, fmt.Errorf("--platform: %q is not a platform: write it like linux/amd64", o.platform)
+		return nil, fmt.Errorf("--platform: %q is not a valid platform: use a form like linux/amd64", o.platform)
 	}
 	return found, nil
 }
 
 // notTaken is the error for an image that cannot be read.
 func notTaken(written string, err error) error {
-	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the operator would not take the image"}
+	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the operator would not accept " +
+		"the image"}
 }
 
 // inspectImage reads the image of each platform.
-func inspectImage(ctx context.Context, reader *registry.Reader, written string, wanted *v1.Platform, timeout time.Duration) (*imageReport, error) {
+func inspectImage(
+	ctx context.Context, reader *registry.Reader, written string, wanted *v1.Platform, timeout time.Duration,
+) (*imageReport, error) {
 	opening, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	place, err := image.Open(opening, written, reader, authn.DefaultKeychain)
@@ -148,7 +160,9 @@ func inspectImage(ctx context.Context, reader *registry.Reader, written string, 
 }
 
 // inspectPlatform reads the image of one platform within the operator's time limit.
-func inspectPlatform(ctx context.Context, place image.Place, digest string, platform v1.Platform, timeout time.Duration) (*registry.Details, error) {
+func inspectPlatform(
+	ctx context.Context, place image.Place, digest string, platform v1.Platform, timeout time.Duration,
+) (*registry.Details, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return registry.Inspect(ctx, place, digest, platform)

@@ -29,7 +29,10 @@ func TestImageOutput(t *testing.T) {
 		{name: "index", index: true, more: 60 << 10, args: []string{"--release", "0.7.3", "--provider"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			folder := write(t, map[string]string{"config.yaml": ownConfig + strings.Repeat("# more\n", tc.more/7), "provider.yaml": providerFile})
+			folder := write(t, map[string]string{
+				"config.yaml":   ownConfig + strings.Repeat("# more\n", tc.more/7),
+				"provider.yaml": providerFile,
+			})
 			images, indexes := map[string]v1.Image{"0.7.3": serverImage(t, false, "amd64")}, map[string]v1.ImageIndex{}
 			if tc.index {
 				images, indexes = nil, map[string]v1.ImageIndex{"0.7.3": serverIndex(t, false)}
@@ -99,28 +102,31 @@ func TestImageInspectRefuses(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"fits":                     {fits, []string{"--insecure"}, 0, "fits release 0.7"},
-		"by the operator's list":   {fits, []string{"--operator-config", operator(insecure)}, 0, "fits release 0.7"},
-		"mirror":                   {"docker.io/library/own:0.7.3", []string{"--operator-config", operator(fmt.Sprintf("{%s, rewrite: {docker.io/library/own: %s/team/own-1}}", insecure, server.host))}, 0, "fits release 0.7"},
-		"not in the list":          {fits, []string{"--operator-config", operator("insecure: []")}, 1, "list the registry under registries.insecure to allow it; here --insecure does so"},
-		"not allowed":              {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, allow: [quay.io]}", insecure))}, 1, "is none of registries.allow"},
-		"not read":                 {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, readLabels: false}", insecure))}, 1, "the operator reads no images: registries.readLabels"},
-		"not insecure":             {fits, nil, 1, "; here --insecure does so"},
+		"fits":                   {fits, []string{"--insecure"}, 0, "fits release 0.7"},
+		"by the operator's list": {fits, []string{"--operator-config", operator(insecure)}, 0, "fits release 0.7"},
+		"mirror":                 {"docker.io/library/own:0.7.3", []string{"--operator-config", operator(fmt.Sprintf("{%s, rewrite: {docker.io/library/own: %s/team/own-1}}", insecure, server.host))}, 0, "fits release 0.7"},
+		"not in the list":        {fits, []string{"--operator-config", operator("insecure: []")}, 1, "list the registry under registries.insecure to allow it; for this command, set --insecure"},
+		"not allowed": {fits, []string{
+			"--operator-config",
+			operator(fmt.Sprintf("{%s, allow: [quay.io]}", insecure)),
+		}, 1, "is not in registries.allow"},
+		"not read":                 {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, readLabels: false}", insecure))}, 1, "the operator does not read images: registries.readLabels"},
+		"not insecure":             {fits, nil, 1, "; for this command, set --insecure"},
 		"no such platform":         {index, []string{"--insecure", "--platform", "linux/s390x"}, 1, "the image has no manifest for linux/s390x"},
-		"not a platform":           {index, []string{"--insecure", "--platform", "linux"}, 2, `--platform: "linux" is not a platform`},
-		"output":                   {index, []string{"--insecure", "-o", "xml"}, 2, `--output: "xml" is none of table, json, yaml`},
-		"no such image":            {server.host + "/team/none:1", []string{"--insecure"}, 1, "the registry answers with status 404 Not Found and code NAME_UNKNOWN"},
-		"every platform":           {index, []string{"--insecure"}, 1, "the operator would not take 2 of 2 images"},
-		"one platform":             {index, []string{"--insecure", "--platform", "linux/arm64"}, 1, "the operator would not take 1 of 1 images"},
+		"not a platform":           {index, []string{"--insecure", "--platform", "linux"}, 2, `--platform: "linux" is not a valid platform`},
+		"output":                   {index, []string{"--insecure", "-o", "xml"}, 2, `--output: "xml" is not a valid format; use one of table, json, yaml`},
+		"no such image":            {server.host + "/team/none:1", []string{"--insecure"}, 1, "the registry responds with status 404 Not Found and code NAME_UNKNOWN"},
+		"every platform":           {index, []string{"--insecure"}, 1, "the operator would not accept 2 of 2 images"},
+		"one platform":             {index, []string{"--insecure", "--platform", "linux/arm64"}, 1, "the operator would not accept 1 of 1 images"},
 		"not base64":               {push(map[string]string{reader.LabelBase64: "***"}), []string{"--insecure"}, 1, `label "io.llamastack.config.base64": is not base64`},
 		"unsupported by its label": {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelConfigVersion: "3"}), []string{"--insecure"}, 1, `label "io.llamastack.config.version": Unsupported config.yaml version 3`},
-		"another version":          {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelConfigVersion: "1"}), []string{"--insecure"}, 0, `label "io.llamastack.config.version" says version 1, the configuration is of version 2, which counts`},
+		"another version":          {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelConfigVersion: "1"}), []string{"--insecure"}, 0, `label "io.llamastack.config.version" contains version 1, but the configuration has version 2; the operator uses the latter`},
 		"does not fit":             {push(map[string]string{reader.LabelBase64: encoded(strings.Replace(ownConfig, "config: {}", "config: {allowed_models: 7}", 1))}), []string{"--insecure"}, 1, "providers.inference[0].config.allowed_models: "},
 		"does not fit its label":   {push(map[string]string{reader.LabelBase64: encoded(strings.Replace(ownConfig, "apis: [inference]", "apis: [inference, safety]", 1)), reader.LabelRelease: "1.5"}), []string{"--insecure"}, 1, `apis[1]: the server release 1.5 has no API "safety"`},
 		"release not offered":      {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelRelease: "9.9"}), []string{"--insecure"}, 0, "the server release of image"},
 		"no layer":                 {push(map[string]string{reader.LabelLayer: "sha256:" + strings.Repeat("0", 64), reader.LabelPath: "a"}), []string{"--insecure"}, 1, "the image has no layer sha256:000"},
 		"provider":                 {push(map[string]string{reader.LabelProvider: encoded("kind: none\n")}), []string{"--insecure"}, 1, "label io.llamastack.provider: lls-provider-spec.yaml: line 1: apiVersion is missing"},
-		"provider alone":           {push(map[string]string{reader.LabelProvider: encoded(providerFile)}), []string{"--insecure"}, 0, "the metadata are in order"},
+		"provider alone":           {push(map[string]string{reader.LabelProvider: encoded(providerFile)}), []string{"--insecure"}, 0, "the metadata is valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, "", append([]string{"image", "inspect", tc.image}, tc.args...)...)

@@ -31,22 +31,22 @@ func newImageLabelCommand(streams Streams) *cobra.Command {
 	options := imageLabelOptions{}
 	command := &cobra.Command{
 		Use:   "label IMAGE --config FILE",
-		Short: "Write the labels that the operator reads into an image",
+		Short: "Write the labels that the operator reads to an image",
 		Long: `Write the configuration of a server, its release, and the metadata of an external
-provider into the labels of an image, or of every image of an index. A configuration
-of less than 50 KiB goes into a label, a larger one into a layer, which takes the
-place of the layer of an earlier call. Layers, attestations and media types stay as
-they are. The configuration is checked first, as the operator does it.
+provider to the labels of an image, or of every image in an index. A configuration
+smaller than 50 KiB is written to a label. A larger one is written to a layer, which
+replaces the layer of an earlier call. Other layers, attestations and media types do
+not change. The command first checks the configuration in the same way as the operator.
 
-Nothing is written without --push: the labels and the new digest are shown.`,
-		Example: `  # look first, then write
+Without --push, the command writes nothing. It shows the labels and the new digest.`,
+		Example: `  # show the labels first, then write them
   kubectl llamastack image label registry.example.com/team/server:prod --config config.yaml --release 0.7.3
   kubectl llamastack image label registry.example.com/team/server:prod --config config.yaml --release 0.7.3 --push
 
-  # an external provider, under another tag
+  # label an external provider, and write it with another tag
   kubectl llamastack image label registry.example.com/custom-provider:1.2 --provider lls-provider-spec.yaml --tag 1.2-labelled --push
 
-  # an image of an OCI layout
+  # label an image in an OCI layout
   kubectl llamastack image label oci:build/server:prod --config config.yaml --push`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -56,17 +56,20 @@ Nothing is written without --push: the labels and the new digest are shown.`,
 	flags := command.Flags()
 	flags.StringVar(&options.config, "config", "", "file with the server's config.yaml, - for standard input")
 	flags.StringVar(&options.provider, "provider", "", "file with the metadata of an external provider, "+externalprovider.File)
-	flags.StringVar(&options.release, "release", "", "release of the server in the image, for example 0.7.3; its label stays as it is unless given")
-	flags.BoolVar(&options.push, "push", false, "write the image, under the tag that it has unless --tag is given")
-	flags.StringVar(&options.tag, "tag", "", "tag to write the image under")
+	flags.StringVar(&options.release, "release", "", "release of the server in the image, for example 0.7.3 (default: "+
+		"keep the label of the image)")
+	flags.BoolVar(&options.push, "push", false, "write the image, with its current tag unless --tag is set")
+	flags.StringVar(&options.tag, "tag", "", "tag of the written image")
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "time for all of it")
+	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "time limit for the whole command")
 	options.access.addFlags(command)
 	completeReleases(command, "release")
 	return command
 }
 
-func runImageLabel(ctx context.Context, stdin io.Reader, streams Streams, options imageLabelOptions, written string) error {
+func runImageLabel(
+	ctx context.Context, stdin io.Reader, streams Streams, options imageLabelOptions, written string,
+) error {
 	if err := checkForm(options.output); err != nil {
 		return err
 	}
@@ -87,7 +90,7 @@ func runImageLabel(ctx context.Context, stdin io.Reader, streams Streams, option
 		return notLabelled(written, err)
 	}
 	if options.push && options.tag == "" && place.Tag() == "" && !image.IsLayout(written) {
-		return fmt.Errorf("%s is named by its digest, so that nothing says which tag it gets: give --tag", written)
+		return fmt.Errorf("%s is named by its digest, so the tag to write is not known; set --tag", written)
 	}
 	report, changed, err := labelImage(ctx, place, wanted, &options, written)
 	if err != nil {
@@ -109,7 +112,7 @@ func runImageLabel(ctx context.Context, stdin io.Reader, streams Streams, option
 		}
 		report.written(p)
 	} else {
-		p.note("nothing is written without --push")
+		p.note("nothing was written; set --push to write the image")
 	}
 	_, err = page.WriteTo(streams.Out)
 	return err
@@ -117,14 +120,14 @@ func runImageLabel(ctx context.Context, stdin io.Reader, streams Streams, option
 
 // notLabelled is the error for an image that cannot be labelled or written.
 func notLabelled(written string, err error) error {
-	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the image stays as it is"}
+	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the image is unchanged"}
 }
 
 // labels reads the new labels, and checks what can be checked without the image.
 func (o *imageLabelOptions) labels(stdin io.Reader) (*registry.Labels, error) {
 	wanted := &registry.Labels{}
 	if o.config == "" && o.provider == "" && o.release == "" {
-		return nil, errors.New("there is nothing to write: give --config, --provider or --release")
+		return nil, errors.New("nothing to write; set --config, --provider or --release")
 	}
 	if o.tag != "" {
 		if err := image.CheckTag(o.tag); err != nil {
@@ -161,7 +164,7 @@ func (o *imageLabelOptions) labels(stdin io.Reader) (*registry.Labels, error) {
 }
 
 func wrongFile(path string, err error) error {
-	return &rejection{problems: []string{path + ": " + err.Error()}, summary: "the image stays as it is"}
+	return &rejection{problems: []string{path + ": " + err.Error()}, summary: "the image is unchanged"}
 }
 
 // readBounded reads a file of at most limit bytes.
@@ -180,7 +183,7 @@ func readBounded(path string, stdin io.Reader, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("read %q: %w", path, err)
 	}
 	if int64(len(content)) > limit {
-		return nil, wrongFile(path, fmt.Errorf("is larger than the %d bytes that it may have", limit))
+		return nil, wrongFile(path, fmt.Errorf("is larger than %d bytes, which is the limit", limit))
 	}
 	if len(content) == 0 {
 		return nil, wrongFile(path, errors.New("is empty"))

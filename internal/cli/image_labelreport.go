@@ -45,7 +45,8 @@ type writtenLabel struct {
 
 func newLabelReport(changed *image.Labelled, wanted *registry.Labels, written, target string) *labelReport {
 	report := &labelReport{
-		Image: written, Target: target, Before: changed.Before.String(), After: changed.Top.Digest.String(), Kept: changed.Kept,
+		Image: written, Target: target, Before: changed.Before.String(), After: changed.Top.Digest.String(),
+		Kept:    changed.Kept,
 		checked: imageReport{Image: written},
 	}
 	for i := range changed.Images {
@@ -77,14 +78,16 @@ func newLabelReport(changed *image.Labelled, wanted *registry.Labels, written, t
 // verdict reports the problems of what is to be written.
 func (r *labelReport) verdict(p printer) error {
 	if r.checked.verdict(p) != nil {
-		return &rejection{summary: "the operator would not take the labelled image; it stays as it is"}
+		return &rejection{summary: "the operator would not accept the labelled image; the image is unchanged"}
 	}
 	if r.Kept > 0 {
-		p.note(fmt.Sprintf("%s: entries of the index that are no images to run, as attestations are: %d; they stay, and speak of the images as they were",
-			r.Image, r.Kept))
+		p.note(fmt.Sprintf("%s: index entries that are not runnable images, such as attestations: %d; they are kept, and "+
+			"still describe the images before labelling", r.Image, r.Kept))
 	}
 	if r.onlyTagged() {
-		p.note(fmt.Sprintf("%s: nothing but the tag says the release of the server; --release writes it into the label %s", r.Image, registry.LabelRelease))
+		p.note(fmt.Sprintf("%s: only the tag specifies the release of the server; set --release to write the release to "+
+			"the label %s",
+			r.Image, registry.LabelRelease))
 	}
 	return nil
 }
@@ -99,7 +102,7 @@ func (r *labelReport) onlyTagged() bool {
 // written reports what was written.
 func (r *labelReport) written(p printer) {
 	if r.Before == r.After && r.Target == r.Image {
-		p.ok(fmt.Sprintf("%s has these labels already", r.Target))
+		p.ok(fmt.Sprintf("%s already has these labels", r.Target))
 		return
 	}
 	p.ok(fmt.Sprintf("%s is %s", r.Target, r.After))

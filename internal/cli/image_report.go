@@ -100,8 +100,8 @@ func reportOf(read *registry.Details, tag, written string) platformReport {
 // requireLabels rejects an image without labels.
 func (r *platformReport) requireLabels() {
 	if r.Config == nil && r.Provider == nil && len(r.Errors) == 0 {
-		r.Errors = append(r.Errors, fmt.Sprintf("the image has none of the labels %s, %s and %s: the operator knows neither a configuration "+
-			"nor an external provider of it; kubectl llamastack image label writes them",
+		r.Errors = append(r.Errors, fmt.Sprintf("the image has none of the labels %s, %s and %s: the operator finds "+
+			"neither a configuration nor an external provider in it; run kubectl llamastack image label to write them",
 			registry.LabelBase64, registry.LabelLayer, registry.LabelProvider))
 	}
 }
@@ -135,7 +135,8 @@ func (r *platformReport) checkConfig(read *registry.Details, resolved *distribut
 		r.Warnings = append(r.Warnings, warning.String())
 	}
 	if read.ConfigVersion != "" && checked.Version != "" && read.ConfigVersion != checked.Version {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("label %q says version %s, the configuration is of version %s, which counts",
+		r.Warnings = append(r.Warnings, fmt.Sprintf("label %q contains version %s, but the configuration has version %s; "+
+			"the operator uses the latter",
 			registry.LabelConfigVersion, read.ConfigVersion, checked.Version))
 	}
 	failed, ok := errors.AsType[*plan.ConfigError](err)
@@ -160,7 +161,8 @@ func (r *platformReport) checkProvider(label string) {
 		return
 	}
 	r.Provider = &providerReport{
-		API: found.API, Type: found.Type, Module: found.Module, Name: found.Name, Version: found.Version, Vendor: found.Vendor,
+		API: found.API, Type: found.Type, Module: found.Module, Name: found.Name, Version: found.Version,
+		Vendor: found.Vendor,
 		Schema: found.ConfigSchema != nil,
 	}
 }
@@ -181,7 +183,7 @@ func (r *imageReport) verdict(p printer) error {
 	r.tell(p.warning, func(one *platformReport) []string { return one.Warnings })
 	r.tell(p.problem, func(one *platformReport) []string { return one.Errors })
 	if count := r.refused(); count > 0 {
-		return &rejection{summary: fmt.Sprintf("the operator would not take %d of %d images", count, len(r.Images))}
+		return &rejection{summary: fmt.Sprintf("the operator would not accept %d of %d images", count, len(r.Images))}
 	}
 	return nil
 }
@@ -263,6 +265,6 @@ func (r *platformReport) checks() string {
 	case r.Config != nil:
 		return "fits release " + r.Release.Line
 	default:
-		return "the metadata are in order"
+		return "the metadata is valid"
 	}
 }

@@ -76,8 +76,9 @@ func (t *takeover) release(s stack, found outcome) {
 	if s.older {
 		path = convert.OlderPaths(path)
 	}
-	t.ByHand = append(t.ByHand, fmt.Sprintf("%s: %q: the release of its server is not known here, so that nothing is checked "+
-		"against it; the operator reads the labels of the image: where they do not tell it, put the release into the tag",
+	t.ByHand = append(t.ByHand, fmt.Sprintf("%s: %q: this command cannot determine the release of the server in this "+
+		"image, so it does not check the stack against the release; the operator reads the labels of the image; if they do "+
+		"not contain the release, add it to the tag",
 		path, s.object.Spec.Distribution.Image))
 }
 
@@ -113,7 +114,7 @@ func (i inventory) write(page *bytes.Buffer, form string) error {
 		}
 	}
 	if refused > 0 {
-		return &rejection{summary: fmt.Sprintf("%d of %d stacks are refused as they are", refused, len(i.Stacks))}
+		return &rejection{summary: fmt.Sprintf("%d of %d stacks are rejected in their present form", refused, len(i.Stacks))}
 	}
 	return nil
 }

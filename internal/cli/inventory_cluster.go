@@ -44,9 +44,11 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind + "List"))
 	for {
-		err := v.client.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage), client.Continue(list.GetContinue()))
+		err := v.client.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage),
+			client.Continue(list.GetContinue()))
 		if notServed(err) && list.GroupVersionKind().Version == v1alpha2.GroupVersion.Version && len(v.found.Stacks) == 0 {
-			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List")) // the version of the predecessor operator
+			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind +
+				"List")) // the version of the predecessor operator
 			continue
 		}
 		if err != nil {
@@ -61,7 +63,7 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 		case list.GetContinue() == "":
 			return nil
 		case len(v.found.Stacks) >= maxStacks:
-			v.unseen(fmt.Sprintf("there are more than %d stacks: look at them by --namespace", maxStacks))
+			v.unseen(fmt.Sprintf("the cluster has more than %d stacks: use --namespace to list them by namespace", maxStacks))
 			return nil
 		}
 	}
@@ -73,9 +75,9 @@ func notServed(err error) bool { return apierrors.IsNotFound(err) || meta.IsNoMa
 func listProblem(err error, namespace string) error {
 	problem := "list the stacks: " + err.Error()
 	if apierrors.IsForbidden(err) && namespace == "" {
-		problem += "; name a namespace of yours with --namespace"
+		problem += "; set --namespace to a namespace that you may read"
 	}
-	return &rejection{problems: []string{problem}, summary: "nothing is known of the cluster"}
+	return &rejection{problems: []string{problem}, summary: "the cluster could not be read"}
 }
 
 // unseen records once what is not known.
@@ -135,7 +137,7 @@ func dropped(live *unstructured.Unstructured) []string {
 	var texts []string
 	for _, problem := range problems {
 		if problem.Unknown {
-			texts = append(texts, withPlace(problem, typ)+"; it is in the manifest that was applied last, and has no effect")
+			texts = append(texts, withPlace(problem, typ)+"; the last applied manifest contains it, and it has no effect")
 		}
 	}
 	return texts
@@ -174,7 +176,7 @@ func (v *surveyor) references(ctx context.Context, s stack) (*manifests, bool, e
 			m.configMaps[key] = configMap
 		case apierrors.IsNotFound(err) || use.Name == "":
 		case apierrors.IsForbidden(err):
-			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: what stacks that refer to them become is not known", key.namespace))
+			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: stacks that refer to them cannot be examined", key.namespace))
 			if !use.Optional {
 				return m, false, nil
 			}
@@ -188,10 +190,11 @@ func (v *surveyor) references(ctx context.Context, s stack) (*manifests, bool, e
 // readConfig reads the operator's ConfigMap from any namespace.
 func (v *surveyor) readConfig(ctx context.Context, p printer) error {
 	list := &corev1.ConfigMapList{}
-	err := v.client.List(ctx, list, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", names.OperatorConfigMap)}, client.Limit(1))
+	err := v.client.List(ctx, list, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name",
+		names.OperatorConfigMap)}, client.Limit(1))
 	switch {
 	case apierrors.IsForbidden(err):
-		v.unseen("the operator's ConfigMap: stacks are judged as if there was none; give it with --operator-config")
+		v.unseen("the operator's ConfigMap: stacks are checked as if it did not exist; pass it with --operator-config")
 		return nil
 	case err != nil:
 		return fmt.Errorf("find the operator's ConfigMap: %w", err)

@@ -41,7 +41,9 @@ func (v *surveyor) objects(ctx context.Context, t *takeover, stack *unstructured
 
 // object reads a whole Deployment, or the metadata of any other object. It returns nil if the object does not exist or
 // the caller may not read it.
-func (v *surveyor) object(ctx context.Context, namespace string, object render.Object) (*unstructured.Unstructured, error) {
+func (v *surveyor) object(
+	ctx context.Context, namespace string, object render.Object,
+) (*unstructured.Unstructured, error) {
 	var into client.Object = &metav1.PartialObjectMetadata{}
 	if object.GVK.Kind == kindDeployment {
 		into = &unstructured.Unstructured{}
@@ -52,7 +54,7 @@ func (v *surveyor) object(ctx context.Context, namespace string, object render.O
 	case notServed(err):
 		return nil, nil
 	case apierrors.IsForbidden(err):
-		v.unseen(fmt.Sprintf("%s of namespace %q: whether they are adopted is not known", plural(object.GVK), namespace))
+		v.unseen(fmt.Sprintf("%s of namespace %q: their adoption state is not known", plural(object.GVK), namespace))
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read %s %q of namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)
@@ -75,10 +77,12 @@ func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Pl
 	labelled := apply.Owner{Labels: names.ChildSelector(stack.GetName())}.Adopts(live)
 	switch {
 	case owner != nil && owner.UID != stack.GetUID():
-		t.ByHand = append(t.ByHand, fmt.Sprintf("%s is controlled by %s %q: delete it, or give the stack another name", title, owner.Kind, owner.Name))
+		t.ByHand = append(t.ByHand, fmt.Sprintf("%s is controlled by %s %q: delete it, or use another name for the "+
+			"stack", title, owner.Kind, owner.Name))
 		return nil
 	case owner == nil && !labelled:
-		t.ByHand = append(t.ByHand, title+" belongs to nobody and does not carry the labels of this stack: delete it, or give the stack another name")
+		t.ByHand = append(t.ByHand, title+" has no controller and does not have the labels of this stack: delete it, or "+
+			"use another name for the stack")
 		return nil
 	}
 	by := apply.Owner{

@@ -52,7 +52,8 @@ func TestSurvey(t *testing.T) {
 	makeStack(t, c, "team-a", "refused", `{server: {distribution: {name: unheard-of}}}`)
 	makeStack(t, c, "team-b", "elsewhere", `{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: team-a}}}`)
 	must(t, c.Create(t.Context(), &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "team-a"}, Data: map[string]string{"config.yaml": "version: 2"},
+		ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "team-a"},
+		Data:       map[string]string{"config.yaml": "version: 2"},
 	}))
 	deployment := oldDeployment(plain)
 	must(t, c.Create(t.Context(), deployment, client.FieldOwner("manager")))
@@ -63,16 +64,16 @@ func TestSurvey(t *testing.T) {
 	if got.code != 1 {
 		t.Errorf("exit code %d, want 1: stacks are refused\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "2 of 4 stacks are refused as they are")
+	contains(t, got.err, "2 of 4 stacks are rejected in their present form")
 	before := readSurvey(t, got)
 	one := before.Stacks[0]
 	if one.Version != "v1alpha1" || one.Name != "plain" || len(one.Adopted) > 0 || !cmp.Equal(one.NotAdopted, []string{"Deployment/plain"}) {
 		t.Errorf("told of what the operator before runs: %+v", one)
 	}
 	contains(t, one.NextRollOut, "keep their earlier rendering")
-	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; it is in the manifest that was applied last`)
+	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the last applied manifest contains it`)
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
-	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `ConfigMap "mine" of namespace "team-a" may not be read: its annotation llamastack.io/allow-namespaces`)
+	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack may not use ConfigMap "mine" of namespace "team-a": add to its annotation llamastack.io/allow-namespaces`)
 	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `Deployment/taken is controlled by LlamaStackDistribution "taken": delete it`)
 
 	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
@@ -103,11 +104,11 @@ func TestSurveyWithoutRights(t *testing.T) {
 	if got.code != 0 {
 		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "warning: not seen: the operator's ConfigMap: stacks are judged as if there was none")
-	contains(t, got.err, `warning: not seen: ConfigMaps of namespace "default"`)
-	contains(t, got.err, `warning: not seen: Deployment objects of namespace "default": whether they are adopted is not known`)
+	contains(t, got.err, "warning: not read: the operator's ConfigMap: stacks are checked as if it did not exist")
+	contains(t, got.err, `warning: not read: ConfigMaps of namespace "default"`)
+	contains(t, got.err, `warning: not read: Deployment objects of namespace "default": their adoption state is not known`)
 	if found := readSurvey(t, got); len(found.Stacks) != count+1 || len(found.Unseen) < 3 {
-		t.Errorf("%d stacks, not seen: %q", len(found.Stacks), found.Unseen)
+		t.Errorf("%d stacks, not read: %q", len(found.Stacks), found.Unseen)
 	}
 	nobody := impersonating(t, c, "nobody")
 	got = run(t, "", "migrate", "--dry-run", "--kubeconfig", nobody)
@@ -115,7 +116,7 @@ func TestSurveyWithoutRights(t *testing.T) {
 		t.Errorf("without any right: exit code %d, want 1", got.code)
 	}
 	contains(t, got.err, "is forbidden")
-	contains(t, got.err, "name a namespace of yours with --namespace")
+	contains(t, got.err, "set --namespace to a namespace that you may read")
 }
 
 func TestSurveyOfFiles(t *testing.T) {
@@ -132,8 +133,8 @@ func TestSurveyOfFiles(t *testing.T) {
 		contains(t, got.out, want)
 	}
 	contains(t, run(t, older(`{server: {distribution: {image: "quay.io/team/llama:latest"}}}`), "migrate", "--dry-run", "-f", "-").out,
-		`by hand  spec.server.distribution.image: "quay.io/team/llama:latest": the release of its server is not known here`)
-	contains(t, run(t, stack(simple), "migrate", "--dry-run", "-f", "-", "-o", "xml").err, `--output: "xml" is none of table, json, yaml`)
+		`by hand  spec.server.distribution.image: "quay.io/team/llama:latest": this command cannot determine the release of the server in this image`)
+	contains(t, run(t, stack(simple), "migrate", "--dry-run", "-f", "-", "-o", "xml").err, `--output: "xml" is not a valid format; use one of table, json, yaml`)
 	contains(t, run(t, "", "migrate", "--storage", "v1alpha1", "-n", "a").err, "none of the others can be")
 }
 
@@ -145,7 +146,9 @@ func must(t *testing.T, err error) {
 }
 
 // makeStack creates a stack as kubectl did when the API had other fields.
-func makeStack(t *testing.T, c *upgrade.Cluster, namespace, name, spec string, uid ...string) *unstructured.Unstructured {
+func makeStack(
+	t *testing.T, c *upgrade.Cluster, namespace, name, spec string, uid ...string,
+) *unstructured.Unstructured {
 	t.Helper()
 	object := onlyStack(t, strings.Replace(older(spec), "name: demo", "name: "+name, 1))
 	object.SetNamespace(namespace)
@@ -163,9 +166,13 @@ func oldDeployment(stack *unstructured.Unstructured) *appsv1.Deployment {
 	labels := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": stack.GetName()}
 	controls := true
 	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: stack.GetName(), Namespace: stack.GetNamespace(), OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: stack.GetAPIVersion(), Kind: stack.GetKind(), Name: stack.GetName(), UID: stack.GetUID(), Controller: &controls,
-		}}},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: stack.GetName(), Namespace: stack.GetNamespace(),
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: stack.GetAPIVersion(), Kind: stack.GetKind(), Name: stack.GetName(), UID: stack.GetUID(),
+				Controller: &controls,
+			}},
+		},
 		Spec: appsv1.DeploymentSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
@@ -180,10 +187,16 @@ func oldDeployment(stack *unstructured.Unstructured) *appsv1.Deployment {
 // inventory.
 func readOnly(t *testing.T, c *upgrade.Cluster, others bool) string {
 	t.Helper()
-	rules := []rbacv1.PolicyRule{{APIGroups: []string{"llamastack.io"}, Resources: []string{"llamastackdistributions"}, Verbs: []string{"get", "list"}}}
+	rules := []rbacv1.PolicyRule{{
+		APIGroups: []string{"llamastack.io"}, Resources: []string{"llamastackdistributions"},
+		Verbs: []string{"get", "list"},
+	}}
 	if others {
 		rules = append(rules, rbacv1.PolicyRule{
-			APIGroups: []string{"", "apps", "autoscaling", "policy", "networking.k8s.io", "gateway.networking.k8s.io", "route.openshift.io"},
+			APIGroups: []string{
+				"", "apps", "autoscaling", "policy", "networking.k8s.io", "gateway.networking.k8s.io",
+				"route.openshift.io",
+			},
 			Resources: []string{"*"}, Verbs: []string{"get", "list"},
 		})
 	}

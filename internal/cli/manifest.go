@@ -43,7 +43,7 @@ type stack struct {
 	file   string
 	object *v1alpha2.LlamaStackDistribution
 	// decoded reports whether object holds the readable values. A document with a wrong group, a misspelt field or a
-	// value of the wrong type is decoded too, so that all its mistakes are found at once.
+	// value of the wrong type is decoded too, so that all its mistakes are reported together.
 	decoded bool
 	// older reports that the document is of v1alpha1. object is then the stored version, v1alpha2.
 	older bool
@@ -81,12 +81,12 @@ func readManifests(paths []string, namespace string, stdin io.Reader) (*manifest
 func (m *manifests) nothing(paths []string) error {
 	problem := fmt.Sprintf("no %s in %s", v1alpha2.Kind, strings.Join(paths, ", "))
 	if len(m.others) > 0 {
-		problem += "; it holds " + strings.Join(m.others, ", ")
+		problem += "; found only " + strings.Join(m.others, ", ")
 	}
 	if slices.Contains(m.others, ogxserver.Kind) {
-		problem += "; kubectl llamastack convert makes a stack of an " + ogxserver.Kind
+		problem += "; use kubectl llamastack convert to convert an " + ogxserver.Kind + " to a stack"
 	}
-	return &rejection{problems: append(slices.Clone(m.notes), problem), summary: "nothing to read"}
+	return &rejection{problems: append(slices.Clone(m.notes), problem), summary: "no stack was found"}
 }
 
 // add stores one document by its kind. Problems are recorded for the document, and reading continues.
@@ -113,7 +113,7 @@ func (m *manifests) add(doc document.Document, namespace string) {
 // chart.
 func (m *manifests) unread(doc document.Document) {
 	if doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)) {
-		m.notes = append(m.notes, doc.File+": is passed over: it "+doc.Problem)
+		m.notes = append(m.notes, doc.File+": skipped because it "+doc.Problem)
 		return
 	}
 	m.refuse(doc, doc.Problem)
@@ -133,9 +133,9 @@ func wrongKind(meta metav1.TypeMeta) string {
 	case meta.Kind == v1alpha2.Kind:
 		return ""
 	case meta.Kind == "" && group == v1alpha2.GroupVersion.Group:
-		return "kind: required: write " + v1alpha2.Kind
+		return "kind: required; set " + v1alpha2.Kind
 	case near || group == v1alpha2.GroupVersion.Group:
-		return fmt.Sprintf("kind: %q is not a kind of this operator; write %s", meta.Kind, v1alpha2.Kind)
+		return fmt.Sprintf("kind: %q is not a kind of this operator; use %s", meta.Kind, v1alpha2.Kind)
 	default:
 		return ""
 	}
@@ -149,7 +149,7 @@ func addTo[T any, P interface {
 ) {
 	object := P(new(T))
 	if err := json.Unmarshal(doc.Data, object); err != nil {
-		m.refuse(doc, fmt.Sprintf("is no %s: its data must be text; quote numbers and booleans", doc.Meta.Kind))
+		m.refuse(doc, fmt.Sprintf("is not a valid %s: its data must be strings; quote numbers and booleans", doc.Meta.Kind))
 		return
 	}
 	key := objectKey{cmp.Or(object.GetNamespace(), namespace), object.GetName()}

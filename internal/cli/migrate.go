@@ -37,45 +37,51 @@ func newMigrateCommand(streams Streams, version string) *cobra.Command {
 	options := migrateOptions{}
 	command := &cobra.Command{
 		Use:   "migrate (--dry-run | --storage VERSION)",
-		Short: "Tell what taking over a cluster's stacks changes; store them in another version",
-		Long: `With --dry-run alone: list the stacks of a cluster, or of the files of
---filename, with the version that each was made as, which of its objects this
-operator has adopted and which are still another's, what differs when its pods
-are replaced next, and what needs a hand: fields that no version has, stacks that
-are refused as they are, objects that belong to somebody else, images whose
-release is not known. It works before this operator is installed, too. It reads
-stacks, the ConfigMaps that they refer to and the objects of each, writes nothing,
-and says what you may not read. The exit code is 1 when a stack is refused.
+		Short: "Show how this operator takes over a cluster's stacks, or store them in another version",
+		Long: `With --dry-run alone, list the stacks of a cluster or of the files in --filename.
+For each stack the list shows:
 
-With --storage: make VERSION the one in which the cluster stores stacks, write every stored
-stack anew in it, and take the other version out of the definition's list of
-stored versions. Nothing in a stack changes but the form it is stored in, and
-running servers are not touched.
+  - the version in which it was created
+  - the objects that this operator has adopted, and those that it has not
+  - the differences when its pods are replaced next
+  - what you have to do by hand: fields that no version has, stacks that are rejected
+    in their present form, objects that belong to another owner, and images whose
+    release is not known
 
-The operator does that by itself after an upgrade. This command is for the way
-back: the API server refuses the definition of the operator before as long as
-stacks are stored in v1alpha2. In this order:
+This also works before this operator is installed. The command reads stacks, the
+ConfigMaps that they refer to, and their objects. It writes nothing, and it reports
+what you are not allowed to read. The exit code is 1 if a stack is rejected.
 
-  1. kubectl llamastack migrate --storage v1alpha1
-     The operator has to run: its webhook converts. It follows the definition,
-     and does not turn it back.
+With --storage, make VERSION the version in which the cluster stores stacks. The
+command rewrites every stored stack in this version, and removes the other version
+from the stored versions in the definition. Only the stored form of the stacks
+changes. Running servers are not affected.
+
+The operator does this itself after an upgrade. Use this command to return to the
+previous operator: the API server rejects the previous operator's definition while
+stacks are stored in v1alpha2. Proceed in this order:
+
+  1. Run kubectl llamastack migrate --storage v1alpha1.
+     The operator must be running, because its webhook converts the stacks. It
+     follows the definition, and does not change the storage version back.
   2. Delete this operator's Deployment, admission policy and validating webhook.
-  3. kubectl replace -f the definition of the operator before, and install it.
+  3. Run kubectl replace -f with the previous operator's definition, and install that
+     operator.
 
-Between the first and the last step apply none of this operator's manifests:
-they make v1alpha2 the stored version again, and the operator migrates to it.
+Do not apply this operator's manifests between the first and the last step. They make
+v1alpha2 the storage version again, and the operator migrates to it.
 
-It may be interrupted and repeated at any time. It takes the rights to get and
-patch the definition and to patch its status, and to list and patch all stacks.
-The exit code is 1 when a stack could not be written, or the cluster did not
-answer: the list of stored versions then stays as it was.`,
-		Example: `  # before and after the operator is replaced: what becomes of the stacks
+You can interrupt and repeat the command at any time. It requires permission to get
+and patch the definition, to patch its status, and to list and patch all stacks. The
+exit code is 1 if a stack could not be written or the cluster did not respond. In both
+cases the list of stored versions does not change.`,
+		Example: `  # show how the stacks change, before or after the operator is replaced
   kubectl llamastack migrate --dry-run
 
-  # of manifests, without a cluster
+  # the same for manifests, without a cluster
   kubectl llamastack migrate --dry-run -f deploy/
 
-  # what would be written, and whether admission lets it pass
+  # show what would be written, and whether admission accepts it
   kubectl llamastack migrate --storage v1alpha1 --dry-run
 
   kubectl llamastack migrate --storage v1alpha1`,
@@ -89,20 +95,31 @@ answer: the list of stored versions then stays as it was.`,
 			return runMigrate(ctx, streams, version, options)
 		},
 	}
-	options.add(command)
-	command.Flags().StringVar(&options.storage, "storage", "", "version to store stacks in: "+strings.Join(versions, " or "))
-	command.Flags().BoolVar(&options.dryRun, "dry-run", false, "change nothing: tell what becomes of the stacks, or with --storage list those to be written, and those that cannot be")
+	options.addFlags(command)
+	return command
+}
+
+// addFlags adds the flags of both modes, and rejects flags of one mode in the other.
+func (o *migrateOptions) addFlags(command *cobra.Command) {
+	o.add(command)
 	flags := command.Flags()
-	flags.StringArrayVarP(&options.files, "filename", "f", nil, "with --dry-run: file or folder with manifests in place of a cluster, - for standard input; may be repeated")
-	flags.StringVarP(&options.namespace, "namespace", "n", "", "with --dry-run: the only namespace to look at, or the one of objects of files that name none")
-	flags.StringVar(&options.operatorConfig, "operator-config", "", "with --dry-run: file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: the cluster's")
-	flags.StringVarP(&options.output, "output", "o", formTable, "with --dry-run: table, json or yaml")
+	flags.StringVar(&o.storage, "storage", "",
+		"version to store stacks in: "+strings.Join(versions, " or "))
+	flags.BoolVar(&o.dryRun, "dry-run", false, "change nothing: show how the stacks change; with "+
+		"--storage, list the stacks that would be written and those that cannot be")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "with --dry-run: file or folder with manifests to read "+
+		"instead of a cluster; - for standard input; may be repeated")
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "with --dry-run: the only namespace to read; for files, "+
+		"the namespace of objects without one")
+	flags.StringVar(&o.operatorConfig, "operator-config", "", "with --dry-run: file with the operator's "+
+		"ConfigMap, "+names.OperatorConfigMap+" (default: the one in the cluster)")
+	flags.StringVarP(&o.output, "output", "o", formTable, "with --dry-run: table, json or yaml")
 	command.MarkFlagsMutuallyExclusive("storage", "filename")
 	command.MarkFlagsMutuallyExclusive("storage", "namespace")
 	command.MarkFlagsMutuallyExclusive("storage", "operator-config")
 	command.MarkFlagsMutuallyExclusive("storage", "output")
-	must(command.RegisterFlagCompletionFunc("storage", cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
-	return command
+	must(command.RegisterFlagCompletionFunc("storage",
+		cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // versions lists the versions of the API.
@@ -110,19 +127,20 @@ var versions = []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Ver
 
 func runMigrate(ctx context.Context, streams Streams, version string, options migrateOptions) error {
 	if options.storage == "" {
-		return errors.New(`required flag(s) "storage" not set; or take --dry-run, which tells what becomes of the stacks`)
+		return errors.New(`required flag(s) "storage" not set; or set --dry-run to show how the stacks change`)
 	}
 	if !slices.Contains(versions, options.storage) {
-		return fmt.Errorf("--storage %q: there is no such version; take %s", options.storage, strings.Join(versions, " or "))
+		return fmt.Errorf("--storage: unknown version %q; use %s", options.storage, strings.Join(versions, " or "))
 	}
 	c, err := options.client(version)
 	if err != nil {
 		return err
 	}
 	p := newPrinter(streams)
-	m := migration.New(c, names.CustomResourceDefinition, migration.Options{Observe: migration.Sparsely(func(now migration.Progress) {
-		p.line("%d of %d stacks", now.Migrated+now.Failed, now.Objects)
-	})})
+	m := migration.New(c, names.CustomResourceDefinition,
+		migration.Options{Observe: migration.Sparsely(func(now migration.Progress) {
+			p.line("%d of %d stacks", now.Migrated+now.Failed, now.Objects)
+		})})
 	if options.dryRun {
 		return tryMigration(ctx, streams, p, m, options.storage)
 	}
@@ -140,7 +158,7 @@ func runSurvey(ctx context.Context, stdin io.Reader, streams Streams, version st
 		return err
 	}
 	for _, text := range found.Unseen {
-		p.warning("not seen: " + text)
+		p.warning("not read: " + text)
 	}
 	var page bytes.Buffer
 	err = found.write(&page, options.output)
@@ -173,7 +191,7 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 		err = v.survey(ctx, o.namespace)
 	}
 	if _, said := errors.AsType[*rejection](err); err != nil && !said {
-		err = &rejection{problems: []string{err.Error()}, summary: "nothing is known of the cluster"}
+		err = &rejection{problems: []string{err.Error()}, summary: "the cluster could not be read"}
 	}
 	return v.found, err
 }
@@ -187,7 +205,8 @@ func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.
 	for _, stack := range stacks {
 		fmt.Fprintln(streams.Out, stack)
 	}
-	p.note(fmt.Sprintf("%d stacks would be stored in %s where they are not yet; nothing was changed", len(stacks), storage))
+	p.note(fmt.Sprintf("%d stacks would be stored in %s unless they already are; nothing was "+
+		"changed", len(stacks), storage))
 	return unmigrated(result)
 }
 
@@ -198,21 +217,22 @@ func migrate(ctx context.Context, p printer, m *migration.Migrator, storage stri
 		return interrupted(err)
 	}
 	if changed {
-		p.line("the storage version is %s now", storage)
+		p.line("the storage version is now %s", storage)
 	}
 	result, err := m.Run(ctx)
 	for range maxRuns {
 		if !errors.Is(err, migration.ErrChanged) {
 			break
 		}
-		p.note("the definition changed meanwhile; once more")
+		p.note("the definition changed during the migration; starting again")
 		result, err = m.Run(ctx)
 	}
 	if err != nil {
 		return interrupted(err)
 	}
 	if result.Version != storage {
-		return &rejection{summary: fmt.Sprintf("somebody made %s the storage version again meanwhile", result.Version)}
+		return &rejection{summary: fmt.Sprintf("another client changed the storage version back to %s during the "+
+			"migration", result.Version)}
 	}
 	if err := unmigrated(result); err != nil {
 		return err
@@ -228,12 +248,13 @@ func unmigrated(result migration.Result) error {
 	}
 	return &rejection{
 		problems: result.FailedObjects(),
-		summary: fmt.Sprintf("%d of %d stacks cannot be written; the list of stored versions stays as it is until they are",
+		summary: fmt.Sprintf("%d of %d stacks cannot be written; the list of stored versions does not change until they are",
 			result.Failed, result.Objects),
 	}
 }
 
 // interrupted returns the error for a run that did not finish.
 func interrupted(err error) error {
-	return &rejection{problems: []string{err.Error()}, summary: "not done; what is written stays, and the same command goes on"}
+	return &rejection{problems: []string{err.Error()}, summary: "not finished; stacks that are already written stay in " +
+		"the new version; run the same command again to continue"}
 }

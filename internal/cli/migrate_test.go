@@ -47,7 +47,7 @@ func TestMigrateBack(t *testing.T) {
 	webhook.Down.Store(true)
 	got = migrate(1, "--storage", "v1alpha1")
 	contains(t, got.err, "conversion webhook for llamastack.io/v1alpha2, Kind=LlamaStackDistribution failed")
-	contains(t, got.err, "the same command goes on")
+	contains(t, got.err, "run the same command again to continue")
 	webhook.Down.Store(false)
 
 	got = migrate(0, "--storage", "v1alpha1")
@@ -85,11 +85,17 @@ func TestMigrateCommandLine(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no version":        {nil, `required flag(s) "storage" not set`},
-		"no such version":   {[]string{"--storage", "v1"}, `--storage "v1": there is no such version; take v1alpha1 or v1alpha2`},
-		"no file":           {[]string{"--storage", "v1alpha1", "--kubeconfig", "/nowhere"}, "read the kubeconfig: stat /nowhere"},
-		"an empty file":     {[]string{"--storage", "v1alpha1", "--kubeconfig", empty}, "read the kubeconfig: "},
-		"no such context":   {[]string{"--storage", "v1alpha1", "--kubeconfig", empty, "--context", "elsewhere"}, `context "elsewhere" does not exist`},
+		"no version":      {nil, `required flag(s) "storage" not set`},
+		"no such version": {[]string{"--storage", "v1"}, `--storage: unknown version "v1"; use v1alpha1 or v1alpha2`},
+		"no file": {
+			[]string{"--storage", "v1alpha1", "--kubeconfig", "/nowhere"},
+			"read the kubeconfig: stat /nowhere",
+		},
+		"an empty file": {[]string{"--storage", "v1alpha1", "--kubeconfig", empty}, "read the kubeconfig: "},
+		"no such context": {
+			[]string{"--storage", "v1alpha1", "--kubeconfig", empty, "--context", "elsewhere"},
+			`context "elsewhere" does not exist`,
+		},
 		"nothing to go by":  {[]string{"--storage", "v1alpha1"}, "read the kubeconfig: "},
 		"an argument first": {[]string{"now", "--storage", "v1alpha1"}, `unknown command "now"`},
 	} {

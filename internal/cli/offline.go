@@ -39,7 +39,7 @@ type outcome struct {
 // labels of images.
 func (m *manifests) offline(s stack) outcome { return m.offlineSince(s, nil) }
 
-// offlineSince is like offline for a stack whose data lies in the given places. Nil means that nothing runs.
+// offlineSince is like offline for a stack whose data is in the given places. Nil means that nothing runs.
 func (m *manifests) offlineSince(s stack, before *retention.Places) outcome {
 	var found outcome
 	if s.decoded {
@@ -81,7 +81,9 @@ func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
 	found.notes = append(found.notes, externalNotes(built.External())...)
 	if image, ok := m.unreadImage(&s.object.Spec); ok {
 		found.notes = append(found.notes, fmt.Sprintf(
-			"the labels of image %q are not read here; in a cluster the configuration and the release that they tell go first", image))
+			"this command does not read the labels of image %q; in a cluster, the configuration and the release in its labels "+
+				"take precedence",
+			image))
 	}
 }
 
@@ -91,19 +93,21 @@ func externalNotes(providers []render.ExternalProvider) []string {
 	var notes []string
 	for i := range providers {
 		one := &providers[i]
-		notes = append(notes, fmt.Sprintf("%s: image %q is not read here; in a cluster its label %s, or the pod when it starts, tells type and module of %q, "+
-			"and whether it is one of the API that it is listed under; the pod then checks whether its package fits the server",
+		notes = append(notes, fmt.Sprintf("%s: this command does not read image %q; in a cluster, the operator reads its "+
+			"label %s, or the pod reads the image when it starts; this determines the type and the module of %q, and whether "+
+			"it serves the API that it is listed under; the pod then checks whether its package fits the server",
 			one.Path, one.Image, externalprovider.Label, one.ID))
 	}
 	return notes
 }
 
-// leftOut reports whether a path is, contains or lies in a value that was left out. Such a value already has an error.
+// leftOut reports whether a path is, contains or is part of a value that was left out. Such a value already has an
+// error.
 func (s *stack) leftOut(path string) bool {
 	return slices.ContainsFunc(s.unfit, func(unfit string) bool { return within(path, unfit) || within(unfit, path) })
 }
 
-// within reports whether path is the path other or lies below it.
+// within reports whether path is the path other or a path below it.
 func within(path, other string) bool {
 	rest, ok := strings.CutPrefix(path, other)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
@@ -153,7 +157,8 @@ func (o *outcome) warn(findings []stackconfig.Finding) {
 func cluster(config operatorconfig.Config) render.Cluster {
 	return render.Cluster{
 		NetworkPolicies: config.Features.NetworkPolicies, Ingress: render.Ingress(config.Ingress),
-		Gateway: (*render.Gateway)(config.Gateway), HTTPRoutes: config.Gateway != nil, BackendTLSPolicies: config.Gateway != nil,
+		Gateway: (*render.Gateway)(config.Gateway), HTTPRoutes: config.Gateway != nil,
+		BackendTLSPolicies: config.Gateway != nil,
 	}
 }
 
@@ -173,7 +178,9 @@ func (m *manifests) build(
 }
 
 // input returns the input for the plan of a stack.
-func (m *manifests) input(object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places) (plan.Input, error) {
+func (m *manifests) input(
+	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places,
+) (plan.Input, error) {
 	var input plan.Input
 	spec := &object.Spec
 	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
@@ -220,8 +227,8 @@ func (m *manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 		if object.Spec.Distribution.Name != "" {
 			path = "spec.distribution.name"
 		}
-		return nil, fmt.Errorf("%s: %q: the base configuration of an image is not known here; "+
-			"give one with spec.baseConfig and its ConfigMap in a file, or use overrideConfig; see docs/configuration.md",
+		return nil, fmt.Errorf("%s: %q: this command does not read the base configuration of an image; set spec.baseConfig "+
+			"and pass its ConfigMap in a file, or use overrideConfig; see docs/configuration.md",
 			path, resolved.Image)
 	}
 	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
@@ -235,7 +242,8 @@ func (m *manifests) override(object *v1alpha2.LlamaStackDistribution) (*plan.Ove
 		if _, err := m.configMap(cmp.Or(use.Namespace, object.Namespace), path, use.Name); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%s: ConfigMap %q of namespace %q may not be read: its annotation %s does not name %q",
+		return nil, fmt.Errorf("%s: the stack may not use ConfigMap %q of namespace %q: add to its annotation %s the "+
+			"namespace %q",
 			path, use.Name, use.Namespace, names.AnnotationAllowNamespaces, object.Namespace)
 	}
 	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
@@ -262,7 +270,8 @@ func (m *manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 		return nil, fmt.Errorf("%s.configMapName: ConfigMap %q of namespace %q does not exist", path, name, namespace)
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s.configMapName: ConfigMap %q of namespace %q is in none of the files; add it with another --filename",
+		return nil, fmt.Errorf("%s.configMapName: the files do not contain ConfigMap %q of namespace %q; add it with "+
+			"another --filename",
 			path, name, namespace)
 	}
 	return configMap, nil

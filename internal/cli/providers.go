@@ -27,18 +27,19 @@ func newProvidersCommand(streams Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "providers [TYPE]",
 		Short: "List the provider types of a server release, or the keys of one",
-		Long: `List the provider types of a server release: what fields endpoint and apiKey
-become, and which other keys a type needs. With a type, bare or full, every key of
-its settings: its type, whether it is required or secret, its default.`,
+		Long: `List the provider types of a server release. The list shows the keys that the fields
+endpoint and apiKey set, and the other keys that a type requires. With a type, in its
+short or full form, list every key of its settings: the type of the key, whether it is
+required or secret, and its default.`,
 		Example: `  kubectl llamastack providers --api inference
 
-  # every key of one type, as an older release reads it
+  # list every key of one type in an older release
   kubectl llamastack providers vllm --release 0.3`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runProviders(streams.Out, options, args) },
 	}
 	command.Flags().StringVar(&options.release, "release", release.DefaultLine(), "the server release, for example 0.7 or 0.7.3")
-	command.Flags().StringVar(&options.api, "api", "", "only types of this API, for example inference or vectorIo")
+	command.Flags().StringVar(&options.api, "api", "", "API of the types to list, for example inference or vectorIo")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	completeReleases(command, "release")
 	return command
@@ -101,7 +102,8 @@ func runProviders(out io.Writer, options providersOptions, args []string) error 
 
 // chosenAPIs returns the requested API, or all APIs with providers.
 func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
-	apis := slices.DeleteFunc(slices.Clone(rel.APIs()), func(name string) bool { return len(rel.ProviderTypes(name)) == 0 })
+	apis := slices.DeleteFunc(slices.Clone(rel.APIs()),
+		func(name string) bool { return len(rel.ProviderTypes(name)) == 0 })
 	if asked == "" {
 		return apis, nil
 	}
@@ -109,7 +111,7 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 	if slices.Contains(apis, name) {
 		return []string{name}, nil
 	}
-	remedy := "it has " + strings.Join(camelCased(apis), ", ")
+	remedy := "use one of " + strings.Join(camelCased(apis), ", ")
 	if nearest := suggest.Nearest(name, apis); nearest != "" {
 		remedy = fmt.Sprintf("did you mean %q?", draft.APIField(nearest))
 	}
@@ -185,7 +187,8 @@ func describe(kind *provider.Type) providerType {
 			continue
 		}
 		row := providerKey{
-			Key: key.Name, Aliases: key.Aliases, Type: key.Type.String(), Required: key.Required, Secret: key.Secret, Supplied: supplied[key.Name],
+			Key: key.Name, Aliases: key.Aliases, Type: key.Type.String(), Required: key.Required, Secret: key.Secret,
+			Supplied: supplied[key.Name],
 		}
 		if !key.Required && !key.Secret {
 			row.Default = key.Default
@@ -205,7 +208,7 @@ func note(kind *provider.Type) string {
 	case kind.Deprecated != "":
 		return "deprecated: " + kind.Deprecated
 	case kind.EndpointIgnored:
-		return "calls the public service, whatever its endpoint"
+		return "calls the public service and ignores its endpoint"
 	default:
 		return ""
 	}
@@ -228,7 +231,10 @@ func writeKeys(page *bytes.Buffer, types []providerType) {
 		}
 		head := [][]string{{"API:", kind.API}, {"Type:", kind.Type}}
 		for _, fact := range [][]string{
-			{"endpoint is:", kind.Endpoint}, {"apiKey is:", kind.Credential}, {"Needs the APIs:", strings.Join(kind.Needs, ", ")}, {"Note:", kind.Note},
+			{"endpoint is:", kind.Endpoint},
+			{"apiKey is:", kind.Credential},
+			{"Needs the APIs:", strings.Join(kind.Needs, ", ")},
+			{"Note:", kind.Note},
 		} {
 			if fact[1] != "" {
 				head = append(head, fact)

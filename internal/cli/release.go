@@ -9,8 +9,8 @@ import (
 // withRelease returns a copy of the stack with another release.
 func withRelease(object *v1alpha2.LlamaStackDistribution, release string) (*v1alpha2.LlamaStackDistribution, error) {
 	if object.Spec.Distribution.Name == "" {
-		return nil, fmt.Errorf("spec.distribution.image: %q: the release is that of the image; "+
-			"another one takes another image, or a distribution by its name", object.Spec.Distribution.Image)
+		return nil, fmt.Errorf("spec.distribution.image: %q: the image determines the release; to use another release, set "+
+			"another image or spec.distribution.name", object.Spec.Distribution.Image)
 	}
 	changed := object.DeepCopy()
 	changed.Spec.Distribution.Version = release
@@ -25,7 +25,7 @@ func (m *manifests) runOn(release string) error {
 		}
 		changed, err := withRelease(m.stacks[i].object, release)
 		if err != nil {
-			return &rejection{problems: []string{m.stacks[i].title() + ": " + err.Error()}, summary: "nothing rendered"}
+			return &rejection{problems: []string{m.stacks[i].title() + ": " + err.Error()}, summary: "nothing was rendered"}
 		}
 		m.stacks[i].object = changed
 	}

@@ -35,28 +35,27 @@ func newRenderCommand(streams Streams) *cobra.Command {
 	options := renderOptions{}
 	command := &cobra.Command{
 		Use:   "render -f FILE",
-		Short: "Print every object the operator would apply, or just the server's config.yaml",
-		Long: `Print what the operator would apply for each LlamaStackDistribution in the
-files: every object, the server's config.yaml, or its environment. ConfigMaps in
-the files are used where a stack refers to them; Secrets are never needed, and
-never printed.`,
-		Example: `  # every object, as YAML
+		Short: "Print every object that the operator would apply, or only the server's config.yaml",
+		Long: `Print what the operator would apply for each LlamaStackDistribution in the files:
+every object, the server's config.yaml, or its environment. If a stack refers to a
+ConfigMap, the command reads it from the files. It never needs or prints Secrets.`,
+		Example: `  # print every object as YAML
   kubectl llamastack render -f stack.yaml
 
-  # just the configuration the server starts with
+  # print only the configuration that the server starts with
   kubectl llamastack render -f stack.yaml -o config
 
-  # a stack whose base configuration is in a ConfigMap
+  # print a stack whose base configuration is in a ConfigMap
   kubectl llamastack render -f stack.yaml -f base-configmap.yaml
 
-  # each key of the configuration, and which field of the spec or what else wrote it
+  # print each key of the configuration, with the field of the spec or other source that set it
   kubectl llamastack render -f stack.yaml --explain
 
-  # with the images that the cluster's operator puts in place of its own
+  # use the images with which the operator of a cluster replaces the default ones
   kubectl get configmap llama-stack-operator-config -n llama-stack-k8s-operator-system -o yaml > operator.yaml
   kubectl llamastack render -f stack.yaml --operator-config operator.yaml
 
-  # what another release of the server would get
+  # print the configuration for another release of the server
   kubectl llamastack render -f stack.yaml -o config --release 0.8`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -65,9 +64,10 @@ never printed.`,
 	}
 	options.addFlags(command)
 	command.Flags().StringVarP(&options.output, "output", "o", "",
-		"what to print: objects, config or env, objects unless given; with --explain: table, json or yaml, table unless given")
-	command.Flags().StringVar(&options.release, "release", "", "render as if the stacks asked for this server release, for example 0.8")
-	command.Flags().BoolVar(&options.explain, "explain", false, "print each key of the configuration with where it comes from")
+		"what to print: objects, config or env (default: objects); with --explain: table, json or yaml (default: table)")
+	command.Flags().StringVar(&options.release, "release", "", "server release to render the stacks for instead of "+
+		"their own, for example 0.8")
+	command.Flags().BoolVar(&options.explain, "explain", false, "print each key of the configuration with its source")
 	completeReleases(command, "release")
 	return command
 }
@@ -109,7 +109,7 @@ func (o renderOptions) writer() (func(*bytes.Buffer, stack, *plan.Plan) error, e
 	}
 	write, ok := outputs[cmp.Or(o.output, "objects")]
 	if !ok {
-		return nil, fmt.Errorf("--output: %q is none of objects, config, env", o.output)
+		return nil, fmt.Errorf("--output: %q is not a valid format; use one of objects, config, env", o.output)
 	}
 	return write, nil
 }
@@ -127,7 +127,7 @@ func (m *manifests) offlineAll(p printer) ([]outcome, error) {
 		outcomes = append(outcomes, found)
 	}
 	if len(problems) > 0 {
-		return nil, &rejection{problems: problems, summary: "nothing rendered"}
+		return nil, &rejection{problems: problems, summary: "nothing was rendered"}
 	}
 	return outcomes, nil
 }
@@ -170,7 +170,7 @@ func emptyValues(derived []secretvalue.Derived) map[string][]byte {
 
 // commentDerived writes a comment about the source of each value that is left empty.
 func commentDerived(page *bytes.Buffer, derived []secretvalue.Derived) {
-	page.WriteString("# The values are left out here; the operator takes them from\n")
+	page.WriteString("# The values are left out. The operator reads them from:\n")
 	for _, value := range derived {
 		fmt.Fprintf(page, "#   %s: Secret %q, key %q (%s)\n", value.Key, value.Secret, value.SecretKey, value.FieldPath)
 	}
@@ -181,9 +181,11 @@ func writeConfig(page *bytes.Buffer, s stack, built *plan.Plan) error {
 	case len(built.Config) > 0:
 		page.Write(built.Config)
 	case built.ConfigMapName != "":
-		fmt.Fprintf(page, "# %s: ConfigMap %q is used as it is; nothing is generated.\n", s.object.Name, built.ConfigMapName)
+		fmt.Fprintf(page, "# %s: the server uses ConfigMap %q unchanged; the operator generates no "+
+			"configuration.\n", s.object.Name, built.ConfigMapName)
 	default:
-		fmt.Fprintf(page, "# %s: the image's own configuration runs unchanged; nothing is generated.\n", s.object.Name)
+		fmt.Fprintf(page, "# %s: the server uses the configuration of its image unchanged; the operator generates no "+
+			"configuration.\n", s.object.Name)
 	}
 	return nil
 }

@@ -23,12 +23,13 @@ type Streams struct {
 func NewCommand(streams Streams, version string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-llamastack",
-		Short: "Look at what the Llama Stack operator makes of a manifest, without a cluster",
-		Long: `Look at what the Llama Stack operator makes of a LlamaStackDistribution
-without a cluster: the same code that runs in the operator reads your files.
-One verb works on a cluster, migrate, and two on images, image and bundle.
+		Short: "Show what the Llama Stack operator does with a manifest, without a cluster",
+		Long: `Show what the Llama Stack operator does with a LlamaStackDistribution, without a
+cluster. The commands run the operator's own code on your files. Only the command
+migrate works on a cluster. The commands image and bundle work on images.
 
-Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack.yaml`,
+If kubectl-llamastack is on the PATH, it is also a kubectl plugin:
+kubectl llamastack render -f stack.yaml`,
 		Version:       versionOr(version),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -36,7 +37,8 @@ Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams), newUpgradeCheckCommand(streams),
+	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams),
+		newUpgradeCheckCommand(streams),
 		newConvertCommand(streams), newImageCommand(streams), newBundleCommand(streams),
 		newMigrateCommand(streams, root.Version))
 	return root
@@ -72,7 +74,8 @@ func versionOr(version string) string {
 
 // completeReleases completes a flag with the known release lines.
 func completeReleases(command *cobra.Command, flag string) {
-	must(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(release.Lines(), cobra.ShellCompDirectiveNoFileComp)))
+	must(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(release.Lines(),
+		cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // must panics on errors about flags that the lines above declare.

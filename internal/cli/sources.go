@@ -25,10 +25,11 @@ type sources struct {
 
 func (s *sources) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVarP(&s.files, "filename", "f", nil, "file or folder with manifests, - for standard input; may be repeated")
-	flags.StringVarP(&s.namespace, "namespace", "n", defaultNamespace, "namespace of objects that name none")
+	flags.StringArrayVarP(&s.files, "filename", "f", nil, "file or folder with manifests; - for standard input; may be "+
+		"repeated")
+	flags.StringVarP(&s.namespace, "namespace", "n", defaultNamespace, "namespace of objects without one")
 	flags.StringVar(&s.operatorConfig, "operator-config", "",
-		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose images and features are used as in its cluster")
+		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose images and features apply as in the cluster")
 	must(command.MarkFlagRequired("filename"))
 }
 
@@ -71,7 +72,10 @@ func configOf(configMap *corev1.ConfigMap, path string, p printer) (operatorconf
 		}
 	}
 	if len(problems) > 0 {
-		return operatorconfig.Config{}, &rejection{problems: problems, summary: "the operator would keep what these keys said before, which is not known here"}
+		return operatorconfig.Config{}, &rejection{
+			problems: problems,
+			summary:  "the operator would keep the previous values of these keys, which this command cannot read",
+		}
 	}
 	return config, nil
 }
@@ -85,14 +89,17 @@ func findOperatorConfig(path string, stdin io.Reader) (*corev1.ConfigMap, error)
 	for _, doc := range documents {
 		switch {
 		case doc.Data == nil && !doc.Listed:
-			return nil, &rejection{problems: []string{doc.File + ": " + doc.Problem}, summary: "the operator's ConfigMap cannot be read"}
+			return nil, &rejection{
+				problems: []string{doc.File + ": " + doc.Problem},
+				summary:  "the operator's ConfigMap cannot be read",
+			}
 		case doc.Meta.Kind != "ConfigMap" || doc.Meta.APIVersion != "v1":
 			continue
 		}
 		configMap := &corev1.ConfigMap{}
 		if err := json.Unmarshal(doc.Data, configMap); err != nil {
 			return nil, &rejection{
-				problems: []string{doc.File + ": is no ConfigMap: its data must be text; quote numbers and booleans"},
+				problems: []string{doc.File + ": is not a valid ConfigMap: its data must be strings; quote numbers and booleans"},
 				summary:  "the operator's ConfigMap cannot be read",
 			}
 		}
@@ -100,12 +107,12 @@ func findOperatorConfig(path string, stdin io.Reader) (*corev1.ConfigMap, error)
 			continue
 		}
 		if found != nil {
-			return nil, fmt.Errorf("%s has two ConfigMaps %q", path, names.OperatorConfigMap)
+			return nil, fmt.Errorf("%s contains two ConfigMaps named %q", path, names.OperatorConfigMap)
 		}
 		found = configMap
 	}
 	if found == nil {
-		return nil, fmt.Errorf("%s has no ConfigMap %q", path, names.OperatorConfigMap)
+		return nil, fmt.Errorf("%s does not contain ConfigMap %q", path, names.OperatorConfigMap)
 	}
 	return found, nil
 }

@@ -32,11 +32,11 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 	for name, tc := range map[string]struct{ spec, image, note string }{
 		"name": {
 			"{distribution: {name: starter}, " + vllm + "}", "mirror.example.com/starter:0.7.1",
-			`note: -: demo: the labels of image "mirror.example.com/starter:0.7.1" are not read here`,
+			`note: -: demo: this command does not read the labels of image "mirror.example.com/starter:0.7.1"`,
 		},
 		"name and version": {
 			`{distribution: {name: starter, version: "0.8"}, ` + vllm + "}", "mirror.example.com/starter:0.8.0",
-			`the labels of image "mirror.example.com/starter:0.8.0" are not read here`,
+			`this command does not read the labels of image "mirror.example.com/starter:0.8.0"`,
 		},
 		"name without a configuration to make": {"{distribution: {name: starter}}", "mirror.example.com/starter:0.7.1", ""},
 		"added name":                           {"{distribution: {name: team}}", "mirror.example.com/team:0.7.3", ""},
@@ -50,7 +50,7 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 				t.Fatalf("exit code %d\n%s", got.code, got.err)
 			}
 			contains(t, got.out, "image: "+tc.image+"\n")
-			if strings.Contains(got.err, "are not read here") != (tc.note != "") {
+			if strings.Contains(got.err, "does not read the labels") != (tc.note != "") {
 				t.Errorf("told:\n%s", got.err)
 			}
 			contains(t, got.err, tc.note)
@@ -60,9 +60,11 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 	if checked.code != 1 {
 		t.Errorf("exit code %d, want 1", checked.code)
 	}
-	contains(t, checked.err, `spec.distribution.name: "mirror.example.com/team:0.7.3": the base configuration of an image is not known here`)
-	upgraded := run(t, stack("{distribution: {name: starter}, "+vllm+"}"), "upgrade-check", "-f", "-", "--to", "0.8", "--operator-config", file)
-	if words := fields(t, upgraded.out, "image"); words[1] != "mirror.example.com/starter:0.7.1" || words[2] != "mirror.example.com/starter:0.8.0" {
+	contains(t, checked.err, `spec.distribution.name: "mirror.example.com/team:0.7.3": this command does not read the base configuration of an image`)
+	upgraded := run(t, stack("{distribution: {name: starter}, "+vllm+"}"), "upgrade-check", "-f", "-", "--to", "0.8",
+		"--operator-config", file)
+	if words := fields(t, upgraded.out, "image"); words[1] != "mirror.example.com/starter:0.7.1" ||
+		words[2] != "mirror.example.com/starter:0.8.0" {
 		t.Errorf("the images are %q", words)
 	}
 }
@@ -76,7 +78,8 @@ func TestBounds(t *testing.T) {
 		t.Errorf("exit code %d, want 1", got.code)
 	}
 	contains(t, got.err, `spec.distribution: the image "`, `is not from quay.io/team`, "spec.workload.overrides.podTemplate: is not allowed in this namespace")
-	if got := run(t, strings.Replace(bounded, "team-a", "team-b", 1), "validate", "-f", "-", "--operator-config", file); got.code != 0 {
+	if got := run(t, strings.Replace(bounded, "team-a", "team-b", 1), "validate", "-f", "-", "--operator-config",
+		file); got.code != 0 {
 		t.Errorf("another namespace: exit code %d\n%s", got.code, got.err)
 	}
 }
@@ -86,10 +89,10 @@ func TestOperatorConfigRefuses(t *testing.T) {
 	bad := operatorConfig(t, "  image-overrides: |\n    starter: 'no image'\n    starter@9.9: a:1\n  registries: 'readLabels: perhaps'\n")
 	got := run(t, valid, "render", "-f", "-", "--operator-config", bad)
 	if got.code != 1 || got.out != "" {
-		t.Errorf("exit code %d, want 1, with nothing rendered:\n%s", got.code, got.out)
+		t.Errorf("exit code %d, want 1, with nothing was rendered:\n%s", got.code, got.out)
 	}
 	contains(t, got.err, bad+`: llama-stack-operator-config: image-overrides[starter]: `, `image-overrides[starter@9.9]: version "9.9"`,
-		"registries.readLabels: line 1: must be true or false", "the operator would keep what these keys said before, which is not known here")
+		"registries.readLabels: line 1: must be true or false", "the operator would keep the previous values of these keys, which this command cannot read")
 
 	unread := operatorConfig(t, "  image-override: 'starter: a:1'\n")
 	got = run(t, valid, "validate", "-f", "-", "--operator-config", unread)
@@ -103,14 +106,17 @@ func TestOperatorConfigRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, content := range map[string]string{empty: "kind: ConfigMap\n", twice: string(data) + "---\n" + string(data)} {
+	for file, content := range map[string]string{
+		empty: "kind: ConfigMap\n",
+		twice: string(data) + "---\n" + string(data),
+	} {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for file, want := range map[string]string{
-		empty:          empty + ` has no ConfigMap "llama-stack-operator-config"`,
-		twice:          twice + ` has two ConfigMaps "llama-stack-operator-config"`,
+		empty:          empty + ` does not contain ConfigMap "llama-stack-operator-config"`,
+		twice:          twice + ` contains two ConfigMaps named "llama-stack-operator-config"`,
 		"nowhere.yaml": "nowhere.yaml",
 	} {
 		got := run(t, valid, "render", "-f", "-", "--operator-config", file)

@@ -24,7 +24,7 @@ func checkForm(form string) error {
 	case formTable, formJSON, formYAML:
 		return nil
 	default:
-		return fmt.Errorf("--output: %q is none of %s, %s, %s", form, formTable, formJSON, formYAML)
+		return fmt.Errorf("--output: %q is not a valid format; use one of %s, %s, %s", form, formTable, formJSON, formYAML)
 	}
 }
 

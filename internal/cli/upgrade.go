@@ -23,16 +23,16 @@ func newUpgradeCheckCommand(streams Streams) *cobra.Command {
 	options := upgradeOptions{}
 	command := &cobra.Command{
 		Use:   "upgrade-check -f FILE --to RELEASE",
-		Short: "Show what another server release would change, refuse or ignore",
-		Long: `Generate the configuration of each LlamaStackDistribution for the release it
-asks for and for another one, and show what differs: the image, the environment,
-providers and keys of the configuration. What the other release refuses is named
-with the field and the remedy, and so is what it would ignore, and which data that
-clients stored it would leave behind. The exit code is 1 when a stack would not
-boot.`,
+		Short: "Show what another server release would change, reject or ignore",
+		Long: `Generate the configuration of each LlamaStackDistribution for its own release and for
+another one, and show the differences in the image, the environment, the providers and
+the keys of the configuration. The command lists the settings that the other release
+rejects, with the field and the remedy. It also lists the settings that the other
+release ignores, and the stored data that it would leave behind. The exit code is 1 if
+a stack would not start.`,
 		Example: `  kubectl llamastack upgrade-check -f stack.yaml --to 0.8
 
-  # for a pipeline
+  # use it in a pipeline
   kubectl get llsd my-stack -o yaml | kubectl llamastack upgrade-check -f - --to 0.8 -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -40,8 +40,9 @@ boot.`,
 		},
 	}
 	options.addFlags(command)
-	command.Flags().StringVar(&options.to, "to", "", "the server release to look at, for example 0.8 or 0.7.3")
-	command.Flags().StringVar(&options.from, "from", "", "the release to compare with; the one that the stack asks for unless given")
+	command.Flags().StringVar(&options.to, "to", "", "server release to check, for example 0.8 or 0.7.3")
+	command.Flags().StringVar(&options.from, "from", "", "server release to compare with (default: the release of the "+
+		"stack)")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	must(command.MarkFlagRequired("to"))
 	completeReleases(command, "to")
@@ -91,7 +92,8 @@ func runUpgradeCheck(stdin io.Reader, streams Streams, options upgradeOptions) e
 		_, err = page.WriteTo(streams.Out)
 	}
 	if err == nil && wrong > 0 {
-		err = &rejection{summary: fmt.Sprintf("%d of %d would not boot on release %s", wrong, len(upgrades), options.to)}
+		err = &rejection{summary: fmt.Sprintf("%d of %d stacks would not start on release "+
+			"%s", wrong, len(upgrades), options.to)}
 	}
 	return err
 }
@@ -146,9 +148,9 @@ func writeUpgrades(page *bytes.Buffer, upgrades []upgrade) {
 }
 
 func (u upgrade) write(page *bytes.Buffer) {
-	verdict := "boots"
+	verdict := "starts"
 	if !u.Boots {
-		verdict = "would not boot"
+		verdict = "would not start"
 	}
 	fmt.Fprintf(page, "%s: %s to %s: %s\n", u.Stack, dash(u.From), u.To, verdict)
 	rows := [][]string{}

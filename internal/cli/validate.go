@@ -18,21 +18,22 @@ func newValidateCommand(streams Streams) *cobra.Command {
 	options := validateOptions{}
 	command := &cobra.Command{
 		Use:   "validate -f FILE",
-		Short: "Check manifests as the operator would, with field paths",
-		Long: `Check every LlamaStackDistribution in the files as admission and the operator
-would: its fields, its references among each other, and the configuration it
-gives against the server release that reads it. Errors name the field, the value
-and the remedy. The exit code is 1 when there is an error.
+		Short: "Check manifests as the operator does, and report field paths",
+		Long: `Check every LlamaStackDistribution in the files as admission and the operator do:
+its fields, the references between them, and the generated configuration against the
+server release that reads it. Errors contain the field, the value and the remedy. The
+exit code is 1 if a manifest has an error.
 
-With --previous, the manifests as they run, it also tells which data that clients
-stored the change leaves behind, and how to take it along or bring it back. What
-nothing brings back is an error until an annotation of the stack accepts it.`,
+With --previous, which names the manifests of the running stacks, the command also
+reports the stored data that the change leaves behind, and how to migrate or recover
+it. Data that cannot be recovered is an error until an annotation of the stack accepts
+its loss.`,
 		Example: `  kubectl llamastack validate -f stack.yaml
 
-  # every manifest of a folder, warnings being errors
+  # check every manifest in a folder, and treat warnings as errors
   kubectl llamastack validate --strict -f deploy/
 
-  # what a change of the spec leaves behind
+  # show the data that a change of the spec leaves behind
   kubectl get llsd my-stack -o yaml | kubectl llamastack validate -f stack.yaml --previous -`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -40,9 +41,10 @@ nothing brings back is an error until an annotation of the stack accepts it.`,
 		},
 	}
 	options.addFlags(command)
-	command.Flags().BoolVar(&options.strict, "strict", false, "take warnings for errors")
+	command.Flags().BoolVar(&options.strict, "strict", false, "treat warnings as errors")
 	command.Flags().StringVar(&options.previous, "previous", "",
-		"file or folder with the manifests of what runs, - for standard input: data that the change leaves behind is told")
+		"file or folder with the manifests of the running stacks, to report data that the change leaves behind; - for "+
+			"standard input")
 	return command
 }
 
@@ -67,7 +69,7 @@ func runValidate(stdin io.Reader, streams Streams, options validateOptions) erro
 		}
 	}
 	if wrong > 0 {
-		return &rejection{summary: fmt.Sprintf("%d of %d invalid", wrong, len(found.stacks))}
+		return &rejection{summary: fmt.Sprintf("%d of %d stacks are invalid", wrong, len(found.stacks))}
 	}
 	return nil
 }

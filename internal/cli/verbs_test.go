@@ -83,7 +83,7 @@ func TestProvidersRefuses(t *testing.T) {
 		{[]string{"vllm", "--api", "safety"}, `has no provider type "vllm"; see kubectl llamastack providers --release 0.7`},
 		{[]string{"--api", "messages"}, `has no API "messages" with providers; release 0.8 is the first that has it`},
 		{[]string{"--release", "9.9"}, `--release: unknown server release "9.9"; known release lines: 0.2`},
-		{[]string{"-o", "xml"}, `--output: "xml" is none of table, json, yaml`},
+		{[]string{"-o", "xml"}, `--output: "xml" is not a valid format; use one of table, json, yaml`},
 	} {
 		got := run(t, "", append([]string{"providers"}, tc.args...)...)
 		if got.code != 2 || got.out != "" {
@@ -103,7 +103,8 @@ func TestRenderExplain(t *testing.T) {
 		t.Errorf("the model is shown as %q", line)
 	}
 	var values []struct{ Path, Value, Origin string }
-	if err := json.Unmarshal([]byte(run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "json").out), &values); err != nil {
+	if err := json.Unmarshal([]byte(run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "json").out),
+		&values); err != nil {
 		t.Fatal(err)
 	}
 	config := run(t, stack(simple), "render", "-f", "-", "-o", "config").out
@@ -119,7 +120,8 @@ func TestRenderExplain(t *testing.T) {
 		t.Errorf("--explain -o config: exit code %d, want 2", wrong.code)
 	}
 	// Nothing is generated, so there is nothing to explain.
-	contains(t, run(t, stack("{distribution: {name: starter}}"), "render", "-f", "-", "--explain").out, "nothing is generated")
+	contains(t, run(t, stack("{distribution: {name: starter}}"), "render", "-f", "-", "--explain").out,
+		"generates no configuration")
 }
 
 func TestRenderRelease(t *testing.T) {
@@ -138,7 +140,7 @@ func TestRenderRelease(t *testing.T) {
 	if image.code != 1 {
 		t.Errorf("an image by another release: exit code %d, want 1", image.code)
 	}
-	contains(t, image.err, `spec.distribution.image: "example.com/a:1": the release is that of the image`)
+	contains(t, image.err, `spec.distribution.image: "example.com/a:1": the image determines the release`)
 }
 
 // A note reports the model name that clients have to send if it differs from the spec. upgrade-check reports that
@@ -148,21 +150,22 @@ func TestPublicModels(t *testing.T) {
   resources: {models: [llama, {name: fast, providerModelId: meta/llama-70b}]}}`
 	for _, verb := range []string{"render", "validate"} {
 		contains(t, run(t, stack(spec), verb, "-f", "-").err,
-			`note: -: demo: spec.resources.models[0]: clients call this model "vllm/llama"`,
-			`note: -: demo: spec.resources.models[1]: clients call this model "vllm/meta/llama-70b"`,
-			`spec.resources.models[1].name: the server release 0.7 drops this name because of providerModelId`)
+			`note: -: demo: spec.resources.models[0]: the name of this model for clients is "vllm/llama"`,
+			`note: -: demo: spec.resources.models[1]: the name of this model for clients is "vllm/meta/llama-70b"`,
+			`spec.resources.models[1].name: the server release 0.7 ignores this name because providerModelId is set`)
 	}
 	got := run(t, stack(spec), "upgrade-check", "-f", "-", "--to", "1.0")
-	if words := fields(t, got.out, "spec.resources.models[1]"); !slices.Equal(words, []string{"spec.resources.models[1]", "for", "clients", "vllm/meta/llama-70b", "vllm/fast"}) {
+	if words := fields(t, got.out, "spec.resources.models[1]"); !slices.Equal(words,
+		[]string{"spec.resources.models[1]", "for", "clients", "vllm/meta/llama-70b", "vllm/fast"}) {
 		t.Errorf("the change is shown as %q", words)
 	}
 }
 
 // A note reports what only the image of an external provider contains, and when it is read.
 func TestExternalProviders(t *testing.T) {
-	const note = `externalProviders.inference[0]: image "r/a:1" is not read here; in a cluster its label io.llamastack.provider, ` +
-		`or the pod when it starts, tells type and module of "openai", and whether it is one of the API that it is listed under; ` +
-		`the pod then checks whether its package fits the server`
+	const note = `externalProviders.inference[0]: this command does not read image "r/a:1"; in a cluster, the operator reads its label ` +
+		`io.llamastack.provider, or the pod reads the image when it starts; this determines the type and the module of "openai", ` +
+		`and whether it serves the API that it is listed under; the pod then checks whether its package fits the server`
 	const external = `externalProviders: {inference: [{providerId: openai, image: "r/a:1", config: {a: 1}}]}`
 	for _, verb := range []string{"render", "validate"} {
 		got := run(t, stack("{distribution: {name: starter}, "+external+"}"), verb, "-f", "-")
@@ -170,7 +173,7 @@ func TestExternalProviders(t *testing.T) {
 			t.Errorf("%s: exit code %d", verb, got.code)
 		}
 		contains(t, got.err, "note: -: demo: spec."+note,
-			`warning: -: demo: spec.externalProviders.inference[0].providerId: the external provider "openai" takes the place of the configuration's own, remote::openai`)
+			`warning: -: demo: spec.externalProviders.inference[0].providerId: the external provider "openai" replaces the configuration's own provider of type remote::openai`)
 	}
 	older := strings.Replace(stack("{server: {distribution: {name: starter}, "+external+"}}"), "v1alpha2", "v1alpha1", 1)
 	contains(t, run(t, older, "validate", "-f", "-").err, "note: -: demo: spec.server."+note)
@@ -190,25 +193,27 @@ func TestUpgradeCheck(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("exit code %d\n%s%s", got.code, got.out, got.err)
 	}
-	contains(t, got.out, "demo: "+line+" to "+match.Release.Version+": boots")
+	contains(t, got.out, "demo: "+line+" to "+match.Release.Version+": starts")
 	if words := fields(t, got.out, "image"); words[2] != "docker.io/ogxai/distribution-starter:"+match.Release.Version {
 		t.Errorf("the image is shown as %q", words)
 	}
-	same := run(t, stack(simple), "upgrade-check", "-f", "-", "--from", match.Release.Version, "--to", match.Release.Version, "-o", "json")
+	same := run(t, stack(simple), "upgrade-check", "-f", "-", "--from", match.Release.Version, "--to",
+		match.Release.Version, "-o", "json")
 	var upgrades []struct {
 		Stack   string
 		Boots   bool
 		Changes []any
 	}
-	if err := json.Unmarshal([]byte(same.out), &upgrades); err != nil || len(upgrades) != 1 || !upgrades[0].Boots || len(upgrades[0].Changes) > 0 {
+	if err := json.Unmarshal([]byte(same.out), &upgrades); err != nil || len(upgrades) != 1 || !upgrades[0].Boots ||
+		len(upgrades[0].Changes) > 0 {
 		t.Errorf("a release beside itself: %v, %s", err, same.out)
 	}
 	unknown := run(t, stack(simple), "upgrade-check", "-f", "-", "--to", "9.9")
 	if unknown.code != 1 {
 		t.Errorf("exit code %d, want 1", unknown.code)
 	}
-	contains(t, unknown.out, "would not boot", "refused", `"9.9"`)
-	contains(t, unknown.err, "1 of 1 would not boot on release 9.9")
+	contains(t, unknown.out, "would not start", "refused", `"9.9"`)
+	contains(t, unknown.err, "1 of 1 stacks would not start on release 9.9")
 }
 
 // TestDocumentation compares docs/cli.md with the actual commands and flags.

@@ -160,7 +160,8 @@ func TestAutoscalerWithoutMetrics(t *testing.T) {
 	eventually(t, func() error {
 		stack := &v1alpha2.LlamaStackDistribution{}
 		b.get(t, "my", stack)
-		if stack.Status.Phase != v1alpha2.PhaseReady || meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded) != nil {
+		if stack.Status.Phase != v1alpha2.PhaseReady || meta.FindStatusCondition(stack.Status.Conditions,
+			v1alpha2.ConditionDegraded) != nil {
 			return fmt.Errorf("phase %s, conditions %+v", stack.Status.Phase, stack.Status.Conditions)
 		}
 		return nil

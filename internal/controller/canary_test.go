@@ -89,7 +89,8 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	// A server prints the values that it rejects, and a kubelet prints the answers of registries.
 	said := "ValidationError: [input_value='" + canary + "']\n" + canary + "Error: " + canary
 	set := b.replicaSet(t, "good", appsv1.ReplicaSetStatus{})
-	states := container("i", waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com"), terminated(0, "Completed", said))
+	states := container("i", waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com"),
+		terminated(0, "Completed", said))
 	states.InitContainerStatuses = inits(set, map[string]corev1.ContainerState{
 		"external-provider-custom": waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com: unauthorized"),
 	})

@@ -28,13 +28,15 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 		return nil, nil
 	}
 	var events corev1.EventList
-	if err := r.cache.List(ctx, &events, client.InNamespace(claim.Namespace), client.MatchingFields{fieldClaim: claim.Name}); err != nil {
+	if err := r.cache.List(ctx, &events, client.InNamespace(claim.Namespace),
+		client.MatchingFields{fieldClaim: claim.Name}); err != nil {
 		return nil, fmt.Errorf("list cached events: %w", err)
 	}
 	var last *corev1.Event
 	for i := range events.Items {
 		event := &events.Items[i]
-		if event.InvolvedObject.UID == claim.UID && isTrouble(event) && (last == nil || lastSeen(event).After(lastSeen(last))) {
+		if event.InvolvedObject.UID == claim.UID && isTrouble(event) &&
+			(last == nil || lastSeen(event).After(lastSeen(last))) {
 			last = event
 		}
 	}
@@ -73,6 +75,9 @@ func byClaim() handler.EventHandler {
 		if !ok {
 			return nil
 		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: event.InvolvedObject.Namespace, Name: stack}}}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{
+			Namespace: event.InvolvedObject.Namespace,
+			Name:      stack,
+		}}}
 	})
 }

@@ -53,7 +53,8 @@ func TestIngress(t *testing.T) {
 		t.Errorf("host %q, want %q: without a name it would answer for every stack", got, host)
 	}
 	b.routeURL(t, "my", "http://"+host)
-	if note := b.told(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, host) || !strings.Contains(note, "set hostname") {
+	if note := b.told(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, host) ||
+		!strings.Contains(note, "set hostname") {
 		t.Errorf("note %q", note)
 	}
 	annotated := ingress.DeepCopy()
@@ -152,7 +153,8 @@ func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
 // gatewayDefinition returns the Gateway API's own definition of a kind, by its plural.
 func gatewayDefinition(t *testing.T, plural string) *unstructured.Unstructured {
 	t.Helper()
-	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}",
+		"sigs.k8s.io/gateway-api").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +214,10 @@ func (b *bench) answered(t *testing.T, route *unstructured.Unstructured, by, con
 	b.get(t, route.GetName(), route)
 	answer := map[string]any{
 		"controllerName": "example.com/gateways", "routerName": "default",
-		"parentRef": map[string]any{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public", "namespace": "gateways"},
+		"parentRef": map[string]any{
+			"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public",
+			"namespace": "gateways",
+		},
 		"conditions": []any{map[string]any{
 			"type": condition, "status": is, "reason": reason, "message": message, "lastTransitionTime": "2026-01-01T00:00:00Z",
 		}},

@@ -23,7 +23,8 @@ type imageTag struct {
 
 // follows reports whether the pods have to run the image that the tag refers to.
 func follows(stack *stack, image *resolvedImage) bool {
-	return stack.Spec.Distribution.ImageUpdates == v1alpha2.ImageUpdatesFollow && !strings.Contains(image.distribution.Image, "@")
+	return stack.Spec.Distribution.ImageUpdates == v1alpha2.ImageUpdatesFollow &&
+		!strings.Contains(image.distribution.Image, "@")
 }
 
 // keepDigest keeps the digest that the pods run, even if the tag moves.
@@ -42,7 +43,8 @@ func (r *Reconciler) compareTag(
 	if image.from == v1alpha2.ImageFromCatalogue && running.Distribution.Image == image.distribution.Image {
 		labels.keepDigest(running.Distribution)
 	}
-	if !image.config.Registries.ReadLabels || strings.Contains(image.distribution.Image, "@") || labels.digest == "" && !following {
+	if !image.config.Registries.ReadLabels || strings.Contains(image.distribution.Image, "@") || labels.digest == "" &&
+		!following {
 		r.pool.Forget(keyOf(stack))
 		r.pool.Unwatch(keyOf(stack))
 		labels.tag.stale = withoutComparison(stack, image)
@@ -102,7 +104,8 @@ func waitForTag(image string) error {
 // toldBefore returns the tag's state from the status, for an operator that has not asked the registry since it started.
 func toldBefore(stack *stack, labels *imageLabels) imageTag {
 	var told imageTag
-	if in := stack.Status.ResolvedDistribution; in != nil && in.Image == labels.distribution.Image && in.Digest == labels.digest {
+	if in := stack.Status.ResolvedDistribution; in != nil && in.Image == labels.distribution.Image &&
+		in.Digest == labels.digest {
 		told.moved = in.TagDigest
 	}
 	for _, condition := range stack.Status.Conditions {

@@ -45,7 +45,8 @@ func (b *bench) stale(t *testing.T, message string) {
 		switch got := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded); {
 		case message == "" && got != nil:
 			return fmt.Errorf("condition %+v, want none", got)
-		case message != "" && (got == nil || got.Reason != v1alpha2.ReasonBaseConfigStale || !strings.Contains(got.Message, message)):
+		case message != "" && (got == nil || got.Reason != v1alpha2.ReasonBaseConfigStale ||
+			!strings.Contains(got.Message, message)):
 			return fmt.Errorf("condition %+v, want %q", got, message)
 		}
 		return nil

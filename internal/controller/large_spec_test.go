@@ -24,14 +24,15 @@ func TestSpecBecomesTooLarge(t *testing.T) {
 	b.get(t, "my", before)
 
 	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
-		text, err := json.Marshal(map[string]any{"server": map[string]any{"cors": strings.Repeat("x", validate.MaxSpecBytes)}})
+		text, err := json.Marshal(map[string]any{"server": map[string]any{"cors": strings.Repeat("x",
+			validate.MaxSpecBytes)}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		stack.Spec.Settings = &apiextensionsv1.JSON{Raw: text}
 	})
 	got := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonInvalidSpec)
-	if want := "bytes of JSON are more than the 262144 that a spec may have: put what is long into a ConfigMap"; !strings.Contains(got.Message, want) {
+	if want := "bytes of JSON exceed the limit of 262144 for a spec: move long parts to a ConfigMap"; !strings.Contains(got.Message, want) {
 		t.Errorf("message %q, want %q in it", got.Message, want)
 	}
 	after := &appsv1.Deployment{}

@@ -25,8 +25,11 @@ import (
 // CustomResourceDefinition.
 func mirrorKinds() map[string]schema.GroupVersionKind {
 	return map[string]schema.GroupVersionKind{
-		"imagedigestmirrorsets.config.openshift.io":        {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
-		"imagetagmirrorsets.config.openshift.io":           {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindTag},
+		"imagedigestmirrorsets.config.openshift.io": {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
+		"imagetagmirrorsets.config.openshift.io": {
+			Group: "config.openshift.io", Version: "v1",
+			Kind: mirror.KindTag,
+		},
 		"imagecontentsourcepolicies.operator.openshift.io": {Group: "operator.openshift.io", Version: "v1alpha1", Kind: mirror.KindPolicy},
 	}
 }
@@ -121,7 +124,10 @@ func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[stri
 			continue
 		}
 		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+		object.SetGroupVersionKind(schema.GroupVersionKind{
+			Group: "apiextensions.k8s.io", Version: "v1",
+			Kind: "CustomResourceDefinition",
+		})
 		informer, err := definition.GetInformer(ctx, object)
 		if err == nil {
 			_, err = informer.AddEventHandler(definitionHandler(func() { go m.comes(ctx, kind) }, func() { m.goes(ctx, kind) }))
@@ -135,10 +141,11 @@ func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[stri
 
 // comes waits until the kind is served, and then watches it.
 func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
-	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true, func(context.Context) (bool, error) {
-		_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-		return err == nil, nil
-	})
+	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true,
+		func(context.Context) (bool, error) {
+			_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+			return err == nil, nil
+		})
 	if err == nil {
 		err = m.watch(ctx, kind)
 	}

@@ -48,7 +48,8 @@ func (b *bench) serves(t *testing.T, spec string) {
 func (b *bench) tries(t *testing.T) []corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
-	if err := b.List(t.Context(), &pods, client.InNamespace(b.namespace), client.MatchingLabels(names.PreflightSelector("my"))); err != nil {
+	if err := b.List(t.Context(), &pods, client.InNamespace(b.namespace),
+		client.MatchingLabels(names.PreflightSelector("my"))); err != nil {
 		t.Fatal(err)
 	}
 	return pods.Items
@@ -76,7 +77,10 @@ func (b *bench) noTry(t *testing.T) {
 		if pods := b.tries(t); len(pods) > 0 {
 			return fmt.Errorf("pod %s is left", pods[0].Name)
 		}
-		for _, list := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.SecretList{}, &networkingv1.NetworkPolicyList{}} {
+		for _, list := range []client.ObjectList{
+			&corev1.ConfigMapList{}, &corev1.SecretList{},
+			&networkingv1.NetworkPolicyList{},
+		} {
 			if err := b.List(t.Context(), list, client.InNamespace(b.namespace)); err != nil {
 				return err
 			}
@@ -139,7 +143,10 @@ func isReady() corev1.PodStatus {
 			{Type: corev1.ContainersReady, Status: corev1.ConditionTrue},
 			{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "ReadinessGatesNotReady"},
 		},
-		ContainerStatuses: []corev1.ContainerStatus{{Name: "llama-stack", Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}},
+		ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "llama-stack", Ready: true,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		}},
 	}
 }
 
@@ -156,7 +163,8 @@ func (b *bench) untouched(t *testing.T, before *appsv1.Deployment) {
 	t.Helper()
 	now := &appsv1.Deployment{}
 	b.get(t, "my", now)
-	if now.UID != before.UID || now.Generation != before.Generation || now.Annotations[names.AnnotationRendered] != before.Annotations[names.AnnotationRendered] {
+	if now.UID != before.UID || now.Generation != before.Generation ||
+		now.Annotations[names.AnnotationRendered] != before.Annotations[names.AnnotationRendered] {
 		t.Errorf("the Deployment was written to: generation %d, was %d", now.Generation, before.Generation)
 	}
 }
@@ -205,7 +213,8 @@ func TestPreflight(t *testing.T) {
 		t.Errorf("note %q", note)
 	}
 	b.place(t, pod)
-	b.kubelet(t, pod, container("i", corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, corev1.ContainerState{}))
+	b.kubelet(t, pod, container("i", corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		corev1.ContainerState{}))
 	b.settled(t, b.namespace)
 	b.untouched(t, before)
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -254,7 +263,10 @@ func TestPreflightFails(t *testing.T) {
 			b.kubelet(t, pod, tc.pod)
 			want := fmt.Sprintf("Pod %q tries the change and does not become ready: %s. The running pods stay as they are; "+
 				"change the spec or an object that it refers to, or delete the pod to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
-			for _, condition := range []string{v1alpha2.ConditionDeploymentUpdated, v1alpha2.ConditionReady, v1alpha2.ConditionStalled} {
+			for _, condition := range []string{
+				v1alpha2.ConditionDeploymentUpdated, v1alpha2.ConditionReady,
+				v1alpha2.ConditionStalled,
+			} {
 				eventually(t, func() error { return b.says(t, "my", condition, v1alpha2.ReasonPreflightFailed, want) })
 			}
 			seen := b.picture(t, "my")
@@ -313,7 +325,10 @@ func TestPreflightHindered(t *testing.T) {
 	}
 	b.shows(t, "my", picture{v1alpha2.PhasePending, b.picture(t, "my").Conditions, kstatus.InProgressStatus})
 
-	evicted := corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory", StartTime: new(metav1.Now())}
+	evicted := corev1.PodStatus{
+		Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory",
+		StartTime: new(metav1.Now()),
+	}
 	b.kubelet(t, pod, evicted)
 	eventually(t, func() error {
 		return b.says(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("Pod %[1]q tries the change and does not become ready: "+
@@ -439,7 +454,8 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {s
 	}
 	eventually(t, func() error { // the running one, and the previous one
 		var configs corev1.ConfigMapList
-		if err := b.List(t.Context(), &configs, client.InNamespace(b.namespace), client.MatchingLabels(names.ConfigLabels("my", names.ConfigKindGenerated))); err != nil {
+		if err := b.List(t.Context(), &configs, client.InNamespace(b.namespace),
+			client.MatchingLabels(names.ConfigLabels("my", names.ConfigKindGenerated))); err != nil {
 			return err
 		}
 		if len(configs.Items) > 2 {

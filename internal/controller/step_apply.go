@@ -56,7 +56,8 @@ func (r *Reconciler) apply(
 	r.applyDependents(ctx, owner, own, &done)
 	for _, one := range done.objects {
 		if one.Outcome == apply.Adopted {
-			report.normalEvent(v1alpha2.EventAdopted, fmt.Sprintf("Adopted %s %q, which had no controller", one.Kind.Kind, one.Object.GetName()))
+			report.normalEvent(v1alpha2.EventAdopted, fmt.Sprintf("Adopted %s %q, which had no controller", one.Kind.Kind,
+				one.Object.GetName()))
 		}
 		if one.Kind.Kind != kindDeployment {
 			continue
@@ -140,7 +141,8 @@ func (r *Reconciler) reclaimTemplate(ctx context.Context, own *owned) error {
 	}
 	desired := &own.desired[own.deployment()]
 	var err error
-	*desired, err = r.applier.Reclaim(ctx, *desired, []any{"spec", "template"}, []any{"metadata", "annotations", names.AnnotationInputs})
+	*desired, err = r.applier.Reclaim(ctx, *desired, []any{"spec", "template"},
+		[]any{"metadata", "annotations", names.AnnotationInputs})
 	return err
 }
 
@@ -161,7 +163,8 @@ func (r *Reconciler) transferReplicas(ctx context.Context, stack *stack, workloa
 		least = max(least, *live.Spec.Replicas)
 	}
 	return r.applier.Transfer(ctx, desired, names.TransferManager,
-		appsv1ac.Deployment(live.Name, live.Namespace).WithUID(live.UID).WithSpec(appsv1ac.DeploymentSpec().WithReplicas(least)),
+		appsv1ac.Deployment(live.Name,
+			live.Namespace).WithUID(live.UID).WithSpec(appsv1ac.DeploymentSpec().WithReplicas(least)),
 		"spec", "replicas")
 }
 

@@ -37,7 +37,8 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 		return nil
 	}
 	var stacks v1alpha2.LlamaStackDistributionList
-	if err := r.cache.List(ctx, &stacks, client.InNamespace(stack.Namespace), client.UnsafeDisableDeepCopy); err != nil { // read-only
+	// read-only
+	if err := r.cache.List(ctx, &stacks, client.InNamespace(stack.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the stacks of namespace %q: %w", stack.Namespace, err)
 	}
 	older := 0

@@ -44,7 +44,8 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 		failure.Reason, failure.Message = v1alpha2.ReasonExposureNotAccepted, status.NotAccepted(live)
 		policy, gateway := liveOf(render.BackendTLSPolicyKind, objects), made.input.Cluster.Gateway
 		if failure.Message == "" && policy != nil && gateway != nil {
-			failure.Message = status.PolicyNotAccepted(policy, types.NamespacedName{Namespace: gateway.Namespace, Name: gateway.Name})
+			failure.Message = status.PolicyNotAccepted(policy,
+				types.NamespacedName{Namespace: gateway.Namespace, Name: gateway.Name})
 		}
 		if failure.Message == "" {
 			report.markTrue(v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied,
@@ -59,7 +60,8 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 // cannot be read. The objects that expose the stack then stay as they are.
 func keepExposed(stack *stack, report *report) {
 	before := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionExposed)
-	if networking := stack.Spec.Networking; networking == nil || networking.Expose == nil || string(networking.Expose.Raw) == "false" {
+	if networking := stack.Spec.Networking; networking == nil || networking.Expose == nil ||
+		string(networking.Expose.Raw) == "false" {
 		return
 	}
 	if before != nil && before.Status == metav1.ConditionTrue {

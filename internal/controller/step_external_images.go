@@ -82,7 +82,8 @@ func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (m
 	outcomes, ended := r.pool.ReadProviders(target)
 	if !ended {
 		return nil, &status.Failure{
-			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonReadingExternalProviders, Unknown: true, Retry: status.OnReferenceChange,
+			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonReadingExternalProviders, Unknown: true,
+			Retry:   status.OnReferenceChange,
 			Message: "Reading the labels of " + count(len(target.Images), "image") + " of external providers",
 		}
 	}

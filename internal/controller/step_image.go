@@ -36,7 +36,10 @@ func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.R
 	if err != nil {
 		return resolvedImage{}, err
 	}
-	found := resolvedImage{config: config, overrides: newOverrides(r.relatedImages, config), from: v1alpha2.ImageFromCatalogue}
+	found := resolvedImage{
+		config: config, overrides: newOverrides(r.relatedImages, config),
+		from: v1alpha2.ImageFromCatalogue,
+	}
 	asked := stack.Spec.Distribution
 	current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil)
 	recorded, wasRecorded := answeredImage(stack, running)
@@ -55,7 +58,8 @@ func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.R
 		}
 	default:
 		if release, ok := r.releaseOfVolume(ctx, stack); ok && asked.Version == "" {
-			if older, olderErr := distribution.Resolve(asked.Name, "", release, nil); olderErr == nil && older.Image != current.Image {
+			if older, olderErr := distribution.Resolve(asked.Name, "", release, nil); olderErr == nil &&
+				older.Image != current.Image {
 				current, err = older, nil
 				images[asked.Name] = older.Image
 			}

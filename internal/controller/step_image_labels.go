@@ -102,7 +102,9 @@ func wantsLabelledBase(stack *stack) bool {
 
 // recordedLabels uses the result of an earlier read of the image for this stack. It returns false if the image has to
 // be read.
-func (r *Reconciler) recordedLabels(ctx context.Context, stack *stack, running *rollout.Record, labels *imageLabels) (bool, error) {
+func (r *Reconciler) recordedLabels(
+	ctx context.Context, stack *stack, running *rollout.Record, labels *imageLabels,
+) (bool, error) {
 	asked, found := stack.Spec.Distribution, running.Distribution
 	if found.Image != labels.distribution.Image || found.Name != asked.Name || found.Version != asked.Version {
 		return false, nil
@@ -140,7 +142,8 @@ func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.
 		return nil
 	}
 	return &status.Failure{
-		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigRequired, Retry: status.OnReferenceChange,
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigRequired,
+		Retry: status.OnReferenceChange,
 		Message: fmt.Sprintf("The configuration of image %q is unknown, and the operator does not read images "+
 			"(registries.readLabels in its configuration); set spec.baseConfig", image.Image),
 	}
@@ -167,8 +170,9 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 		return nil
 	}
 	return &status.Failure{
-		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: registry.Transient(err),
-		Retry: status.OnReferenceChange, Err: err,
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
+		Unknown: registry.Transient(err),
+		Retry:   status.OnReferenceChange, Err: err,
 		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. %s; to use another base, set spec.baseConfig", truncateMessage(err.Error()), whenRead(err)),
 	}
 }
@@ -214,7 +218,8 @@ func imageDecides(image *distribution.Resolved, err error) string {
 
 func registryOptions(registries operatorconfig.Registries, identities registry.Identities) registry.Options {
 	return registry.Options{
-		Allow: registries.Allow, Insecure: registries.Insecure, Rewrite: registries.Rewrite, CheckInterval: registries.CheckInterval,
+		Allow: registries.Allow, Insecure: registries.Insecure, Rewrite: registries.Rewrite,
+		CheckInterval: registries.CheckInterval,
 		CloudIdentity: registries.CloudIdentity, Identities: identities,
 	}
 }

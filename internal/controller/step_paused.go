@@ -33,7 +33,8 @@ func (r *Reconciler) paused(
 	}
 	condition := pausedCondition(workload.deployment != nil, decision)
 	return decision, &status.Failure{
-		Condition: condition.Type, Reason: condition.Reason, Message: condition.Message, Unknown: true, Retry: status.OnReferenceChange,
+		Condition: condition.Type, Reason: condition.Reason, Message: condition.Message, Unknown: true,
+		Retry: status.OnReferenceChange,
 	}
 }
 

@@ -20,7 +20,8 @@ func TestPausedStack(t *testing.T) {
 	)
 	paused := func(what string) *status.Failure {
 		return &status.Failure{
-			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDeploymentPaused, Unknown: true, Retry: status.OnReferenceChange,
+			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDeploymentPaused, Unknown: true,
+			Retry: status.OnReferenceChange,
 			Message: `The stack is paused: while its annotation llamastack.io/paused is "true", the operator writes only the status` + what +
 				". Remove the annotation to continue",
 		}
@@ -50,7 +51,8 @@ func TestPausedStack(t *testing.T) {
 			}
 			if tc.storage != "" {
 				f.create(t, &corev1.PersistentVolumeClaim{
-					ObjectMeta: child(own, names.PersistentVolumeClaim("my")), Status: corev1.PersistentVolumeClaimStatus{Phase: tc.storage},
+					ObjectMeta: child(own, names.PersistentVolumeClaim("my")),
+					Status:     corev1.PersistentVolumeClaimStatus{Phase: tc.storage},
 				})
 			}
 			own.Annotations = map[string]string{names.AnnotationPaused: tc.annotation}

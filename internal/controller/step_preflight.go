@@ -55,7 +55,8 @@ func (r *Reconciler) preflight(
 	if i < 0 {
 		return r.startPreflight(ctx, stack, workload, made, own, name, report)
 	}
-	return r.judgePreflight(&tried[i], externalProviders(made.input.Intent, made.plan, made.input.Packages), dropOthers, report)
+	return r.judgePreflight(&tried[i], externalProviders(made.input.Intent, made.plan, made.input.Packages), dropOthers,
+		report)
 }
 
 // tried returns the stack's preflight pods.
@@ -227,7 +228,9 @@ func (r *Reconciler) judgePreflight(
 }
 
 // replacePreflight deletes a lost pod after a while, so that another one can replace it once it is gone.
-func (r *Reconciler) replacePreflight(pod *corev1.Pod, why string, dropOthers func(name string) error, report *report) error {
+func (r *Reconciler) replacePreflight(
+	pod *corev1.Pod, why string, dropOthers func(name string) error, report *report,
+) error {
 	if again := status.StartOf(pod).Add(preflightRetry); r.now().Before(again) {
 		report.requeue(again)
 		return preflightFailed(pod.Name, why, "another pod replaces it", status.OnReferenceChange)

@@ -25,7 +25,8 @@ func (r *Reconciler) retention(stack *stack, made *plan.Plan, decision rollout.D
 	leaves = made.Rendered.Record.Left
 	told := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDataLeftBehind)
 	if told == nil || told.Message != inItsWords(stack, leftMessage(leaves)) {
-		r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventDataLeftBehind, eventAction, "%s", inItsWords(stack, leftNote(leaves)))
+		r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventDataLeftBehind, eventAction, "%s",
+			inItsWords(stack, leftNote(leaves)))
 	}
 	return leaves, nil
 }

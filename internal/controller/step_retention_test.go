@@ -22,14 +22,17 @@ func TestRetentionOfData(t *testing.T) {
 		newer    = `{distribution: {name: starter, version: "0.7"}, workload: {storage: {size: 1Gi}}}`
 
 		left = "spec.storage.kv: the data of batches, prompts, registry, vector_io/faiss, vector_io/sqlite-vec stays in " +
-			"the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim my-pvc, and Redis at redis:6379 starts without it"
-		lost = "spec.distribution: release 0.7 does not start on what vector_io/faiss keeps under release 0.3, and nothing converts it: " +
+			"the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim my-pvc, and is missing from Redis at redis:6379"
+		lost = "spec.distribution: release 0.7 does not start with the data that vector_io/faiss stores under release 0.3, and no tool converts this data: " +
 			"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
-			"then accept that what is left is lost with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
+			"then accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
 			"The running pods stay as they are"
 	)
 	waits := func(message string) *status.Failure {
-		return &status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDataLossNotAccepted, Message: message}
+		return &status.Failure{
+			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDataLossNotAccepted,
+			Message: message,
+		}
 	}
 	for name, tc := range map[string]struct {
 		runs, spec string
@@ -39,14 +42,17 @@ func TestRetentionOfData(t *testing.T) {
 		event      string
 		failure    *status.Failure
 	}{
-		"nothing runs":      {spec: onRedis},
-		"nothing is lost":   {runs: onVolume, spec: strings.Replace(onVolume, "workload", "disabled: [eval], workload", 1)},
-		"nothing changes":   {runs: onRedis, spec: onRedis},
-		"left behind":       {runs: onVolume, spec: onRedis, left: left, event: "Warning DataLeftBehind " + left},
-		"told before":       {runs: onVolume, spec: onRedis, told: true, left: left},
-		"lost for good":     {runs: older, spec: newer, failure: waits(lost)},
-		"another is named":  {runs: older, spec: newer, accepts: "faiss", failure: waits(lost + `; the annotation llamastack.io/accept-data-loss says "faiss", which nothing that is lost is called: write "vector_io/faiss"`)},
-		"accepted for good": {runs: older, spec: newer, accepts: "registry, vector_io/faiss", left: lost[:60], event: "Warning DataLeftBehind " + lost[:60]},
+		"nothing runs":     {spec: onRedis},
+		"nothing is lost":  {runs: onVolume, spec: strings.Replace(onVolume, "workload", "disabled: [eval], workload", 1)},
+		"nothing changes":  {runs: onRedis, spec: onRedis},
+		"left behind":      {runs: onVolume, spec: onRedis, left: left, event: "Warning DataLeftBehind " + left},
+		"told before":      {runs: onVolume, spec: onRedis, told: true, left: left},
+		"lost for good":    {runs: older, spec: newer, failure: waits(lost)},
+		"another is named": {runs: older, spec: newer, accepts: "faiss", failure: waits(lost + `; the annotation llamastack.io/accept-data-loss contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`)},
+		"accepted for good": {
+			runs: older, spec: newer, accepts: "registry, vector_io/faiss", left: lost[:60],
+			event: "Warning DataLeftBehind " + lost[:60],
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
@@ -64,7 +70,10 @@ func TestRetentionOfData(t *testing.T) {
 					t.Fatal(err)
 				}
 				<-f.recorder.Events
-				own.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionDataLeftBehind, Message: leftMessage(told.leaves)}}
+				own.Status.Conditions = []metav1.Condition{{
+					Type:    v1alpha2.ConditionDataLeftBehind,
+					Message: leftMessage(told.leaves),
+				}}
 			}
 			s, err := f.until(t, own, "retention")
 			checkFailure(t, err, tc.failure)

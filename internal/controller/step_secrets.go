@@ -31,7 +31,8 @@ func (r *Reconciler) readSecrets(
 ) (secrets, error) {
 	uses := wishes.Secrets
 	if len(uses) == 0 {
-		report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced, "The spec does not refer to any Secret")
+		report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced,
+			"The spec does not refer to any Secret")
 		return secrets{}, nil
 	}
 	values, err := resolve.Secrets(ctx, r.direct, resolve.SecretQuery{

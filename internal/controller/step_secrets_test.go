@@ -33,16 +33,23 @@ func TestExpiring(t *testing.T) {
 		message string
 		events  int
 	}{
-		"long before":         {before: 15 * 24 * time.Hour, after: 24 * time.Hour},
-		"from two weeks on":   {before: 14 * 24 * time.Hour, after: 14*24*time.Hour + time.Second, message: warning, events: 1},
-		"told before":         {before: time.Hour, told: "Resolved 1 secret reference" + warning, after: time.Hour + time.Second, message: warning},
+		"long before": {before: 15 * 24 * time.Hour, after: 24 * time.Hour},
+		"from two weeks on": {
+			before: 14 * 24 * time.Hour, after: 14*24*time.Hour + time.Second, message: warning,
+			events: 1,
+		},
+		"told before": {
+			before: time.Hour, told: "Resolved 1 secret reference" + warning,
+			after: time.Hour + time.Second, message: warning,
+		},
 		"in its last moments": {before: 0, after: time.Second, message: warning, events: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := end.Add(-tc.before)
 			use := intent.SecretUse{Secret: "cert", Key: corev1.TLSCertKey, Path: "spec", Purpose: intent.PurposeCertificate}
 			reader := fake.NewClientBuilder().WithObjects(secret).Build()
-			values, err := resolve.Secrets(t.Context(), reader, resolve.SecretQuery{Namespace: "ns", Cache: reader, Uses: []intent.SecretUse{use}, Now: now})
+			values, err := resolve.Secrets(t.Context(), reader,
+				resolve.SecretQuery{Namespace: "ns", Cache: reader, Uses: []intent.SecretUse{use}, Now: now})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +81,10 @@ func TestReadSecrets(t *testing.T) {
 		withTLS     = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
 	)
 	opaque := func(key, value string) *corev1.Secret {
-		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "creds"}, Data: map[string][]byte{key: []byte(value)}}
+		return &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "creds"},
+			Data:       map[string][]byte{key: []byte(value)},
+		}
 	}
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	pair := func(end time.Time) *corev1.Secret {
@@ -110,12 +120,12 @@ func TestReadSecrets(t *testing.T) {
 		},
 		"a number for a text": {
 			spec: withSecret, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would take it for one and refuse it; ` +
+			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would convert it to one and reject it; ` +
 				`use another value. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
 		},
 		"a number for a setting that takes text": {
 			spec: withSetting, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would take it for one and refuse it; ` +
+			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would convert it to one and reject it; ` +
 				`use another value. Referenced by: spec.secretEnv[OIDC].secretKeyRef`,
 		},
 		"certificate": {
@@ -146,7 +156,8 @@ func TestReadSecrets(t *testing.T) {
 			var want *status.Failure
 			if tc.reason != "" {
 				want = &status.Failure{
-					Condition: v1alpha2.ConditionSecretsResolved, Reason: tc.reason, Message: tc.message, Retry: status.OnReferenceChange,
+					Condition: v1alpha2.ConditionSecretsResolved, Reason: tc.reason, Message: tc.message,
+					Retry: status.OnReferenceChange,
 				}
 			}
 			checkFailure(t, err, want)

@@ -57,7 +57,9 @@ func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 // keepSize compares the size in the spec with the request of the claim. The volume may be larger than the request,
 // because a user created it or its provisioner rounds up. The request grows only if the spec asks for more than the
 // volume has, and shrinks only to revert an expansion that did not happen.
-func (o *owned) keepSize(stack *stack, claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim) error {
+func (o *owned) keepSize(
+	stack *stack, claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim,
+) error {
 	requested, has := requestOf(live), live.Status.Capacity[corev1.ResourceStorage]
 	asked := stack.Spec.Workload.Storage.Size != nil
 	switch larger := wanted.Cmp(requested); {
@@ -143,10 +145,12 @@ func (r *Reconciler) applyVolume(ctx context.Context, owner apply.Owner, own *ow
 	}
 	if rejected(err) {
 		own.troubled(&status.Failure{
-			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.Backoff, Err: err,
+			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.Backoff,
+			Err:     err,
 			Message: fmt.Sprintf("PersistentVolumeClaim %q stays as it is, and everything else is applied: %s", live.Name, reasonOf(err)),
 		})
-		applied, err = []apply.Applied{{Kind: claim.Wanted.GroupVersionKind(), Object: claim.Live, Outcome: apply.Unchanged}}, nil
+		applied, err = []apply.Applied{{Kind: claim.Wanted.GroupVersionKind(), Object: claim.Live, Outcome: apply.Unchanged}},
+			nil
 	}
 	return applied, err
 }
@@ -154,7 +158,8 @@ func (r *Reconciler) applyVolume(ctx context.Context, owner apply.Owner, own *ow
 func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err error) *status.Failure {
 	has := requestOf(live)
 	return &status.Failure{
-		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageResizeRefused, Retry: status.Backoff, Err: err,
+		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageResizeRefused, Retry: status.Backoff,
+		Err: err,
 		Message: fmt.Sprintf("PersistentVolumeClaim %q stays at %s and cannot grow to %s: %s. The pods keep their volume; "+
 			"use a storage class that allows expansion, or set spec.workload.storage.size back", live.Name, has.String(), wanted.String(), reasonOf(err)),
 	}
@@ -162,7 +167,9 @@ func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err 
 
 // volumeClaim returns the claim of the stack's data, its requested size and the live claim. They are nil if there is no
 // claim.
-func (o *owned) volumeClaim() (claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim, err error) {
+func (o *owned) volumeClaim() (claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim,
+	err error,
+) {
 	i := slices.IndexFunc(o.desired, func(d apply.Desired) bool { return d.Wanted.GetKind() == kindVolumeClaim })
 	if i < 0 || o.desired[i].Live == nil {
 		return nil, wanted, nil, nil

@@ -14,8 +14,8 @@ type step struct {
 	run       func(context.Context, *Reconciler, *state) error
 }
 
-// steps lists the steps in order. ARCHITECTURE.md explains the order: nothing is written before ownership. Each entry
-// shows the inputs and the results of its step.
+// steps lists the steps in order. docs/development/architecture.md explains the order: nothing is written before
+// ownership. Each entry shows the inputs and the results of its step.
 var steps = []step{
 	{"admit", v1alpha2.ConditionValidationSucceeded, func(_ context.Context, _ *Reconciler, s *state) (err error) {
 		s.intent, err = admit(s.stack, &s.report)

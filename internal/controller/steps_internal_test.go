@@ -14,16 +14,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// TestStepsAreThoseOfThePage checks that the steps of the code are those of ARCHITECTURE.md, in the same order, each in
-// a file of its name. The last one, finish, is not in the variable steps, because it always runs.
+// TestStepsAreThoseOfThePage checks that the steps of the code are those of docs/development/architecture.md, in the
+// same order, each in a file of its name. The last one, finish, is not in the variable steps, because it always runs.
 func TestStepsAreThoseOfThePage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "development", "architecture.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, table, found := strings.Cut(string(page), "\n| step |")
 	if !found {
-		t.Fatal("ARCHITECTURE.md has no table of steps")
+		t.Fatal("docs/development/architecture.md has no table of steps")
 	}
 	table, _, _ = strings.Cut(table, "\n\n")
 	var want []string

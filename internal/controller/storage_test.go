@@ -21,7 +21,8 @@ import (
 func (b *bench) class(t *testing.T, name string, expands bool) string {
 	t.Helper()
 	class := &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: name + "-" + b.namespace}, Provisioner: "example.com/test", AllowVolumeExpansion: &expands,
+		ObjectMeta: metav1.ObjectMeta{Name: name + "-" + b.namespace}, Provisioner: "example.com/test",
+		AllowVolumeExpansion: &expands,
 	}
 	if err := b.Create(t.Context(), class); err != nil {
 		t.Fatal(err)
@@ -171,7 +172,8 @@ func TestVolumeOfAnotherKind(t *testing.T) {
 		replicas++
 		b.respec(t, "my", spec(storage, replicas))
 		want += "a volume cannot change either of them, and the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
-		if got := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageChangeRefused); got.Message != want {
+		if got := b.condition(t, "my", v1alpha2.ConditionStorageReady,
+			v1alpha2.ReasonStorageChangeRefused); got.Message != want {
 			t.Errorf("message %q, want %q", got.Message, want)
 		}
 		b.condition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageChangeRefused)
@@ -209,7 +211,8 @@ func TestVolumeCannotGrow(t *testing.T) {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	b.get(t, "my", after)
-	if *after.Spec.Replicas != 0 || after.Spec.Template.Annotations["llamastack.io/inputs"] != before.Spec.Template.Annotations["llamastack.io/inputs"] {
+	if *after.Spec.Replicas != 0 ||
+		after.Spec.Template.Annotations["llamastack.io/inputs"] != before.Spec.Template.Annotations["llamastack.io/inputs"] {
 		t.Errorf("%d replicas; the rest of the change did not take effect, or the pods changed", *after.Spec.Replicas)
 	}
 	b.respec(t, "my", spec("20Gi", 1))
@@ -227,7 +230,8 @@ func TestServerOfAVolume(t *testing.T) {
 	} {
 		b.create(t, &corev1.PersistentVolumeClaim{
 			ObjectMeta: metav1.ObjectMeta{
-				Name: names.PersistentVolumeClaim(name), Labels: names.Labels(name), Annotations: map[string]string{names.AnnotationRelease: tc.release},
+				Name: names.PersistentVolumeClaim(name), Labels: names.Labels(name),
+				Annotations: map[string]string{names.AnnotationRelease: tc.release},
 			},
 			Spec: corev1.PersistentVolumeClaimSpec{
 				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},

@@ -30,9 +30,13 @@ func (b *bench) revision(t *testing.T, stack, number string, status appsv1.Repli
 	set := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: stack + "-" + number, Labels: labels, Annotations: map[string]string{"deployment.kubernetes.io/revision": number},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment,
+				appsv1.SchemeGroupVersion.WithKind("Deployment"))},
 		},
-		Spec: appsv1.ReplicaSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template, Replicas: deployment.Spec.Replicas},
+		Spec: appsv1.ReplicaSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template,
+			Replicas: deployment.Spec.Replicas,
+		},
 	}
 	b.create(t, set)
 	set.Status = status
@@ -48,7 +52,8 @@ func (b *bench) pod(t *testing.T, set *appsv1.ReplicaSet, status corev1.PodStatu
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: set.Name + "-a", Labels: set.Spec.Template.Labels,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set,
+				appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
 		},
 		Spec: set.Spec.Template.Spec,
 	}
@@ -68,7 +73,10 @@ func (b *bench) progress(t *testing.T, stack, reason string) {
 	patch := client.MergeFrom(deployment.DeepCopy())
 	deployment.Status = appsv1.DeploymentStatus{
 		ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, UnavailableReplicas: 1,
-		Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: reason}},
+		Conditions: []appsv1.DeploymentCondition{{
+			Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue,
+			Reason: reason,
+		}},
 	}
 	if err := b.Status().Patch(t.Context(), deployment, patch); err != nil {
 		t.Fatal(err)
@@ -87,7 +95,10 @@ func waitingFor(reason, message string) corev1.ContainerState {
 }
 
 func terminated(code int32, reason, message string) corev1.ContainerState {
-	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}}
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: code, Reason: reason,
+		Message: message,
+	}}
 }
 
 // TestTroubleOfPods checks that Available names the reason why the pods of a stack do not serve, in the words of the
@@ -136,8 +147,9 @@ func TestTroubleOfPods(t *testing.T) {
 			want: `container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
 		},
 		{
-			name: "unschedulable", pod: &unscheduled, reason: v1alpha2.ReasonRolloutInProgress, phase: v1alpha2.PhaseInitializing,
-			want: `pod "unschedulable-1-a" cannot be scheduled: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.`,
+			name: "unschedulable", pod: &unscheduled, reason: v1alpha2.ReasonRolloutInProgress,
+			phase: v1alpha2.PhaseInitializing,
+			want:  `pod "unschedulable-1-a" cannot be scheduled: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.`,
 		},
 		{
 			name: "quota", set: refused(`pods "quota-1-x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1`),

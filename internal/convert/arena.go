@@ -20,7 +20,7 @@ var arenas = sync.Pool{New: func() any { return &arena{objects: make([]*object, 
 func takeArena() *arena {
 	taken, ok := arenas.Get().(*arena)
 	if !ok {
-		panic("the pool has something else than arenas") // only this package fills the pool
+		panic("the pool contains a value that is not an arena") // only this package fills the pool
 	}
 	return taken
 }

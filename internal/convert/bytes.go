@@ -76,7 +76,8 @@ func parse(data []byte, from *arena) (*object, error) {
 	case o == nil:
 		return nil, errors.New("it is not a JSON object")
 	case r.deepest > maxDepth:
-		return nil, fmt.Errorf("it is nested %d deep, and %d can be converted: make it flatter, or delete it", r.deepest, maxDepth)
+		return nil, fmt.Errorf("it is nested %d levels deep, but at most %d levels can be converted; reduce the nesting, "+
+			"or delete the object", r.deepest, maxDepth)
 	}
 	return o, nil
 }
@@ -84,15 +85,15 @@ func parse(data []byte, from *arena) (*object, error) {
 // check rejects objects that no API server sends.
 func check(o *object) error {
 	if kind := o.get("kind"); !kind.says(v1alpha1.Kind) {
-		return fmt.Errorf("kind %s is not converted here, only %s: correct spec.conversion of its CustomResourceDefinition",
+		return fmt.Errorf("kind %s cannot be converted, only %s; correct spec.conversion of its CustomResourceDefinition",
 			quoted(kind), v1alpha1.Kind)
 	}
 	version := o.get("apiVersion")
 	if known, _ := version.text(); !slices.Contains(Versions, known) {
-		return fmt.Errorf("apiVersion %s is not known: use one of %q", quoted(version), Versions)
+		return fmt.Errorf("unknown apiVersion %s; use one of %q", quoted(version), Versions)
 	}
 	if o.objectAt("metadata") == nil {
-		return errors.New("metadata is missing or no object")
+		return errors.New("metadata is missing or not an object")
 	}
 	return nil
 }

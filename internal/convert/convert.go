@@ -28,8 +28,8 @@ func FromHub(hub map[string]any) map[string]any {
 
 // ErrOmitted means that an object has more fields than v1alpha1 can show and its annotation can hold. Writing the
 // object as v1alpha1 removes these fields. The error stays with the object in v1alpha2 until it is written again.
-var ErrOmitted = errors.New("it had no room for all that v1alpha1 does not show, so that writing the object as v1alpha1 removes that: " +
-	"write the object as v1alpha2")
+var ErrOmitted = errors.New("it could not hold all fields that v1alpha1 does not show, so writing the object as " +
+	"v1alpha1 removes these fields; write the object as v1alpha2")
 
 // DataProblem returns the problem of the conversion-data annotation of an object of either version, or nil. Conversion
 // still accepts the object, and ignores the annotation unless the problem is ErrOmitted. Report the problem to users
@@ -41,7 +41,7 @@ func DataProblem(object map[string]any) error {
 	}
 	carried, err := convert(treeOf(object))
 	if err != nil {
-		return fmt.Errorf("annotation %q is ignored: %w: remove it", names.AnnotationConversionData, err)
+		return fmt.Errorf("annotation %q is ignored: %w; remove the annotation", names.AnnotationConversionData, err)
 	}
 	if carried.Omitted {
 		return fmt.Errorf("annotation %q: %w", names.AnnotationConversionData, ErrOmitted)

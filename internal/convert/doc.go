@@ -2,7 +2,7 @@
 // an object and not on Go types, so that unknown fields and the spelling of numbers are kept.
 //
 // Conversion never fails and loses nothing (decision 0007). A table maps the fields of one version to those of the
-// other. Values that the other version cannot hold are stored in an annotation, and come back if the visible fields
+// other. Values that the other version cannot hold are stored in an annotation. They are restored if the visible fields
 // still agree with them. Because any user can write that annotation, it is ignored unless the values in it fit the
 // types of their version and change no visible field.
 //

@@ -56,8 +56,8 @@ var fields = []field{
 type attribute struct {
 	older      path
 	annotation string
-	// beside is the field that the hub must have for the annotation to have a meaning.
-	beside path
+	// neighbour is the field that the hub must have for the annotation to have a meaning.
+	neighbour path
 	// usual is the value that needs no annotation.
 	usual string
 }
@@ -66,11 +66,11 @@ var attributes = []attribute{
 	{older: split("spec.server.containerSpec.name"), annotation: names.AnnotationContainerName, usual: names.Container},
 	{
 		older:      split("spec.server.userConfig.configMapNamespace"),
-		annotation: names.AnnotationUserConfigNamespace, beside: split("spec.overrideConfig.configMapName"),
+		annotation: names.AnnotationUserConfigNamespace, neighbour: split("spec.overrideConfig.configMapName"),
 	},
 	{
 		older:      split("spec.server.tlsConfig.caBundle.configMapNamespace"),
-		annotation: names.AnnotationCABundleNamespace, beside: split("spec.networking.tls.caBundle.configMapName"),
+		annotation: names.AnnotationCABundleNamespace, neighbour: split("spec.networking.tls.caBundle.configMapName"),
 	},
 }
 

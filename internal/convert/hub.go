@@ -130,5 +130,5 @@ func toOlder(hub *object) *object {
 
 // applies reports whether the hub has the field that the annotation belongs to.
 func (a attribute) applies(hub *object) bool {
-	return a.beside == nil || !hub.lookup(a.beside).isNull()
+	return a.neighbour == nil || !hub.lookup(a.neighbour).isNull()
 }

@@ -19,7 +19,7 @@ func Warnings(older map[string]any) []string {
 		return nil
 	}
 	return []string{strings.Join(olderAutoscaling, ".") +
-		".maxReplicas: less than 1 is no autoscaling: remove autoscaling, or take 1 or more"}
+		".maxReplicas: a value below 1 disables autoscaling; remove autoscaling, or set 1 or more"}
 }
 
 // hubField matches a field of the spec in a message, with the character before it. The prefix `spec.` is optional if

@@ -9,7 +9,7 @@ import (
 // of the type. A test compares them with the data of the releases.
 var regionKeys = map[string]string{"bedrock": "region_name", "oci": "oci_region"}
 
-// moved lists the fields that are beside settings in v1alpha1.
+// moved lists the fields that are next to settings in v1alpha1.
 var moved = []string{"region", "deploymentName", "config"}
 
 // providersToHub converts the providers of one API, which is a single provider or a list. A value without moved fields
@@ -35,7 +35,7 @@ func (v value) hasMoved() bool {
 	return slices.ContainsFunc(moved, func(key string) bool { return v.member(key).exists() })
 }
 
-// providerToHub moves the fields beside settings into settings. Existing keys of settings win. Values of a wrong type
+// providerToHub moves the fields next to settings into settings. Existing keys of settings win. Values of a wrong type
 // stay, because validation reports them.
 func providerToHub(provider *object) {
 	settings := provider.objectAt("settings")

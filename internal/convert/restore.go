@@ -39,7 +39,7 @@ var (
 )
 
 // errNotOurs is the error for an annotation that conversion did not write in exactly this form.
-var errNotOurs = errors.New("it is not as conversion writes it")
+var errNotOurs = errors.New("it does not have the form that the conversion writes")
 
 // parseLosses parses the annotation of a content.
 func parseLosses(content *object) (losses, error) {
@@ -75,7 +75,7 @@ func (r restoring) restored(
 		return visible, err
 	}
 	if !agrees(value{object: back(result)}, value{object: back(visible)}, value{object: written}) {
-		return visible, errors.New("it says something else than the fields that this version has")
+		return visible, errors.New("it contradicts the fields that this version has")
 	}
 	if err := r.fits(skeleton); err != nil {
 		return visible, err
@@ -88,7 +88,7 @@ func (r restoring) restore(l losses, visible, skeleton *object) error {
 	for _, lost := range l.Lost {
 		p, ok := parsePointer(lost.Path)
 		if !ok || !r.mayRestore(p, lost.Value) {
-			return fmt.Errorf("%q is no place of it", abbreviated(lost.Path))
+			return fmt.Errorf("%q is not a valid path", abbreviated(lost.Path))
 		}
 		if !r.holds(visible, p) {
 			continue
@@ -141,7 +141,7 @@ func (r restoring) mayRestore(p path, value json.RawMessage) bool {
 func (r restoring) fits(skeleton *object) error {
 	data := (&object{members: []member{{spec, skeleton.get(spec)}}}).appendTo(nil)
 	if err := utiljson.Unmarshal(data, r.object()); err != nil {
-		return fmt.Errorf("it has a value of another type than its field: %w", err)
+		return fmt.Errorf("a value does not have the type of its field: %w", err)
 	}
 	return nil
 }

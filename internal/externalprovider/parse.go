@@ -29,7 +29,8 @@ const (
 // FromLabel reads the metadata in the label of an image. No input makes it panic.
 func FromLabel(text string) (*Package, error) {
 	if base64.StdEncoding.DecodedLen(len(text)) > MaxSize+2 {
-		return nil, fmt.Errorf("label %s: holds more than the %d bytes that a metadata file may have", Label, MaxSize)
+		return nil, fmt.Errorf("label %s: contains more than %d bytes, which is the limit for a metadata "+
+			"file", Label, MaxSize)
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
@@ -54,7 +55,7 @@ func Parse(data []byte) (*Package, error) {
 
 func parse(data []byte) (*Package, error) {
 	if len(data) > MaxSize {
-		return nil, fmt.Errorf("has %d bytes, more than the %d that it may have", len(data), MaxSize)
+		return nil, fmt.Errorf("has %d bytes, but at most %d are allowed", len(data), MaxSize)
 	}
 	root, err := baseconfig.Read(data)
 	if err != nil {
@@ -81,4 +82,5 @@ func parse(data []byte) (*Package, error) {
 	return found, nil
 }
 
-var errOutside = errors.New("is not the path of a wheel below " + Directory + ": write it like packages/my_provider-1.0-py3-none-any.whl")
+var errOutside = errors.New("is not the path of a wheel below " + Directory + "; use a form like " +
+	"packages/my_provider-1.0-py3-none-any.whl")

@@ -30,15 +30,15 @@ type form struct {
 var (
 	module = &form{
 		regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`),
-		"is not the name of a Python module: write it like my_org.custom_vllm",
+		"is not the name of a Python module; use a form like my_org.custom_vllm",
 	}
 	providerType = &form{
 		regexp.MustCompile(`^(remote|inline)(::[A-Za-z0-9][A-Za-z0-9._-]*)+$`),
-		"is not a provider type: write remote:: or inline:: and a name, like remote::custom-vllm",
+		"is not a provider type; use remote:: or inline:: and a name, like remote::custom-vllm",
 	}
 	api = &form{
 		regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`),
-		"is not an API as the server writes it: write it like inference or vector_io",
+		"is not an API in the server's spelling; use a form like inference or vector_io",
 	}
 )
 
@@ -73,7 +73,7 @@ func (s section) section(key string) section {
 // must checks that a field has a certain value.
 func (s section) must(key, want string) {
 	if found := s.text(key, nil); found != want {
-		s.fail(key, yamlnode.Get(s.node, key), "is %q: it must be %s", shorten(found), want)
+		s.fail(key, yamlnode.Get(s.node, key), "is %q, but must be %s", shorten(found), want)
 	}
 }
 
@@ -98,11 +98,11 @@ func (s section) text(key string, form *form) string {
 func textOf(node *yaml.Node) (text, problem string) {
 	switch {
 	case node.Kind != yaml.ScalarNode || yamlnode.IsNull(node):
-		return "", "must be a text, got " + baseconfig.KindOf(node)
+		return "", "must be a string, got " + baseconfig.KindOf(node)
 	case node.Value == "":
 		return "", "must not be empty"
 	case len(node.Value) > maxText:
-		return "", fmt.Sprintf("has %d bytes, more than the %d that it may have", len(node.Value), maxText)
+		return "", fmt.Sprintf("has %d bytes, but at most %d are allowed", len(node.Value), maxText)
 	}
 	return node.Value, ""
 }
@@ -126,7 +126,7 @@ func (s section) wheels(key string) []string {
 		s.fail(key, node, "must be a list, got %s", baseconfig.KindOf(node))
 		return nil
 	case len(node.Content) > maxWheels:
-		s.fail(key, node, "has %d entries, more than the %d that it may have", len(node.Content), maxWheels)
+		s.fail(key, node, "has %d entries, but at most %d are allowed", len(node.Content), maxWheels)
 		return nil
 	}
 	var paths []string

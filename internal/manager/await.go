@@ -25,17 +25,20 @@ const (
 
 // startAttempts are the pauses between attempts to reach an unavailable API server, for the one call that a start waits
 // for. They grow to between two and four seconds.
-var startAttempts = wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Cap: 2 * time.Second, Steps: math.MaxInt32, Jitter: 1}
+var startAttempts = wait.Backoff{
+	Duration: 500 * time.Millisecond, Factor: 2, Cap: 2 * time.Second,
+	Steps: math.MaxInt32, Jitter: 1,
+}
 
 // awaitAPIServer returns when the API server is ready, or ctx ends. An operator that loses its lease because the API
-// server is unavailable exits, and starts again before the API server is back. Exiting again would let the kubelet's
-// back-off grow to five minutes. While it waits, the operator is live and not ready.
+// server is unavailable exits, and starts again while the API server is still unavailable. Exiting again would let the
+// kubelet's back-off grow to five minutes. While it waits, the operator is live and not ready.
 func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress string, pauses wait.Backoff) error {
 	config = rest.CopyConfig(config)
 	config.Timeout = askTimeout
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return fmt.Errorf("make a client: %w", err)
+		return fmt.Errorf("create a client: %w", err)
 	}
 	ask := func() ([]byte, error) { return client.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx) }
 	if _, err := ask(); !informer.Unavailable(err) {
@@ -61,7 +64,7 @@ func serveWaiting(ctx context.Context, address string) (stop func() error, err e
 	paths := http.NewServeMux()
 	paths.HandleFunc("/healthz", func(http.ResponseWriter, *http.Request) {})
 	paths.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "the API server is away", http.StatusServiceUnavailable)
+		http.Error(w, "the API server is not available", http.StatusServiceUnavailable)
 	})
 	server := &http.Server{Handler: paths, ReadHeaderTimeout: probeTimeout}
 	ended := make(chan error, 1)

@@ -25,13 +25,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// cacheOptions limits the caches to what the operator uses: children by their label; pods and ReplicaSets by the label
-// in every stack's selector, or by that of a preflight; events about volume claims; and ConfigMaps and Secrets as
-// metadata, of which foreign ones keep only name and version. A read of any kind that is not watched fails instead of
-// starting a watch (decision 0016).
+// cacheOptions limits the caches to what the operator uses. Children are selected by their label, and pods and
+// ReplicaSets by the label in every stack's selector or by that of a preflight. Events are limited to those about
+// PersistentVolumeClaims. ConfigMaps and Secrets are cached as metadata, and foreign ones keep only name and version. A
+// read of any kind that is not watched fails instead of starting a watch (decision 0016).
 func cacheOptions(namespaces []string) cache.Options {
-	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}), Transform: apply.NewSharedFields().Transform}
-	workload := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}), Transform: stripWorkload}
+	children := cache.ByObject{
+		Label:     labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}),
+		Transform: apply.NewSharedFields().Transform,
+	}
+	workload := cache.ByObject{
+		Label:     labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}),
+		Transform: stripWorkload,
+	}
 	pods := cache.ByObject{Label: oneOf(names.LabelApp, names.App, names.PreflightApp), Transform: stripWorkload}
 	metadata := cache.ByObject{Transform: stripMetadata}
 	ofClaims := cache.ByObject{Field: fields.OneTermEqualSelector("involvedObject.kind", "PersistentVolumeClaim")}
@@ -96,7 +102,9 @@ func operatorConfigOptions(namespace string) cache.Options {
 
 // addOperatorConfig adds a cache of the operator's ConfigMap. Every replica fills it, because the webhooks read it,
 // leader or not.
-func addOperatorConfig(ctx context.Context, mgr ctrl.Manager, config *rest.Config, namespace string) (cache.Cache, error) {
+func addOperatorConfig(
+	ctx context.Context, mgr ctrl.Manager, config *rest.Config, namespace string,
+) (cache.Cache, error) {
 	found, err := addCache(mgr, config, "the operator's ConfigMap", operatorConfigOptions(namespace))
 	if err != nil {
 		return nil, err
@@ -119,7 +127,7 @@ func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.
 	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
 	found, err := cache.New(config, options)
 	if err != nil {
-		return nil, fmt.Errorf("make a cache of %s: %w", what, err)
+		return nil, fmt.Errorf("create a cache of %s: %w", what, err)
 	}
 	if err := mgr.Add(everyReplica{found}); err != nil {
 		return nil, fmt.Errorf("add the cache of %s: %w", what, err)

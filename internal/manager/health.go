@@ -15,7 +15,7 @@ import (
 )
 
 // warmUp starts every cache, also in a replica that is not the leader, so that readiness means the same in all replicas
-// and a new leader starts at once. It waits while the API server does not serve a kind, because a
+// and a new leader starts immediately. It waits while the API server does not serve a kind, because a
 // CustomResourceDefinition may be created after its operator starts.
 type warmUp struct {
 	cache cache.Cache
@@ -48,7 +48,7 @@ func (w *warmUp) NeedLeaderElection() bool { return false }
 // check is the readiness check.
 func (w *warmUp) check(*http.Request) error {
 	if !w.ready.Load() {
-		return errors.New("caches are not filled yet, or the CustomResourceDefinition is not installed")
+		return errors.New("the caches are not filled yet, or the CustomResourceDefinition is not installed")
 	}
 	return nil
 }

@@ -27,19 +27,21 @@ import (
 // kindRetry is the pause between checks for a kind that the API server does not serve.
 const kindRetry = 2 * time.Second
 
-// GracefulShutdown bounds how long running work may take after the operator is told to stop. The lease is released
-// after that, within the kubelet's termination grace period.
+// GracefulShutdown bounds how long running work may take after the operator receives the signal to stop. The lease is
+// released after that, within the kubelet's termination grace period.
 const GracefulShutdown = 10 * time.Second
 
 // New returns a manager with all parts of the operator.
-func New(ctx context.Context, config *rest.Config, options Options, version string, getenv func(string) string) (ctrl.Manager, error) {
+func New(
+	ctx context.Context, config *rest.Config, options Options, version string, getenv func(string) string,
+) (ctrl.Manager, error) {
 	if err := options.complete(getenv); err != nil {
 		return nil, fmt.Errorf("check options: %w", err)
 	}
 	scheme := runtime.NewScheme()
 	builder := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha2.AddToScheme)
 	if err := builder.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("make a scheme: %w", err)
+		return nil, fmt.Errorf("create a scheme: %w", err)
 	}
 	config = rest.CopyConfig(config)
 	config.UserAgent = names.UserAgent + "/" + version
@@ -49,18 +51,21 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 
 	mgr, err := ctrl.NewManager(config, managerOptions(scheme, options))
 	if err != nil {
-		return nil, fmt.Errorf("make a manager: %w", err)
+		return nil, fmt.Errorf("create a manager: %w", err)
 	}
 	if err := addHealth(mgr, options.WebhookBindAddress == notServed); err != nil {
 		return nil, err
 	}
 	if err := mgr.Add(newMemoryReleaser(getenv("GOGC"))); err != nil {
-		return nil, fmt.Errorf("add what gives memory back: %w", err)
+		return nil, fmt.Errorf("add the memory releaser: %w", err)
 	}
 	// This client reads past the caches, so that no call can start a watch by accident.
-	direct, err := client.New(config, client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: scheme, Mapper: mgr.GetRESTMapper()})
+	direct, err := client.New(config, client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: scheme,
+		Mapper: mgr.GetRESTMapper(),
+	})
 	if err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
+		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	onOpenShift, err := openShift(mgr.GetRESTMapper())
 	if err != nil {
@@ -92,9 +97,12 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	}
 	err = controller.SetupWithManager(ctx, mgr, controller.Options{
 		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
-		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, MirrorSets: mirrorSets, RelatedImages: relatedImages(getenv),
-		DialServer: options.DialServer, ProbeInterval: options.ProbeInterval, TagInterval: options.TagInterval, OpenShift: onOpenShift, Concurrency: options.Concurrency,
-		WatchNamespaces: options.WatchNamespaces, AutoscalerPatience: options.AutoscalerPatience, Identities: cloud.New(cloud.Options{}),
+		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, MirrorSets: mirrorSets,
+		RelatedImages: relatedImages(getenv),
+		DialServer:    options.DialServer, ProbeInterval: options.ProbeInterval, TagInterval: options.TagInterval,
+		OpenShift: onOpenShift, Concurrency: options.Concurrency,
+		WatchNamespaces: options.WatchNamespaces, AutoscalerPatience: options.AutoscalerPatience,
+		Identities: cloud.New(cloud.Options{}),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)

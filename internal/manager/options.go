@@ -86,36 +86,41 @@ const (
 // BindFlags adds the options to the flags.
 func (o *Options) BindFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", ":8443",
-		`address that metrics are served on, "0" for none`)
+		`address to serve metrics on; "0" disables metrics`)
 	flags.BoolVar(&o.MetricsSecure, "metrics-secure", true,
 		"serve metrics over TLS, to clients that the API server authenticates and authorizes")
 	flags.StringVar(&o.MetricsCertPath, "metrics-cert-path", "",
-		"folder with the certificate for metrics; unset: a self-signed certificate")
-	flags.StringVar(&o.MetricsCertName, "metrics-cert-name", corev1.TLSCertKey, "file of the certificate in that folder")
-	flags.StringVar(&o.MetricsCertKey, "metrics-cert-key", corev1.TLSPrivateKeyKey, "file of its key in that folder")
+		"folder with the certificate for metrics (default: a self-signed certificate)")
+	flags.StringVar(&o.MetricsCertName, "metrics-cert-name", corev1.TLSCertKey, "file name of the certificate in the "+
+		"folder of --metrics-cert-path")
+	flags.StringVar(&o.MetricsCertKey, "metrics-cert-key", corev1.TLSPrivateKeyKey, "file name of the certificate's key "+
+		"in the folder of --metrics-cert-path")
 	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", ":9443",
-		`address that conversion and validation webhooks are served on, "0" for none`)
+		`address to serve the conversion and validation webhooks on; "0" disables the webhooks`)
 	flags.StringVar(&o.WebhookCertPath, "webhook-cert-path", "",
-		"folder with tls.crt and tls.key for the webhooks; unset: the operator makes a certificate and registers its authority")
+		"folder with tls.crt and tls.key for the webhooks (default: the operator creates a certificate and registers its "+
+			"authority)")
 	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081",
-		"address that /healthz and /readyz are served on")
+		"address to serve /healthz and /readyz on")
 	flags.BoolVar(&o.LeaderElect, "leader-elect", false,
-		"let only one of several replicas work")
+		"use leader election, so that only one of several replicas is active")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "",
-		"namespace of the leader election lease; unset: the operator's namespace")
+		"namespace of the leader election lease (default: the operator's namespace)")
 	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", defaultLeaseDuration,
-		"how long the others wait for a leader that does not answer")
+		"how long other replicas wait for a leader that does not renew its lease")
 	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", defaultRenewDeadline,
-		"how long a leader tries to renew its lease before it ends")
+		"how long a leader tries to renew its lease before it exits")
 	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", defaultRetryPeriod,
 		"time between two attempts to get or renew the lease")
 	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", nil,
-		"namespaces to work in, comma separated; unset: $"+watchVariable+", else all")
+		"comma-separated namespaces to watch (default: $"+watchVariable+", or all namespaces)")
 	flags.StringVar(&o.OperatorNamespace, "operator-namespace", "",
-		"namespace of the operator; unset: $POD_NAMESPACE, else the one it runs in, else "+names.OperatorNamespace)
-	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "calls to the API server a second; negative: as many as it serves")
-	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "calls to the API server at once, where --kube-api-qps bounds them")
-	flags.IntVar(&o.Concurrency, "concurrency", defaultConcurrency, "stacks to reconcile at once")
+		"namespace of the operator (default: $POD_NAMESPACE, the namespace of its pod, or "+names.OperatorNamespace+")")
+	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "maximum number of calls to the API server per second; a "+
+		"negative value sets no limit")
+	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "maximum burst of calls to the API server, if --kube-api-qps "+
+		"limits them")
+	flags.IntVar(&o.Concurrency, "concurrency", defaultConcurrency, "number of stacks to reconcile at the same time")
 }
 
 // complete sets the options that depend on the environment, and validates all of them.
@@ -147,16 +152,18 @@ func (o *Options) check() error {
 		}
 	}
 	if o.QPS == 0 || (o.QPS > 0 && o.Burst < 1) {
-		errs = append(errs, fmt.Errorf("--kube-api-qps %v and --kube-api-burst %d: both must be positive, or the first negative for no bound",
+		errs = append(errs, fmt.Errorf("--kube-api-qps %v and --kube-api-burst %d: both must be positive; set "+
+			"--kube-api-qps to a negative value for no limit",
 			o.QPS, o.Burst))
 	}
 	if o.Concurrency < 1 {
 		errs = append(errs, fmt.Errorf("--concurrency %d: must be positive", o.Concurrency))
 	}
 	// client-go requires this, because an attempt to renew may be late by a fifth.
-	if o.RetryPeriod <= 0 || o.LeaseDuration <= o.RenewDeadline || float64(o.RenewDeadline) <= leaderelection.JitterFactor*float64(o.RetryPeriod) {
-		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v has to be longer than --leader-elect-renew-deadline %v, "+
-			"and that longer than %v times --leader-elect-retry-period %v",
+	if o.RetryPeriod <= 0 || o.LeaseDuration <= o.RenewDeadline ||
+		float64(o.RenewDeadline) <= leaderelection.JitterFactor*float64(o.RetryPeriod) {
+		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v must be longer than --leader-elect-renew-deadline "+
+			"%v, which must be longer than %v times --leader-elect-retry-period %v",
 			o.LeaseDuration, o.RenewDeadline, leaderelection.JitterFactor, o.RetryPeriod))
 	}
 	return errors.Join(errs...)

@@ -37,7 +37,8 @@ func TestOptions(t *testing.T) {
 		{
 			name: "all",
 			args: []string{
-				"--metrics-bind-address=0", "--metrics-secure=false", "--metrics-cert-path=/certs", "--health-probe-bind-address=:9",
+				"--metrics-bind-address=0", "--metrics-secure=false", "--metrics-cert-path=/certs",
+				"--health-probe-bind-address=:9",
 				"--leader-elect", "--leader-election-namespace=le", "--watch-namespaces=a,b", "--watch-namespaces=c",
 				"--operator-namespace=op", "--kube-api-qps=7", "--kube-api-burst=8", "--concurrency=9",
 				"--metrics-cert-name=a.crt", "--metrics-cert-key=a.key", "--leader-elect-lease-duration=1m",
@@ -63,17 +64,18 @@ func TestOptions(t *testing.T) {
 			want: func(o *Options) { o.WatchNamespaces = []string{"a", "b"} },
 		},
 		{
-			name: "an option before its variable", args: []string{"--watch-namespaces=c"}, env: map[string]string{"WATCH_NAMESPACE": "a,b"},
+			name: "an option before its variable", args: []string{"--watch-namespaces=c"},
+			env:  map[string]string{"WATCH_NAMESPACE": "a,b"},
 			want: func(o *Options) { o.WatchNamespaces = []string{"c"} },
 		},
 		{name: "a variable that ends in a comma", env: map[string]string{"WATCH_NAMESPACE": "a,"}, err: `namespace ""`},
 		{
 			name: "a lease that ends before it is renewed", args: []string{"--leader-elect-lease-duration=10s"},
-			err: "--leader-elect-lease-duration 10s has to be longer than --leader-elect-renew-deadline 10s",
+			err: "--leader-elect-lease-duration 10s must be longer than --leader-elect-renew-deadline 10s",
 		},
 		{
 			name: "a lease that cannot be renewed in time", args: []string{"--leader-elect-retry-period=9s"},
-			err: "and that longer than 1.2 times --leader-elect-retry-period 9s",
+			err: "which must be longer than 1.2 times --leader-elect-retry-period 9s",
 		},
 		{name: "no pause", args: []string{"--leader-elect-retry-period=-1s"}, err: "--leader-elect-retry-period -1s"},
 		{name: "a namespace that is none", args: []string{"--watch-namespaces=a,B_c"}, err: `namespace "B_c"`},

@@ -33,7 +33,7 @@ func run(ctx context.Context, args []string, version string, getenv func(string)
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	flags.SetOutput(stderr)
 	options.BindFlags(flags)
-	printVersion := flags.Bool("version", false, "print the version and end")
+	printVersion := flags.Bool("version", false, "print the version and exit")
 	goFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	logging.BindFlags(goFlags)
 	ctrl.RegisterFlags(goFlags) // --kubeconfig

@@ -51,7 +51,7 @@ func (l *standardLog) Write(line []byte) (int, error) {
 	} else if strings.HasPrefix(text, handlerPanicked) {
 		l.log.Error(nil, "A request ended in a panic", "panic", text) // with its complete stack
 	} else {
-		l.log.Info("A library says", "message", status.Shorten(text, maxLine))
+		l.log.Info("A library logged a message", "message", status.Shorten(text, maxLine))
 	}
 	return len(line), nil
 }
@@ -68,5 +68,6 @@ func (l *standardLog) handshake(told string) {
 		return
 	}
 	client, cause, _ := strings.Cut(told, ": ")
-	log.Info("A TLS handshake failed", "client", client, "error", status.Shorten(cause, maxLine), "notLogged", l.dropped.Swap(0))
+	log.Info("A TLS handshake failed", "client", client, "error", status.Shorten(cause, maxLine), "notLogged",
+		l.dropped.Swap(0))
 }

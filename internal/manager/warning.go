@@ -23,5 +23,5 @@ func (verboseWarnings) HandleWarningHeaderWithContext(ctx context.Context, code 
 	if code != 299 || text == "" { // the only code that client-go understands, RFC 7234 5.5.7
 		return
 	}
-	log.FromContext(ctx).V(1).Info("The API server warns", "warning", status.Shorten(text, maxWarning))
+	log.FromContext(ctx).V(1).Info("The API server returned a warning", "warning", status.Shorten(text, maxWarning))
 }

@@ -31,7 +31,8 @@ type FieldComment struct {
 // into writes the fields into a stack of v1alpha2.
 func (a *Absorbed) into(stack map[string]any, said *remarks) {
 	if len(a.Spec) == 0 {
-		lines := []string{"--absorb-config leaves it as it is, and nothing of it is in other fields:"}
+		lines := []string{"--absorb-config does not change this field, and writes no part of it to other fields. The " +
+			"reasons are:"}
 		for _, sentence := range a.Stays {
 			lines = append(lines, "- "+sentence)
 		}

@@ -59,11 +59,14 @@ func (r *remarks) ofObject(object map[string]any) {
 		r.annotation(names.AnnotationCompat, compatComment(object))
 	}
 	for name, comment := range map[string]string{
-		names.AnnotationContainerName: "The name of the server's container. In v1alpha1 it is spec.server.containerSpec.name.",
-		names.AnnotationUserConfigNamespace: "The namespace of the ConfigMap of overrideConfig. In v1alpha1 it is spec.server.userConfig.configMapNamespace. " +
-			"The operator reads that ConfigMap only if its annotation " + names.AnnotationAllowNamespaces + " names the namespace of this stack.",
-		names.AnnotationCABundleNamespace: "The namespace of the ConfigMap of caBundle. In v1alpha1 it is spec.server.tlsConfig.caBundle.configMapNamespace. " +
-			"The operator reads that ConfigMap only if its annotation " + names.AnnotationAllowNamespaces + " names the namespace of this stack.",
+		names.AnnotationContainerName: "The name of the server's container. In v1alpha1 this is the field " +
+			"spec.server.containerSpec.name.",
+		names.AnnotationUserConfigNamespace: "The namespace of the ConfigMap in overrideConfig. In v1alpha1 this is the " +
+			"field spec.server.userConfig.configMapNamespace. The operator reads that ConfigMap only if its annotation " +
+			names.AnnotationAllowNamespaces + " contains the namespace of this stack.",
+		names.AnnotationCABundleNamespace: "The namespace of the ConfigMap in caBundle. In v1alpha1 this is the field " +
+			"spec.server.tlsConfig.caBundle.configMapNamespace. The operator reads that ConfigMap only if its annotation " +
+			names.AnnotationAllowNamespaces + " contains the namespace of this stack.",
 	} {
 		if given[name] != nil {
 			r.annotation(name, comment)
@@ -89,17 +92,22 @@ func (r *remarks) ofConversionData(object map[string]any) {
 	problem := convert.DataProblem(object)
 	switch {
 	case problem != nil:
-		r.annotation(names.AnnotationConversionData, "This annotation does not bring everything back: "+problem.Error()+".")
+		r.annotation(names.AnnotationConversionData, "This annotation does not restore all values: "+problem.Error()+".")
 		r.warnings = append(r.warnings, problem.Error())
 	case carried == "":
-		r.annotation(names.AnnotationConversionData, "The stack was made as v1alpha2: it keeps none of the habits of v1alpha1 stacks. Leave this as it is.")
+		r.annotation(names.AnnotationConversionData,
+			"The stack was created as v1alpha2, so it does not have the special behavior of v1alpha1 stacks. Do not change "+
+				"this annotation.")
 	case older:
-		r.annotation(names.AnnotationConversionData, "v1alpha1 cannot say all of these fields of v1alpha2. What it cannot is kept here, and stays in force: "+carried+
-			". Leave the annotation as it is, or that is lost. A field that you change in v1alpha1 wins over it.")
-		r.warnings = append(r.warnings, "v1alpha1 cannot say all of "+carried+"; the annotation "+names.AnnotationConversionData+" keeps it in force")
+		r.annotation(names.AnnotationConversionData, "v1alpha1 cannot hold all values of these v1alpha2 fields: "+carried+
+			". The annotation keeps the other values, and they stay in effect. Do not change the annotation, or these values "+
+			"are lost. If you change a field in v1alpha1, the new value takes precedence.")
+		r.warnings = append(r.warnings, "v1alpha1 cannot hold all values "+
+			"of "+carried+"; the annotation "+names.AnnotationConversionData+
+			" keeps the other values in effect")
 	default:
-		r.annotation(names.AnnotationConversionData, "How v1alpha1 wrote what v1alpha2 writes otherwise: "+carried+
-			". It matters only to who reads the stack as v1alpha1. You may remove it.")
+		r.annotation(names.AnnotationConversionData, "The v1alpha1 form of values that v1alpha2 writes differently: "+carried+
+			". Only clients that read the stack as v1alpha1 need this annotation. You may remove it.")
 	}
 }
 
@@ -118,7 +126,7 @@ func (r *remarks) ofOlder(older map[string]any) {
 	server, _ := child(older, "spec", "server")
 	if userConfig, ok := child(server, "userConfig"); ok {
 		if name, _ := userConfig["configMapName"].(string); name == "" {
-			r.leftOut("spec.server.userConfig: it names no ConfigMap, which is no userConfig")
+			r.leftOut("spec.server.userConfig: without the name of a ConfigMap it has no effect")
 		} else {
 			r.say(overrideComment, "spec", "overrideConfig")
 		}
@@ -133,16 +141,17 @@ func (r *remarks) ofOlder(older map[string]any) {
 }
 
 // overrideComment is written above an overrideConfig that was a userConfig.
-const overrideComment = "In v1alpha1 it is spec.server.userConfig. This is the whole configuration of the server: the operator generates none, and " +
-	"spec.providers, resources, storage, disabled and settings cannot be used beside it."
+const overrideComment = "In v1alpha1 this field is spec.server.userConfig. It refers to the complete configuration " +
+	"of the server. The operator generates none, so you cannot set spec.providers, resources, storage, disabled and " +
+	"settings together with it."
 
 func (r *remarks) ofAutoscaling(autoscaling map[string]any) {
 	if !positive(autoscaling["maxReplicas"]) {
-		r.leftOut("spec.server.autoscaling: a maxReplicas below 1 is no autoscaling")
+		r.leftOut("spec.server.autoscaling: a maxReplicas below 1 disables autoscaling")
 		return
 	}
 	if autoscaling["minReplicas"] != nil && !positive(autoscaling["minReplicas"]) {
-		r.leftOut("spec.server.autoscaling.minReplicas: below 1 is as if it were unset")
+		r.leftOut("spec.server.autoscaling.minReplicas: a value below 1 has no effect")
 	}
 }
 
@@ -171,7 +180,7 @@ func (r *remarks) ofProviders(value any, at ...string) {
 		}
 	}
 	if len(were) > 0 {
-		r.say("Has what was "+strings.Join(were, ", ")+" in v1alpha1.", append(slices.Clone(at), "settings")...)
+		r.say("Contains the values of "+strings.Join(were, ", ")+" in v1alpha1.", append(slices.Clone(at), "settings")...)
 	}
 }
 
@@ -210,19 +219,21 @@ func withoutHeader(comment string) string {
 
 // compatComment explains what the compatibility annotation preserves for this stack, and the effect of removing it.
 func compatComment(hub map[string]any) string {
-	lines := []string{"The stack was made as v1alpha1 and keeps what such stacks rely on:"}
+	lines := []string{"The stack was created as v1alpha1 and keeps the behavior that such stacks rely on:"}
 	for _, habit := range habits {
 		if habit.applies == nil || habit.applies(hub) {
 			lines = append(lines, "- "+habit.says)
 		}
 	}
-	return strings.Join(append(lines, "Remove the annotation, and the stack is one of v1alpha2 in all of this. That replaces its pods"+
+	return strings.Join(append(lines, "If you remove the annotation, the stack follows v1alpha2 in all of these points. "+
+		"This replaces its pods"+
 		moreOnRemoval(hub)+"."), "\n")
 }
 
 func moreOnRemoval(hub map[string]any) string {
 	if has("spec", "workload", "storage")(hub) {
-		return ", and the server looks for its data in another place of the volume: what is there stays, and is not found"
+		return ", and the server looks for its data in another directory of the volume: the existing data stays, but the " +
+			"server does not find it"
 	}
 	return ""
 }
@@ -246,19 +257,24 @@ func not(applies func(map[string]any) bool) func(map[string]any) bool {
 }
 
 var habits = []habit{
-	{says: "It has no Service: it has neither a port nor variables of its own.", applies: func(hub map[string]any) bool {
+	{says: "The stack has no Service, because it sets neither a port nor " +
+		"variables.", applies: func(hub map[string]any) bool {
 		overrides, _ := child(hub, "spec", "workload", "overrides")
 		variables, _ := overrides["env"].([]any)
 		return !has("spec", "networking", "port")(hub) && len(variables) == 0
 	}},
-	{says: "The pod runs as its image says, with fsGroup 1001 and the API token mounted."},
-	{says: "The server keeps its data where the image has it, on the volume as before.", applies: has("spec", "workload", "storage")},
+	{says: "The pod runs with the user of its image, with fsGroup 1001 and with a mounted API token."},
+	{says: "The server stores its data in the directory that the image uses, on the volume as " +
+		"before.", applies: has("spec", "workload", "storage")},
 	{says: "LLAMA_STACK_CONFIG is /etc/llama-stack/config.yaml."},
-	{says: "The ConfigMap of overrideConfig is mounted whole, as /etc/llama-stack.", applies: has("spec", "overrideConfig")},
-	{says: "The container requests 1Gi of memory and a CPU for each worker where your resources do not say otherwise.", applies: func(hub map[string]any) bool {
+	{says: "The ConfigMap of overrideConfig is mounted completely, as " +
+		"/etc/llama-stack.", applies: has("spec", "overrideConfig")},
+	{says: "The container requests 1Gi of memory and one CPU for each worker, unless your resources set other " +
+		"values.", applies: func(hub map[string]any) bool {
 		return !has("spec", "workload", "resources")(hub) || has("spec", "workload", "workers")(hub)
 	}},
 	{says: "The autoscaler does not go below spec.workload.replicas.", applies: has("spec", "workload", "autoscaling")},
-	{says: "No change is tried in a pod of its own before the running pods are replaced.", applies: not(has("spec", "workload", "preflight"))},
-	{says: "What v1alpha1 never checked is warned of, and not refused."},
+	{says: "A change is not tried in a separate pod before the running pods are " +
+		"replaced.", applies: not(has("spec", "workload", "preflight"))},
+	{says: "Values that v1alpha1 never checked cause a warning and are not rejected."},
 }

@@ -54,7 +54,8 @@ func (d *definition) check(version string) error {
 	case !slices.Contains(d.served, version):
 		return fmt.Errorf("the definition does not serve %q, only %s", version, strings.Join(d.served, ", "))
 	case !d.converts && !slices.Equal(d.stored, []string{version}):
-		return errors.New("the definition names no conversion webhook: objects would lose what the other version does not have")
+		return errors.New("the definition has no conversion webhook: objects would lose the fields that the other version " +
+			"does not have")
 	default:
 		return nil
 	}
@@ -114,7 +115,7 @@ func (m *Migrator) trim(ctx context.Context, before *definition) error {
 			return fmt.Errorf("write a patch: %w", err)
 		}
 		if err := m.client.Status().Patch(ctx, m.object(), client.RawPatch(types.MergePatchType, patch)); err != nil {
-			return fmt.Errorf("trim the stored versions of CustomResourceDefinition %q: %w", m.definition, err)
+			return fmt.Errorf("update the stored versions of CustomResourceDefinition %q: %w", m.definition, err)
 		}
 		return nil
 	})

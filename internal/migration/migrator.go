@@ -76,7 +76,7 @@ func (m *Migrator) Run(ctx context.Context) (Result, error) {
 		return result, err
 	}
 	// After an upgrade, the bundle of the webhooks is written into the definition at this time. A run that began
-	// earlier would be in vain.
+	// earlier would have to start again.
 	if _, err := m.readAgain(ctx, before); err != nil {
 		return result, err
 	}

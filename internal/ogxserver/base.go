@@ -46,16 +46,19 @@ func (c *conversion) disabled() {
 		c.put(list, "spec", "disabled")
 	}
 	if len(replaced) > 0 {
-		c.note("An OGXServer's providers of an API take the place of all that the distribution has of that API. Here they stand beside "+
-			"them, so these of the distribution are taken away. Remove one from the list to have it.", "spec", "disabled")
+		c.note("The providers that an OGXServer has for an API replace all of the distribution's providers for that API. "+
+			"In a stack, both are available, so this list disables the distribution's providers. To use one of them, "+
+			"remove it from the list.", "spec", "disabled")
 	}
 }
 
 // baseUnknown warns that the user has to disable providers if the base is not known.
 func (c *conversion) baseUnknown() {
 	if len(c.taken) > 0 {
-		c.differs("An OGXServer's providers of an API take the place of all that the base configuration has of that API. Here they stand "+
-			"beside those with another id: take these away with spec.disabled, as inference/openai.", "spec", "providers")
+		c.differs("The providers that an OGXServer has for an API replace all providers that the base configuration has "+
+			"for that API. In a stack, providers of the base with another id stay. Disable them in spec.disabled, for example "+
+			"as inference/openai.",
+			"spec", "providers")
 	}
 }
 
@@ -92,8 +95,8 @@ func (c *conversion) models() {
 	c.put(models, "spec", "resources", "models")
 	c.went(path("spec.resources.models"), path("spec.resources.models"))
 	if !c.registersNone() {
-		c.differs("In an OGXServer these take the place of the models that the base configuration registers. Here the base's stay registered "+
-			"beside them, as far as their providers are there.", "spec", "resources", "models")
+		c.differs("In an OGXServer these models replace the models that the base configuration registers. In a stack the "+
+			"models of the base also stay registered, if their providers exist.", "spec", "resources", "models")
 	}
 	first := slices.Sorted(slices.Values(c.taken["inference"]))
 	for i, value := range models {
@@ -103,11 +106,12 @@ func (c *conversion) models() {
 		}
 		at := []string{"spec", "resources", "models", strconv.Itoa(i)}
 		if len(first) == 0 {
-			c.differs("Without a provider it belongs to the first provider of the base; in an OGXServer to the first by name. Write the one "+
-				"that you mean.", append(at, "name")...)
+			c.differs("Without a provider, this model belongs to the first provider of the base. In an OGXServer it belongs "+
+				"to the first provider by name. Set the provider.", append(at, "name")...)
 			continue
 		}
 		model["provider"] = first[0]
-		c.note("Without a provider a model of an OGXServer belongs to the first one by name.", append(at, "provider")...)
+		c.note("Without a provider, a model of an OGXServer belongs to the first provider by "+
+			"name.", append(at, "provider")...)
 	}
 }

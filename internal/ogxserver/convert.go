@@ -165,17 +165,18 @@ func (c *conversion) configMaps() {
 		c.move(field+".key", field+".key")
 	}
 	if c.get("spec.overrideConfig") != nil {
-		c.note("This is the whole configuration of the server. It is mounted as /etc/llama-stack/config.yaml, and not below /etc/ogx.",
+		c.note("This is the complete configuration of the server. It is mounted as /etc/llama-stack/config.yaml, and not "+
+			"below /etc/ogx.",
 			"spec", "overrideConfig")
 	}
 }
 
 // adoption lists the annotations with which an OGXServer takes over objects of an older stack.
 var adoption = map[string]string{
-	"ogx.io/adopt-storage": "The OGXServer keeps its data in the claim %q. This stack has a claim of its own, %q, and does nothing with " +
-		"this annotation. To keep the data, follow docs/ogxserver.md.",
-	"ogx.io/adopt-networking": "The OGXServer is reached by the Service %q. This stack has a Service of its own, %q, and does nothing " +
-		"with this annotation: change what clients call.",
+	"ogx.io/adopt-storage": "The OGXServer stores its data in the PersistentVolumeClaim %q. This stack has a different " +
+		"one, %q, and ignores this annotation. To keep the data, follow docs/ogxserver.md.",
+	"ogx.io/adopt-networking": "Clients reach the OGXServer through the Service %q. This stack has a different one, " +
+		"%q, and ignores this annotation. Change the address in your clients.",
 }
 
 // metadata copies the user's metadata: name, namespace, labels and annotations.
@@ -184,7 +185,7 @@ func (c *conversion) metadata() {
 	metadata, _ := c.result.Object["metadata"].(map[string]any)
 	if metadata["finalizers"] != nil {
 		delete(metadata, "finalizers")
-		c.leaveOut("metadata.finalizers", "nobody would remove them from a stack, which then could not be deleted")
+		c.leaveOut("metadata.finalizers", "no controller would remove them from a stack, so the stack could not be deleted")
 	}
 	name, _ := metadata["name"].(string)
 	annotations, _ := metadata["annotations"].(map[string]any)

@@ -22,7 +22,7 @@ const (
 func Check(object map[string]any) []string {
 	var problems []string
 	if version := object["apiVersion"]; version != APIVersion {
-		problems = append(problems, fmt.Sprintf("apiVersion: %q is not a version of %s that this command reads; write %s",
+		problems = append(problems, fmt.Sprintf("apiVersion: this command does not read version %q of %s; use %s",
 			fmt.Sprint(version), Kind, APIVersion))
 	}
 	checked := make(map[string]any, len(object))
@@ -44,7 +44,8 @@ func Check(object map[string]any) []string {
 // missing returns a problem for each required field that is missing.
 func missing(object map[string]any) []string {
 	var problems []string
-	if name, generated := at(object, "metadata", "name"), at(object, "metadata", "generateName"); name == nil && generated == nil {
+	if name, generated := at(object, "metadata", "name"), at(object, "metadata", "generateName"); name == nil &&
+		generated == nil {
 		problems = append(problems, "metadata.name: required: the name of the server")
 	}
 	if at(object, "spec", "distribution") != nil {
@@ -63,9 +64,9 @@ func oneDistribution(object map[string]any) []string {
 	name, image := at(object, "spec", "distribution", "name"), at(object, "spec", "distribution", "image")
 	switch {
 	case name == nil && image == nil:
-		return []string{"spec.distribution: needs name (a known distribution, for example starter) or image"}
+		return []string{"spec.distribution: set name (a known distribution, for example starter) or image"}
 	case name != nil && image != nil:
-		return []string{"spec.distribution: name and image exclude each other: remove one of them"}
+		return []string{"spec.distribution: name and image are mutually exclusive; remove one of them"}
 	default:
 		return nil
 	}

@@ -32,18 +32,20 @@ func (c *conversion) distribution() {
 	case slices.Contains(distribution.Known(nil), name):
 		c.put(repository+name+":latest", "spec", "distribution", "image")
 		c.went(path("spec.distribution.name"), path("spec.distribution.image"))
-		c.differs(fmt.Sprintf("No release that is called OGX has the distribution %q, so this is the image that the OGXServer asked for. "+
-			"Write the tag that runs: the operator configures the server by its release.", name), append(at, "image")...)
+		c.differs(fmt.Sprintf("No OGX release has the distribution %q, so this is the image that the OGXServer requested. "+
+			"Set the tag of the running image, because the operator configures the server for its "+
+			"release.", name), append(at, "image")...)
 	default:
 		c.move("spec.distribution.name", "spec.distribution.name")
-		c.differs(fmt.Sprintf("The operator knows no distribution %q: add it to image-overrides of the operator's ConfigMap, or write "+
-			"the image in its place.", name), append(at, "name")...)
+		c.differs(fmt.Sprintf("The operator has no distribution %q. Add it to image-overrides in the operator's ConfigMap, "+
+			"or set the image instead.", name), append(at, "name")...)
 	}
 }
 
 // offered returns the releases of a distribution that are called OGX, ascending.
 func offered(name string) []string {
-	return slices.DeleteFunc(distribution.Versions(name), func(v string) bool { return release.Compare(v, firstRelease) < 0 })
+	return slices.DeleteFunc(distribution.Versions(name),
+		func(v string) bool { return release.Compare(v, firstRelease) < 0 })
 }
 
 // version writes the running release if the status contains it, otherwise the newest.
@@ -54,12 +56,15 @@ func (c *conversion) version(name string, versions []string) {
 	switch {
 	case slices.Contains(versions, runs):
 		version = runs
-		c.note("The release that the OGXServer ran. An OGXServer takes the tag latest; this release stays until you write another.", place...)
+		c.note("The release that the OGXServer ran. An OGXServer uses the tag latest. The stack keeps this release until "+
+			"you set another one.", place...)
 	case runs != "":
-		c.differs(fmt.Sprintf("The OGXServer ran release %s, which this operator does not offer: this is the newest that it does.", runs), place...)
+		c.differs(fmt.Sprintf("The OGXServer ran release %s, which this operator does not offer. This is the newest "+
+			"release that it offers.", runs), place...)
 	default:
-		c.differs("An OGXServer takes the tag latest, whichever release that is; this is the newest that the operator offers, and it stays "+
-			"until you write another. The release that runs is in status.version.serverVersion of the OGXServer.", place...)
+		c.differs("An OGXServer uses the tag latest, which can be any release. This is the newest release that the "+
+			"operator offers. The stack keeps it until you set another one. The running release is in "+
+			"status.version.serverVersion of the OGXServer.", place...)
 	}
 	c.put(version, place...)
 	c.otherImage(name)
@@ -78,6 +83,6 @@ func (c *conversion) otherImage(name string) {
 	if bare == "" || strings.TrimSuffix(bare, ":latest") == repository+name {
 		return
 	}
-	c.differs(fmt.Sprintf("The OGXServer ran the image %q: write it as image in place of name and version, or add it to image-overrides of "+
-		"the operator's ConfigMap.", runs), "spec", "distribution", "name")
+	c.differs(fmt.Sprintf("The OGXServer ran the image %q. Set it as image instead of name and version, or add it to "+
+		"image-overrides in the operator's ConfigMap.", runs), "spec", "distribution", "name")
 }

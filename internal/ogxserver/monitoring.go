@@ -14,13 +14,14 @@ const metricsPort = "9464"
 func (c *conversion) monitoring() {
 	const field = "spec.monitoring"
 	if c.get(field+".enabled") == false {
-		c.needless(field, "it is not enabled, and a stack serves no metrics of its server either unless you ask for it")
+		c.needless(field, "it is not enabled, and the server of a stack does not serve metrics either unless you enable them")
 		return
 	}
-	const scrape = "write a PodMonitor or ServiceMonitor, and alerts, of your own"
+	const scrape = "create a PodMonitor or ServiceMonitor, and alerts"
 	if c.get(field) == nil {
-		c.leaveOut(field, "an OGXServer without it serves metrics on port "+metricsPort+" and has a ServiceMonitor and a PrometheusRule. A stack does not: "+
-			"set OGX_METRICS_ENDPOINT_ENABLED to 1 and OGX_METRICS_HOST to 0.0.0.0 in spec.workload.overrides.env, and "+scrape)
+		c.leaveOut(field, "an OGXServer without this field serves metrics on port "+metricsPort+" and has a ServiceMonitor "+
+			"and a PrometheusRule; a stack does not: set OGX_METRICS_ENDPOINT_ENABLED to 1 and OGX_METRICS_HOST to 0.0.0.0 in "+
+			"spec.workload.overrides.env, and "+scrape)
 		return
 	}
 	port := metricsPort
@@ -34,6 +35,7 @@ func (c *conversion) monitoring() {
 		"name":  names.ServerContainer(nil),
 		"ports": []any{map[string]any{"name": "metrics", "containerPort": json.Number(port)}},
 	}}, "spec", "workload", "overrides", "podTemplate", "spec", "containers")
-	c.leaveOut(field, "the server still serves its metrics on port "+port+", but a stack has no ServiceMonitor, PrometheusRule or port of its Service for "+
-		"them: "+scrape+"; where spec.networking.allowedFrom is set, let the scraper in with a NetworkPolicy of your own")
+	c.leaveOut(field, "the server still serves its metrics on port "+port+", but a stack has no ServiceMonitor, no "+
+		"PrometheusRule and no Service port for them: "+scrape+"; if spec.networking.allowedFrom is set, allow the scraper "+
+		"with your own NetworkPolicy")
 }

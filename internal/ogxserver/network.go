@@ -13,8 +13,8 @@ const lowestPort = 1024
 func (c *conversion) network() {
 	c.went(path("spec.network"), path("spec.networking"))
 	if port, ok := c.number("spec.network.port"); ok && port != 0 && port < lowestPort {
-		c.leaveOut("spec.network.port", fmt.Sprintf("%d is below %d, where a server that is not root cannot listen: the server listens on 8321; "+
-			"call it there", port, lowestPort))
+		c.leaveOut("spec.network.port", fmt.Sprintf("%d is below %d, and a server that does not run as root cannot listen "+
+			"on such a port: the server listens on 8321; use this port in your clients", port, lowestPort))
 	} else {
 		c.move("spec.network.port", "spec.networking.port")
 	}
@@ -30,8 +30,8 @@ func (c *conversion) serverTLS() {
 	}
 	c.put(true, "spec", "networking", "tls", "enabled")
 	c.move("spec.network.tls.secretName", "spec.networking.tls.secretName")
-	c.differs("The server speaks HTTPS with this certificate, and clients have to call https://. The ogx-k8s-operator takes the field and "+
-		"does nothing with it.", "spec", "networking", "tls", "secretName")
+	c.differs("The server serves HTTPS with this certificate, and clients must use https://. The ogx-k8s-operator "+
+		"accepts the field but ignores it.", "spec", "networking", "tls", "secretName")
 }
 
 // expose makes the server reachable from outside the cluster.
@@ -49,8 +49,9 @@ func (c *conversion) expose() {
 		c.move("spec.network.externalAccess.hostname", "spec.networking.expose.hostname")
 	}
 	if enabled {
-		c.differs("The Ingress of an OGXServer has no host name, not even the hostname of its spec, and answers to all. The one of this stack "+
-			"has one: hostname, or one that the operator makes up, which status.routeURL shows.", place...)
+		c.differs("The Ingress of an OGXServer has no host name, even if its spec sets hostname, and accepts requests for "+
+			"all host names. The Ingress of this stack has one: hostname, or a generated name, which status.routeURL "+
+			"shows.", place...)
 	}
 }
 
@@ -66,8 +67,9 @@ func (c *conversion) trust() {
 			name = of
 		}
 		if of != name {
-			c.leaveOut(fmt.Sprintf("spec.tls.trust.caCertificates[%d]", i), fmt.Sprintf("a stack takes certificates from one ConfigMap, which is %q: "+
-				"copy the key %q of the ConfigMap %q into it and add the key to spec.networking.tls.caBundle.configMapKeys", name, entry["key"], of))
+			c.leaveOut(fmt.Sprintf("spec.tls.trust.caCertificates[%d]", i), fmt.Sprintf("a stack uses certificates from only "+
+				"one ConfigMap, which is %q: copy the key %q of the ConfigMap %q into it, and add the key to "+
+				"spec.networking.tls.caBundle.configMapKeys", name, entry["key"], of))
 			continue
 		}
 		keys = append(keys, entry["key"])
@@ -83,7 +85,8 @@ func (c *conversion) trust() {
 		c.went(path("spec.tls.trust"), path("spec.networking.tls.caBundle"))
 	}
 	if c.get("spec.tls.identity") != nil {
-		c.leaveOut("spec.tls.identity", "a stack has no field for it, and the ogx-k8s-operator does nothing with it: mount certificate and key with "+
-			"spec.workload.overrides.volumes and volumeMounts, and name the files in settings.network.tls of the provider (client_cert, client_key)")
+		c.leaveOut("spec.tls.identity", "a stack has no field for it, and the ogx-k8s-operator ignores it: mount the "+
+			"certificate and the key with spec.workload.overrides.volumes and volumeMounts, and set the files in "+
+			"settings.network.tls of the provider (client_cert, client_key)")
 	}
 }

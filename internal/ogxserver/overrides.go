@@ -22,7 +22,7 @@ func (c *conversion) overrides() {
 	for i, value := range mounts {
 		if mount, _ := value.(map[string]any); mount["name"] == dataVolume {
 			mount["name"] = names.DataVolume
-			c.note("The name of the volume with the server's data; in an OGXServer it is "+dataVolume+".",
+			c.note("The name of the volume with the server's data. In an OGXServer the name is "+dataVolume+".",
 				append(path(field+".volumeMounts"), strconv.Itoa(i), "name")...)
 		}
 	}
@@ -44,8 +44,9 @@ func (c *conversion) ownPaths() {
 		if err != nil || !ownNames.Match(data) {
 			continue
 		}
-		c.differs("It speaks of "+string(ownNames.Find(data))+", which the pods of a stack do not have: the configuration is "+
-			"/etc/llama-stack/config.yaml, in the variable LLAMA_STACK_CONFIG, and the number of workers is LLS_WORKERS.", path(field)...)
+		c.differs("This field contains "+string(ownNames.Find(data))+", which the pods of a stack do not have. The "+
+			"configuration is /etc/llama-stack/config.yaml, in the variable LLAMA_STACK_CONFIG, and the number of workers is "+
+			"in LLS_WORKERS.", path(field)...)
 	}
 }
 
@@ -56,11 +57,11 @@ func (c *conversion) variable(name, value, from string) {
 	for i, item := range env {
 		if variable, _ := item.(map[string]any); variable["name"] == name {
 			c.went(path(from), append(place, strconv.Itoa(i)))
-			c.needless(from, "your own variable "+name+" in spec.workload.overrides.env wins, as in an OGXServer")
+			c.needless(from, "the variable "+name+" in spec.workload.overrides.env takes precedence, as in an OGXServer")
 			return
 		}
 	}
 	c.put(append(env, map[string]any{"name": name, "value": value}), place...)
 	c.went(path(from), append(place, strconv.Itoa(len(env)), "value"))
-	c.note("In an OGXServer it is "+from+".", append(place, strconv.Itoa(len(env)), "name")...)
+	c.note("In an OGXServer this variable is the field "+from+".", append(place, strconv.Itoa(len(env)), "name")...)
 }

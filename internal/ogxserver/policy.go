@@ -10,18 +10,18 @@ func (c *conversion) policy() {
 	const field = "spec.network.policy"
 	place := []string{"spec", "networking", "allowedFrom"}
 	if enabled := c.get(field + ".enabled"); enabled == false {
-		c.needless(field, "it is not enabled, and without spec.networking.allowedFrom a stack has no NetworkPolicy either, unless the operator's ConfigMap "+
-			"asks for one for every stack")
+		c.needless(field, "it is not enabled, and without spec.networking.allowedFrom a stack has no NetworkPolicy either, "+
+			"unless the operator's ConfigMap enables one for every stack")
 		return
 	}
 	c.put(map[string]any{}, place...)
 	c.went(path(field), place)
 	c.policyTypes(field)
-	c.note("An OGXServer has a NetworkPolicy of its own accord, which lets in its namespace, that of the operator, and those listed. "+
-		"Without allowedFrom a stack has none.", place...)
+	c.note("By default, an OGXServer has a NetworkPolicy that allows its own namespace, the operator's namespace, and "+
+		"the listed ones. Without allowedFrom, a stack has no NetworkPolicy.", place...)
 	if rules, _ := c.get(field + ".ingress").([]any); len(rules) > 0 {
-		c.differs("The stack's own namespace and that of the operator are let in at any rate; the ogx-k8s-operator lets in what the rules of "+
-			"spec.network.policy.ingress say alone.", place...)
+		c.differs("The NetworkPolicy of a stack always allows the stack's own namespace and the operator's namespace. The "+
+			"ogx-k8s-operator only allows the peers in the rules of spec.network.policy.ingress.", place...)
 	}
 	c.ingress()
 }
@@ -30,16 +30,17 @@ func (c *conversion) policy() {
 // restricts who connects, whatever the policy types are, and so does the stack.
 func (c *conversion) policyTypes(field string) {
 	if egress, _ := c.get(field + ".egress").([]any); len(egress) > 0 {
-		c.leaveOut(field+".egress", "a stack does not restrict what its pods connect to: write a NetworkPolicy of your own with the podSelector "+
-			"app.kubernetes.io/instance: <name> and app: llama-stack")
+		c.leaveOut(field+".egress", "a stack does not restrict the outgoing connections of its pods: create your own "+
+			"NetworkPolicy with the podSelector app.kubernetes.io/instance: <name> and app: llama-stack")
 	}
 	types, _ := c.get(field + ".policyTypes").([]any)
 	if len(types) > 0 && !slices.Contains(types, any("Ingress")) {
-		c.leaveOut(field+".policyTypes", "the ogx-k8s-operator restricts who connects although Ingress is not among them, and so does the stack: remove "+
-			"spec.networking.allowedFrom to let everybody connect")
+		c.leaveOut(field+".policyTypes", "the list does not contain Ingress, but the ogx-k8s-operator still restricts "+
+			"incoming connections, and the stack does the same: remove spec.networking.allowedFrom to allow all connections")
 	}
 	if slices.Contains(types, any("Egress")) && c.get(field+".egress") == nil {
-		c.leaveOut(field+".policyTypes", "Egress without rules has no effect in an OGXServer, and a stack does not restrict what its pods connect to")
+		c.leaveOut(field+".policyTypes", "Egress without rules has no effect in an OGXServer, and a stack does not "+
+			"restrict the outgoing connections of its pods")
 	}
 }
 
@@ -65,18 +66,20 @@ type allowed struct {
 	namespaces, labels []any
 }
 
-const ownPolicy = "write a NetworkPolicy of your own with the podSelector app.kubernetes.io/instance: <name> and app: llama-stack; policies add up"
+const ownPolicy = "create your own NetworkPolicy with the podSelector app.kubernetes.io/instance: <name> and app: " +
+	"llama-stack; policies are additive"
 
 func (a *allowed) rule(rule map[string]any, at string) {
 	if ports, _ := rule["ports"].([]any); !a.samePort(ports) {
-		a.leaveOut(at+".ports", "a stack lets in connections to the server's port alone: "+ownPolicy)
+		a.leaveOut(at+".ports", "a stack only allows connections to the server's port: "+ownPolicy)
 		return
 	}
 	peers, _ := rule["from"].([]any)
 	if len(peers) == 0 {
 		a.add(&a.namespaces, everyNamespace)
-		a.leaveOut(at+".from", "a rule without peers lets in everybody; "+
-			`"*" of spec.networking.allowedFrom.namespaces lets in every pod of the cluster: for callers from outside `+ownPolicy)
+		a.leaveOut(at+".from", "a rule without peers allows all clients, but "+
+			`"*" in spec.networking.allowedFrom.namespaces only allows every pod of the cluster: `+
+			"for clients outside the cluster, "+ownPolicy)
 	}
 	for i, value := range peers {
 		peer, _ := value.(map[string]any)
@@ -95,7 +98,8 @@ func (a *allowed) samePort(ports []any) bool {
 		number, ok := whole(port["port"])
 		return ok && number == server && port["endPort"] == nil && (port["protocol"] == nil || port["protocol"] == "TCP")
 	}
-	return len(ports) == 0 || slices.ContainsFunc(ports, of) && !slices.ContainsFunc(ports, func(value any) bool { return !of(value) })
+	return len(ports) == 0 || slices.ContainsFunc(ports, of) &&
+		!slices.ContainsFunc(ports, func(value any) bool { return !of(value) })
 }
 
 // everyNamespace means all namespaces.
@@ -108,9 +112,9 @@ func (a *allowed) peer(peer map[string]any, at string) {
 	switch {
 	case peer["podSelector"] != nil && !ok && len(pods) == 0: // every pod of the stack's own namespace
 	case !ok || len(pods) > 0 || peer["ipBlock"] != nil:
-		a.leaveOut(at, "spec.networking.allowedFrom takes whole namespaces, by name or by a label: "+ownPolicy)
+		a.leaveOut(at, "spec.networking.allowedFrom only selects whole namespaces, by name or by a label: "+ownPolicy)
 	case !a.selector(namespaces):
-		a.leaveOut(at, "spec.networking.allowedFrom takes one label for each entry, as key or key=value: "+ownPolicy)
+		a.leaveOut(at, "spec.networking.allowedFrom accepts only one label for each entry, as key or key=value: "+ownPolicy)
 	}
 }
 

@@ -132,7 +132,8 @@ func (w *writer) setting(name string, value any, from, to []string) any {
 		out := make(map[string]any, len(v))
 		for _, inner := range slices.Sorted(maps.Keys(v)) {
 			if v[inner] != nil {
-				out[snake(inner)] = w.setting(inner, v[inner], append(slices.Clone(from), inner), append(slices.Clone(to), snake(inner)))
+				out[snake(inner)] = w.setting(inner, v[inner], append(slices.Clone(from), inner),
+					append(slices.Clone(to), snake(inner)))
 			}
 		}
 		return out
@@ -161,13 +162,15 @@ func (w *writer) index(given, settings map[string]any) {
 			continue
 		}
 		if settings["vector_index"] != nil {
-			w.leaveOut(fieldPath(slices.Concat(w.from, from, []string{kind.field})), "there is one index, and another one is given: keep one of them")
+			w.leaveOut(fieldPath(slices.Concat(w.from, from, []string{kind.field})), "a provider has only one index, and "+
+				"another one is set; remove one of them")
 			continue
 		}
 		index, _ := w.setting(kind.field, given[kind.field], append(from, kind.field), to).(map[string]any)
 		index["type"] = kind.typ
 		settings["vector_index"] = index
-		w.note("The ogx-k8s-operator nests these keys and writes no type; a server does not start with that.", slices.Concat(w.to, to)...)
+		w.note("The ogx-k8s-operator nests these keys and does not write the type. A server does not start with that "+
+			"configuration.", slices.Concat(w.to, to)...)
 	}
 }
 

@@ -20,8 +20,9 @@ func (c *conversion) storage() {
 	c.reference("spec.storage.sql.connectionString")
 	c.redis()
 	if sqlite && c.get("spec.workload.storage") != nil {
-		c.differs("An OGXServer with spec.storage keeps SQLite's data in the files /.ogx/kvstore.db and /.ogx/sqlstore.db. This stack keeps it "+
-			"in the directory that its configuration names, below the volume. To keep the data, follow docs/ogxserver.md.", "spec", "storage")
+		c.differs("An OGXServer with spec.storage stores the SQLite data in the files /.ogx/kvstore.db and "+
+			"/.ogx/sqlstore.db. This stack stores it in the directory that its configuration sets, on the volume. To keep the "+
+			"data, follow docs/ogxserver.md.", "spec", "storage")
 	}
 }
 
@@ -39,7 +40,7 @@ var hostAndPort = regexp.MustCompile(`^(redis://)?([a-zA-Z0-9._-]+|\[[0-9a-fA-F:
 // a password.
 func (c *conversion) redis() {
 	if endpoint := c.text("spec.storage.kv.endpoint"); endpoint != "" && !hostAndPort.MatchString(endpoint) {
-		c.differs("The operator takes host:port or redis://host:port alone, and refuses this: write it so, and put a password into a Secret "+
-			"that password names.", "spec", "storage", "kv", "endpoint")
+		c.differs("The operator accepts only host:port or redis://host:port, and rejects this value. Use one of these "+
+			"forms, store any password in a Secret, and set password to that Secret.", "spec", "storage", "kv", "endpoint")
 	}
 }

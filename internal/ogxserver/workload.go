@@ -54,7 +54,8 @@ func (c *conversion) resources() {
 	c.put(given, "spec", "workload", "resources")
 	c.went(path("spec.workload.resources"), path("spec.workload.resources"))
 	if added {
-		c.note("With what the container of an OGXServer has of its own accord: requests, and with workers limits as high.", "spec", "workload", "resources")
+		c.note("Contains the defaults for the container of an OGXServer: the requests, and, if workers is set, equal limits.",
+			"spec", "workload", "resources")
 	}
 }
 
@@ -92,7 +93,8 @@ func (c *conversion) autoscaling() {
 	}
 	for from, to := range map[string]string{
 		"minReplicas": "minReplicas", "maxReplicas": "maxReplicas",
-		"targetCPUUtilizationPercentage": "targetCPUUtilization", "targetMemoryUtilizationPercentage": "targetMemoryUtilization",
+		"targetCPUUtilizationPercentage":    "targetCPUUtilization",
+		"targetMemoryUtilizationPercentage": "targetMemoryUtilization",
 	} {
 		c.move(field+"."+from, field+"."+to)
 	}
@@ -116,5 +118,5 @@ func (c *conversion) volume() {
 		c.move(field+".mountPath", field+".mountPath")
 		return
 	}
-	c.note("Where an OGXServer mounts its volume.", place...)
+	c.note("The path at which an OGXServer mounts its volume.", place...)
 }

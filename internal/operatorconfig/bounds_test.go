@@ -11,7 +11,8 @@ import (
 )
 
 func readBounds(text string) (operatorconfig.Config, []string) {
-	config, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyBounds: text}), operatorconfig.Config{})
+	config, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyBounds: text}),
+		operatorconfig.Config{})
 	return config, messages(errs)
 }
 
@@ -42,11 +43,15 @@ func TestReadBounds(t *testing.T) {
 `: {
 			{
 				Namespaces: []string{"team-a", "ml-*"}, Images: []string{"registry.example.com", "quay.io/team"},
-				ServiceAccounts: []string{"llama"}, NoPodTemplate: true, NoCommand: true, PodSecurity: api.LevelBaseline, Stacks: &ten,
+				ServiceAccounts: []string{"llama"}, NoPodTemplate: true, NoCommand: true, PodSecurity: api.LevelBaseline,
+				Stacks:  &ten,
 				Domains: []string{"team-a.example.com"}, IngressClasses: []string{"internal"},
 				IngressAnnotations: []string{"nginx.ingress.kubernetes.io/proxy-*"},
 			},
-			{Images: []string{}, ServiceAccounts: []string{}, Domains: []string{}, IngressClasses: []string{}, IngressAnnotations: []string{}},
+			{
+				Images: []string{}, ServiceAccounts: []string{}, Domains: []string{}, IngressClasses: []string{},
+				IngressAnnotations: []string{},
+			},
 		},
 	} {
 		config, errs := readBounds(text)
@@ -60,20 +65,20 @@ func TestReadBounds(t *testing.T) {
 }
 
 func TestReadBoundsRefuses(t *testing.T) {
-	const pattern = ` is not a pattern: write a name, or one in which * stands for any letters and ? for one`
+	const pattern = ` is not a pattern: write a name, with * for any characters and ? for one character`
 	for text, want := range map[string]string{
-		"{}":                         "bounds: line 1: must be a list, is a mapping",
-		"[team-a]":                   `bounds[0]: line 1: must be a mapping, is the text "team-a"`,
+		"{}":                         "bounds: line 1: must be a list, got a mapping",
+		"[team-a]":                   `bounds[0]: line 1: must be a mapping, got the text "team-a"`,
 		"[{namespace: [a]}]":         `bounds[0].namespace: unknown field, did you mean "namespaces"?`,
 		"[{namespaces: ['a[']}]":     `bounds[0].namespaces[0]: "a["` + pattern,
 		"[{serviceAccounts: ['']}]":  `bounds[0].serviceAccounts[0]: ""` + pattern,
-		"[{stacks: -1}]":             `bounds[0].stacks: line 1: must be a whole number from 0 up, is the number "-1"`,
-		"[{stacks: '1'}]":            `bounds[0].stacks: line 1: must be a whole number from 0 up, is the text "1"`,
-		"[{stacks: 1.5}]":            `bounds[0].stacks: line 1: must be a whole number from 0 up, is the number "1.5"`,
-		"[{podTemplate: 'no'}]":      `bounds[0].podTemplate: line 1: must be true or false, is the text "no"`,
+		"[{stacks: -1}]":             `bounds[0].stacks: line 1: must be a whole number that is 0 or greater, got the number "-1"`,
+		"[{stacks: '1'}]":            `bounds[0].stacks: line 1: must be a whole number that is 0 or greater, got the text "1"`,
+		"[{stacks: 1.5}]":            `bounds[0].stacks: line 1: must be a whole number that is 0 or greater, got the number "1.5"`,
+		"[{podTemplate: 'no'}]":      `bounds[0].podTemplate: line 1: must be true or false, got the text "no"`,
 		"[{podSecurity: strict}]":    `bounds[0].podSecurity: "strict" is not a Pod Security Standard: write privileged, baseline or restricted`,
 		"[{domains: [Example.com]}]": "",
-		"[{images: [a, a]}]":         `bounds[0].images[1]: "a" is there twice`,
+		"[{images: [a, a]}]":         `bounds[0].images[1]: "a" is listed twice`,
 	} {
 		config, errs := readBounds(text)
 		if len(errs) != 1 || want != "" && errs[0] != want {

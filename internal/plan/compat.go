@@ -28,7 +28,7 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)
 	p.input.Launcher = !ownCommand
 	if in.Override.Key == names.OlderConfigFile && !ownCommand {
-		p.warn("spec.overrideConfig.configMapName", "ConfigMap %q has no key %q, so the server starts on its key %q: rename it",
+		p.warn("spec.overrideConfig.configMapName", "ConfigMap %q has no key %q, so the server starts with its key %q: rename that key",
 			in.Override.ConfigMapName, names.ConfigFile, names.OlderConfigFile)
 	}
 	if len(in.Intent.External) > 0 {
@@ -56,7 +56,8 @@ func BaseOptional(stack *v1alpha2.LlamaStackDistribution) bool { return workersO
 // workersOnly reports whether a stack is one of v1alpha1 whose spec configures only the number of workers.
 func workersOnly(stack *v1alpha2.LlamaStackDistribution) bool {
 	spec := &stack.Spec
-	return names.Compat(stack.Annotations) && spec.OverrideConfig == nil && !configured(spec) && render.TLSSecret(spec) == ""
+	return names.Compat(stack.Annotations) && spec.OverrideConfig == nil && !configured(spec) &&
+		render.TLSSecret(spec) == ""
 }
 
 // workersIgnored returns a warning that the number of workers has no effect, with the reason.

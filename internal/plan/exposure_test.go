@@ -28,25 +28,31 @@ func TestExposureWarnings(t *testing.T) {
 		cluster          render.Cluster
 		want             []string
 	}{
-		"not exposed":          {networking: https + "expose: false"},
-		"plain and open":       {networking: "expose: {hostname: a.example.com}", want: []string{"asks nobody who they are"}},
+		"not exposed": {networking: https + "expose: false"},
+		"plain and open": {
+			networking: "expose: {hostname: a.example.com}",
+			want:       []string{"over plain HTTP without authentication"},
+		},
 		"plain, and asks":      {networking: "expose: {hostname: a.example.com}", rest: settings},
 		"HTTPS outside":        {networking: "expose: {hostname: a.example.com, tlsSecretName: t}"},
-		"made-up name":         {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which no DNS knows"}},
+		"made-up name":         {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which is not in any DNS"}},
 		"HTTPS inside":         {networking: https + "expose: {hostname: a.example.com, ingressClassName: nginx}"},
 		"HTTPS, default class": {networking: https + "expose: {hostname: a.example.com}"},
-		"HTTPS, unknown class": {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`ingress class "mine" is told that is not known`}},
+		"HTTPS, unknown class": {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`has no annotation that configures this for the controller of ingress class "mine"`}},
 		"HTTPS, Traefik": {networking: https + "expose: {hostname: a.example.com, ingressClassName: traefik}", want: []string{
-			"make a ServersTransport of traefik.io/v1alpha1 in namespace \"team-a\", with a name in the certificate as serverName, and a Secret that has the " +
-				"authority's certificate under ca.crt among rootCAs; then run kubectl annotate service demo-service --namespace team-a " +
-				"traefik.ingress.kubernetes.io/service.serverstransport=team-a-NAME@kubernetescrd, with its name for NAME",
+			"create a ServersTransport of traefik.io/v1alpha1 in namespace \"team-a\", with a name in the certificate as serverName, and in rootCAs a Secret " +
+				"that contains the authority's certificate under ca.crt; then run kubectl annotate service demo-service --namespace team-a " +
+				"traefik.ingress.kubernetes.io/service.serverstransport=team-a-NAME@kubernetescrd, where NAME is its name",
 		}},
 		"HTTPS behind a Gateway": {
 			networking: https + "expose: {hostname: a.example.com}", cluster: gateway,
 			want: []string{"the cluster does not serve version v1 of that kind"},
 		},
 		"HTTP behind a Gateway": {networking: "expose: {hostname: a.example.com}", cluster: gateway},
-		"HTTPS by a Route":      {networking: https + "expose: {hostname: a.example.com}", cluster: render.Cluster{Routes: true}},
+		"HTTPS by a Route": {
+			networking: https + "expose: {hostname: a.example.com}",
+			cluster:    render.Cluster{Routes: true},
+		},
 	} {
 		in := input(t, "networking: {"+tc.networking+"}"+strings.Replace(tc.rest, ", settings", "\nsettings", 1))
 		in.Cluster = tc.cluster
@@ -73,7 +79,7 @@ func TestExposureWarnings(t *testing.T) {
 func TestBackendTLS(t *testing.T) {
 	const (
 		path     = "spec.networking.expose"
-		needs    = "the server speaks HTTPS, and a Gateway speaks plain HTTP to it until a BackendTLSPolicy tells it otherwise; "
+		needs    = "the server uses HTTPS, and a Gateway uses plain HTTP to it until a BackendTLSPolicy specifies otherwise; "
 		inside   = "demo-service.team-a.svc"
 		fromSpec = "networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: llama.example.com}}"
 	)
@@ -83,7 +89,10 @@ func TestBackendTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := render.Cluster{Gateway: &render.Gateway{Name: "gw", Namespace: "infra"}, HTTPRoutes: true, BackendTLSPolicies: true}
+	served := render.Cluster{
+		Gateway: &render.Gateway{Name: "gw", Namespace: "infra"}, HTTPRoutes: true,
+		BackendTLSPolicies: true,
+	}
 	for name, tc := range map[string]struct {
 		spec, override   string
 		chain, authority []byte
@@ -92,8 +101,9 @@ func TestBackendTLS(t *testing.T) {
 	}{
 		"the name in the cluster": {chain: certificate, authority: authority, hostname: inside, data: string(authority)},
 		"the name outside": {
-			chain: testutil.CertificateFor(t, "x.example.com", "*.example.com"), authority: authority, hostname: "llama.example.com",
-			data: string(authority),
+			chain: testutil.CertificateFor(t, "x.example.com", "*.example.com"), authority: authority,
+			hostname: "llama.example.com",
+			data:     string(authority),
 		},
 		"the name of status.serviceURL": {
 			chain: testutil.CertificateFor(t, inside, inside+".cluster.local"), authority: authority, hostname: inside + ".cluster.local",
@@ -103,19 +113,19 @@ func TestBackendTLS(t *testing.T) {
 			spec:  "networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: www.google.com}}",
 			chain: public, hostname: "www.google.com",
 		},
-		"no authority": {chain: certificate, warning: `nobody knows who signed the server's certificate: add key "ca.crt" of Secret "cert", ` +
-			`with the authority's certificate in PEM form (of a certificate that signs itself: the same as in "tls.crt")`},
-		"a key for an authority": {chain: certificate, authority: key, warning: `key "ca.crt" of Secret "cert" holds something else than a certificate ` +
-			"at line 1: put nothing but the authority's certificate there"},
-		"text for an authority": {chain: certificate, authority: []byte("hello"), warning: `key "ca.crt" of Secret "cert" holds no certificate in PEM form: ` +
+		"no authority": {chain: certificate, warning: `the authority of the server's certificate is unknown: add key "ca.crt" of Secret "cert", ` +
+			`with the authority's certificate in PEM form (for a self-signed certificate, the same as in "tls.crt")`},
+		"a key for an authority": {chain: certificate, authority: key, warning: `key "ca.crt" of Secret "cert" contains something other than a certificate ` +
+			"at line 1: put only the authority's certificate there"},
+		"text for an authority": {chain: certificate, authority: []byte("hello"), warning: `key "ca.crt" of Secret "cert" contains no certificate in PEM form: ` +
 			"put the authority's certificate there, in PEM form"},
 		"another name": {chain: testutil.CertificateFor(t, "x.example.org"), authority: authority, warning: `the certificate in Secret "cert" ` +
-			"is for none of the names of the server: issue one for demo-service.team-a.svc.cluster.local, demo-service.team-a.svc or llama.example.com"},
+			"is not valid for any name of the server: issue one for demo-service.team-a.svc.cluster.local, demo-service.team-a.svc or llama.example.com"},
 		"it was not read": {},
 		"a certificate of the configuration's own": {
 			spec:     "overrideConfig: {configMapName: mine}\nnetworking: {expose: {hostname: llama.example.com}}",
 			override: "version: 2\nserver: {tls_certfile: /a, tls_keyfile: /b}\n",
-			warning:  `make one for Service "demo-service" with the authority of the certificate and a name in it`,
+			warning:  `create one for Service "demo-service" with the authority of the certificate and a name that the certificate contains`,
 		},
 		"plain HTTP":  {spec: "networking: {expose: {hostname: llama.example.com}}"},
 		"not exposed": {spec: "networking: {tls: {enabled: true, secretName: cert}}", chain: certificate, authority: authority},

@@ -27,15 +27,19 @@ const digest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7
 func labelled(t *testing.T, spec string) plan.Input {
 	t.Helper()
 	in := input(t, spec)
-	in.Packages = map[string]*externalprovider.Package{"mine": {API: "inference", Type: "remote::mine", Module: "my.module"}}
+	in.Packages = map[string]*externalprovider.Package{"mine": {
+		API: "inference", Type: "remote::mine",
+		Module: "my.module",
+	}}
 	in.PackageDigests = map[string]string{"mine": digest}
 	return in
 }
 
 var wantExternal = []render.ExternalProvider{
 	{
-		API: "inference", ID: "mine", Path: "spec.externalProviders.inference[0]", Image: "r/mine:1@" + digest, PullPolicy: "Always",
-		Type: "remote::mine", Module: "my.module",
+		API: "inference", ID: "mine", Path: "spec.externalProviders.inference[0]", Image: "r/mine:1@" + digest,
+		PullPolicy: "Always",
+		Type:       "remote::mine", Module: "my.module",
 	},
 	{API: "safety", ID: "guard", Path: "spec.externalProviders.safety[0]", Image: "r/guard:1"},
 }
@@ -77,7 +81,8 @@ func TestExternalImages(t *testing.T) {
 	if got := build(t, in).External()[0].Image; got != "r/mine@"+digest {
 		t.Errorf("image %s", got)
 	}
-	if built := build(t, input(t, "disabled: [eval]\n")); built.External() != nil || built.Rendered.Inputs.External != nil {
+	if built := build(t, input(t, "disabled: [eval]\n")); built.External() != nil ||
+		built.Rendered.Inputs.External != nil {
 		t.Errorf("external %v, inputs %v", built.External(), built.Rendered.Inputs.External)
 	}
 }
@@ -86,9 +91,14 @@ func TestExternalImages(t *testing.T) {
 func TestExternalInputs(t *testing.T) {
 	start := build(t, labelled(t, withExternal)).Rendered.Record.Inputs
 	for _, edit := range [][2]string{
-		{"r/guard:1", "r/guard:2"}, {"providerId: guard", "providerId: other"}, {"Always", "Never"}, {"a: 1", "a: 2"}, {"name: s", "name: t"},
+		{"r/guard:1", "r/guard:2"},
+		{"providerId: guard", "providerId: other"},
+		{"Always", "Never"},
+		{"a: 1", "a: 2"},
+		{"name: s", "name: t"},
 	} {
-		if got := build(t, labelled(t, strings.Replace(withExternal, edit[0], edit[1], 1))).Rendered.Record.Inputs; got == start {
+		if got := build(t, labelled(t, strings.Replace(withExternal, edit[0], edit[1],
+			1))).Rendered.Record.Inputs; got == start {
 			t.Errorf("%s for %s is no change", edit[1], edit[0])
 		}
 	}
@@ -154,7 +164,7 @@ server: {port: 9000, workers: 2}
 	}
 	in := labelled(t, override+withExternal)
 	in.Packages["mine"].API = "safety"
-	const moved = `spec.externalProviders.inference[0]: image "r/mine:1" holds a provider of the API safety: put it under spec.externalProviders.safety`
+	const moved = `spec.externalProviders.inference[0]: image "r/mine:1" contains a provider of the API safety: move it to spec.externalProviders.safety`
 	if _, err := plan.Build(in); err == nil || err.Error() != moved {
 		t.Errorf("under another API: %v", err)
 	}
@@ -171,13 +181,13 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	}{
 		"one file": {spec, map[string][]byte{"config.yaml": files["run.yaml"]}, nil},
 		"more files": {spec, files, []string{
-			`ConfigMap "mine" has no key "config.yaml", so the server starts on its key "run.yaml": rename it`,
-			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", and its other keys are not mounted beside it: ` +
-				"mount what the server needs of them with spec.workload.overrides.volumes",
+			`ConfigMap "mine" has no key "config.yaml", so the server starts with its key "run.yaml": rename that key`,
+			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", and the other keys are not mounted next to it: ` +
+				"mount the keys that the server needs with spec.workload.overrides.volumes",
 		}},
 		"own command": {spec + "workload: {overrides: {command: [run]}}\n", map[string][]byte{"run.yaml": files["run.yaml"]}, []string{
 			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", which is mounted as /etc/llama-stack/config.yaml: ` +
-				"your own command has to read that",
+				"your command must read that file",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +210,8 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 
 // An image that changes with a release is listed as a difference.
 func TestCompareExternalImages(t *testing.T) {
-	before, after := build(t, labelled(t, withExternal)), build(t, labelled(t, strings.Replace(withExternal, "r/guard:1", "r/guard:2", 1)))
+	before, after := build(t, labelled(t, withExternal)),
+		build(t, labelled(t, strings.Replace(withExternal, "r/guard:1", "r/guard:2", 1)))
 	want := []plan.Difference{{What: "image of the external provider safety/guard", From: "r/guard:1", To: "r/guard:2"}}
 	if diff := cmp.Diff(want, plan.Compare(before, after)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -59,7 +59,8 @@ func (c lossCase) check(t *testing.T) {
 	if diff := cmp.Diff(c.want, lost(got)); diff != "" && len(c.want)+len(got) > 0 {
 		t.Errorf("losses (-want +got):\n%s\n%v", diff, got)
 	}
-	if c.message != "" && !slices.ContainsFunc(got, func(l retention.Loss) bool { return strings.Contains(l.Message, c.message) }) {
+	if c.message != "" && !slices.ContainsFunc(got,
+		func(l retention.Loss) bool { return strings.Contains(l.Message, c.message) }) {
 		t.Errorf("no message has %q: %v", c.message, got)
 	}
 }
@@ -81,7 +82,7 @@ func TestLossesOfVolumes(t *testing.T) {
 		"storage switched off": {
 			lossVolume, "disabled: [eval]", false,
 			[]string{lossAll + " spec.workload.storage"},
-			"set spec.workload.storage again to bring it back",
+			"to recover the earlier data, set spec.workload.storage again",
 		},
 		"storage switched on": {"disabled: [eval]", lossVolume, false, []string{lossAll + " spec.workload.storage"}, "is in the pod's own file system"},
 		"another mountPath in a stack of v1alpha1": {
@@ -116,12 +117,12 @@ func TestLossesOfStores(t *testing.T) {
 		"another Secret": {
 			lossVolume + kvSQL, lossVolume + kvSQL2, false,
 			[]string{lossInKV + " spec.storage.kv"},
-			"stays in PostgreSQL of the Secret pg, key url, and PostgreSQL of the Secret pg-new, key url starts without it",
+			"stays in PostgreSQL of the Secret pg, key url, and is missing from PostgreSQL of the Secret pg-new, key url",
 		},
 		"the key-value store": {
 			lossVolume, lossVolume + lossRedis, false,
 			[]string{lossInKV + " spec.storage.kv"},
-			"stays in the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim demo-pvc, and Redis at redis:6379 starts without it",
+			"stays in the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim demo-pvc, and is missing from Redis at redis:6379",
 		},
 		"the key-value store and back": {lossVolume + lossRedis, lossVolume, false, []string{lossInKV + " spec.storage.kv"}, "stays in Redis at redis:6379"},
 		"another Redis":                {lossVolume + lossRedis, lossVolume + other, false, []string{lossInKV + " spec.storage.kv"}, "redis-cli --rdb"},
@@ -133,9 +134,9 @@ func TestLossesOfStores(t *testing.T) {
 		"the registry of another stack": {
 			lossVolume + lossRedis, lossRedis + "workload: {storage: {}, overrides: {env: [{name: LLS_REGISTRY, value: registry/team-b/other}]}}", false,
 			[]string{"registry spec.workload.overrides.env"},
-			"and the server reads \"registry/team-b/other\"",
+			"but the server reads \"registry/team-b/other\"",
 		},
-		"ephemeral, then Redis": {"disabled: [eval]", "disabled: [eval]" + lossRedis, false, []string{lossInKV + " spec.storage.kv"}, "goes with it, as at every roll-out"},
+		"ephemeral, then Redis": {"disabled: [eval]", "disabled: [eval]" + lossRedis, false, []string{lossInKV + " spec.storage.kv"}, "is lost with the pod, as in every roll-out"},
 	})
 }
 
@@ -145,7 +146,7 @@ func TestLossesOfProviders(t *testing.T) {
 		"vector_io disabled": {
 			lossVolume, lossVolume + "disabled: [vectorIo, responses, toolRuntime, eval]", false,
 			[]string{"responses spec.disabled[1]", "vector_io/faiss spec.disabled[0]", "vector_io/sqlite-vec spec.disabled[0]"},
-			"take the API out of spec.disabled",
+			"remove the API from spec.disabled",
 		},
 		"files disabled": {
 			lossVolume, lossVolume + "disabled: [files, responses, batches, toolRuntime, fileProcessors, eval]", false,
@@ -155,29 +156,29 @@ func TestLossesOfProviders(t *testing.T) {
 		"an override": {lossVolume, "overrideConfig: {configMapName: mine}" + lossVolume, false, []string{
 			"batches spec.overrideConfig", "files spec.overrideConfig", "responses spec.overrideConfig",
 			"vector_io/faiss spec.overrideConfig", "vector_io/sqlite-vec spec.overrideConfig",
-		}, "nothing in the configuration reads it any more"},
+		}, "the configuration no longer uses it"},
 		"a vector provider disabled": {
 			lossVolume, lossVolume + "disabled: [vector_io/faiss]", false,
 			[]string{"vector_io/faiss spec.disabled[0]"},
-			"its vector stores answer errors, to their deletion too",
+			"requests to its vector stores fail, even requests to delete them",
 		},
 		"a vector provider renamed": {
 			lossVolume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
 			lossVolume + "providers: {vectorIo: {id: two, provider: chromadb, endpoint: \"http://chroma:8000\"}}", false,
 			[]string{"vector_io/one spec.providers.vectorIo"},
-			`the vector provider "one" is now called "two"`,
+			`the vector provider "one" is now named "two"`,
 		},
 		"a vector provider elsewhere": {
 			lossVolume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
 			lossVolume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://other:8000\"}}", false,
 			[]string{"vector_io/one spec.providers.vectorIo"},
-			"stays in http://chroma:8000, and http://other:8000 starts without it",
+			"stays in http://chroma:8000, and is missing from http://other:8000",
 		},
 		"a vector provider of another type": {
 			lossVolume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
 			lossVolume + "providers: {vectorIo: {id: one, provider: qdrant, endpoint: \"http://qdrant:6333\"}}", false,
 			[]string{"vector_io/one spec.providers.vectorIo"},
-			"is of type remote::qdrant instead of remote::chromadb",
+			"has type remote::qdrant instead of remote::chromadb",
 		},
 	})
 }
@@ -194,20 +195,27 @@ func TestLossesAcrossReleases(t *testing.T) {
 		"0.3 to 0.4": {
 			of("0.3", lossVolume), of("0.4", lossVolume), false,
 			[]string{"vector_io/faiss spec.distribution waits"},
-			"release 0.4 does not start on what vector_io/faiss keeps under release 0.3",
+			"release 0.4 does not start with the data that vector_io/faiss stores under release 0.3",
 		},
 		"0.3 to 0.7 on Redis": {
 			of("0.3", lossRedis), of("0.7", lossRedis), false,
 			[]string{"vector_io/faiss spec.distribution waits"},
 			"llamastack.io/accept-data-loss: \"vector_io/faiss\"",
 		},
-		"0.3 to 0.4, ephemeral":    {of("0.3", ""), of("0.4", ""), false, nil, ""},
-		"0.3 to 0.4 without faiss": {of("0.3", lossVolume+"disabled: [vectorIo/faiss]"), of("0.4", lossVolume+"disabled: [vectorIo/faiss]"), false, nil, ""},
-		"0.8 to 1.0":               {of("0.8", lossVolume), of("1.0", lossVolume), false, []string{"batches,prompts spec.distribution"}, "another kind of store"},
+		"0.3 to 0.4, ephemeral": {of("0.3", ""), of("0.4", ""), false, nil, ""},
+		"0.3 to 0.4 without faiss": {
+			of("0.3", lossVolume+"disabled: [vectorIo/faiss]"),
+			of("0.4", lossVolume+"disabled: [vectorIo/faiss]"), false, nil, "",
+		},
+		"0.8 to 1.0": {
+			of("0.8", lossVolume), of("1.0", lossVolume), false,
+			[]string{"batches,prompts spec.distribution"},
+			"another kind of store",
+		},
 		"1.0 to 0.8": {
 			of("1.0", lossVolume), of("0.8", lossVolume), false,
 			[]string{"batches,prompts spec.distribution", "interactions spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
-			"release 1.0 finds it again",
+			"to recover it, return to release 1.0",
 		},
 		"1.0 to 0.8 on Redis": {of("1.0", lossRedis+lossVolume), of("0.8", lossRedis+lossVolume), false, []string{"batches,prompts spec.distribution", "interactions spec.distribution"}, ""},
 	})
@@ -229,8 +237,14 @@ func TestTheTableStays(t *testing.T) {
 		t.Errorf("0.8 after 0.7 uses the table %q and loses %v", built.Places.Table(), built.Losses)
 	}
 	since := retention.Places{
-		Version: 1, Release: "0.8", Stores: map[string]retention.Store{"kv_default": {Type: "kv_postgres", At: retention.Hidden, Table: "ogx_kvstore"}},
-		Data: map[string]retention.Data{retention.Registry: {In: []retention.Place{{Store: "kv_default", Space: "registry"}}}},
+		Version: 1, Release: "0.8", Stores: map[string]retention.Store{"kv_default": {
+			Type: "kv_postgres",
+			At:   retention.Hidden, Table: "ogx_kvstore",
+		}},
+		Data: map[string]retention.Data{retention.Registry: {In: []retention.Place{{
+			Store: "kv_default",
+			Space: "registry",
+		}}}},
 	}
 	for _, line := range []string{"0.8", "1.5"} {
 		in := of(line)

@@ -71,29 +71,34 @@ func TestReadTrust(t *testing.T) {
 			want: counts{Own: 1, Platform: 1},
 		},
 		"both, of v1alpha2": {
-			spec: withBundle, born: true, contents: map[string]map[string][]byte{"ca": bundle(one), names.TrustedCABundle: bundle(two)},
+			spec: withBundle, born: true, contents: map[string]map[string][]byte{
+				"ca":                  bundle(one),
+				names.TrustedCABundle: bundle(two),
+			},
 			want: counts{Own: 1},
 		},
 		"what is no certificate": {
 			spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one, key, trusted)}, want: counts{Own: 1},
 			warnings: []string{
-				`key "ca-bundle.crt" of ConfigMap "ca": line 9: is a private key, which everybody who may read the ConfigMap has now: take it out, and issue another: it is left out`,
-				`key "ca-bundle.crt" of ConfigMap "ca": line 12: is a "TRUSTED CERTIFICATE", not a certificate: it is left out`,
+				`key "ca-bundle.crt" of ConfigMap "ca": line 9: is a private key, which everyone who can read the ConfigMap now has: remove it, and issue a new key: it is ignored`,
+				`key "ca-bundle.crt" of ConfigMap "ca": line 12: is a "TRUSTED CERTIFICATE", not a certificate: it is ignored`,
 			},
 		},
 		"what is no certificate, of v1alpha2": {
-			spec: withBundle, born: true, contents: map[string]map[string][]byte{"ca": bundle(one, key)}, want: counts{Own: 1, Unusable: 1},
+			spec: withBundle, born: true, contents: map[string]map[string][]byte{"ca": bundle(one, key)},
+			want: counts{Own: 1, Unusable: 1},
 		},
 		"nothing but a key": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(key)}, want: counts{Unusable: 1}},
 		"of another namespace": {
-			spec: elsewhere, contents: map[string]map[string][]byte{"shared/ca": bundle(one), "ca": bundle(one, two)}, want: counts{Own: 1},
+			spec: elsewhere, contents: map[string]map[string][]byte{"shared/ca": bundle(one), "ca": bundle(one, two)},
+			want:   counts{Own: 1},
 			source: "shared/ca",
 		},
 		"in place of one of another namespace": {
 			spec: elsewhere, contents: map[string]map[string][]byte{"ca": bundle(one, two)}, want: counts{Own: 2},
-			warnings: []string{`ConfigMap "ca" of namespace "shared" is not there, is out of the operator's reach, or its annotation ` +
+			warnings: []string{`ConfigMap "ca" of namespace "shared" does not exist, the operator has no access to it, or its annotation ` +
 				`llamastack.io/allow-namespaces does not name "team": the ConfigMap of that name in namespace "team" is used; ` +
-				`name no other namespace, or have that annotation set`},
+				`remove the namespace, or ask its owner to set that annotation`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +147,8 @@ func TestThePlatformsCertificatesReplaceNoPods(t *testing.T) {
 	}
 	in.Trust.Platform = theirs
 	after := build(t, in)
-	if got := after.Rendered.EarlierInputs; got == "" || got != before.Rendered.Record.Inputs || got == after.Rendered.Record.Inputs {
+	if got := after.Rendered.EarlierInputs; got == "" || got != before.Rendered.Record.Inputs ||
+		got == after.Rendered.Record.Inputs {
 		t.Errorf("earlier inputs %q, those without the platform's %q, those with it %q", got, before.Rendered.Record.Inputs, after.Rendered.Record.Inputs)
 	}
 	in.Trust = plan.Trust{Platform: theirs}
@@ -162,8 +168,12 @@ func TestRecordOfOtherNamespaces(t *testing.T) {
 		want      []string
 		configMap string
 	}{
-		"elsewhere": {map[string]map[string][]byte{"shared/mine": content, "shared/ca": content}, []string{"shared/mine", "shared/ca"}, "demo-config-"},
-		"here":      {map[string]map[string][]byte{"mine": content, "ca": content}, nil, "mine"},
+		"elsewhere": {
+			map[string]map[string][]byte{"shared/mine": content, "shared/ca": content},
+			[]string{"shared/mine", "shared/ca"},
+			"demo-config-",
+		},
+		"here": {map[string]map[string][]byte{"mine": content, "ca": content}, nil, "mine"},
 	} {
 		in := input(t, "distribution: {name: starter}\n")
 		in.Object, in.Override = object, plan.ReadOverride(object, tc.contents)

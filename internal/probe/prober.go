@@ -70,7 +70,8 @@ func New(options Options) *Prober {
 		client:   client{dial: options.Dial, timeout: cmp.Or(options.Timeout, defaultTimeout)},
 		interval: cmp.Or(options.Interval, defaultInterval), notify: options.Notify, log: options.Log,
 		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](cmp.Or(options.FirstRetry, firstRetry), lastRetry)),
+			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](cmp.Or(options.FirstRetry, firstRetry),
+				lastRetry)),
 		limiter: rate.NewLimiter(perSecond, perSecond),
 		servers: map[types.NamespacedName]*server{},
 	}

@@ -63,7 +63,8 @@ func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
 		})
 	}
 	slices.SortStableFunc(list, func(a, b v1alpha2.ProviderInfo) int {
-		return cmp.Or(cmp.Compare(a.API, b.API), cmp.Compare(a.ProviderID, b.ProviderID), cmp.Compare(a.ProviderType, b.ProviderType))
+		return cmp.Or(cmp.Compare(a.API, b.API), cmp.Compare(a.ProviderID, b.ProviderID),
+			cmp.Compare(a.ProviderType, b.ProviderType))
 	})
 	return list, nil
 }

@@ -72,7 +72,9 @@ func (c *ConfigMaps) Forget(stack types.NamespacedName) {
 
 // Get reads every ConfigMap that the stack refers to. The error is a *status.Failure that lists everything that is
 // missing.
-func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses []intent.ConfigMapUse) (Contents, error) {
+func (c *ConfigMaps) Get(
+	ctx context.Context, stack types.NamespacedName, uses []intent.ConfigMapUse,
+) (Contents, error) {
 	contents, kept := Contents{}, map[string]content{}
 	problems := &problems{condition: v1alpha2.ConditionValidationSucceeded}
 	for _, use := range uses {
@@ -148,11 +150,11 @@ func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, names
 func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string {
 	switch {
 	case c.outOfReach(use):
-		return fmt.Sprintf("ConfigMap %q of namespace %q cannot be read: this operator works in other namespaces only", use.Name, use.Namespace)
+		return fmt.Sprintf("ConfigMap %q of namespace %q cannot be read: this operator does not watch that namespace", use.Name, use.Namespace)
 	case use.Namespace == "":
 		return fmt.Sprintf("ConfigMap %q not found in namespace %q", use.Name, namespace)
 	}
-	return fmt.Sprintf("ConfigMap %q of namespace %q is not there, or its annotation %s does not name %q",
+	return fmt.Sprintf("ConfigMap %q of namespace %q does not exist, or its annotation %s does not name %q",
 		use.Name, use.Namespace, names.AnnotationAllowNamespaces, namespace)
 }
 

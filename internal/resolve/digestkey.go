@@ -115,12 +115,13 @@ func (d *DigestKeys) Get(ctx context.Context) (DigestKey, error) {
 
 func (d *DigestKeys) read(ctx context.Context) ([]byte, error) {
 	var secret corev1.Secret
-	if err := d.client.Get(ctx, client.ObjectKey{Namespace: d.namespace, Name: names.DigestKeySecret}, &secret); err != nil {
+	if err := d.client.Get(ctx, client.ObjectKey{Namespace: d.namespace, Name: names.DigestKeySecret},
+		&secret); err != nil {
 		return nil, err
 	}
 	data := secret.Data[digestKeyField]
 	if len(data) < digestKeySize {
-		return nil, fmt.Errorf("key %q has %d bytes, want %d; delete the Secret to have it made again", digestKeyField, len(data), digestKeySize)
+		return nil, fmt.Errorf("key %q has %d bytes, want %d; delete the Secret so that the operator creates it again", digestKeyField, len(data), digestKeySize)
 	}
 	return data, nil
 }

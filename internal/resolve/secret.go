@@ -27,7 +27,7 @@ import (
 // Values holds the values of referenced Secrets. It prints none of them.
 type Values struct {
 	data map[keyRef][]byte
-	// authorities holds the authorities beside the certificates, by Secret. No pod reads them, so they are in no
+	// authorities holds the authorities in the Secrets of certificates, by Secret. No pod reads them, so they are in no
 	// digest.
 	authorities map[string][]byte
 	// expiring is the Secret whose certificate expires first, and expiry is the time.
@@ -115,22 +115,24 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 			found[use.Secret] = secret
 		}
 		if secret == nil {
-			problems.add(v1alpha2.ReasonSecretNotFound, fmt.Sprintf("Secret %q not found in namespace %q", use.Secret, query.Namespace), use.Path)
+			problems.add(v1alpha2.ReasonSecretNotFound, fmt.Sprintf("Secret %q not found in namespace %q", use.Secret,
+				query.Namespace), use.Path)
 			continue
 		}
 		if reason, sentence := query.check(secret, use); reason != "" {
 			problems.add(reason, sentence, use.Path)
 		}
 		values.data[keyRef{use.Secret, use.Key}] = secret.Data[use.Key]
-		if leaf, err := parseCertificate(secret.Data[names.TLSCertificate]); err == nil && use.Purpose == intent.PurposeCertificate {
+		if leaf, err := parseCertificate(secret.Data[names.TLSCertificate]); err == nil &&
+			use.Purpose == intent.PurposeCertificate {
 			values.expires(use.Secret, leaf.NotAfter)
 		}
 	}
 	return values, problems.failure()
 }
 
-// keepAuthorities remembers the authorities beside a certificate. If they are too long, it keeps just enough to show
-// that.
+// keepAuthorities remembers the authorities in the Secret of a certificate. If they are too long, it keeps only enough
+// to show that.
 func (v *Values) keepAuthorities(secret *corev1.Secret, uses []intent.SecretUse) {
 	isCertificate := func(use intent.SecretUse) bool { return use.Purpose == intent.PurposeCertificate }
 	if secret != nil && slices.ContainsFunc(uses, isCertificate) {
@@ -189,10 +191,10 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 			return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("Secret %q in namespace %q %v", use.Secret, q.Namespace, err)
 		}
 	case len(use.EnvVar)+len(value)+2 > maxVariable:
-		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can carry",
+		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can contain",
 			key, maxVariable-len(use.EnvVar)-2)
 	case bytes.IndexByte(value, 0) >= 0:
-		return v1alpha2.ReasonSecretValueUnusable, key + " holds a zero byte, which no environment variable can carry"
+		return v1alpha2.ReasonSecretValueUnusable, key + " contains a zero byte, which an environment variable cannot contain"
 	case q.Text(use.EnvVar):
 		if err := secretvalue.Usable(string(value)); err != nil {
 			return v1alpha2.ReasonSecretValueUnusable, key + " " + err.Error()
@@ -212,7 +214,8 @@ func (q *SecretQuery) read(ctx context.Context, direct client.Reader, name strin
 		return nil, fmt.Errorf("read cached Secret %q: %w", name, err)
 	}
 	var secret corev1.Secret
-	err := direct.Get(ctx, key, &secret, &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: known.ResourceVersion}})
+	err := direct.Get(ctx, key, &secret,
+		&client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: known.ResourceVersion}})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -55,7 +55,7 @@ func Unknown(waiting []Loss, unknown []string) string {
 	for _, loss := range waiting {
 		what = append(what, loss.What...)
 	}
-	return fmt.Sprintf("; the annotation %s says %q, which nothing that is lost is called: write %q",
+	return fmt.Sprintf("; the annotation %s contains %q, which does not name any of the lost data; set it to %q",
 		Annotation, strings.Join(unknown, ", "), strings.Join(what, ","))
 }
 

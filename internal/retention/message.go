@@ -10,8 +10,8 @@ import (
 
 // Remedies for data whose store cannot be copied.
 const (
-	throughAPI = "to take it along, read it through the API before the change and create it again after it"
-	goBack     = "write the earlier value back to bring it back"
+	throughAPI = "to keep the data, read it through the API before the change and create it again afterwards"
+	goBack     = "to recover the data, set the previous value again"
 )
 
 // kinds maps the types of stores to words.
@@ -47,11 +47,11 @@ func (c *comparison) describe(p *Places, place Place) string {
 func elsewhere(from, to, tool string) string {
 	carry := throughAPI
 	if tool != "" {
-		carry = "to take it along, scale the stack to zero and copy the database before the change (" + tool + ")"
+		carry = "to keep the data, scale the stack to zero and copy the database before the change (" + tool + ")"
 	}
-	message := fmt.Sprintf("the data of %s stays in %s, and %s starts without it; %s; %s", whatMark, from, to, carry, goBack)
+	message := fmt.Sprintf("the data of %s stays in %s, and is missing from %s; %s; %s", whatMark, from, to, carry, goBack)
 	if strings.Contains(from+to, "{Secret ") {
-		message += "; if both lead to the same database, nothing is left behind"
+		message += "; if both refer to the same database, no data is left behind"
 	}
 	return message
 }
@@ -71,8 +71,8 @@ func copyTool(from, to string) string {
 }
 
 func otherFamily(from, to string) string {
-	return fmt.Sprintf("the data of %s is kept in another kind of store by this release, %s, and what there is stays in %s; "+
-		"%s; the earlier release finds it again", whatMark, to, from, throughAPI)
+	return fmt.Sprintf("the data of %s is in another kind of store in this release, %s, and the existing data stays in "+
+		"%s; %s; to recover it, return to the previous release", whatMark, to, from, throughAPI)
 }
 
 func otherTable(table string, now Store) string {
@@ -80,32 +80,38 @@ func otherTable(table string, now Store) string {
 	if variable := variableIn(now.Text); variable != "" {
 		remedy = fmt.Sprintf("set the variable %s to %q in spec.workload.overrides.env", variable, table)
 	}
-	return fmt.Sprintf("the data of %s lies in the table %q, and the server reads the table %q; %s to keep it", whatMark, table, now.Table, remedy)
+	return fmt.Sprintf("the data of %s is in the table %q, but the server reads the table %q; to keep the data, "+
+		"%s", whatMark, table, now.Table, remedy)
 }
 
 func otherSpace(was, is, at string) string {
-	return fmt.Sprintf("the data of %s lies under %q in %s, and the server reads %q; %s", whatMark, was, at, is, goBack)
+	return fmt.Sprintf("the data of %s is under %q in %s, but the server reads %q; %s", whatMark, was, at, is, goBack)
 }
 
 func volatile() string {
-	return fmt.Sprintf("the data of %s is in the pod's own file system and goes with it, as at every roll-out without a volume; %s",
+	return fmt.Sprintf("the data of %s is in the pod's own file system and is lost with the pod, as in every roll-out "+
+		"without a volume; %s",
 		whatMark, throughAPI)
 }
 
 func dropped(from string) string {
-	return fmt.Sprintf("the data of %s stays in %s, and nothing in the configuration reads it any more; configure it again to bring it back", whatMark, from)
+	return fmt.Sprintf("the data of %s stays in %s, but the configuration no longer uses it; to recover the data, "+
+		"configure it again", whatMark, from)
 }
 
 func unmountedUnread(source string) string {
-	return fmt.Sprintf("what the server keeps on %s stays there, and no pod mounts it any more; set spec.workload.storage again to bring it back", source)
+	return fmt.Sprintf("the server's data stays on %s, which no pod mounts any longer; to recover the data, set "+
+		"spec.workload.storage again", source)
 }
 
 func unmounted(source, to string, durable bool) string {
-	message := fmt.Sprintf("the data of %s stays on %s, which no pod mounts any more", whatMark, source)
+	message := fmt.Sprintf("the data of %s stays on %s, which no pod mounts any longer", whatMark, source)
 	if durable {
-		return message + fmt.Sprintf("; %s starts without it; copy it there before, or mount the earlier volume again to bring it back", to)
+		return message + fmt.Sprintf("; the data is missing from %s; copy it there before the change, or mount the "+
+			"previous volume again to recover it", to)
 	}
-	return message + "; what clients store from now on goes with the pod; set spec.workload.storage again to bring it back"
+	return message + "; data that clients store from now on is lost with the pod; to recover the earlier data, set " +
+		"spec.workload.storage again"
 }
 
 // displacement is data on a volume that the server looks for elsewhere.
@@ -119,25 +125,28 @@ type displacement struct {
 }
 
 func displaced(d displacement) string {
-	message := fmt.Sprintf("the data of %s stays in the directory %s of %s, and the server looks into %s",
+	message := fmt.Sprintf("the data of %s stays in the directory %s of %s, but the server looks for it in %s",
 		whatMark, path.Dir(d.from.path), d.from.source, d.now)
 	if !d.durable {
-		message += ", which is not on a volume: what clients store there goes with the pod"
+		message += ", which is not on a volume: data that clients store there is lost with the pod"
 	}
 	if d.remedy != "" {
-		return message + "; " + d.remedy + " to keep it"
+		return message + "; to keep the data, " + d.remedy
 	}
-	return message + fmt.Sprintf("; mount the volume at %s, or move the files, to keep it", d.mount)
+	return message + fmt.Sprintf("; to keep the data, mount the volume at %s, or move the files", d.mount)
 }
 
 // otherFiles returns the message about a release that stores the same data in other files.
 func (c *comparison) otherFiles(from location) string {
-	return fmt.Sprintf("the data of %s stays in the files of release %s, and release %s reads others beside them, in the directory %s of %s; "+
-		"%s; release %s finds it again", whatMark, c.before.Release, c.after.Release, path.Dir(from.path), from.source, throughAPI, c.before.Release)
+	return fmt.Sprintf("the data of %s stays in the files of release %s, but release %s reads other files in the same "+
+		"directory, %s of %s; "+
+		"%s; to recover it, return to release "+
+		"%s", whatMark, c.before.Release, c.after.Release, path.Dir(from.path), from.source, throughAPI, c.before.Release)
 }
 
 func otherFile(from, to location) string {
-	return fmt.Sprintf("the data of %s stays in the file %s of %s, and the server reads %s; %s", whatMark, from.path, from.source, to.path, goBack)
+	return fmt.Sprintf("the data of %s stays in the file %s of %s, but the server reads %s; "+
+		"%s", whatMark, from.path, from.source, to.path, goBack)
 }
 
 // setVariable returns how to change a path to the target with a variable, or an empty string if no variable does.
@@ -152,46 +161,51 @@ func setVariable(text, target string) string {
 }
 
 func changedType(was, is Data) string {
-	return fmt.Sprintf("the provider of %s is of type %s instead of %s: it does not find the content of its vector stores; "+
-		"give the new provider an id of its own beside the other one, or delete the vector stores before; %s",
+	return fmt.Sprintf("the provider of %s has type %s instead of %s, and does not find the content of its vector "+
+		"stores; add the new provider with a different id and keep the old one, or delete the vector stores before the "+
+		"change; %s",
 		whatMark, is.Type, was.Type, goBack)
 }
 
 // lostProvider returns the message about a vector provider that was removed or has another id.
 func lostProvider(id, renamed, from string) string {
 	if renamed != "" {
-		return fmt.Sprintf("the vector provider %q is now called %q: vector stores keep the id of their provider, and those of %q answer errors, "+
-			"to their deletion too; keep the id, or delete those vector stores before and make them again under the new one; "+
-			"the earlier id brings them back", id, renamed, id)
+		return fmt.Sprintf("the vector provider %q is now named %q: vector stores keep the id of their provider, and "+
+			"requests to those of %q fail, even requests to delete them; keep the id, or delete those vector stores before "+
+			"the change and create them again under the new id; to recover them, set the previous id again", id, renamed, id)
 	}
-	return fmt.Sprintf("the vector provider %q is gone: its vector stores answer errors, to their deletion too, and their content stays in %s; "+
-		"delete them before, or configure the provider again to bring them back", id, from)
+	return fmt.Sprintf("the vector provider %q was removed: requests to its vector stores fail, even requests to delete "+
+		"them, and their content stays in %s; delete them before the change, or configure the provider again to recover "+
+		"them", id, from)
 }
 
 func notServed(from string) string {
-	return fmt.Sprintf("the server serves no vector stores any more: the content of %s stays in %s; "+
-		"take the API out of spec.disabled, or configure its providers again, to bring it back", whatMark, from)
+	return fmt.Sprintf("the server no longer serves vector stores: the content of %s stays in %s; to recover it, remove "+
+		"the API from spec.disabled, or configure its providers again", whatMark, from)
 }
 
 // hiddenKeys returns the message about a release that reads keys without their namespace.
 func (c *comparison) hiddenKeys() string {
-	return fmt.Sprintf("release %s keeps the data of %s under keys that begin with their namespace, and release %s looks for them without it: "+
-		"what clients stored since the upgrade is not found; release %s finds it again; %s",
+	return fmt.Sprintf("release %s stores the data of %s under keys that begin with their namespace, but release %s "+
+		"looks for keys without it, and does not find data that clients stored since the upgrade; to recover it, return to "+
+		"release %s; %s",
 		c.before.Release, whatMark, c.after.Release, c.before.Release, throughAPI)
 }
 
 // unreadable returns the message about content that prevents a release from starting.
 func (c *comparison) unreadable(what string) string {
-	return fmt.Sprintf("release %s does not start on what %s keeps under release %s, and nothing converts it: "+
-		"stay on %s, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; "+
-		"then accept that what is left is lost with the annotation %s: %q",
+	return fmt.Sprintf("release %s does not start with the data that %s stores under release %s, and no tool converts "+
+		"this data: stay on %s, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) "+
+		"and create them again after the change; then accept the loss of the remaining data with the annotation %s: %q",
 		c.after.Release, what, c.before.Release, c.before.Release, Annotation, what)
 }
 
 func (c *comparison) recordedPaths(directory string) string {
-	return fmt.Sprintf("the server keeps the whole path of each uploaded file, below %s, and the volume moves away from there: "+
-		"the content of files that were uploaded before is not found; set the path back, or mount the volume there too "+
-		"(spec.workload.overrides.volumeMounts: name %s, mountPath %s) to keep it", directory, volumeName, c.oldMount(directory))
+	return fmt.Sprintf("the server stores the full path of each uploaded file, below %s, and the change mounts the "+
+		"volume at another path: "+
+		"the server does not find files that were uploaded before; to keep them, set the previous path again, or also "+
+		"mount the volume there "+
+		"(spec.workload.overrides.volumeMounts: name %s, mountPath %s)", directory, volumeName, c.oldMount(directory))
 }
 
 // oldMount returns where the volume of a directory was mounted.

@@ -69,7 +69,7 @@ func (c *comparison) sameFile(what, was, is string) bool {
 	if old == now {
 		return true
 	}
-	// A registry in a file of its own is adopted by the one beside it.
+	// A registry in a file of its own is adopted by the one next to it.
 	return what == Registry && (hashedFile.MatchString(old.path) || hashedFile.MatchString(now.path)) &&
 		old.source == now.source && path.Dir(old.path) == path.Dir(now.path)
 }

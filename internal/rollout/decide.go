@@ -173,7 +173,8 @@ func (o observed) sameGeneration() Rendered {
 	rendered, template := o.rendered, o.rendered.Deployment.Spec.Template
 	if template.ObjectMetaApplyConfiguration != nil && template.Annotations[names.AnnotationGeneration] != "" {
 		rendered.Deployment = clone(rendered.Deployment)
-		rendered.Deployment.Spec.Template = withAnnotation(template, names.AnnotationGeneration, o.live.Spec.Template.Annotations[names.AnnotationGeneration])
+		rendered.Deployment.Spec.Template = withAnnotation(template, names.AnnotationGeneration,
+			o.live.Spec.Template.Annotations[names.AnnotationGeneration])
 	}
 	return rendered
 }

@@ -81,7 +81,10 @@ func TestDigestIsTheSameForEver(t *testing.T) {
 				in.Claim, in.Compat = true, "v1alpha1"
 				in.ConfigMap, in.ConfigKey, in.ConfigHash = "demo-config-1", "config.yaml", "1"
 				in.Variables = []string{"A@b/c"}
-				in.Overrides = &v1alpha2.WorkloadOverrides{Command: []string{"run"}, PodLabels: map[string]string{"b": "2", "a": "1"}}
+				in.Overrides = &v1alpha2.WorkloadOverrides{
+					Command:   []string{"run"},
+					PodLabels: map[string]string{"b": "2", "a": "1"},
+				}
 			},
 			want: "450feaa5897f4b2b470c369dcee33ecc",
 		},

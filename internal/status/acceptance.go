@@ -58,7 +58,8 @@ func denial(object *unstructured.Unstructured, conditions []metav1.Condition) *m
 	for i := range conditions {
 		condition := &conditions[i]
 		current := condition.ObservedGeneration == 0 || condition.ObservedGeneration == object.GetGeneration()
-		if current && condition.Status == metav1.ConditionFalse && slices.Contains([]string{"Accepted", "ResolvedRefs"}, condition.Type) {
+		if current && condition.Status == metav1.ConditionFalse &&
+			slices.Contains([]string{"Accepted", "ResolvedRefs"}, condition.Type) {
 			return condition
 		}
 	}

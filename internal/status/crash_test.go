@@ -13,7 +13,10 @@ import (
 // saidOf returns the message of Available for a pod with this container, without the count.
 func saidOf(t *testing.T, container corev1.ContainerStatus) string {
 	t.Helper()
-	got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: []corev1.Pod{pod("p", container)}}).Available
+	got := status.Workload(status.WorkloadInput{
+		Deployment: deployment(1, 1, 1, 0),
+		Pods:       []corev1.Pod{pod("p", container)},
+	}).Available
 	if got.Reason != "RolloutFailed" {
 		t.Errorf("reason %s", got.Reason)
 	}
@@ -82,7 +85,10 @@ func FuzzCrashShowsNothing(f *testing.F) {
 
 func TestImagePull(t *testing.T) {
 	for _, tc := range []struct{ name, image, reason, message, want string }{
-		{"no such image", "example.com/a:1", "ErrImagePull", "rpc error: example.com/a:1: not found", ": the registry does not have the image"},
+		{
+			"no such image", "example.com/a:1", "ErrImagePull", "rpc error: example.com/a:1: not found",
+			": the registry does not have the image",
+		},
 		{"credentials", "example.com/a:1", "ImagePullBackOff", "401 Unauthorized at https://u:pw@example.com", ": the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
 		{"processor", "example.com/a:1", "ErrImagePull", "no match for platform in manifest: not found", ": it is not built for the node's processor architecture"},
 		{"name", "Example:::", "InvalidImageName", "could not parse", ": the image reference is not valid"},
@@ -102,7 +108,10 @@ func TestImagePull(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			p := pod("p", waiting(tc.reason, tc.message))
 			p.Status.ContainerStatuses[0].Image = tc.image
-			got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: []corev1.Pod{p}}).Available.Message
+			got := status.Workload(status.WorkloadInput{
+				Deployment: deployment(1, 1, 1, 0),
+				Pods:       []corev1.Pod{p},
+			}).Available.Message
 			want := `0/1 replicas available with current config: image "` + tc.image + `" of container "llama-stack" cannot be pulled` + tc.want +
 				"; see kubectl describe pod p"
 			if got != want {

@@ -64,7 +64,8 @@ func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStat
 			until = found.until
 		}
 		judged = append(judged, v1alpha2.ExternalProviderStatus{
-			ProviderID: provider.ID, Image: provider.Image, Phase: found.phase, Message: truncateMessage(found.message, maxTakenOver),
+			ProviderID: provider.ID, Image: provider.Image, Phase: found.phase,
+			Message:           truncateMessage(found.message, maxTakenOver),
 			InitContainerName: names.ExternalCopyContainer(provider.ID),
 		})
 	}
@@ -80,7 +81,8 @@ func newestPods(in ExternalInput) []corev1.Pod {
 		if current == nil || inputsOf(&current.Spec.Template) != inputsOf(&in.Deployment.Spec.Template) {
 			return nil
 		}
-		pods = slices.DeleteFunc(slices.Clone(in.Pods), func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, current) })
+		pods = slices.DeleteFunc(slices.Clone(in.Pods),
+			func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, current) })
 	}
 	pods = slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
@@ -101,7 +103,8 @@ type state struct {
 // externalRank orders the phases. Of several pods, the one with the highest phase counts. If one pod is ready, the
 // provider can be installed.
 var externalRank = []v1alpha2.ExternalProviderPhase{
-	v1alpha2.ExternalProviderPending, v1alpha2.ExternalProviderInstalling, v1alpha2.ExternalProviderFailed, v1alpha2.ExternalProviderReady,
+	v1alpha2.ExternalProviderPending, v1alpha2.ExternalProviderInstalling, v1alpha2.ExternalProviderFailed,
+	v1alpha2.ExternalProviderReady,
 }
 
 // further returns the state with the higher phase, or the first if both are equal.
@@ -113,7 +116,9 @@ func further(a, b state) state {
 }
 
 // externalState returns the progress of one pod. ended is the number of its init containers that have ended.
-func externalState(pod *corev1.Pod, ended int, provider *ExternalProvider, all []ExternalProvider, now time.Time) state {
+func externalState(
+	pod *corev1.Pod, ended int, provider *ExternalProvider, all []ExternalProvider, now time.Time,
+) state {
 	own := names.ExternalCopyContainer(provider.ID)
 	turn := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
 		return c.Name == own && isImage(c.Image, provider.Image)
@@ -180,7 +185,8 @@ func initStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 
 // hasEnded reports whether an init container has completed. A sidecar has completed when it is ready.
 func hasEnded(container *corev1.ContainerStatus) bool {
-	return container != nil && (container.Ready || container.State.Terminated != nil && container.State.Terminated.ExitCode == 0)
+	return container != nil && (container.Ready || container.State.Terminated != nil &&
+		container.State.Terminated.ExitCode == 0)
 }
 
 // movedTag returns a message if the pods copied the package from different images because the tag has moved. It is

@@ -23,14 +23,20 @@ const (
 
 var (
 	externals = []status.ExternalProvider{
-		{API: "inference", ID: "first", Image: firstImage, Path: "spec.externalProviders.inference[0]", Type: "remote::first", Module: "my_org.first"},
+		{
+			API: "inference", ID: "first", Image: firstImage, Path: "spec.externalProviders.inference[0]", Type: "remote::first",
+			Module: "my_org.first",
+		},
 		{API: "safety", ID: "second", Image: secondImage},
 	}
 	started = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 )
 
 func done() corev1.ContainerStatus {
-	return corev1.ContainerStatus{Ready: true, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}}}
+	return corev1.ContainerStatus{
+		Ready: true,
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}},
+	}
 }
 
 func runs() corev1.ContainerStatus {
@@ -43,7 +49,10 @@ func waits() corev1.ContainerStatus { return waiting("PodInitializing", "") }
 // copy, the one that installs, and the server. The kubelet has not reported containers without a status.
 func installing(name string, containers ...corev1.ContainerStatus) corev1.Pod {
 	p := corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{UID: "rs-2", Controller: new(true)}}},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            name,
+			OwnerReferences: []metav1.OwnerReference{{UID: "rs-2", Controller: new(true)}},
+		},
 		Spec: corev1.PodSpec{InitContainers: []corev1.Container{
 			{Name: "external-provider-first", Image: firstImage},
 			{Name: "external-provider-second", Image: secondImage + "@sha256:2"},
@@ -70,7 +79,10 @@ func after(p corev1.Pod, change func(*corev1.Pod)) corev1.Pod {
 }
 
 func ready(p *corev1.Pod) {
-	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
+		Type:   corev1.PodReady,
+		Status: corev1.ConditionTrue,
+	})
 }
 
 func ofEarlier(p *corev1.Pod) { p.OwnerReferences[0].UID = "rs-1" }
@@ -100,7 +112,8 @@ type externalCase struct {
 }
 
 func phaseCases() map[string]externalCase {
-	pending, installingBoth, both := []string{"Pending", "Pending"}, []string{"Installing", "Installing"}, []string{"Ready", "Ready"}
+	pending, installingBoth, both := []string{"Pending", "Pending"}, []string{"Installing", "Installing"},
+		[]string{"Ready", "Ready"}
 	now := func(after time.Duration) func(*status.ExternalInput) {
 		return func(in *status.ExternalInput) { in.Now = started.Add(after) }
 	}
@@ -116,7 +129,10 @@ func phaseCases() map[string]externalCase {
 		"not scheduled":       {pods: []corev1.Pod{installing("a")}, want: pending},
 		"the first is pulled": {pods: []corev1.Pod{installing("a", waits(), waits(), waits(), waits())}, want: []string{"Installing", "Pending"}},
 		"the first runs":      {pods: []corev1.Pod{installing("a", runs(), waits(), waits(), waits())}, want: []string{"Installing", "Pending"}, until: 10 * time.Minute},
-		"the second runs":     {pods: []corev1.Pod{installing("a", done(), runs(), waits(), waits())}, want: installingBoth, until: 10 * time.Minute},
+		"the second runs": {
+			pods: []corev1.Pod{installing("a", done(), runs(), waits(), waits())}, want: installingBoth,
+			until: 10 * time.Minute,
+		},
 		"they are installed":  {pods: []corev1.Pod{installing("a", done(), done(), runs(), waits())}, want: installingBoth},
 		"the server starts":   {pods: []corev1.Pod{installing("a", done(), done(), done(), runs())}, want: installingBoth},
 		"ready":               {pods: []corev1.Pod{served}, want: both},
@@ -129,10 +145,12 @@ func phaseCases() map[string]externalCase {
 		},
 		"pods of an earlier template": {pods: []corev1.Pod{after(served, ofEarlier)}, want: pending},
 		"pods that end": {
-			pods: []corev1.Pod{after(served, func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(started)) })}, want: pending,
+			pods: []corev1.Pod{after(served, func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(started)) })},
+			want: pending,
 		},
 		"pods of another image": {
-			pods: []corev1.Pod{after(served, func(p *corev1.Pod) { p.Spec.InitContainers[1].Image = secondImage + "0" })}, want: []string{"Ready", "Pending"},
+			pods: []corev1.Pod{after(served, func(p *corev1.Pod) { p.Spec.InitContainers[1].Image = secondImage + "0" })},
+			want: []string{"Ready", "Pending"},
 		},
 		"the template is newer than the ReplicaSets": {
 			pods: []corev1.Pod{served}, want: pending,
@@ -163,7 +181,10 @@ func phaseCases() map[string]externalCase {
 		},
 		"listed": {pods: []corev1.Pod{served}, in: listed(own, second), want: both},
 		"listed with another type": {
-			pods: []corev1.Pod{served}, in: listed(v1alpha2.ProviderInfo{API: "inference", ProviderID: "first", ProviderType: "remote::other"}, second),
+			pods: []corev1.Pod{served}, in: listed(v1alpha2.ProviderInfo{
+				API: "inference", ProviderID: "first",
+				ProviderType: "remote::other",
+			}, second),
 			want: []string{`Ready: the label of the image has the type "remote::first", but the running server reports "remote::other", which takes precedence`, "Ready"},
 		},
 		"listed under another API": {
@@ -174,7 +195,10 @@ func phaseCases() map[string]externalCase {
 		"not listed": {
 			pods: []corev1.Pod{served}, in: listed(own), want: []string{"Ready", `Ready: the running server does not list the provider under the API "safety"`},
 		},
-		"not listed yet": {pods: []corev1.Pod{installing("a", done(), done(), done(), runs())}, in: listed(own), want: installingBoth},
+		"not listed yet": {
+			pods: []corev1.Pod{installing("a", done(), done(), done(), runs())}, in: listed(own),
+			want: installingBoth,
+		},
 	}
 }
 
@@ -187,7 +211,10 @@ func failureCases() map[string]externalCase {
 		return []corev1.Pod{installing("a", container, waits(), waits(), waits())}
 	}
 	failsFirst := func(container corev1.ContainerStatus, message string) externalCase {
-		return externalCase{pods: first(container), want: []string{"Failed: " + message, "Pending"}, trouble: inFirst(message)}
+		return externalCase{
+			pods: first(container), want: []string{"Failed: " + message, "Pending"},
+			trouble: inFirst(message),
+		}
 	}
 	installs := func(message string) []corev1.Pod {
 		return []corev1.Pod{installing("a", done(), done(), ended(1, "Error", message), waits())}
@@ -228,7 +255,10 @@ func failureCases() map[string]externalCase {
 			trouble: inFirst(`the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`),
 		},
 		"it was mended": {
-			pods: first(corev1.ContainerStatus{Ready: true, State: done().State, LastTerminationState: ended(1, "Error", missing).LastTerminationState}),
+			pods: first(corev1.ContainerStatus{
+				Ready: true, State: done().State,
+				LastTerminationState: ended(1, "Error", missing).LastTerminationState,
+			}),
 			want: []string{"Installing", "Installing"},
 		},
 		"one of two pods fails": {
@@ -340,10 +370,14 @@ func TestPreflightOfExternalProviders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := tc.pods[0]
 			pod.Spec.NodeName, pod.CreationTimestamp = "node", metav1.NewTime(started)
-			for _, containers := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+			for _, containers := range [][]corev1.ContainerStatus{
+				pod.Status.InitContainerStatuses,
+				pod.Status.ContainerStatuses,
+			} {
 				for i := range containers { // which is not restarted
 					if ended := containers[i].LastTerminationState.Terminated; ended != nil {
-						containers[i].State, containers[i].LastTerminationState = corev1.ContainerState{Terminated: ended}, corev1.ContainerState{}
+						containers[i].State, containers[i].LastTerminationState = corev1.ContainerState{Terminated: ended},
+							corev1.ContainerState{}
 					}
 				}
 			}
@@ -376,7 +410,10 @@ func TestManyExternalProviders(t *testing.T) {
 	crash := ended(1, "Error", strings.Repeat("ImportError: No module named 'x'\n", 120))
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{crash}
 	begun := time.Now()
-	judged, _ := status.ExternalProviders(status.ExternalInput{Providers: all, Tried: []corev1.Pod{pod, pod, pod, pod, pod}})
+	judged, _ := status.ExternalProviders(status.ExternalInput{
+		Providers: all,
+		Tried:     []corev1.Pod{pod, pod, pod, pod, pod},
+	})
 	if took := time.Since(begun); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}

@@ -71,7 +71,8 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 		case slices.Contains(notPulled, waiting.Reason):
 			return providerPullFailure(pod.Name, provider, waiting)
 		case slices.Contains(notCreated, waiting.Reason):
-			return fmt.Sprintf("container %q cannot be started (%s): %s", container.Name, waiting.Reason, takenOver(waiting.Message))
+			return fmt.Sprintf("container %q cannot be started (%s): %s", container.Name, waiting.Reason,
+				takenOver(waiting.Message))
 		}
 	}
 	if running := container.State.Running; running != nil && !now.Before(running.StartedAt.Add(copyLimit)) {
@@ -154,7 +155,10 @@ func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsD
 // lastEnd returns how a container last ended. It is nil if the container has not ended. If mayEnd is set, it is also
 // nil if the container succeeded, because a container that runs before the server has to end.
 func lastEnd(container *corev1.ContainerStatus, mayEnd bool) *corev1.ContainerStateTerminated {
-	for _, ended := range []*corev1.ContainerStateTerminated{container.LastTerminationState.Terminated, container.State.Terminated} {
+	for _, ended := range []*corev1.ContainerStateTerminated{
+		container.LastTerminationState.Terminated,
+		container.State.Terminated,
+	} {
 		if ended != nil && (ended.ExitCode != 0 || !mayEnd) {
 			return ended
 		}

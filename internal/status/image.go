@@ -30,7 +30,10 @@ var pullAnswers = []struct {
 	{[]string{"repository does not exist"}, "the registry does not have the image, or requires credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
 	{[]string{"unauthorized", "authentication required", "denied", "forbidden", "no basic auth credentials"}, "the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
 	{[]string{"not found", "manifest unknown", "name unknown"}, "the registry does not have the image"},
-	{[]string{"no such host", "i/o timeout", "connection refused", "dial tcp", "deadline exceeded"}, "the node cannot reach the registry"},
+	{
+		[]string{"no such host", "i/o timeout", "connection refused", "dial tcp", "deadline exceeded"},
+		"the node cannot reach the registry",
+	},
 	{[]string{"no space left"}, "the node's disk is full"},
 }
 

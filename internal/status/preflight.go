@@ -143,7 +143,10 @@ func unplaced(pod *corev1.Pod, now time.Time) Preflight {
 			since = condition.LastTransitionTime.Time
 		}
 	}
-	verdict := Preflight{State: PreflightGoesOn, Until: since.Add(preflightPlacing), Message: podTrouble(pod, nil, now, false).message}
+	verdict := Preflight{
+		State: PreflightGoesOn, Until: since.Add(preflightPlacing),
+		Message: podTrouble(pod, nil, now, false).message,
+	}
 	if now.Before(verdict.Until) {
 		return verdict
 	}

@@ -161,7 +161,10 @@ func readiness(conditions []metav1.Condition) metav1.Condition {
 // stalled returns a condition that is True for a failure that only a change of the object fixes, for a Deployment that
 // was rolled back, and for a roll-out past its deadline. For a Deployment, kstatus reports the last one as failed too.
 func stalled(ready metav1.Condition, in Input) metav1.Condition {
-	condition := metav1.Condition{Type: v1alpha2.ConditionStalled, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonProgressing}
+	condition := metav1.Condition{
+		Type: v1alpha2.ConditionStalled, Status: metav1.ConditionFalse,
+		Reason: v1alpha2.ReasonProgressing,
+	}
 	switch {
 	case in.Failure != nil && in.Failure.Retry == OnObjectChange:
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, in.Failure.Reason, in.Failure.Message
@@ -221,7 +224,8 @@ var order = slices.Concat(
 // Known returns the conditions of the types that this operator writes. An older operator stored other types,
 // including some that exist only in v1alpha1.
 func Known(conditions []metav1.Condition) []metav1.Condition {
-	return slices.DeleteFunc(slices.Clone(conditions), func(c metav1.Condition) bool { return !slices.Contains(order, c.Type) })
+	return slices.DeleteFunc(slices.Clone(conditions),
+		func(c metav1.Condition) bool { return !slices.Contains(order, c.Type) })
 }
 
 func rank(condition string) int {

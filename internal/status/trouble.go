@@ -83,7 +83,8 @@ func refusal(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) string {
 			}
 		}
 	}
-	if failed := findDeploymentCondition(deployment, appsv1.DeploymentReplicaFailure); failed != nil && failed.Status == corev1.ConditionTrue {
+	if failed := findDeploymentCondition(deployment, appsv1.DeploymentReplicaFailure); failed != nil &&
+		failed.Status == corev1.ConditionTrue {
 		return failed.Message
 	}
 	return ""
@@ -94,7 +95,8 @@ func podTrouble(pod *corev1.Pod, external []ExternalProvider, now time.Time, ove
 		return trouble{fatal: true, message: message}
 	}
 	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // another pod replaces it
-		return trouble{message: fmt.Sprintf("pod %q ended (%s): %s", pod.Name, pod.Status.Reason, takenOver(pod.Status.Message))}
+		return trouble{message: fmt.Sprintf("pod %q ended (%s): %s", pod.Name, pod.Status.Reason,
+			takenOver(pod.Status.Message))}
 	}
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {

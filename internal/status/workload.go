@@ -117,7 +117,8 @@ func availability(in WorkloadInput, overdue bool) metav1.Condition {
 	if trouble.message != "" {
 		message += ": " + trouble.message
 	}
-	return available(metav1.ConditionFalse, unavailableReason(trouble, overdue, seen && progressReason(deployment) == newSetAvailable), message)
+	return available(metav1.ConditionFalse, unavailableReason(trouble, overdue, seen &&
+		progressReason(deployment) == newSetAvailable), message)
 }
 
 func unavailableReason(trouble trouble, overdue, wasComplete bool) string {
@@ -181,7 +182,9 @@ func servingCurrent(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) i
 	return current.Status.AvailableReplicas
 }
 
-func findDeploymentCondition(deployment *appsv1.Deployment, name appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+func findDeploymentCondition(
+	deployment *appsv1.Deployment, name appsv1.DeploymentConditionType,
+) *appsv1.DeploymentCondition {
 	conditions := deployment.Status.Conditions
 	if i := slices.IndexFunc(conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == name }); i >= 0 {
 		return &conditions[i]

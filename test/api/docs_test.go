@@ -12,9 +12,9 @@ import (
 )
 
 // The generated reference cannot show the object forms of fields of two shapes;
-// docs/validation.md does, all of it.
+// docs/development/validation.md does, all of it.
 func TestDocsShowObjectForms(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(testutil.Root(), "docs/validation.md"))
+	data, err := os.ReadFile(filepath.Join(testutil.Root(), "docs/development/validation.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestDocsShowObjectForms(t *testing.T) {
 		for field := range form.Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if name != "-" && !strings.Contains(string(data), "`"+name+"`") {
-				t.Errorf("docs/validation.md does not show %s.%s", form.Name(), name)
+				t.Errorf("docs/development/validation.md does not show %s.%s", form.Name(), name)
 			}
 		}
 	}

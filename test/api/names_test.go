@@ -30,7 +30,8 @@ func refusedKinds(t *testing.T, c client.Client, name string) (refused []string,
 	t.Helper()
 	var out, errs bytes.Buffer
 	manifest := strings.NewReader(strings.ReplaceAll(named, "NAME", name))
-	if code := cli.Run(cli.Streams{In: manifest, Out: &out, Err: &errs}, "test", []string{"render", "-f", "-"}); code != 0 {
+	if code := cli.Run(cli.Streams{In: manifest, Out: &out, Err: &errs}, "test",
+		[]string{"render", "-f", "-"}); code != 0 {
 		t.Fatalf("%s: exit code %d\n%s", name, code, errs.String())
 	}
 	rendered := 0
@@ -59,8 +60,8 @@ func refusedKinds(t *testing.T, c client.Client, name string) (refused []string,
 	return refused, errs.String()
 }
 
-// The names that a stack of v1alpha1 may have are those that the API server takes for every object but the Service and what
-// leads to it. Where it does not take those, a warning tells so.
+// The names that a stack of v1alpha1 may have are those that the API server takes for every object but the Service and
+// what leads to it. Where it does not take those, a warning tells so.
 func TestNamesOfOlderStacks(t *testing.T) {
 	c, err := client.New(plane.Config, client.Options{})
 	if err != nil {
@@ -76,18 +77,19 @@ func TestNamesOfOlderStacks(t *testing.T) {
 		warning string
 	}{
 		"plain":                 {},
-		"3scale-stack":          {digitFirst, "Kubernetes before 1.36 makes no Service"},
-		"3":                     {digitFirst, "Kubernetes before 1.36 makes no Service"},
-		"my.stack":              {withoutService, "Kubernetes makes no Service"},
-		strings.Repeat("a", 56): {withoutService, "Kubernetes makes no Service"},
-		strings.Repeat("a", 63): {withoutService, "Kubernetes makes no Service"},
+		"3scale-stack":          {digitFirst, "Kubernetes before 1.36 does not accept a Service"},
+		"3":                     {digitFirst, "Kubernetes before 1.36 does not accept a Service"},
+		"my.stack":              {withoutService, "Kubernetes does not accept a Service"},
+		strings.Repeat("a", 56): {withoutService, "Kubernetes does not accept a Service"},
+		strings.Repeat("a", 63): {withoutService, "Kubernetes does not accept a Service"},
 	} {
 		refused, warnings := refusedKinds(t, c, name)
 		if diff := gocmp.Diff(tc.refused, refused); diff != "" {
 			t.Errorf("%s: refused (-want +got):\n%s", name, diff)
 		}
 		wanted := fmt.Sprintf("warning: -: %s: metadata.name: %q: %s", name, name, tc.warning)
-		if strings.Contains(warnings, "metadata.name") != (tc.warning != "") || tc.warning != "" && !strings.Contains(warnings, wanted) {
+		if strings.Contains(warnings, "metadata.name") != (tc.warning != "") || tc.warning != "" &&
+			!strings.Contains(warnings, wanted) {
 			t.Errorf("%s: no %q in\n%s", name, wanted, warnings)
 		}
 	}

@@ -16,12 +16,12 @@ const maxStations = 10
 
 var station = regexp.MustCompile("`([a-z0-9]+)\\.([A-Za-z.]+)`")
 
-// The journeys of ARCHITECTURE.md exist, are short, and only go down: each station is declared in the package of the one
-// before, or in one that this package may depend on.
+// The journeys of docs/development/architecture.md exist, are short, and only go down: each station is declared in the
+// package of the one before, or in one that this package may depend on.
 func TestJourneys(t *testing.T) {
-	_, section, found := strings.Cut(read(t, "ARCHITECTURE.md"), "\n## Journeys\n")
+	_, section, found := strings.Cut(read(t, "docs/development/architecture.md"), "\n## Journeys\n")
 	if !found {
-		t.Fatal("ARCHITECTURE.md has no section Journeys")
+		t.Fatal("docs/development/architecture.md has no section Journeys")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	declared := declarations(t)

@@ -106,10 +106,10 @@ var documentRow = regexp.MustCompile("(?m)^\\| `((?:api|charts|cmd|config|hack|i
 
 func TestDocumentNamesEveryPackage(t *testing.T) {
 	var patterns []string
-	for _, row := range documentRow.FindAllStringSubmatch(read(t, "ARCHITECTURE.md"), -1) {
+	for _, row := range documentRow.FindAllStringSubmatch(read(t, "docs/development/architecture.md"), -1) {
 		path := strings.TrimSuffix(strings.TrimSuffix(row[1], "…"), "/")
 		if !exists(t, path) {
-			t.Errorf("ARCHITECTURE.md has a row for %s, which does not exist", path)
+			t.Errorf("docs/development/architecture.md has a row for %s, which does not exist", path)
 		}
 		if path != row[1] {
 			path += "/..."
@@ -118,7 +118,7 @@ func TestDocumentNamesEveryPackage(t *testing.T) {
 	}
 	for _, pkg := range list(t) {
 		if path, _ := below(module, pkg.ImportPath); !matchesAny(patterns, path) {
-			t.Errorf("ARCHITECTURE.md has no row for %s", path)
+			t.Errorf("docs/development/architecture.md has no row for %s", path)
 		}
 	}
 }

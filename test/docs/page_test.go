@@ -30,7 +30,8 @@ func readPage(t *testing.T, path string) page {
 func pages(t *testing.T) []page {
 	t.Helper()
 	var all []page
-	for _, pattern := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/*.md", "docs/development/*.md", decisionsFolder + "/*.md"} {
+	patterns := []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/development/*.md", decisionsFolder + "/*.md"}
+	for _, pattern := range patterns {
 		found, err := filepath.Glob(filepath.Join(testutil.Root(), pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: found %d pages, error %v", pattern, len(found), err)

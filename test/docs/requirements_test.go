@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
 )
 
-const requirements = "docs/requirements.md"
+const requirements = "docs/development/requirements.md"
 
 // numbers are all there are: US-1.2 is the second scenario of the first user story, EC an edge case, QS a step or a
 // point of the quickstart of v1alpha1, RV a point of the review.
@@ -55,7 +55,10 @@ func rows(t *testing.T) []row {
 		if len(cells) != 3 {
 			t.Fatalf("%s: %d cells, want number, asks, how, shown by", match[1], len(cells)+1)
 		}
-		all = append(all, row{match[1], strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])})
+		all = append(all, row{
+			match[1], strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1]),
+			strings.TrimSpace(cells[2]),
+		})
 	}
 	return all
 }

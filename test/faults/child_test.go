@@ -15,13 +15,13 @@ import (
 
 // children are faults of what the operator makes.
 var children = []fault{
-	{name: "each child deleted", strikes: onEachChild(deleteChild)},
-	{name: "each child's labels edited", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"me"}}}`))},
-	{name: "each child hidden from the operator", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`))},
-	{name: "children edited", strikes: edits},
-	{name: "a child given to somebody else, and back", slow: true, strikes: []strike{taken}},
-	{name: "a child's name taken by somebody else", slow: true, fresh: true, strikes: []strike{nameTaken(true)}, spec: full},
-	{name: "a child's name taken, without a label", slow: true, fresh: true, strikes: []strike{nameTaken(false)}, spec: full},
+	{name: "each child is deleted", strikes: onEachChild(deleteChild)},
+	{name: "each child's labels are edited", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"me"}}}`))},
+	{name: "each child is hidden from the operator", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`))},
+	{name: "children are edited", strikes: edits},
+	{name: "a child is given to another owner, and back", slow: true, strikes: []strike{taken}},
+	{name: "a child's name is taken by another owner", slow: true, fresh: true, strikes: []strike{nameTaken(true)}, spec: full},
+	{name: "a child's name is taken by an object without a label", slow: true, fresh: true, strikes: []strike{nameTaken(false)}, spec: full},
 }
 
 // named are children by kind and name, but for the claim: a deleted one waits for its pods.
@@ -47,12 +47,14 @@ func (s *stage) child(t *testing.T, wanted named) *unstructured.Unstructured {
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion(metav1.GroupVersion{Group: wanted.group, Version: wanted.version}.String())
 	list.SetKind(wanted.kind + "List")
-	if err := s.List(t.Context(), list, client.InNamespace(s.namespace), client.MatchingLabels(names.ChildSelector(stackName))); err != nil {
+	if err := s.List(t.Context(), list, client.InNamespace(s.namespace),
+		client.MatchingLabels(names.ChildSelector(stackName))); err != nil {
 		t.Fatal(err)
 	}
 	for i := range list.Items {
 		found := list.Items[i].GetName()
-		if found == wanted.name || wanted.name == "" && list.Items[i].GetLabels()[names.LabelConfig] == names.ConfigKindGenerated {
+		if found == wanted.name || wanted.name == "" &&
+			list.Items[i].GetLabels()[names.LabelConfig] == names.ConfigKindGenerated {
 			return &list.Items[i]
 		}
 	}
@@ -136,7 +138,8 @@ func nameTaken(labelled bool) strike {
 			owner := &corev1.ConfigMap{}
 			s.get(t, "base", owner)
 			service.Labels = names.Labels(stackName)
-			service.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+			service.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner,
+				corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
 		}
 		s.create(t, service)
 		return func() {

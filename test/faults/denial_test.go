@@ -19,7 +19,7 @@ import (
 // denials are the cluster's refusals.
 var denials = []fault{
 	{name: "a quota is used up", fresh: true, strikes: []strike{quota}, spec: full},
-	{name: "somebody's policy denies the Deployment", strikes: []strike{policy}, spec: changed},
+	{name: "another policy denies the Deployment", strikes: []strike{policy}, spec: changed},
 }
 
 // quota leaves no room for a Service.
@@ -91,7 +91,10 @@ func (s *stage) refusesDeployment(t *testing.T, why string) {
 func changesOfDeployments() admissionregistrationv1.RuleWithOperations {
 	return admissionregistrationv1.RuleWithOperations{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
-		Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+		Rule: admissionregistrationv1.Rule{
+			APIGroups: []string{"apps"}, APIVersions: []string{"v1"},
+			Resources: []string{"deployments"},
+		},
 	}
 }
 

@@ -94,11 +94,11 @@ func (th *theatre) strike(t *testing.T, order int, fault *fault) {
 	r := row{order: order, fault: fault.name, pods: "unchanged"}
 	switch {
 	case fault.rolls:
-		r.pods = "as the user asked"
+		r.pods = "as requested"
 	case fault.fresh:
-		r.pods = "made once"
+		r.pods = "created once"
 	case fault.spec != "":
-		r.pods = "rolled once"
+		r.pods = "rolled out once"
 	}
 	for _, strike := range fault.strikes {
 		r.converged = append(r.converged, th.endure(t, s, fault, strike))

@@ -45,8 +45,8 @@ func testKilled(t *testing.T, th *theatre) {
 			continue
 		}
 		t.Run(cut.name, func(t *testing.T) {
-			created := row{order: i, fault: "a new stack: " + cut.name, pods: "made once"}
-			updated := row{order: i, fault: "a change: " + cut.name, pods: "rolled once"}
+			created := row{order: i, fault: "a new stack: " + cut.name, pods: "created once"}
+			updated := row{order: i, fault: "a change: " + cut.name, pods: "rolled out once"}
 			for n := 1 + i%step(); ; n += step() {
 				s := th.newStage(t)
 				more := th.cutAt(t, s, cut, n, full, th.created, &created)

@@ -19,11 +19,11 @@ import (
 // planes are faults of the control plane itself, of its clock, and of who leads.
 var planes = []fault{
 	{name: "the API server is restarted", slow: true, strikes: []strike{restartAPIServer}, spec: changed},
-	{name: "etcd is slow by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},
+	{name: "etcd is slowed down by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},
 	{name: "the clock was a year ahead", strikes: []strike{clockAhead}, spec: changed},
 	{name: "the leader loses its lease in the middle of a change", slow: true, strikes: []strike{loseLease}, spec: changed},
-	{name: "the API server is away, and its only operator ends", slow: true, strikes: []strike{loseAPIServer}, spec: changed},
-	{name: "the lease is held by nobody, from an hour ahead", slow: true, strikes: []strike{leaseAhead}, spec: changed},
+	{name: "the API server is unavailable, and the only operator exits", slow: true, strikes: []strike{loseAPIServer}, spec: changed},
+	{name: "an unknown holder has the lease, from an hour in the future", slow: true, strikes: []strike{leaseAhead}, spec: changed},
 }
 
 // restartAPIServer restarts it in the middle of a change.
@@ -77,7 +77,8 @@ func clockAhead(t *testing.T, th *theatre, s *stage) func() {
 
 // electing are flags of operators that elect a leader soon.
 var electing = []string{
-	"--leader-elect", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms",
+	"--leader-elect", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s",
+	"--leader-elect-retry-period=500ms",
 }
 
 // loseLease lets a leader's second write be late until another leads, and its renewals be lost.

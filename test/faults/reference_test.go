@@ -14,8 +14,8 @@ import (
 
 // references are faults of what the stack refers to.
 var references = []fault{
-	{name: "a Secret deleted, and restored", strikes: []strike{deleted(`"creds"`, (*stage).sameCreds)}},
-	{name: "the base configuration deleted, and restored", strikes: []strike{deleted(`"base"`, (*stage).sameBase)}},
+	{name: "a Secret is deleted, and restored", strikes: []strike{deleted(`"creds"`, (*stage).sameCreds)}},
+	{name: "the base configuration is deleted, and restored", strikes: []strike{deleted(`"base"`, (*stage).sameBase)}},
 	{
 		name: "a stack's certificate expires, and is renewed", slow: true, fresh: true, rolls: true,
 		strikes: []strike{certificateEnds}, after: renewed,

@@ -27,7 +27,7 @@ import (
 
 // registries are faults of where images are read.
 var registries = []fault{
-	{name: "the registry is gone, and a new image asked for", slow: true, fresh: true, rolls: true, strikes: []strike{registryGone}, after: isReady},
+	{name: "the registry is unavailable, and the spec asks for a new image", slow: true, fresh: true, rolls: true, strikes: []strike{registryGone}, after: isReady},
 }
 
 func isReady(t *testing.T, s *stage) error { t.Helper(); return s.ready(t) }
@@ -103,7 +103,8 @@ func push(t *testing.T, reference, distribution string) {
 func (c *cluster) configure(t *testing.T, key, value string) {
 	t.Helper()
 	config := &corev1.ConfigMap{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap}, config); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
+		config); err != nil {
 		t.Fatal(err)
 	}
 	patch := client.MergeFrom(config.DeepCopy())

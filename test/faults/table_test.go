@@ -62,7 +62,7 @@ func (r *table) write(t *testing.T) {
 	t.Helper()
 	slices.SortStableFunc(r.rows, func(a, b row) int { return cmp.Compare(a.order, b.order) })
 	var text strings.Builder
-	text.WriteString("| fault | writes | as it should be after | its pods |\n|---|---|---|---|\n")
+	text.WriteString("| fault | writes | recovered after | pods |\n|---|---|---|---|\n")
 	for _, row := range r.rows {
 		text.WriteString(row.String() + "\n")
 	}

@@ -23,10 +23,10 @@ import (
 
 // webhooks are somebody else's, asked about every Deployment.
 var webhooks = []fault{
-	{name: "somebody's webhook denies the Deployment", strikes: []strike{webhook(http.StatusForbidden)}, spec: changed},
-	{name: "somebody's webhook denies it with a conflict's code", slow: true, strikes: []strike{webhook(http.StatusConflict)}, spec: changed},
-	{name: "somebody's webhook breaks its connections", slow: true, strikes: []strike{webhook(broken)}, spec: changed},
-	{name: "somebody's webhook does not answer", slow: true, strikes: []strike{webhook(hanging)}, spec: changed},
+	{name: "another webhook denies the Deployment", strikes: []strike{webhook(http.StatusForbidden)}, spec: changed},
+	{name: "another webhook denies the Deployment with the code of a conflict", slow: true, strikes: []strike{webhook(http.StatusConflict)}, spec: changed},
+	{name: "another webhook breaks its connections", slow: true, strikes: []strike{webhook(broken)}, spec: changed},
+	{name: "another webhook does not answer", slow: true, strikes: []strike{webhook(hanging)}, spec: changed},
 }
 
 const (

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// broken is a stack that does not come to serve, what the operator has to say of it, and by what of the cluster's own that
-// is shown to be true.
+// broken is a stack that does not come to serve, what the operator has to say of it, and by what of the cluster's own
+// that is shown to be true.
 type broken struct {
 	name string
 	// spec beside the distribution's name; before it come other manifests.
@@ -55,7 +55,8 @@ var brokenStacks = []broken{
 		evidence: ended("0", "Completed"),
 	},
 	{
-		name: "crashes later", spec: faulty("STANDIN_EXIT", "1", "STANDIN_AFTER", "2s", "STANDIN_START", "1s"), reason: v1alpha2.ReasonRolloutFailed,
+		name: "crashes later", spec: faulty("STANDIN_EXIT", "1", "STANDIN_AFTER", "2s", "STANDIN_START", "1s"),
+		reason:   v1alpha2.ReasonRolloutFailed,
 		message:  none + `: container "llama-stack" crashed with exit code (1); see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: ended("1", "Error"),
 	},
@@ -183,7 +184,8 @@ func (s *scenario) look(stack string) (cluttered, error) {
 func agrees(stack *v1alpha2.LlamaStackDistribution, pods []corev1.Pod) error {
 	serving, there := int32(0), int32(0)
 	for i := range pods {
-		if pods[i].DeletionTimestamp != nil || pods[i].Status.Phase == corev1.PodFailed || pods[i].Status.Phase == corev1.PodSucceeded {
+		if pods[i].DeletionTimestamp != nil || pods[i].Status.Phase == corev1.PodFailed ||
+			pods[i].Status.Phase == corev1.PodSucceeded {
 			continue
 		}
 		there++
@@ -197,7 +199,8 @@ func agrees(stack *v1alpha2.LlamaStackDistribution, pods []corev1.Pod) error {
 	}
 	ready, available := find(stack, v1alpha2.ConditionReady), find(stack, v1alpha2.ConditionAvailable)
 	if ready.Status != available.Status || ready.Reason != available.Reason || ready.Message != available.Message {
-		return fmt.Errorf("Ready says %s %q, Available %s %q", ready.Reason, ready.Message, available.Reason, available.Message)
+		return fmt.Errorf("Ready says %s %q, Available %s %q", ready.Reason, ready.Message, available.Reason,
+			available.Message)
 	}
 	want := v1alpha2.PhaseInitializing
 	if available.Reason == v1alpha2.ReasonRolloutFailed {

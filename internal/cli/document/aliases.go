@@ -15,11 +15,11 @@ func checkAliases(data []byte) error {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		return nil //nolint:nilerr // the decoder says what is wrong
+		return nil //nolint:nilerr // the decoder reports the problem
 	}
 	w := written{left: maxManifestBytes}
 	if !w.fits(&document, 0) {
-		return fmt.Errorf("more than %d MiB when its aliases are written out", maxManifestBytes>>20)
+		return fmt.Errorf("larger than %d MiB after its aliases are expanded", maxManifestBytes>>20)
 	}
 	return nil
 }

@@ -93,7 +93,10 @@ func itemsOf(doc Document) []Document {
 	}
 	var documents []Document
 	for i, item := range list.Items {
-		inner := Document{File: doc.File, Place: fmt.Sprintf("%s, items[%d]", doc.Place, i), Listed: doc.Listed, Source: item, Problem: doc.Problem}
+		inner := Document{
+			File: doc.File, Place: fmt.Sprintf("%s, items[%d]", doc.Place, i), Listed: doc.Listed, Source: item,
+			Problem: doc.Problem,
+		}
 		inner.read()
 		if inner.Meta.Kind == "" && kind != "" { // the items of a typed list need not repeat the kind
 			inner.Meta = metav1.TypeMeta{APIVersion: doc.Meta.APIVersion, Kind: kind}
@@ -120,7 +123,7 @@ func (d *Document) read() {
 	}
 	var meta metav1.TypeMeta
 	if err := json.Unmarshal(data, &meta); err != nil {
-		d.Problem = "is no Kubernetes object: it begins with neither apiVersion nor kind"
+		d.Problem = "is not a Kubernetes object: it does not have apiVersion and kind"
 		return
 	}
 	d.Data, d.Meta = data, meta
@@ -136,13 +139,13 @@ func (d *Document) explain(err error) string {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "unmarshal errors:\n  "), "\n  ", "; ")
 	for i, line := range bytes.Split(d.Source, []byte("\n")) {
 		if indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; bytes.ContainsRune(indent, '\t') {
-			return fmt.Sprintf("is no YAML: line %d is indented with a tab; use spaces (%s)", i+1, text)
+			return fmt.Sprintf("is not valid YAML: line %d is indented with a tab; use spaces (%s)", i+1, text)
 		}
 	}
 	if strings.Contains(text, "already set in map") {
 		return text + "; keep one of them"
 	}
-	return "is no YAML: " + text
+	return "is not valid YAML: " + text
 }
 
 // Title returns the file of a document and its position.

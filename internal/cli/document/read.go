@@ -56,7 +56,8 @@ func readBounded(r io.Reader, name string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	if len(data) > maxManifestBytes {
-		return nil, fmt.Errorf("read %s: more than %d MiB, which is no manifest", name, maxManifestBytes>>20)
+		return nil, fmt.Errorf("read %s: the file is larger than %d MiB, the limit for a "+
+			"manifest", name, maxManifestBytes>>20)
 	}
 	return data, nil
 }

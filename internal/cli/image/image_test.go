@@ -84,7 +84,10 @@ func TestLabelKeepsWhatItDoesNotKnow(t *testing.T) {
 	wantTop := fmt.Sprintf(`{"annotations":{"a":"b"},"artifactType":"x","config":{"annotations":{"d":"e"},"digest":%q,`+
 		`"mediaType":"application/vnd.oci.image.config.v1+json","size":%d},"layers":[],"schemaVersion":2,"subject":{"digest":"c"}}`,
 		digestOf([]byte(wantConfig)), len(wantConfig))
-	if diff := cmp.Diff([]string{wantConfig, wantTop}, []string{string(changed.Blobs[0].Content), string(changed.Top.Content)}); diff != "" {
+	if diff := cmp.Diff([]string{wantConfig, wantTop}, []string{
+		string(changed.Blobs[0].Content),
+		string(changed.Top.Content),
+	}); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	again, err := Label(t.Context(), s, s.keep(changed), small)
@@ -112,7 +115,8 @@ func TestLabelKeepsForeignLayers(t *testing.T) {
 			s := store{}
 			s.add(string(ours.packed))
 			s.add(string(ours.plain))
-			entries := []string{layerEntry(tc.layers[0]), strings.Replace(layerEntry(tc.layers[1]), `"size":1}`, fmt.Sprintf(`"size":%d}`, len(s[tc.layers[1]])), 1)}
+			entries := []string{layerEntry(tc.layers[0]), strings.Replace(layerEntry(tc.layers[1]), `"size":1}`,
+				fmt.Sprintf(`"size":%d}`, len(s[tc.layers[1]])), 1)}
 			of := s.image(`{`+history+`"rootfs":{"diff_ids":["a","b"]},"config":{"Labels":{`+tc.labels+`}}}`, entries...)
 			changed, err := Label(t.Context(), s, of, small)
 			if err != nil {
@@ -120,7 +124,8 @@ func TestLabelKeepsForeignLayers(t *testing.T) {
 			}
 			var manifest v1.Manifest
 			var config struct{ History []v1.History }
-			if err := errors.Join(json.Unmarshal(changed.Top.Content, &manifest), json.Unmarshal(changed.Blobs[0].Content, &config)); err != nil {
+			if err := errors.Join(json.Unmarshal(changed.Top.Content, &manifest),
+				json.Unmarshal(changed.Blobs[0].Content, &config)); err != nil {
 				t.Fatal(err)
 			}
 			if len(manifest.Layers) != tc.want || len(config.History) != tc.want+1 || !config.History[1].EmptyLayer {
@@ -184,9 +189,9 @@ func TestVerify(t *testing.T) {
 		"in order":                  {s.image(one, layerEntry(foreign)), large, ""},
 		"many layers, in a label":   {many, small, ""},
 		"too many layers":           {many, large, "the image has more than 10000 manifests, layers or labels"},
-		"labels in two spellings":   {twice, small, "its configuration is another one"},
-		"release in two spellings":  {s.image(`{"config":{"labels":{"io.llamastack.server.version":"0.8"}}}`), &registry.Labels{Release: "0.7"}, `its release is "0.8"`},
-		"provider in two spellings": {s.image(`{"config":{"labels":{"io.llamastack.provider":"eA=="}}}`), &registry.Labels{Provider: []byte("y")}, "the metadata of its provider are others"},
+		"labels in two spellings":   {twice, small, "it would read another configuration"},
+		"release in two spellings":  {s.image(`{"config":{"labels":{"io.llamastack.server.version":"0.8"}}}`), &registry.Labels{Release: "0.7"}, `it would read the release "0.8"`},
+		"provider in two spellings": {s.image(`{"config":{"labels":{"io.llamastack.provider":"eA=="}}}`), &registry.Labels{Provider: []byte("y")}, "it would read other provider metadata"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed, err := Label(t.Context(), s, tc.image, tc.wanted)
@@ -209,17 +214,17 @@ func TestLabelRefuses(t *testing.T) {
 	forged := s.image(`{"forged":true}`)
 	s[digestOf([]byte(`{"forged":true}`)).String()] = []byte(`{"forged":null}`)
 	for name, tc := range map[string]struct{ image, want string }{
-		"no object":           {s.add("[]"), "is not an object of JSON"},
-		"no manifest":         {s.add("{}"), "is no manifest of an image, nor an index"},
+		"no object":           {s.add("[]"), "is not a JSON object"},
+		"no manifest":         {s.add("{}"), "is neither an image manifest nor an index"},
 		"not there":           {digestOf([]byte("none")).String(), "no sha256:"},
 		"manifests no list":   {s.add(`{"manifests":{}}`), "manifests is not a list"},
 		"manifests of texts":  {s.add(`{"manifests":[""]}`), "manifests is not a list"},
 		"config no object":    {s.add(`{"config":""}`), "config is not a descriptor"},
 		"config of no digest": {s.add(`{"config":{"digest":"x"}}`), "config is not a descriptor"},
-		"forged":              {forged, "the registry sends content that does not have the digest it was asked for"},
-		"text":                {s.image(`""`), "the configuration of the image is not an object of JSON"},
-		"config of a text":    {s.image(`{"config":""}`), "config is not an object of JSON"},
-		"labels of numbers":   {s.image(`{"config":{"Labels":{"a":1}}}`), "the labels of the image are not texts"},
+		"forged":              {forged, "the registry returns content that does not match the requested digest"},
+		"text":                {s.image(`""`), "the configuration of the image is not a JSON object"},
+		"config of a text":    {s.image(`{"config":""}`), "config is not a JSON object"},
+		"labels of numbers":   {s.image(`{"config":{"Labels":{"a":1}}}`), "the labels of the image are not strings"},
 		"layers without ids":  {s.image(`{}`, layerEntry(digestOf(nil).String())), "the image has 1 layers and 0 rootfs.diff_ids"},
 		"ids no list":         {s.image(`{"rootfs":{"diff_ids":{}}}`), "diff_ids is not a list"},
 	} {

@@ -72,7 +72,7 @@ func Label(ctx context.Context, from registry.Source, identifier string, wanted 
 		err = l.image(ctx, top, Changed{Before: digest})
 		l.result.Manifests = nil // the only manifest is Top
 	default:
-		err = errors.New("is no manifest of an image, nor an index")
+		err = errors.New("is neither an image manifest nor an index")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("manifest %s: %w", digest, err)
@@ -116,7 +116,7 @@ func (l *labeller) index(ctx context.Context, top object) error {
 func (l *labeller) entry(ctx context.Context, entry object, found *v1.Descriptor) error {
 	switch {
 	case found.MediaType.IsIndex():
-		return errors.New("is an index within an index, which the operator does not read")
+		return errors.New("is an index within an index; the operator does not read nested indexes")
 	case found.Annotations[referenceType] != "", found.Platform != nil && found.Platform.OS == "unknown", !found.MediaType.IsImage():
 		l.result.Kept++
 		return nil
@@ -174,7 +174,7 @@ func (l *labeller) image(ctx context.Context, manifest object, changed Changed) 
 		return err
 	}
 	if !of.runs() {
-		return fmt.Errorf("its configuration is of type %q: it is no image to run", of.MediaType)
+		return fmt.Errorf("its configuration is of type %q: it is not a runnable image", of.MediaType)
 	}
 	var content []byte
 	err = registry.ReadBlob(ctx, l.from, of.Digest, of.Size, func(body io.Reader) error {

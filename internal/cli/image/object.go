@@ -12,7 +12,7 @@ import (
 // object is a JSON object whose values stay as they are written. Encoding sorts its keys.
 type object map[string]json.RawMessage
 
-var errNoObject = errors.New("is not an object of JSON")
+var errNoObject = errors.New("is not a JSON object")
 
 func decodeObject(content []byte) (object, error) {
 	var found object

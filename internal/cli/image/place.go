@@ -53,9 +53,9 @@ func IsLayout(image string) bool { return strings.HasPrefix(image, layoutPrefix)
 // CheckTag returns an error for an invalid tag.
 func CheckTag(tag string) error {
 	if _, err := name.NewTag("example.com/image:" + tag); err != nil || strings.ContainsAny(tag, "/@:") {
-		return fmt.Errorf("%q is not a tag: write up to 128 letters, digits, dots, dashes and underscores", tag)
+		return fmt.Errorf("%q is not a valid tag: use up to 128 letters, digits, dots, dashes and underscores", tag)
 	}
 	return nil
 }
 
-var errNoTag = errors.New("is named by its digest, so that nothing says which tag it gets; name one with --tag")
+var errNoTag = errors.New("the image is named by its digest, so the tag to write is not known; set --tag")

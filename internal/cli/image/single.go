@@ -34,7 +34,7 @@ func (s *single) label(ctx context.Context, from registry.Source, digest v1.Hash
 	}
 	labels := map[string]string{}
 	if err := json.Unmarshal(inner["Labels"], &labels); inner["Labels"] != nil && err != nil {
-		return errors.New("the labels of the image are not texts")
+		return errors.New("the labels of the image are not strings")
 	}
 	if labels == nil {
 		labels = map[string]string{}

@@ -36,7 +36,9 @@ func (s *changedSource) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser
 
 // Verify reads the labelled images as the operator would, before they are written, and compares them with the wanted
 // labels. It returns what the operator would read from each image.
-func Verify(ctx context.Context, from registry.Source, changed *Labelled, wanted *registry.Labels) ([]*registry.Details, error) {
+func Verify(
+	ctx context.Context, from registry.Source, changed *Labelled, wanted *registry.Labels,
+) ([]*registry.Details, error) {
 	source := &changedSource{Source: from, contents: map[v1.Hash][]byte{changed.Top.Digest: changed.Top.Content}}
 	for i := range changed.Manifests {
 		source.contents[changed.Manifests[i].Digest] = changed.Manifests[i].Content
@@ -51,7 +53,8 @@ func Verify(ctx context.Context, from registry.Source, changed *Labelled, wanted
 			err = same(read, wanted)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the operator would not read the labelled image %s: %w", changed.Images[i].Before, err)
+			return nil, fmt.Errorf("the operator would not read the wanted labels from image %s: "+
+				"%w", changed.Images[i].Before, err)
 		}
 		all = append(all, read)
 	}
@@ -63,11 +66,11 @@ func Verify(ctx context.Context, from registry.Source, changed *Labelled, wanted
 func same(read *registry.Details, wanted *registry.Labels) error {
 	switch {
 	case wanted.Config != nil && !bytes.Equal(read.Config, wanted.Config):
-		return errors.New("its configuration is another one")
+		return errors.New("it would read another configuration")
 	case wanted.Release != "" && read.Release != wanted.Release:
-		return fmt.Errorf("its release is %q", read.Release)
+		return fmt.Errorf("it would read the release %q", read.Release)
 	case wanted.Provider != nil && read.Provider != wanted.Texts("")[registry.LabelProvider]:
-		return errors.New("the metadata of its provider are others")
+		return errors.New("it would read other provider metadata")
 	default:
 		return nil
 	}

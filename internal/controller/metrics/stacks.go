@@ -128,7 +128,8 @@ func CountChange(stack *v1alpha2.LlamaStackDistribution, previous *v1alpha2.Llam
 	}
 	generated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
 	before := meta.FindStatusCondition(previous.Conditions, v1alpha2.ConditionConfigGenerated)
-	if generated.Status == metav1.ConditionFalse && (before == nil || before.Reason != generated.Reason || before.Message != generated.Message) {
+	if generated.Status == metav1.ConditionFalse && (before == nil || before.Reason != generated.Reason ||
+		before.Message != generated.Message) {
 		configGenerations.WithLabelValues(resultFailed).Inc()
 	}
 	ready := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionReady)

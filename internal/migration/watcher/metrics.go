@@ -10,11 +10,12 @@ import (
 var (
 	objectsMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "llama_stack_operator_storage_migration_objects",
-		Help: "Stacks of the last storage migration: not looked at yet, stored in the storage version, and those that could not be.",
+		Help: "Number of stacks in the last storage migration by state: not yet examined, stored in the storage version, " +
+			"or failed.",
 	}, []string{"state"})
 	completeMetric = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "llama_stack_operator_storage_migration_complete",
-		Help: "1 when the storage version is the only one that stacks are stored in, 0 until then.",
+		Help: "Whether all stacks are stored in the storage version only: 1 if they are, 0 if not.",
 	})
 )
 

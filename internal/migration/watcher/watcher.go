@@ -71,14 +71,15 @@ func (w *Watcher) Start(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithName("migration").WithValues("definition", w.options.Definition)
 	ctx = log.IntoContext(ctx, logger)
 	if w.options.Informers == nil {
-		logger.Info("The operator is limited to some namespaces, and migrates no stored objects")
+		logger.Info("The operator is limited to some namespaces and does not migrate stored objects")
 		return nil
 	}
 	var definition metav1.PartialObjectMetadata
 	definition.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 	err := w.options.Client.Get(ctx, client.ObjectKey{Name: w.options.Definition}, &definition)
 	if apierrors.IsForbidden(err) {
-		logger.Info("The operator may not read the definition, and migrates no stored objects", "reason", err.Error())
+		logger.Info("The operator is not allowed to read the definition and does not migrate stored "+
+			"objects", "reason", err.Error())
 		return nil
 	}
 	changes, err := w.watch(ctx, &definition)
@@ -108,7 +109,8 @@ func (w *Watcher) watch(ctx context.Context, definition client.Object) (<-chan s
 	if err != nil {
 		return nil, fmt.Errorf("watch definition %q: %w", w.options.Definition, err)
 	}
-	context.AfterFunc(ctx, func() { _ = informer.RemoveEventHandler(registration) }) // it fails only when everything is stopped
+	// it fails only when everything is stopped
+	context.AfterFunc(ctx, func() { _ = informer.RemoveEventHandler(registration) })
 	return changes, nil
 }
 
@@ -153,16 +155,18 @@ func (w *Watcher) run(ctx context.Context) time.Duration {
 	case apierrors.IsNotFound(err): // it will be created
 		return 0
 	case errors.Is(err, migration.ErrChanged):
-		logger.Info("The definition changed during the migration; beginning again")
+		logger.Info("The definition changed during the migration; starting again")
 		return w.retry()
 	case err != nil:
 		if !w.told {
-			logger.Info("Stored objects cannot be migrated now; trying again until they can", "reason", err.Error())
+			logger.Info("Stored objects cannot be migrated now; trying again until the migration "+
+				"succeeds", "reason", err.Error())
 			w.told = true
 		}
 		return w.retry()
 	case result.Failed > 0:
-		logger.Info("Some stored objects could not be migrated; all others are, and these are tried again",
+		logger.Info("Some stored objects could not be migrated; all others are migrated, and the operator tries the failed "+
+			"ones again",
 			append(counts(result.Progress), "objects", result.FailedObjects())...)
 		w.retry = retries.DelayFunc()
 		return w.revisit()
@@ -182,5 +186,8 @@ func (w *Watcher) reset() {
 
 // counts returns key-value pairs for the log.
 func counts(of migration.Progress) []any {
-	return []any{"version", of.Version, "of", of.Objects, "migrated", of.Migrated, "rewritten", of.Rewritten, "failed", of.Failed}
+	return []any{
+		"version", of.Version, "of", of.Objects, "migrated", of.Migrated, "rewritten", of.Rewritten, "failed",
+		of.Failed,
+	}
 }

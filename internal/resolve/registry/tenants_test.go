@@ -136,8 +136,8 @@ func TestSlowTenant(t *testing.T) {
 func TestEndlessAnswers(t *testing.T) {
 	for path, want := range map[string]string{
 		"/manifests/": "the manifest is larger than 4194304 bytes",
-		"/blobs/":     "does not have the digest",
-		"/v2/":        "the answer is larger than",
+		"/blobs/":     "does not match the requested digest",
+		"/v2/":        "the response is larger than",
 	} {
 		t.Run(strings.Trim(path, "/"), func(t *testing.T) {
 			server := serve(t)
@@ -204,7 +204,10 @@ func TestWhatHostsWrite(t *testing.T) {
 			_ = connection.Close()
 		}
 	}()
-	targets := []string{"http://" + banner.Addr().String() + "/", "http://" + inner.Listener.Addr().String() + "/200/" + secret + "\x01"}
+	targets := []string{
+		"http://" + banner.Addr().String() + "/",
+		"http://" + inner.Listener.Addr().String() + "/200/" + secret + "\x01",
+	}
 	for _, code := range []int{200, 202, 301, 400, 401, 403, 404, 429, 500, 999} {
 		for _, form := range []string{"text", "json"} {
 			targets = append(targets, fmt.Sprintf("%s/%d/%s", inner.URL, code, form))

@@ -14,15 +14,16 @@ import (
 // clients may send their own key with their requests.
 func (c *checker) credentials() {
 	for _, e := range c.Index.Providers {
-		if e.User == nil || e.Incomplete || e.Kind == nil || !e.Kind.NeedsCredential() || c.hasEndpoint(e.User) || c.hasAnyCredential(e) {
+		if e.User == nil || e.Incomplete || e.Kind == nil || !e.Kind.NeedsCredential() || c.hasEndpoint(e.User) ||
+			c.hasAnyCredential(e) {
 			continue
 		}
 		remedy := "name its Secret here"
 		if variable := c.credentialVariable(e); variable != "" {
 			remedy += fmt.Sprintf(", or set the variable %s in spec.secretEnv", variable)
 		}
-		c.Warnf(e.User.Path.Child("apiKey"), "%s calls a service that asks for a credential, and it has none: %s; "+
-			"without it, requests fail that do not bring a credential of their own", e.Kind.Type, remedy)
+		c.Warnf(e.User.Path.Child("apiKey"), "%s calls a service that requires a credential, and none is set: %s; "+
+			"without it, requests that do not carry their own credential fail", e.Kind.Type, remedy)
 	}
 }
 

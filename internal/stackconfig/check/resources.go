@@ -23,7 +23,8 @@ func (c *checker) registeredResources() {
 		for i, item := range yamlnode.Items(c.ResourcesOf(known)) {
 			text := yamlnode.Text(item, "provider_id")
 			id, condition := envref.Static(text)
-			if text == "" || id == draft.DisabledID || id == known.AnyProvider || !c.Met(condition) || c.Index.Find(known.API, id) != nil || envref.In(id) {
+			if text == "" || id == draft.DisabledID || id == known.AnyProvider || !c.Met(condition) ||
+				c.Index.Find(known.API, id) != nil || envref.In(id) {
 				continue
 			}
 			c.failAt(draft.ItemPath(known, i)+".provider_id", func() string {
@@ -38,6 +39,6 @@ func (c *checker) registeredResources() {
 func (c *checker) warnDropped(known release.Resource) {
 	if yamlnode.Len(c.ResourcesOf(known)) > 0 {
 		c.Warn(draft.Finding{ConfigPath: draft.JoinPath(known.Section, known.Kind), Message: fmt.Sprintf(
-			"the server release %s reads the base's %s and drops them; %s", c.Release.Line, known.Kind, known.Instead)})
+			"the server release %s reads the base's %s and ignores them; %s", c.Release.Line, known.Kind, known.Instead)})
 	}
 }

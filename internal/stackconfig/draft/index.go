@@ -148,7 +148,10 @@ func Resolve(d *Draft) {
 }
 
 func (d *Draft) baseProvider(api string, node *yaml.Node) *Provider {
-	e := &Provider{API: api, Node: node, Text: yamlnode.Text(node, "provider_id"), ProviderType: yamlnode.Text(node, "provider_type")}
+	e := &Provider{
+		API: api, Node: node, Text: yamlnode.Text(node, "provider_id"),
+		ProviderType: yamlnode.Text(node, "provider_type"),
+	}
 	e.ID, e.Condition = envref.Static(e.Text)
 	e.Enabled = e.ID != "" && e.ID != DisabledID && d.Met(e.Condition)
 	e.Kind, _ = d.Release.Provider(api, e.ProviderType)

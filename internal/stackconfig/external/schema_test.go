@@ -79,12 +79,12 @@ func TestSchema(t *testing.T) {
 		"union of none":               {of(`{anyOf: []}`), "k: x", nil},
 		"union in a union":            {of(`{anyOf: [{type: integer}, {oneOf: [{type: "null"}, {type: boolean}]}]}`), "k: [x]", []string{"k: must be a whole number or true or false, found a list"}},
 		"two that look inside":        {of(`{anyOf: [{type: array, items: {type: integer}}, {type: array, items: {type: boolean}}]}`), "k: [x]", nil},
-		"unknown key":                 {of(`{}`), "kk: x", []string{`kk: unknown key, the server ignores it; did you mean "k"?`}},
-		"unknown key that is refused": {of(`{}`) + "\nadditionalProperties: false", "other: x", []string{"other: unknown key, the server refuses it"}},
+		"unknown key":                 {of(`{}`), "kk: x", []string{`kk: unknown key; the server ignores it; did you mean "k"?`}},
+		"unknown key that is refused": {of(`{}`) + "\nadditionalProperties: false", "other: x", []string{"other: unknown key; the server rejects it"}},
 		"unknown key that is taken":   {of(`{}`) + "\nadditionalProperties: true", "a: x", nil},
 		"patterns of keys":            {of(`{}`) + "\nadditionalProperties: false\npatternProperties: {a: {}}", "a: x", nil},
-		"required":                    {of(`{type: integer}`) + "\nrequired: [k, other]", "{}", []string{"k: required key is missing; it takes a whole number", "other: required key is missing; it takes any value"}},
-		"deprecated":                  {of(`{type: integer, deprecated: true}`), "k: 1", []string{"k: is deprecated by the server: it works in this release, and a later one may not have it"}},
+		"required":                    {of(`{type: integer}`) + "\nrequired: [k, other]", "{}", []string{"k: required key is missing; its value must be a whole number", "other: required key is missing; its value must be any value"}},
+		"deprecated":                  {of(`{type: integer, deprecated: true}`), "k: 1", []string{"k: is deprecated by the server: it works in this release, but a later release may not have it"}},
 		"no object":                   {"type: string", "{}", []string{"no class"}},
 		"nothing":                     {"{}", "{}", []string{"no class"}},
 		"a reference":                 {"$ref: '#/$defs/C'\n$defs: {C: {type: object, properties: {k: {type: integer}}}}", "k: x", []string{"k: must be a whole number, found text"}},
@@ -151,7 +151,8 @@ func FuzzSchema(f *testing.F) {
 		}
 		class := external.ClassOf(found)
 		var node yaml.Node
-		if class == nil || yaml.Unmarshal([]byte(config), &node) != nil || len(node.Content) != 1 || node.Content[0].Kind != yaml.MappingNode {
+		if class == nil || yaml.Unmarshal([]byte(config), &node) != nil || len(node.Content) != 1 ||
+			node.Content[0].Kind != yaml.MappingNode {
 			return
 		}
 		problems := class.Check(node.Content[0])

@@ -83,9 +83,9 @@ func MeantType(d *draft.Draft, p *intent.Provider) string {
 		return fmt.Sprintf("; did you mean %q?", nearest)
 	}
 	if nearest := release.NearestTypeOfAny(p.API, p.Type); nearest != "" {
-		return fmt.Sprintf("; %q is one in releases %s", nearest, strings.Join(release.LinesWith(p.API, nearest), ", "))
+		return fmt.Sprintf("; %q is a type in releases %s", nearest, strings.Join(release.LinesWith(p.API, nearest), ", "))
 	}
-	return "; known are " + strings.Join(d.Release.ProviderTypes(p.API), ", ")
+	return "; known types: " + strings.Join(d.Release.ProviderTypes(p.API), ", ")
 }
 
 // overlay writes one provider.
@@ -118,7 +118,10 @@ func overlay(d *draft.Draft, p *intent.Provider, kind *provider.Type) {
 // providerConfig returns the config of a user's provider: endpoint, credential, secrets and settings under the keys of
 // its type, then the values that the type needs and the user cannot supply.
 func providerConfig(d *draft.Draft, e *draft.Provider, replaced *draft.Provider) *yaml.Node {
-	c := configWriter{Draft: d, entry: e, kind: e.Kind, config: yamlnode.FieldsOf(yamlnode.Map()), setBy: map[string]*field.Path{}}
+	c := configWriter{
+		Draft: d, entry: e, kind: e.Kind, config: yamlnode.FieldsOf(yamlnode.Map()),
+		setBy: map[string]*field.Path{},
+	}
 	before := d.ErrorCount()
 	c.endpoint()
 	c.credential()

@@ -42,8 +42,8 @@ type Derived struct {
 }
 
 // Derive returns a part of the value of a Secret: a connection string, postgresql://user:password@host:port/db or
-// host=… user=…, or for PartEncoded any value. The result is unchanged by the server's type conversion. Errors describe
-// the problem and never contain any part of the value.
+// host=… user=…, or for PartEncoded any value. The result is unchanged by the server's type conversion. Errors
+// describe the problem and never contain any part of the value.
 func Derive(part Part, value string) (string, error) {
 	if part == PartEncoded {
 		return encoded(value, "the value")
@@ -57,7 +57,7 @@ func Derive(part Part, value string) (string, error) {
 		return usable(c.host, "the host")
 	case PartHostPlain:
 		if insistsOnTLS(c.sslMode) {
-			return "", fmt.Errorf("the connection string says sslmode=%s, and the server cannot be told so for this store", c.sslMode)
+			return "", fmt.Errorf("the connection string sets sslmode=%s, which the server does not support for this store", c.sslMode)
 		}
 		return usable(c.host, "the host")
 	case PartPort:
@@ -109,10 +109,10 @@ const (
 // complete sets the defaults and checks the parts.
 func (c *connection) complete() error {
 	if c.host == "" {
-		return errors.New("the connection string names no host")
+		return errors.New("the connection string has no host")
 	}
 	if c.user == "" {
-		return errors.New("the connection string names no user")
+		return errors.New("the connection string has no user")
 	}
 	if c.db == "" {
 		c.db = c.user
@@ -128,7 +128,7 @@ func (c *connection) complete() error {
 		c.sslMode = defaultSSLMode
 	case "disable", "allow", "prefer", "require", "verify-ca", "verify-full":
 	default:
-		return errors.New("the connection string has an sslmode that PostgreSQL does not know")
+		return errors.New("the connection string has an sslmode that PostgreSQL does not support")
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (c *connection) set(name, value string) error {
 	case "application_name", "connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count":
 		// The server sets its own value, so nothing is lost.
 	default:
-		return fmt.Errorf("the connection string has a parameter%s that cannot be handed to the server; take it out", printable(name))
+		return fmt.Errorf("the connection string has a parameter%s that cannot be passed to the server; remove it", printable(name))
 	}
 	return nil
 }

@@ -15,10 +15,12 @@ func markRemoved(before, object *stack) []string {
 	}
 	path := "metadata.annotations[" + names.AnnotationCompat + "]"
 	if workload := object.Spec.Workload; workload != nil && workload.Storage != nil {
-		return []string{fmt.Sprintf("%s: without it the server looks for its data in other directories of the volume, which is mounted at %q, "+
-			"and no longer finds what it stored; set it to %q to keep the data where it is",
+		return []string{fmt.Sprintf("%s: without this annotation, the server looks for its data in other directories of "+
+			"the volume, which is mounted at %q, and does not find its earlier data; to keep using that data, set the "+
+			"annotation to %q",
 			path, cmp.Or(workload.Storage.MountPath, v1alpha2.DefaultMountPath), names.CompatV1Alpha1)}
 	}
-	return []string{fmt.Sprintf("%s: without it the stack follows the rules of v1alpha2 for its Service, its pods and their environment; "+
-		"set it to %q to keep those of v1alpha1, see docs/v1alpha1.md", path, names.CompatV1Alpha1)}
+	return []string{fmt.Sprintf("%s: without this annotation, the stack follows the v1alpha2 rules for its Service, "+
+		"its pods and their environment; "+
+		"to keep the v1alpha1 rules, set the annotation to %q; see docs/v1alpha1.md", path, names.CompatV1Alpha1)}
 }

@@ -119,23 +119,23 @@ type clients struct {
 func newClients(config *rest.Config) (clients, error) {
 	calls, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return clients{}, fmt.Errorf("make a client for certificates: %w", err)
+		return clients{}, fmt.Errorf("create a client for certificates: %w", err)
 	}
 	core, err := coreclient.NewForConfigAndClient(config, calls)
 	if err != nil {
-		return clients{}, fmt.Errorf("make a client of Secrets: %w", err)
+		return clients{}, fmt.Errorf("create a client for Secrets: %w", err)
 	}
 	admission, err := admissionclient.NewForConfigAndClient(config, calls)
 	if err != nil {
-		return clients{}, fmt.Errorf("make a client of webhook configurations: %w", err)
+		return clients{}, fmt.Errorf("create a client for webhook configurations: %w", err)
 	}
 	definitions, err := apiextensionsclient.NewForConfigAndClient(config, calls)
 	if err != nil {
-		return clients{}, fmt.Errorf("make a client of CustomResourceDefinitions: %w", err)
+		return clients{}, fmt.Errorf("create a client for CustomResourceDefinitions: %w", err)
 	}
 	watches, err := metadata.NewForConfigAndClient(metadata.ConfigFor(config), calls)
 	if err != nil {
-		return clients{}, fmt.Errorf("make a client of metadata: %w", err)
+		return clients{}, fmt.Errorf("create a client for metadata: %w", err)
 	}
 	return clients{core: core, admission: admission, definitions: definitions, metadata: watches}, nil
 }

@@ -27,9 +27,9 @@ const ReasonNotInjected = "CABundleNotInjected"
 // maxMessage is the maximum length in bytes of a condition's message, as in metav1.Condition.
 const maxMessage = 32 << 10
 
-// tells reports whether the definition already has the condition for a problem, or has none if there is no problem. The
+// reports returns true if the definition already has the condition for a problem, or has none without a problem. The
 // message of the same problem may vary.
-func (w webhooks) tells(problem string) bool {
+func (w webhooks) reports(problem string) bool {
 	return slices.ContainsFunc(w.conditions, func(condition apiextensionsv1.CustomResourceDefinitionCondition) bool {
 		return condition.Type == Untrusted
 	}) == (problem != "")
@@ -55,7 +55,8 @@ func tellDefinition(c clients) func(ctx context.Context, problem string, now tim
 		if err != nil {
 			return fmt.Errorf("encode a condition: %w", err)
 		}
-		_, err = c.definitions.CustomResourceDefinitions().Patch(ctx, names.CustomResourceDefinition, types.ApplyPatchType, patch, options, "status")
+		_, err = c.definitions.CustomResourceDefinitions().Patch(ctx, names.CustomResourceDefinition, types.ApplyPatchType,
+			patch, options, "status")
 		return err
 	}
 }

@@ -95,7 +95,7 @@ func (i *injector) run(ctx context.Context) {
 func (i *injector) check() error {
 	for _, target := range i.targets {
 		if !target.settled.Load() {
-			return fmt.Errorf("the webhook certificate authority is not in %s %q yet", target.kind, target.name)
+			return fmt.Errorf("the webhook certificate authority is not yet in %s %q", target.kind, target.name)
 		}
 	}
 	return nil
@@ -135,7 +135,7 @@ func (t *target) look(ctx context.Context) time.Duration {
 
 // failed reports that the bundle cannot be injected, and returns how long to wait.
 func (t *target) failed(ctx context.Context, found webhooks, err error) time.Duration {
-	err = fmt.Errorf("put the webhook certificate authority into %s %q: %w", t.kind, t.name, err)
+	err = fmt.Errorf("write the webhook certificate authority to %s %q: %w", t.kind, t.name, err)
 	pause := t.report.failed(ctx, err)
 	if informer.Unavailable(err) || apierrors.IsConflict(err) {
 		return pause // the state of the object is unknown
@@ -152,7 +152,7 @@ func (t *target) failed(ctx context.Context, found webhooks, err error) time.Dur
 func (t *target) condition(ctx context.Context, found webhooks, problem string) time.Duration {
 	now := t.clock.Now()
 	switch {
-	case t.tell == nil || found.tells(problem):
+	case t.tell == nil || found.reports(problem):
 		return longestPause
 	case t.tells.TokensAt(now) < 1:
 		return writePause
@@ -200,7 +200,7 @@ func (t *target) inject(ctx context.Context, found webhooks, bundle []byte) (sta
 		return behind, err
 	}
 	t.writes.AllowN(t.clock.Now(), 1)
-	log.FromContext(ctx).Info("Put the webhook certificate authority in", "kind", t.kind, "name", t.name)
+	log.FromContext(ctx).Info("Wrote the webhook certificate authority", "kind", t.kind, "name", t.name)
 	return trusted, nil
 }
 
@@ -208,11 +208,14 @@ func (t *target) inject(ctx context.Context, found webhooks, bundle []byte) (sta
 func (t *target) mayWrite(found webhooks) error {
 	for _, annotation := range injectors {
 		if found.Annotations[annotation] != "" {
-			return fmt.Errorf("the annotation %q leaves that to another program, whose bundle is not the operator's", annotation)
+			return fmt.Errorf("the annotation %q lets another program write the bundle, and its bundle differs from the "+
+				"operator's; remove the annotation",
+				annotation)
 		}
 	}
 	if t.writes.TokensAt(t.clock.Now()) < 1 {
-		return fmt.Errorf("it was written more than %d times in a row: somebody else puts another bundle there", writeBurst)
+		return fmt.Errorf("the operator wrote it more than %d times in a row: another client keeps writing a different "+
+			"bundle", writeBurst)
 	}
 	return nil
 }

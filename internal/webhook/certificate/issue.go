@@ -28,7 +28,7 @@ func newAuthority(now time.Time) (authority, error) {
 	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return authority{}, fmt.Errorf("make a certificate authority: %w", err)
+		return authority{}, fmt.Errorf("create a certificate authority: %w", err)
 	}
 	certificate, err := x509.ParseCertificate(der)
 	if err != nil {
@@ -48,7 +48,7 @@ func (a authority) issue(dnsNames []string, now time.Time) (*tls.Certificate, er
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
 	if err != nil {
-		return nil, fmt.Errorf("make a serving certificate: %w", err)
+		return nil, fmt.Errorf("create a serving certificate: %w", err)
 	}
 	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
@@ -63,15 +63,16 @@ func subject(name string) string { return name[:min(len(name), 64)] }
 func prepare(name string, now, notAfter time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a private key: %w", err)
+		return nil, nil, fmt.Errorf("create a private key: %w", err)
 	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), serialBits))
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a serial number: %w", err)
+		return nil, nil, fmt.Errorf("create a serial number: %w", err)
 	}
 	now = now.Truncate(time.Second) // the precision of a certificate
 	return &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-backdated), NotAfter: notAfter.Truncate(time.Second),
+		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-backdated),
+		NotAfter:              notAfter.Truncate(time.Second),
 		BasicConstraintsValid: true,
 	}, key, nil
 }

@@ -8,12 +8,13 @@ import (
 var (
 	caInjected = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "llama_stack_operator_webhook_ca_injected",
-		Help: "Whether the API server trusts the operator's webhooks as they are configured in an object: 1 it does, 0 it does not. " +
-			"An object that does not exist, or does not name the operator's Service, has no series.",
+		Help: "Whether the API server trusts the operator's webhooks that an object configures: 1 if it does, 0 if it " +
+			"does not. An object that does not exist or does not refer to the operator's Service has no series.",
 	}, []string{"object"})
 	certificateExpiry = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "llama_stack_operator_webhook_certificate_expiry_seconds",
-		Help: "When the serving certificate of the operator's webhooks ends, in seconds since 1970; 0 while there is none.",
+		Help: "Expiry time of the serving certificate of the operator's webhooks, in seconds since 1970; 0 if no " +
+			"certificate exists.",
 	})
 )
 

@@ -19,10 +19,12 @@ const (
 
 // renew returns the new content of the Secret, and when to look again. It changes nothing that is still good.
 //
-// A new authority is first only added to the bundle. It signs once it has settled, or at once if nothing else is valid.
+// A new authority is first only added to the bundle. It signs once it has settled, or immediately if nothing else is
+// valid.
 // An authority is removed from the bundle when it or everything that it can have signed has expired.
 func renew(found content, now time.Time, dnsNames []string) (wanted content, next time.Time, err error) {
-	wanted.authorities = slices.DeleteFunc(slices.Clone(found.authorities), func(a authority) bool { return !validAt(a.certificate, now) })
+	wanted.authorities = slices.DeleteFunc(slices.Clone(found.authorities),
+		func(a authority) bool { return !validAt(a.certificate, now) })
 	if newest := last(wanted.authorities, authority.signs); newest == nil || !now.Before(due(newest.certificate)) {
 		made, err := newAuthority(now)
 		if err != nil {
@@ -51,7 +53,10 @@ func (c content) signer(now time.Time, dnsNames []string) *authority {
 	if serves && now.Before(due(c.serving.Leaf)) {
 		return nil
 	}
-	if signer := last(c.authorities, func(a authority) bool { return a.signs() && !now.Before(a.settles()) }); signer != nil {
+	if signer := last(c.authorities, func(a authority) bool {
+		return a.signs() &&
+			!now.Before(a.settles())
+	}); signer != nil {
 		return signer
 	}
 	newest := last(c.authorities, authority.signs)

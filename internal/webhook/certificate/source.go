@@ -23,9 +23,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-var errNoCertificate = errors.New("there is no serving certificate for webhooks yet")
+var errNoCertificate = errors.New("the webhooks do not have a serving certificate yet")
 
-// The rate of writes of a replica: a few at once, then one each writePause. Replicas whose clocks are months apart
+// The rate of writes of a replica: a few in a burst, then one each writePause. Replicas whose clocks are months apart
 // would each replace the other's certificates.
 const (
 	writePause = 10 * time.Second
@@ -59,7 +59,8 @@ func newSource(c clients, options Options) *source {
 	return &source{
 		secrets: c.core.Secrets(options.Namespace), metadata: c.metadata, namespace: options.Namespace,
 		dnsNames: []string{options.Service + "." + options.Namespace + ".svc"}, clock: options.Clock,
-		report: newReporter(options, "RenewCertificate"), writes: rate.NewLimiter(rate.Every(writePause), writeBurst), changed: newSignal(),
+		report: newReporter(options, "RenewCertificate"), writes: rate.NewLimiter(rate.Every(writePause), writeBurst),
+		changed: newSignal(),
 	}
 }
 
@@ -68,7 +69,8 @@ func (s *source) run(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	group.Go(func() {
-		watchOne(ctx, s.metadata, corev1.SchemeGroupVersion.WithResource("secrets"), s.namespace, names.WebhookCertificateSecret, s.changed)
+		watchOne(ctx, s.metadata, corev1.SchemeGroupVersion.WithResource("secrets"), s.namespace,
+			names.WebhookCertificateSecret, s.changed)
 	})
 	loop(ctx, s.clock, s.changed, s.look)
 }
@@ -81,7 +83,8 @@ func (s *source) look(ctx context.Context) time.Duration {
 	case ctx.Err() != nil:
 		return 0
 	case err != nil:
-		return s.report.failed(ctx, fmt.Errorf("keep the webhook certificate in Secret %q: %w", names.WebhookCertificateSecret, err))
+		return s.report.failed(ctx, fmt.Errorf("manage the webhook certificate in Secret %q: "+
+			"%w", names.WebhookCertificateSecret, err))
 	}
 	s.report.works()
 	return next.Sub(now)
@@ -100,7 +103,8 @@ func (s *source) renew(ctx context.Context, now time.Time) (time.Time, error) {
 		s.report.about(corev1.SchemeGroupVersion.WithKind("Secret"), secret.ObjectMeta)
 	}
 	if secret != nil && !isManaged(secret) {
-		return time.Time{}, fmt.Errorf("it is of type %q and not the operator's, which leaves it alone; delete it to have it made anew", secret.Type)
+		return time.Time{}, fmt.Errorf("it has type %q and does not belong to the operator, so the operator does not "+
+			"change it; delete it, and the operator creates it again", secret.Type)
 	}
 	if secret == nil {
 		secret = s.newSecret()
@@ -144,7 +148,9 @@ func (s *source) isCurrent(ctx context.Context, bundle []byte) (bool, error) {
 // write creates or updates the Secret. If two replicas write, one of them succeeds.
 func (s *source) write(ctx context.Context, secret *corev1.Secret, data map[string][]byte, now time.Time) error {
 	if s.writes.TokensAt(now) < 1 {
-		return fmt.Errorf("it was written more than %d times in a row: compare the clocks of the nodes, and see who else writes it", writeBurst)
+		return fmt.Errorf("the operator wrote it more than %d times in a row: compare the clocks of the nodes, and check "+
+			"which other client writes it",
+			writeBurst)
 	}
 	secret.Data = data
 	var err error

@@ -15,7 +15,7 @@ import (
 )
 
 // answer is the review in the response. Its beginning is buffered, so that most failures discard it. The rest is sent
-// at once.
+// immediately.
 type answer struct {
 	to   http.ResponseWriter
 	pace *pace
@@ -54,7 +54,7 @@ func (a *answer) add(object []byte, version string) error {
 func (a *answer) send() error {
 	if !a.sent {
 		if err := http.NewResponseController(a.to).EnableFullDuplex(); err != nil {
-			return fmt.Errorf("the server cannot answer a large review: %w", err)
+			return fmt.Errorf("the server cannot send the response to a large review: %w", err)
 		}
 		a.header(http.StatusOK)
 		a.sent = true

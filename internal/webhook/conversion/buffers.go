@@ -20,7 +20,7 @@ var spare = sync.Pool{New: func() any { return &buffers{in: bufio.NewReaderSize(
 func takeBuffers() *buffers {
 	taken, ok := spare.Get().(*buffers)
 	if !ok {
-		panic("the pool has something else than buffers") // only this package fills the pool
+		panic("the pool contains a value that is not a buffer") // only this package fills the pool
 	}
 	return taken
 }

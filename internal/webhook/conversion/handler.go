@@ -42,11 +42,11 @@ type handler struct {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "send a ConversionReview with POST", http.StatusMethodNotAllowed)
+		http.Error(w, "a ConversionReview must be sent with POST", http.StatusMethodNotAllowed)
 		return
 	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		http.Error(w, "send a ConversionReview as application/json", http.StatusUnsupportedMediaType)
+		http.Error(w, "a ConversionReview must be sent as application/json", http.StatusUnsupportedMediaType)
 		return
 	}
 	leave, err := h.enter(r)
@@ -57,12 +57,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := newReview(w, r)
 	v.read()
 	if v.failure != nil {
-		h.log.Info("a conversion failed", "uid", v.uid, "error", v.failure.Error())
+		h.log.Info("A conversion failed", "uid", v.uid, "error", v.failure.Error())
 	}
 	err = v.answer.finish(v)
 	v.end(err)
 	if err != nil {
-		h.log.V(1).Info("the answer to a conversion did not arrive", "uid", v.uid, "error", err.Error())
+		h.log.V(1).Info("The response to a conversion could not be sent", "uid", v.uid, "error", err.Error())
 	}
 }
 

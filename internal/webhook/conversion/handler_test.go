@@ -97,7 +97,10 @@ func TestConverts(t *testing.T) {
 			names = append(names, fmt.Sprintf("%s %s %s/%s %s", meta.APIVersion, meta.Kind, meta.Namespace, meta.Name, meta.UID))
 		}
 		const form = "%s LlamaStackDistribution team-a/%s uid-%s"
-		want := []string{fmt.Sprintf(form, desired, "a", "a"), fmt.Sprintf(form, desired, "b", "b"), fmt.Sprintf(form, desired, "same", "same")}
+		want := []string{
+			fmt.Sprintf(form, desired, "a", "a"), fmt.Sprintf(form, desired, "b", "b"),
+			fmt.Sprintf(form, desired, "same", "same"),
+		}
 		if diff := cmp.Diff(want, names); diff != "" {
 			t.Errorf("to %s (-want +got):\n%s", desired, diff)
 		}
@@ -138,7 +141,8 @@ func TestNothingToConvert(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := post(t, server, strings.NewReader(body))
-			if got.code != http.StatusOK || got.Response.Result.Status != metav1.StatusSuccess || len(got.Response.ConvertedObjects) != 0 ||
+			if got.code != http.StatusOK || got.Response.Result.Status != metav1.StatusSuccess ||
+				len(got.Response.ConvertedObjects) != 0 ||
 				got.Response.UID != "u-1" {
 				t.Errorf("code %d, %+v", got.code, got.Response)
 			}
@@ -155,43 +159,45 @@ func TestBadInput(t *testing.T) {
 		code int
 		want string
 	}{
-		"nothing":                {"", 400, "ends in the middle"},
-		"garbage":                {"\x00\xff{{{", 400, `the review is not JSON: '\x00' where '{' has to stand`},
-		"a list":                 {"[]", 400, "not JSON"},
+		"nothing":                {"", 400, "it is truncated"},
+		"garbage":                {"\x00\xff{{{", 400, `the review is not valid JSON: found '\x00', but '{' is required`},
+		"a list":                 {"[]", 400, "not valid JSON"},
 		"no review":              {`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{}}`, 400, `"AdmissionReview" of "admission.k8s.io/v1" is not a ConversionReview`},
 		"an empty object":        {`{}`, 400, "is not a ConversionReview"},
 		"v1beta1":                {swap(reviewOf(v2, older("a")), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"), 200, `conversionReviewVersions of the CustomResourceDefinition to ["v1"]`},
 		"no request":             {`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1"}`, 200, "has no request"},
 		"null for a request":     {`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":null}`, 200, "has no request"},
-		"unknown desired":        {reviewOf("llamastack.io/v1", older("a")), 200, `desiredAPIVersion "llamastack.io/v1" is not known here`},
-		"no desired":             {swap(reviewOf(v2, older("a")), `"desiredAPIVersion":"`+v2+`",`, ""), 200, "have to come before request.objects"},
-		"the uid comes later":    {swap(reviewOf(v2, older("a")), `"uid":"u-1",`, "", "]}}", `],"uid":"u-1"}}`), 200, "have to come before request.objects"},
-		"the kind comes later":   {swap(reviewOf(v2, older("a")), `"kind":"ConversionReview",`, "", "]}}", `]},"kind":"ConversionReview"}`), 200, "have to come before"},
+		"unknown desired":        {reviewOf("llamastack.io/v1", older("a")), 200, `unknown request.desiredAPIVersion "llamastack.io/v1"`},
+		"no desired":             {swap(reviewOf(v2, older("a")), `"desiredAPIVersion":"`+v2+`",`, ""), 200, "must precede request.objects"},
+		"the uid comes later":    {swap(reviewOf(v2, older("a")), `"uid":"u-1",`, "", "]}}", `],"uid":"u-1"}}`), 200, "must precede request.objects"},
+		"the kind comes later":   {swap(reviewOf(v2, older("a")), `"kind":"ConversionReview",`, "", "]}}", `]},"kind":"ConversionReview"}`), 200, "must precede request.objects"},
 		"objects are no list":    {swap(reviewOf(v2), "[]", "{}"), 200, "request.objects of the review is not a list"},
-		"objects twice":          {swap(reviewOf(v2, older("a")), "]}}", `],"objects":[]}}`), 200, "stands twice"},
-		"something behind it":    {reviewOf(v2, older("a")) + "{}", 200, "something follows its end"},
-		"truncated":              {reviewOf(v2, older("a"), older("b"))[:500], 200, `objects[1] "team-a/b": the review is not JSON: it ends in the middle`},
-		"truncated in a text":    {reviewOf(v2, older("a"))[:140], 200, "ends in the middle"},
+		"objects twice":          {swap(reviewOf(v2, older("a")), "]}}", `],"objects":[]}}`), 200, "request.objects twice"},
+		"something behind it":    {reviewOf(v2, older("a")) + "{}", 200, "it has data after its end"},
+		"truncated":              {reviewOf(v2, older("a"), older("b"))[:500], 200, `objects[1] "team-a/b": the review is not valid JSON: it is truncated`},
+		"truncated in a text":    {reviewOf(v2, older("a"))[:140], 200, "it is truncated"},
 		"no commas":              {reviewOf(v2, older("a")+older("b")), 200, "between two values"},
-		"a comma too many":       {reviewOf(v2, older("a"), ""), 200, "where a value has to stand"},
-		"another kind":           {reviewOf(v2, older("a"), swap(older("b"), "LlamaStackDistribution", "Pod")), 200, `objects[1] "team-a/b": kind "Pod" is not converted here`},
-		"another group":          {reviewOf(v2, swap(older("a"), "llamastack.io", "example.com")), 200, `objects[0] "team-a/a": apiVersion "example.com/v1alpha1" is not known`},
-		"another version":        {reviewOf(v2, newer("ok"), swap(older("a"), "v1alpha1", "v1")), 200, `objects[1] "team-a/a": apiVersion "llamastack.io/v1" is not known`},
-		"a version that is none": {reviewOf(v2, swap(older("a"), `"`+v1+`"`, "7")), 200, `objects[0] "team-a/a": apiVersion 7 is not known`},
+		"a comma too many":       {reviewOf(v2, older("a"), ""), 200, "but a value is required"},
+		"another kind":           {reviewOf(v2, older("a"), swap(older("b"), "LlamaStackDistribution", "Pod")), 200, `objects[1] "team-a/b": kind "Pod" cannot be converted`},
+		"another group":          {reviewOf(v2, swap(older("a"), "llamastack.io", "example.com")), 200, `objects[0] "team-a/a": unknown apiVersion "example.com/v1alpha1"`},
+		"another version":        {reviewOf(v2, newer("ok"), swap(older("a"), "v1alpha1", "v1")), 200, `objects[1] "team-a/a": unknown apiVersion "llamastack.io/v1"`},
+		"a version that is none": {reviewOf(v2, swap(older("a"), `"`+v1+`"`, "7")), 200, `objects[0] "team-a/a": unknown apiVersion 7`},
 		"no metadata":            {reviewOf(v2, `{"apiVersion":"`+v1+`","kind":"LlamaStackDistribution","spec":{}}`), 200, "objects[0] (without a name): metadata is missing"},
-		"metadata is a list":     {reviewOf(v2, `{"apiVersion":"`+v1+`","kind":"LlamaStackDistribution","metadata":[]}`), 200, "metadata is missing or no object"},
+		"metadata is a list":     {reviewOf(v2, `{"apiVersion":"`+v1+`","kind":"LlamaStackDistribution","metadata":[]}`), 200, "metadata is missing or not an object"},
 		"an object is a number":  {reviewOf(v2, "7"), 200, "objects[0] (no object): it is not a JSON object"},
 		"an object is null":      {reviewOf(v2, "null"), 200, "not a JSON object"},
 		"an object is no JSON":   {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":1]`, `}}}}`, `}}]`)), 200, `objects[0] "team-a/a": it is not JSON`},
-		"too deep":               {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":`+strings.Repeat("[", 9_950)+strings.Repeat("]", 9_950))), 200, `objects[0] "team-a/a": it is nested 9952 deep`},
+		"too deep":               {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":`+strings.Repeat("[", 9_950)+strings.Repeat("]", 9_950))), 200, `objects[0] "team-a/a": it is nested 9952 levels deep`},
 		"deeper than any JSON":   {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":`+strings.Repeat("[", 200_000)+strings.Repeat("]", 200_000))), 200, `objects[0] "team-a/a": it is not JSON`},
-		"too large":              {reviewOf(v2, older("ok"), swap(older("a"), `"replicas":1`, `"replicas":"`+strings.Repeat("x", 9<<20)+`"`)), 200, `objects[1] "team-a/a" has more than the 8 MiB`},
+		"too large":              {reviewOf(v2, older("ok"), swap(older("a"), `"replicas":1`, `"replicas":"`+strings.Repeat("x", 9<<20)+`"`)), 200, `objects[1] "team-a/a" is larger than 8 MiB`},
 		"a long uid":             {swap(reviewOf(v2), "u-1", strings.Repeat("u", 5000)), 200, "too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := post(t, server, strings.NewReader(c.body))
-			if got.code != c.code || got.Response.Result.Status != metav1.StatusFailure || !strings.Contains(got.Response.Result.Message, c.want) {
-				t.Errorf("code %d, %s: %q; want code %d and %q", got.code, got.Response.Result.Status, got.Response.Result.Message, c.code, c.want)
+			if got.code != c.code || got.Response.Result.Status != metav1.StatusFailure ||
+				!strings.Contains(got.Response.Result.Message, c.want) {
+				t.Errorf("code %d, %s: %q; want code %d and %q", got.code, got.Response.Result.Status, got.Response.Result.Message,
+					c.code, c.want)
 			}
 			if len(got.Response.ConvertedObjects) != 0 {
 				t.Errorf("%d objects beside a failure", len(got.Response.ConvertedObjects))

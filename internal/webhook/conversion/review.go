@@ -102,7 +102,7 @@ func (v *review) parse() error {
 		return err
 	}
 	if _, err := v.in.next(); err == nil {
-		return fmt.Errorf("%w: something follows its end", errSyntax)
+		return fmt.Errorf("%w: it has data after its end", errSyntax)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (v *review) request() error {
 	if c, err := v.in.next(); err != nil {
 		return err
 	} else if c != '{' {
-		return v.in.skip() // null is no request
+		return v.in.skip() // null is not a request
 	}
 	v.requested = true
 	return v.in.fields(func(key string) error {
@@ -163,7 +163,8 @@ func (v *review) convert(i int) error {
 	v.object, err = v.in.value(v.object[:0], maxObject)
 	switch {
 	case errors.Is(err, errTooLong):
-		v.fail(fmt.Errorf("objects[%d] %s has more than the %d MiB that an object may have: make it smaller, or delete it",
+		v.fail(fmt.Errorf("objects[%d] %s is larger than %d MiB, which is the limit for an object; make it smaller, or "+
+			"delete it",
 			i, nameOf(v.object), maxObject>>20))
 		return nil
 	case err != nil:
@@ -186,11 +187,11 @@ func (v *review) failIfEnded() {
 // checkBefore rejects a review in which the objects precede the fields that they depend on.
 func (v *review) checkBefore() error {
 	if v.listed {
-		return errors.New("request.objects stands twice in the review")
+		return errors.New("the review contains request.objects twice")
 	}
 	if v.kind == "" || v.apiVersion == "" || v.uid == "" || v.desired == "" {
-		return errors.New("kind, apiVersion, request.uid and request.desiredAPIVersion have to come before request.objects in a " +
-			"review, as an API server writes them: what comes later is not waited for")
+		return errors.New("kind, apiVersion, request.uid and request.desiredAPIVersion must precede request.objects in a " +
+			"review, as an API server writes them")
 	}
 	if err := v.checkKind(); err != nil {
 		return err
@@ -203,15 +204,16 @@ func (v *review) checkKind() error {
 		return fmt.Errorf("%q of %q is not a %s of %q", v.kind, v.apiVersion, reviewKind, reviewVersion)
 	}
 	if v.apiVersion != reviewVersion {
-		return fmt.Errorf("a review of %q is not read: correct spec.conversion.webhook.conversionReviewVersions of the "+
-			"CustomResourceDefinition to [%q]", v.apiVersion, apiextensionsv1.SchemeGroupVersion.Version)
+		return fmt.Errorf("a review with version %q is not supported; set spec.conversion.webhook.conversionReviewVersions "+
+			"of the CustomResourceDefinition to [%q]", v.apiVersion, apiextensionsv1.SchemeGroupVersion.Version)
 	}
 	return nil
 }
 
 func (v *review) checkDesired() error {
 	if !slices.Contains(convert.Versions, v.desired) {
-		return fmt.Errorf("request.desiredAPIVersion %q is not known here: the operator converts between %q", v.desired, convert.Versions)
+		return fmt.Errorf("unknown request.desiredAPIVersion %q; the operator converts between "+
+			"%q", v.desired, convert.Versions)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ type scanner struct {
 }
 
 // errSyntax is the error for invalid JSON.
-var errSyntax = errors.New("the review is not JSON")
+var errSyntax = errors.New("the review is not valid JSON")
 
 // errTooLong is the error for a value longer than the limit.
 var errTooLong = errors.New("too long")
@@ -44,7 +44,7 @@ func (s *scanner) take(want byte) error {
 		return err
 	}
 	if c != want {
-		return fmt.Errorf("%w: %q where %q has to stand", errSyntax, c, want)
+		return fmt.Errorf("%w: found %q, but %q is required", errSyntax, c, want)
 	}
 	_, err = s.in.Discard(1)
 	return err
@@ -105,7 +105,7 @@ func (s *scanner) text() (string, error) {
 	}
 	var text string
 	if err := json.Unmarshal(s.last, &text); err != nil {
-		return "", fmt.Errorf("%w: a text has to stand where another value does", errSyntax)
+		return "", fmt.Errorf("%w: found another value, but a string is required", errSyntax)
 	}
 	return text, nil
 }
@@ -152,7 +152,7 @@ func (s *scanner) scan(each func(part []byte)) error {
 		part, _ := s.in.Peek(s.in.Buffered())
 		end, done := e.scan(part)
 		if done && first && end == 0 {
-			return fmt.Errorf("%w: %q where a value has to stand", errSyntax, part[0])
+			return fmt.Errorf("%w: found %q, but a value is required", errSyntax, part[0])
 		}
 		each(part[:end])
 		_, _ = s.in.Discard(end)
@@ -233,7 +233,7 @@ func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\
 // early turns the end of a stream into an error about a truncated review.
 func early(err error) error {
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: it ends in the middle", errSyntax)
+		return fmt.Errorf("%w: it is truncated", errSyntax)
 	}
 	return fmt.Errorf("read the review: %w", err)
 }

@@ -23,15 +23,17 @@ import (
 )
 
 const (
-	awsRemedy = "give the operator's ServiceAccount a role that may read from ECR, by IRSA (eks.amazonaws.com/role-arn) or EKS Pod Identity, or give the stack a pull Secret"
+	awsRemedy = "give the operator's ServiceAccount a role that can read from ECR, with IRSA (eks.amazonaws.com/role-arn) or EKS Pod Identity, or give the stack a pull Secret"
 	// codeThrottling is the code for too many requests. AWS sends it with a status other than 429.
 	codeThrottling = "Throttling"
 )
 
 // awsCodes lists errors of STS and ECR that the AWS documentation lists.
 var awsCodes = []string{
-	"AccessDenied", "ExpiredToken", "IDPCommunicationError", "IDPRejectedClaim", "InvalidIdentityToken", "InvalidClientTokenId",
-	"InvalidSignature", "MalformedPolicyDocument", "PackedPolicyTooLarge", "RegionDisabled", codeThrottling, "UnrecognizedClient",
+	"AccessDenied", "ExpiredToken", "IDPCommunicationError", "IDPRejectedClaim", "InvalidIdentityToken",
+	"InvalidClientTokenId",
+	"InvalidSignature", "MalformedPolicyDocument", "PackedPolicyTooLarge", "RegionDisabled", codeThrottling,
+	"UnrecognizedClient",
 }
 
 // ecr is an AWS registry.
@@ -130,13 +132,14 @@ type awsClient struct {
 }
 
 // errNoSession is the error for a request to the first version of the machine metadata, which the SDK falls back to.
-var errNoSession = errors.New("the metadata of the machine is not asked without a session")
+var errNoSession = errors.New("the metadata of the machine is not read without a session")
 
 // Do sends a request.
 func (a *awsClient) Do(asked *http.Request) (*http.Response, error) {
 	a.asked = true
 	service := asked.URL.Scheme == "http"
-	if service && asked.Method == http.MethodGet && strings.HasPrefix(asked.URL.Path, "/latest/") && asked.Header.Get("X-Aws-Ec2-Metadata-Token") == "" {
+	if service && asked.Method == http.MethodGet && strings.HasPrefix(asked.URL.Path, "/latest/") &&
+		asked.Header.Get("X-Aws-Ec2-Metadata-Token") == "" {
 		return nil, errNoSession // the request for the session has failed
 	}
 	said, err := a.client.send(asked.WithContext(a.ctx), service, awsCodes)
@@ -148,6 +151,7 @@ func (a *awsClient) Do(asked *http.Request) (*http.Response, error) {
 	}
 	return &http.Response{
 		Status: http.StatusText(said.status), StatusCode: said.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: said.header, Body: io.NopCloser(bytes.NewReader(said.content)), ContentLength: int64(len(said.content)), Request: asked,
+		Header: said.header, Body: io.NopCloser(bytes.NewReader(said.content)), ContentLength: int64(len(said.content)),
+		Request: asked,
 	}, nil
 }

@@ -80,7 +80,9 @@ func (i *Identities) Refused(registry string) {
 
 // source returns the function that gets the credentials of a registry, and the key that distinguishes them from the
 // credentials of other registries.
-func (i *Identities) source(registry string) (key string, fetch func(context.Context, string) (credentials, error), err error) {
+func (i *Identities) source(
+	registry string,
+) (key string, fetch func(context.Context, string) (credentials, error), err error) {
 	cloud, _ := imagename.CloudOf(registry)
 	switch cloud {
 	case imagename.AWS:
@@ -90,6 +92,6 @@ func (i *Identities) source(registry string) (key string, fetch func(context.Con
 	case imagename.Azure:
 		return registry, i.azure, nil
 	default:
-		return "", nil, fmt.Errorf("registry %q is none of a cloud", registry)
+		return "", nil, fmt.Errorf("registry %q does not belong to a cloud", registry)
 	}
 }

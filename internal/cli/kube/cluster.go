@@ -1,0 +1,127 @@
+package kube
+
+import (
+	"fmt"
+
+	"github.com/go-logr/logr"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// Cluster is a connection to a cluster, with the rights of the caller.
+type Cluster struct {
+	client.Client
+	// Config is the configuration of the connection.
+	Config *rest.Config
+	// Namespace is the namespace of the command: that of --namespace, else that of the context, else "default".
+	Namespace string
+
+	flags *Flags
+}
+
+// Connect returns a connection to the cluster that the flags select. It sends no request. Version is that of the
+// command line and becomes part of the user agent.
+func (f *Flags) Connect(version string) (*Cluster, error) {
+	loader, err := f.loader()
+	if err != nil {
+		return nil, err
+	}
+	config, err := loader.ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, errNoCluster
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	namespace := f.Namespace
+	if namespace == "" {
+		if namespace, _, err = loader.Namespace(); err != nil {
+			return nil, fmt.Errorf("read the namespace of the kubeconfig: %w", err)
+		}
+	}
+	config.UserAgent = "kubectl-llamastack/" + version
+	config.QPS = -1                                      // the commands limit their own rate
+	config.WarningHandlerWithContext = rest.NoWarnings{} // every write would repeat warnings about what users wrote
+	log.SetLogger(logr.Discard())                        // without a logger, controller-runtime prints a complaint
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	found, err := client.New(config, client.Options{Scheme: scheme, Mapper: knownKinds(scheme)})
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	return &Cluster{Client: found, Config: config, Namespace: namespace, flags: f}, nil
+}
+
+// Clientset returns a client for requests that are not about objects alone: logs, forwarded ports and the version of
+// the API server.
+func (c *Cluster) Clientset() (kubernetes.Interface, error) {
+	set, err := kubernetes.NewForConfig(c.Config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	return set, nil
+}
+
+// groups are the kinds of Kubernetes that commands read or create.
+var groups = []func(*runtime.Scheme) error{
+	admissionv1.AddToScheme, apiextensionsv1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme,
+	corev1.AddToScheme,
+	eventsv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme, v1alpha2.AddToScheme,
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range groups {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("make a scheme: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// clusterScoped are the kinds of the scheme that have no namespace.
+var clusterScoped = map[string]bool{
+	"CustomResourceDefinition": true, "Namespace": true, "Node": true, "PersistentVolume": true, "ClusterRole": true,
+	"ClusterRoleBinding": true, "SelfSubjectAccessReview": true, "SelfSubjectRulesReview": true,
+	"SubjectAccessReview":            true,
+	"ValidatingWebhookConfiguration": true, "MutatingWebhookConfiguration": true, "ValidatingAdmissionPolicy": true,
+	"ValidatingAdmissionPolicyBinding": true, "MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true,
+}
+
+// knownKinds returns a mapper that needs no API discovery.
+func knownKinds(scheme *runtime.Scheme) meta.RESTMapper {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	add := func(kind schema.GroupVersionKind) {
+		scope := meta.RESTScopeNamespace
+		if clusterScoped[kind.Kind] {
+			scope = meta.RESTScopeRoot
+		}
+		mapper.Add(kind, scope)
+	}
+	for kind := range scheme.AllKnownTypes() {
+		add(kind)
+	}
+	for _, child := range render.ChildKinds() {
+		add(child.GroupVersionKind)
+	}
+	return mapper
+}

@@ -1,0 +1,70 @@
+package kube
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Explain returns the error of a request to the API server with its remedy. It names the right that the caller lacks,
+// and the definition that the cluster lacks. Namespace is empty for a request about all namespaces.
+func Explain(err error, verb string, resource schema.GroupResource, namespace string) error {
+	where := "all namespaces"
+	check := " -A"
+	if namespace != "" {
+		where = fmt.Sprintf("namespace %q", namespace)
+		check = " -n " + namespace
+	}
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("the cluster does not accept your credentials; log in again: %w", err)
+	case apierrors.IsForbidden(err):
+		return &Denied{Verb: verb, Resource: resource, Namespace: namespace, text: fmt.Sprintf(
+			"you may not %s %s in %s; ask an administrator for that right, and check it with: kubectl auth can-i %s %s%s",
+			verb, resource.String(), where, verb, resource.String(), check), err: err}
+	case notServed(err):
+		return fmt.Errorf("the cluster does not serve %s; install the operator, or check the context of your kubeconfig: %w",
+			resource.String(), err)
+	case isUnreachable(err):
+		return fmt.Errorf("cannot reach the cluster; check the context of your kubeconfig and your network: %w", err)
+	default:
+		return fmt.Errorf("%s %s in %s: %w", verb, resource.String(), where, err)
+	}
+}
+
+// Denied is the error for a right that the caller lacks.
+type Denied struct {
+	// Verb and Resource are those of the right.
+	Verb     string
+	Resource schema.GroupResource
+	// Namespace is empty for a right in all namespaces.
+	Namespace string
+
+	text string
+	err  error
+}
+
+// Error names the right, and how to check it.
+func (d *Denied) Error() string { return d.text }
+
+// Unwrap returns the API server's answer.
+func (d *Denied) Unwrap() error { return d.err }
+
+// isUnreachable reports whether a request got no answer from an API server that the caller trusts.
+func isUnreachable(err error) bool {
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[x509.UnknownAuthorityError](err)
+	return ok
+}
