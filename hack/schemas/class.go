@@ -25,14 +25,16 @@ const (
 var loose = object{
 	looseBool: object{
 		"type": []any{"boolean", "integer", "string"}, "minimum": 0, "maximum": 1,
-		"pattern": `^(0|1|[fF]|[tT]|[nN]|[yY]|[oO][nN]|[oO][fF][fF]|[nN][oO]|[yY][eE][sS]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])$|` + environment,
+		"pattern": `^(0|1|[fF]|[tT]|[nN]|[yY]|[oO][nN]|[oO][fF][fF]|[nN][oO]|[yY][eE][sS]|` +
+			`[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])$|` + environment,
 	},
 	looseInt: object{
 		"type": []any{"integer", "boolean", "string"}, "pattern": `^\s*[-+]?[0-9]+(_[0-9]+)*(\.0*)?\s*$|` + environment,
 	},
 	looseFloat: object{
-		"type":    []any{"number", "boolean", "string"},
-		"pattern": `^\s*[-+]?([0-9][0-9_]*\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$|^\s*[-+]?([iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*$|` + environment,
+		"type": []any{"number", "boolean", "string"},
+		"pattern": `^\s*[-+]?([0-9][0-9_]*\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$|` +
+			`^\s*[-+]?([iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*$|` + environment,
 	},
 	looseURL: object{"type": "string", "pattern": `^\s*[hH][tT][tT][pP][sS]?:|` + environment},
 }
@@ -127,7 +129,8 @@ func (c *classes) value(expr *schema.Expr) object {
 	case schema.KindStr, schema.KindSecret, schema.KindPath:
 		return object{"type": "string"}
 	case schema.KindLiteral:
-		return object{"anyOf": []any{object{"enum": literals(expr.Values)}, object{"type": "string", "pattern": environment}}}
+		reference := object{"type": "string", "pattern": environment}
+		return object{"anyOf": []any{object{"enum": literals(expr.Values)}, reference}}
 	case schema.KindList:
 		list := object{"type": "array"}
 		if len(expr.Args) == 1 {
@@ -175,7 +178,8 @@ func (c *classes) loose(name string) object {
 // union returns the schema of a union. If it has one member in addition to null, the schema is that of the member with
 // null as another type, so that a mistake is reported at its key.
 func (c *classes) union(expr *schema.Expr) object {
-	members := slices.DeleteFunc(slices.Clone(expr.Args), func(member *schema.Expr) bool { return member.Kind == schema.KindNull })
+	isNull := func(member *schema.Expr) bool { return member.Kind == schema.KindNull }
+	members := slices.DeleteFunc(slices.Clone(expr.Args), isNull)
 	null := len(members) < len(expr.Args)
 	if len(members) == 1 {
 		value := c.value(members[0])
@@ -222,7 +226,7 @@ func limit(value object, key *schema.Key) {
 	set("exclusiveMaximum", limits.Below)
 	for _, member := range append([]*schema.Expr{expr}, expr.Args...) {
 		low, high := "", ""
-		switch member.Kind { //nolint:exhaustive // the others have no number of entries
+		switch member.Kind {
 		case schema.KindList:
 			low, high = "minItems", "maxItems"
 		case schema.KindDict:

@@ -73,11 +73,10 @@ func (s *releaseSchema) api(api string) object {
 			"then": s.provider(kind),
 		})
 	}
+	message := "This is not a type of " + intent.APIField(api) + " provider in release " + s.rel.Line + "."
 	return object{
-		"properties": object{"provider": object{
-			"enum": names, "errorMessage": "This is not a type of " + intent.APIField(api) + " provider in release " + s.rel.Line + ".",
-		}},
-		"allOf": branches,
+		"properties": object{"provider": object{"enum": names, "errorMessage": message}},
+		"allOf":      branches,
 	}
 }
 

@@ -31,9 +31,9 @@ func typeOf(path []string) string {
 	return map[string]string{"models": shapes.ModelEntry, "tools": shapes.ToolEntry, "shields": shapes.ShieldEntry}[parent]
 }
 
-// shape writes the schema of a field with more than one shape. It is one schema with several types. Each keyword applies
-// only to one of the types, so a mistake in an object is reported at its key. With oneOf, editors report that no
-// alternative matches.
+// shape writes the schema of a field with more than one shape. It is one schema with several types. Each keyword
+// applies only to one of the types, so a mistake in an object is reported at its key. With oneOf, editors report that
+// no alternative matches.
 func (c *converter) shape(to object, path []string) {
 	name := typeOf(path)
 	fields, ok := c.fields[name]
@@ -93,8 +93,8 @@ func older() object {
 
 func providerSchema(fields []shapes.Field, version string) object {
 	schema := objectSchema(fields)
-	properties := schema["properties"].(object) //nolint:forcetypeassert // objectSchema made it
-	id := properties["id"].(object)             //nolint:forcetypeassert // fieldSchema made it
+	properties := schema["properties"].(object)
+	id := properties["id"].(object)
 	id["pattern"], id["maxLength"] = intent.IDForm, intent.IDMaxLength
 	id["patternErrorMessage"] = "An id has letters, digits, \"-\", \"_\" and \".\", with a letter or digit at both ends."
 	if version == v1alpha1.GroupVersion.Version {
@@ -139,7 +139,8 @@ func fieldSchema(field shapes.Field) object {
 func secretSchema() object {
 	text := func(pattern, description, message string) object {
 		return object{
-			"type": "string", "minLength": 1, "maxLength": 253, "pattern": pattern, "description": description, "patternErrorMessage": message,
+			"type": "string", "minLength": 1, "maxLength": 253, "pattern": pattern,
+			"description": description, "patternErrorMessage": message,
 		}
 	}
 	return object{
@@ -153,8 +154,8 @@ func secretSchema() object {
 			"additionalProperties": false,
 			"required":             []any{"name", "key"},
 			"properties": object{
-				"name": text("^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", "name is the name of the Secret.",
-					"The name of a Secret has lower-case letters, digits, \"-\" and \".\", with a letter or digit at both ends."),
+				"name": text("^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+					"name is the name of the Secret.", "The name of a Secret has lower-case letters, digits, \"-\" and \".\", with a letter or digit at both ends."),
 				"key": text("^[-._a-zA-Z0-9]+$", "key is the key in the Secret's data.",
 					"A key of a Secret has letters, digits, \"-\", \"_\" and \".\"."),
 			},

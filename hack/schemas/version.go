@@ -18,7 +18,8 @@ const draft = "http://json-schema.org/draft-07/schema#"
 
 // ofVersion returns the schema of a version of the definition.
 func ofVersion(
-	crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion, fields map[string][]shapes.Field,
+	crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion,
+	fields map[string][]shapes.Field,
 ) (object, error) {
 	data, err := json.Marshal(version.Schema.OpenAPIV3Schema)
 	if err != nil {
@@ -29,7 +30,7 @@ func ofVersion(
 		return nil, fmt.Errorf("decode schema: %w", err)
 	}
 	kind, group := crd.Spec.Names.Kind, crd.Spec.Group+"/"+version.Name
-	properties := root["properties"].(object) //nolint:forcetypeassert // an API server would reject the definition
+	properties := root["properties"].(object)
 	c := &converter{version: version.Name, fields: fields, definitions: object{}}
 	schema := object{
 		"$schema":              draft,
@@ -92,8 +93,8 @@ type converter struct {
 
 // kept are the keywords that both dialects have with the same meaning.
 var kept = []string{
-	"default", "description", "enum", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minProperties",
-	"minimum", "pattern", "required",
+	"default", "description", "enum", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength",
+	"minProperties", "minimum", "pattern", "required",
 }
 
 // schema converts the schema of a field. The path consists of the names of the fields, and [] for the items of a list.
@@ -122,7 +123,7 @@ func (c *converter) schema(from object, path []string) object {
 		c.object(to, from, path, preserve)
 	case "array":
 		to["type"] = "array"
-		to["items"] = c.schema(from["items"].(object), append(slices.Clone(path), "[]")) //nolint:forcetypeassert // a list has items
+		to["items"] = c.schema(from["items"].(object), append(slices.Clone(path), "[]"))
 	default:
 		to["type"] = from["type"]
 	}
@@ -142,7 +143,7 @@ func (c *converter) object(to, from object, path []string, open bool) {
 	if properties, ok := from["properties"].(object); ok {
 		converted := object{}
 		for name, property := range properties {
-			converted[name] = c.schema(property.(object), append(slices.Clone(path), name)) //nolint:forcetypeassert // a schema
+			converted[name] = c.schema(property.(object), append(slices.Clone(path), name))
 		}
 		to["properties"] = converted
 		if !open {

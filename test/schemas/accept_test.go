@@ -174,7 +174,8 @@ func TestCorpus(t *testing.T) {
 				t.Fatal(err)
 			}
 			schema := compile(t, "v1alpha2-"+line)
-			cases := slices.Concat(corpus.Cases(match.Release), corpus.Random(match.Release, 1, 40), corpus.Strange(match.Release))
+			rel := match.Release
+			cases := slices.Concat(corpus.Cases(rel), corpus.Random(rel, 1, 40), corpus.Strange(rel))
 			accepted := 0
 			for i := range cases {
 				outcome, err := cases[i].Run()

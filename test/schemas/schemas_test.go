@@ -66,7 +66,7 @@ func problems(t *testing.T, schema *jsonschema.Schema, value any) []problem {
 }
 
 func collect(invalid *jsonschema.ValidationError, found *[]problem) {
-	if len(invalid.Causes) > 0 {
+	if _, key := invalid.ErrorKind.(*kind.PropertyNames); len(invalid.Causes) > 0 && !key {
 		for _, cause := range invalid.Causes {
 			collect(cause, found)
 		}
@@ -89,12 +89,13 @@ func collect(invalid *jsonschema.ValidationError, found *[]problem) {
 	case *kind.PropertyNames:
 		names = []string{found.Property}
 	}
+	text := invalid.ErrorKind.LocalizedString(message.NewPrinter(language.English))
 	for _, name := range names {
 		at := path.String()
 		if name != "" {
 			at += "." + name
 		}
-		*found = append(*found, problem{strings.TrimPrefix(at, "."), invalid.ErrorKind.LocalizedString(message.NewPrinter(language.English))})
+		*found = append(*found, problem{strings.TrimPrefix(at, "."), text})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,8 +120,12 @@ func readField(field *ast.Field) (Field, error) {
 		return Field{}, fmt.Errorf("field %s: %w", name, err)
 	}
 	doc, markers := docOf(field)
+	doc = requirements.ReplaceAllString(doc, "")
 	return Field{Name: name, Kind: kind, Doc: doc, Required: slices.Contains(markers, "+required")}, nil
 }
+
+// requirements matches references to requirements, which are for developers.
+var requirements = regexp.MustCompile(` ?\(FR-[^)]*\)`)
 
 // docOf returns the text and the markers of a field's comment.
 func docOf(field *ast.Field) (doc string, markers []string) {
