@@ -27,16 +27,22 @@ var loose = object{
 		"type": []any{"boolean", "integer", "string"}, "minimum": 0, "maximum": 1,
 		"pattern": `^(0|1|[fF]|[tT]|[nN]|[yY]|[oO][nN]|[oO][fF][fF]|[nN][oO]|[yY][eE][sS]|` +
 			`[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])$|` + environment,
+		"patternErrorMessage": "Write true or false.", "errorMessage": "Write true or false.",
 	},
 	looseInt: object{
 		"type": []any{"integer", "boolean", "string"}, "pattern": `^\s*[-+]?[0-9]+(_[0-9]+)*(\.0*)?\s*$|` + environment,
+		"patternErrorMessage": "Write a whole number.", "errorMessage": "Write a whole number.",
 	},
 	looseFloat: object{
 		"type": []any{"number", "boolean", "string"},
 		"pattern": `^\s*[-+]?([0-9][0-9_]*\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$|` +
 			`^\s*[-+]?([iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*$|` + environment,
+		"patternErrorMessage": "Write a number.", "errorMessage": "Write a number.",
 	},
-	looseURL: object{"type": "string", "pattern": `^\s*[hH][tT][tT][pP][sS]?:|` + environment},
+	looseURL: object{
+		"type": "string", "pattern": `^\s*[hH][tT][tT][pP][sS]?:|` + environment,
+		"patternErrorMessage": "Write a URL that begins with http:// or https://.",
+	},
 }
 
 // name returns the name of the definition of a class, which applies only to objects.

@@ -25,7 +25,7 @@ func addRules(to, from object) {
 		rule, _ := each.(object)
 		text, _ := rule["rule"].(string)
 		if !addText(to, rule, text) {
-			addObject(to, text)
+			addObject(to, rule, text)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func addText(to, rule object, text string) bool {
 }
 
 // addObject adds a rule on several fields of an object.
-func addObject(to object, text string) {
+func addObject(to, rule object, text string) {
 	add := func(schema object) {
 		all, _ := to["allOf"].([]any)
 		to["allOf"] = append(all, schema)
@@ -65,6 +65,9 @@ func addObject(to object, text string) {
 	if found := hasRule.FindStringSubmatch(text); found != nil {
 		required, _ := to["required"].([]any)
 		to["required"] = append(required, found[1])
+		if message, _ := rule["message"].(string); message != "" {
+			to["errorMessage"] = strings.ToUpper(message[:1]) + message[1:] + "."
+		}
 	} else if found := eitherRule.FindStringSubmatch(text); found != nil {
 		to["anyOf"] = []any{object{"required": []any{found[1]}}, object{"required": []any{found[2]}}}
 	} else if found := excludeRule.FindStringSubmatch(text); found != nil {

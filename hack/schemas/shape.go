@@ -16,6 +16,9 @@ const (
 	oneProvider     = "provider"
 )
 
+// secretForm is the form of a secret reference, for messages.
+const secretForm = "{secretKeyRef: {name: <Secret>, key: <key>}}"
+
 // typeOf returns the Go type of a field with more than one shape.
 func typeOf(path []string) string {
 	last := path[len(path)-1]
@@ -50,16 +53,30 @@ func (c *converter) shape(to object, path []string) {
 		to["items"] = object{"type": "object", "allOf": []any{ref(oneProvider)}}
 		to["if"] = object{"type": "array", "minItems": 2}
 		to["then"] = object{"items": object{"required": []any{"id"}}}
+		to["errorMessage"] = "Write one provider, {provider: <type>, …}, or a list of providers."
 		return
 	}
 	for keyword, value := range objectSchema(fields) {
 		to[keyword] = value
 	}
+	keys := "an object. Its keys are " + strings.Join(namesOf(fields), ", ") + "."
 	if name == shapes.Expose {
+		to["errorMessage"] = "Write true, false, or " + keys
 		to["type"] = []any{"boolean", "object", "null"}
 		return
 	}
+	to["errorMessage"] = "Write a name, or " + keys
 	to["type"], to["minLength"] = []any{"string", "object"}, 1
+}
+
+// namesOf returns the names of fields, sorted.
+func namesOf(fields []shapes.Field) []string {
+	names := make([]string, len(fields))
+	for i, field := range fields {
+		names[i] = field.Name
+	}
+	slices.Sort(names)
+	return names
 }
 
 // objectSchema returns the keywords for an object with the fields. It has no type.
@@ -101,11 +118,14 @@ func providerSchema(fields []shapes.Field, version string) object {
 		maps.Copy(properties, older())
 	}
 	names := slices.Sorted(maps.Keys(properties))
-	other := ref(secretReference)
-	other["description"] = "A key of the provider's configuration, with its value in a Secret. This is the short form of secretRefs."
-	other["errorMessage"] = "This is not a field of a provider. The fields are " + strings.Join(names, ", ") +
-		". Put a key of the provider's configuration below settings, or write {secretKeyRef: {name: …, key: …}}."
-	schema["additionalProperties"] = other
+	schema["additionalProperties"] = object{
+		"description": "A key of the provider's configuration, with its value in a Secret. " +
+			"This is the short form of secretRefs.",
+		"errorMessage": "This is not a field of a provider. The fields are " + strings.Join(names, ", ") +
+			". Put a key of the provider's configuration below settings, or write " + secretForm + ".",
+		"type": []any{"object"}, // in a list, because editors use the message only for a list of types
+		"if":   object{"type": "object"}, "then": ref(secretReference),
+	}
 	schema["maxProperties"] = intent.MaxProviderFields
 	return schema
 }
@@ -145,12 +165,14 @@ func secretSchema() object {
 	}
 	return object{
 		"type":                 "object",
-		"description":          "A value in a Secret: {secretKeyRef: {name: <Secret>, key: <key>}}.",
+		"description":          "A value in a Secret: " + secretForm + ".",
+		"errorMessage":         "Write " + secretForm + ".",
 		"additionalProperties": false,
 		"required":             []any{"secretKeyRef"},
 		"properties": object{"secretKeyRef": object{
 			"type":                 "object",
 			"description":          "secretKeyRef names the Secret and its key.",
+			"errorMessage":         "Write " + secretForm + ".",
 			"additionalProperties": false,
 			"required":             []any{"name", "key"},
 			"properties": object{

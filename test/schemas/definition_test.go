@@ -171,3 +171,35 @@ func eachValue(value any, path string, visit func(path string, set func(any))) {
 		}
 	}
 }
+
+// The description of each field without a type has an example, because `kubectl explain` shows nothing else about it.
+func TestDescriptions(t *testing.T) {
+	fields := 0
+	for _, version := range []string{"v1alpha1", "v1alpha2"} {
+		eachField(definitionOf(t, version).tree.Properties["spec"], "spec", func(path string, field structural.Structural) {
+			if field.Type != "" || field.XIntOrString {
+				return
+			}
+			fields++
+			if !strings.Contains(field.Description, "{") {
+				t.Errorf("%s: %s has no example: %q", version, path, field.Description)
+			}
+		})
+	}
+	if fields < 40 {
+		t.Errorf("only %d fields without a type were found", fields)
+	}
+}
+
+func eachField(field structural.Structural, path string, visit func(path string, field structural.Structural)) {
+	visit(path, field)
+	for name := range field.Properties {
+		eachField(field.Properties[name], path+"."+name, visit)
+	}
+	if field.Items != nil {
+		eachField(*field.Items, path+"[]", visit)
+	}
+	if field.AdditionalProperties != nil && field.AdditionalProperties.Structural != nil {
+		eachField(*field.AdditionalProperties.Structural, path+"{}", visit)
+	}
+}
