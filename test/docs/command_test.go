@@ -88,7 +88,7 @@ func TestExamplesAreValid(t *testing.T) {
 			continue
 		}
 		for i, example := range p.fenced("yaml") {
-			if !strings.HasPrefix(example, "apiVersion:") {
+			if !strings.Contains("\n"+example, "\napiVersion:") {
 				example = "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: example}\nspec:\n" +
 					"  distribution: {name: starter}\n  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ") + "\n"
 			}
