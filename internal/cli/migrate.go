@@ -17,6 +17,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
@@ -25,7 +26,7 @@ import (
 const maxRuns = 5
 
 type migrateOptions struct {
-	clusterFlags
+	cluster kube.Flags
 	storage string
 	dryRun  bool
 	// The following fields are for a dry run without a storage version.
@@ -101,7 +102,7 @@ cases the list of stored versions does not change.`,
 
 // addFlags adds the flags of both modes, and rejects flags of one mode in the other.
 func (o *migrateOptions) addFlags(command *cobra.Command) {
-	o.add(command)
+	o.cluster.AddConnection(command)
 	flags := command.Flags()
 	flags.StringVar(&o.storage, "storage", "",
 		"version to store stacks in: "+strings.Join(versions, " or "))
@@ -132,7 +133,7 @@ func runMigrate(ctx context.Context, streams Streams, version string, options mi
 	if !slices.Contains(versions, options.storage) {
 		return fmt.Errorf("--storage: unknown version %q; use %s", options.storage, strings.Join(versions, " or "))
 	}
-	c, err := options.client(version)
+	c, err := options.cluster.Connect(version)
 	if err != nil {
 		return err
 	}
@@ -177,7 +178,7 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 		}
 		return found.takeovers(), nil
 	}
-	c, err := o.client(version)
+	c, err := o.cluster.Connect(version)
 	if err != nil {
 		return inventory{}, err
 	}

@@ -91,12 +91,12 @@ func TestMigrateCommandLine(t *testing.T) {
 			[]string{"--storage", "v1alpha1", "--kubeconfig", "/nowhere"},
 			"read the kubeconfig: stat /nowhere",
 		},
-		"an empty file": {[]string{"--storage", "v1alpha1", "--kubeconfig", empty}, "read the kubeconfig: "},
+		"an empty file": {[]string{"--storage", "v1alpha1", "--kubeconfig", empty}, "no cluster is configured; "},
 		"no such context": {
 			[]string{"--storage", "v1alpha1", "--kubeconfig", empty, "--context", "elsewhere"},
 			`context "elsewhere" does not exist`,
 		},
-		"nothing to go by":  {[]string{"--storage", "v1alpha1"}, "read the kubeconfig: "},
+		"nothing to go by":  {[]string{"--storage", "v1alpha1"}, "no cluster is configured; "},
 		"an argument first": {[]string{"now", "--storage", "v1alpha1"}, `unknown command "now"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -109,6 +109,13 @@ var Rules = []Rule{
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 	{Path: "internal/absorb", Kind: Pure, Imports: pure},
+	{Path: "internal/redact", Kind: Pure, Imports: []string{"internal/names", "internal/stackconfig/credential"}},
+	{Path: "internal/doctor", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/operatorconfig"}},
+	{Path: "internal/support", Kind: Pure, Imports: []string{"internal/doctor", "internal/redact"}},
+	{Path: "internal/cli/view/...", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/envref", "internal/stackconfig/release", "internal/stackconfig/yamlnode",
+		"internal/status",
+	}},
 
 	{Path: "internal/informer"},
 	{Path: "internal/worker"},
@@ -129,7 +136,8 @@ var Rules = []Rule{
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
 		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig",
 		"internal/migration",
-		"internal/resolve/registry", "internal/bundle",
+		"internal/resolve/registry", "internal/bundle", "internal/doctor", "internal/probe", "internal/redact",
+		"internal/support",
 	})},
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},

@@ -7,6 +7,8 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -84,8 +86,8 @@ func (c *Cluster) Clientset() (kubernetes.Interface, error) {
 // groups are the kinds of Kubernetes that commands read or create.
 var groups = []func(*runtime.Scheme) error{
 	admissionv1.AddToScheme, apiextensionsv1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme,
-	corev1.AddToScheme,
-	eventsv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme, v1alpha2.AddToScheme,
+	autoscalingv2.AddToScheme, coordinationv1.AddToScheme, corev1.AddToScheme, eventsv1.AddToScheme, rbacv1.AddToScheme,
+	v1alpha1.AddToScheme, v1alpha2.AddToScheme,
 }
 
 func newScheme() (*runtime.Scheme, error) {
