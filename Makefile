@@ -235,7 +235,7 @@ measure: ## Print the length of the product's packages, files and functions
 	@$(GO) run ./test/architecture/measure
 
 .PHONY: generate
-generate: generate-api generate-rbac generate-docs generate-manifests generate-images generate-chart ## Write all generated files
+generate: generate-api generate-rbac generate-docs generate-schemas generate-manifests generate-images generate-chart ## Write all generated files
 
 .PHONY: generate-api
 generate-api: $(BIN)/controller-gen
@@ -257,6 +257,12 @@ generate-docs: $(BIN)/crd-ref-docs
 		$(BIN)/crd-ref-docs --log-level=ERROR --source-path=api/$$version --config=hack/crd-ref-docs.yaml \
 			--renderer=markdown --output-path=docs/reference/$$version.md; done
 	@sed -i 's/items:XValidation: .*<nil>\\} <br \/>//' docs/reference/v1alpha2.md # The tool prints rules on items as a Go struct. The CRD and the messages show these rules.
+	@$(GO) run ./hack/reference api/v1alpha2 docs/reference/v1alpha2.md
+
+# JSON Schemas for editors.
+.PHONY: generate-schemas
+generate-schemas: generate-api
+	@mkdir -p schemas; $(GO) run ./hack/schemas schemas
 
 .PHONY: generate-manifests
 generate-manifests: $(BIN)/kustomize generate-api generate-rbac

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
@@ -16,8 +17,14 @@ import (
 var folders = []struct{ source, target string }{
 	{"dist", "manifests"},
 	{"charts/llama-stack-k8s-operator", "chart/llama-stack-k8s-operator"},
-	{"config/samples", "samples"},
+	{"config/samples", samples},
 }
+
+// samples is the folder of the samples in a bundle.
+const samples = "samples"
+
+// modeline matches the line that names the JSON Schema of a sample. A bundle does not contain the schemas.
+var modeline = regexp.MustCompile(`(?m)^# yaml-language-server: .*\n`)
 
 // images is the list of images, which is not a manifest.
 const images = "images.txt"
@@ -49,10 +56,18 @@ func folderFiles(source, target string, executable bool) ([]bundle.File, error) 
 		if err != nil || entry.IsDir() || name == images {
 			return err
 		}
-		found = append(found, bundle.File{
+		file := bundle.File{
 			Name: path.Join(target, name), Source: filepath.Join(source, name),
 			Executable: executable,
-		})
+		}
+		if target == samples {
+			content, err := os.ReadFile(file.Source)
+			if err != nil {
+				return err
+			}
+			file.Source, file.Content = "", modeline.ReplaceAll(content, nil)
+		}
+		found = append(found, file)
 		return nil
 	})
 	if err == nil && len(found) == 0 {

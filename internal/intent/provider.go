@@ -18,12 +18,13 @@ const MaxProviders = 64
 // admission policy, whose cost grows with their square, has the same limit.
 const MaxProviderFields = 64
 
+// The form of a provider's id.
 const (
-	idForm      = `^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`
-	idMaxLength = 63
+	IDForm      = `^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`
+	IDMaxLength = 63
 )
 
-var idPattern = regexp.MustCompile(idForm)
+var idPattern = regexp.MustCompile(IDForm)
 
 // apiField maps a field of spec.providers to the server's name of the API.
 type apiField struct {
@@ -50,6 +51,15 @@ var apiFields = []apiField{
 	{"messages", "messages", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Messages }},
 	{"interactions", "interactions", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Interactions }},
 	{"skills", "skills", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Skills }},
+}
+
+// APIFields returns the names of the fields of spec.providers, in declared order.
+func APIFields() []string {
+	fields := make([]string, len(apiFields))
+	for i, f := range apiFields {
+		fields[i] = f.name
+	}
+	return fields
 }
 
 // APIField returns the field of spec.providers for an API of the server: vectorIo for vector_io. It returns an empty
@@ -146,9 +156,9 @@ func (o *object) providerID(id, providerType string) string {
 	if id == "" {
 		return ""
 	}
-	if len(id) > idMaxLength || !idPattern.MatchString(id) {
+	if len(id) > IDMaxLength || !idPattern.MatchString(id) {
 		o.InvalidText(path, id, "is not a valid id: use at most %d letters, digits, '-', '_' and '.', and begin and end with a letter or digit%s",
-			idMaxLength, remedy)
+			IDMaxLength, remedy)
 	}
 	return id
 }

@@ -84,11 +84,11 @@ func TestOfflineCommandsRun(t *testing.T) {
 func TestExamplesAreValid(t *testing.T) {
 	checked := 0
 	for _, p := range pages(t) {
-		if p.path == operatorPage || p.path == metricsPage { // those are no stacks
+		if p.path == operatorPage || p.path == metricsPage { // their examples are not stacks
 			continue
 		}
 		for i, example := range p.fenced("yaml") {
-			if !strings.HasPrefix(example, "apiVersion:") {
+			if !strings.Contains("\n"+example, "\napiVersion:") {
 				example = "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: example}\nspec:\n" +
 					"  distribution: {name: starter}\n  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ") + "\n"
 			}

@@ -1,0 +1,174 @@
+package shapes
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The Go types of the fields with more than one shape.
+const (
+	Providers   = "Providers"
+	ModelEntry  = "ModelEntry"
+	ToolEntry   = "ToolEntry"
+	ShieldEntry = "ShieldEntry"
+	Expose      = "Expose"
+)
+
+// objects maps each type to the struct of its object shape.
+var objects = map[string]string{
+	Providers: "Provider", ModelEntry: "Model", ToolEntry: "Tool", ShieldEntry: "Shield", Expose: "ExposeSpec",
+}
+
+// Names returns the names of the types, sorted.
+func Names() []string { return []string{Expose, ModelEntry, Providers, ShieldEntry, ToolEntry} }
+
+// Kind is the kind of a value.
+type Kind string
+
+// The kinds of the values of an object's keys.
+const (
+	Text      Kind = "string"
+	Boolean   Kind = "boolean"
+	Integer   Kind = "integer"
+	Object    Kind = "object"
+	Texts     Kind = "map of strings"
+	Secret    Kind = "secret reference"
+	SecretMap Kind = "map of secret references"
+)
+
+// Field is one key of an object shape.
+type Field struct {
+	Name     string
+	Kind     Kind
+	Doc      string
+	Required bool
+}
+
+// Read returns the keys of the object shapes by the name of the type, in declared order. The directory contains the
+// package v1alpha2.
+func Read(dir string) (map[string][]Field, error) {
+	structs, err := structsOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string][]Field, len(objects))
+	for name, object := range objects {
+		node, ok := structs[object]
+		if !ok {
+			return nil, fmt.Errorf("%s has no struct %s", dir, object)
+		}
+		for _, field := range node.Fields.List {
+			read, err := readField(field)
+			if err != nil {
+				return nil, fmt.Errorf("struct %s: %w", object, err)
+			}
+			if read.Name != "-" {
+				all[name] = append(all[name], read)
+			}
+		}
+	}
+	return all, nil
+}
+
+func structsOf(dir string) (map[string]*ast.StructType, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", dir, err)
+	}
+	structs := map[string]*ast.StructType{}
+	for _, name := range files {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read types: %w", err)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.ParseComments)
+		if err != nil {
+			return nil, fmt.Errorf("parse types: %w", err)
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if spec, ok := node.(*ast.TypeSpec); ok {
+				if found, ok := spec.Type.(*ast.StructType); ok {
+					structs[spec.Name.Name] = found
+				}
+			}
+			return true
+		})
+	}
+	return structs, nil
+}
+
+func readField(field *ast.Field) (Field, error) {
+	tag, err := strconv.Unquote(field.Tag.Value)
+	if err != nil {
+		return Field{}, fmt.Errorf("tag %s: %w", field.Tag.Value, err)
+	}
+	name, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+	if name == "-" {
+		return Field{Name: name}, nil
+	}
+	kind, err := kindOf(field.Type)
+	if err != nil {
+		return Field{}, fmt.Errorf("field %s: %w", name, err)
+	}
+	doc, markers := docOf(field)
+	doc = requirements.ReplaceAllString(doc, "")
+	return Field{Name: name, Kind: kind, Doc: doc, Required: slices.Contains(markers, "+required")}, nil
+}
+
+// requirements matches references to requirements, which are for developers.
+var requirements = regexp.MustCompile(` ?\(FR-[^)]*\)`)
+
+// docOf returns the text and the markers of a field's comment.
+func docOf(field *ast.Field) (doc string, markers []string) {
+	var lines []string
+	for line := range strings.Lines(field.Doc.Text()) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "+") {
+			markers = append(markers, line)
+		} else if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, " "), markers
+}
+
+func kindOf(expr ast.Expr) (Kind, error) {
+	switch typ := expr.(type) {
+	case *ast.StarExpr:
+		return kindOf(typ.X)
+	case *ast.Ident:
+		switch typ.Name {
+		case "string":
+			return Text, nil
+		case "bool":
+			return Boolean, nil
+		case "int64":
+			return Integer, nil
+		case "SecretReference":
+			return Secret, nil
+		}
+	case *ast.SelectorExpr:
+		if typ.Sel.Name == "JSON" {
+			return Object, nil
+		}
+	case *ast.MapType:
+		switch value, err := kindOf(typ.Value); {
+		case err != nil:
+			return "", err
+		case value == Text:
+			return Texts, nil
+		case value == Secret:
+			return SecretMap, nil
+		}
+	}
+	return "", fmt.Errorf("%T is not a type that a shape can have", expr)
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/hack/internal/shapes"
+)
+
+func TestComplete(t *testing.T) {
+	var page strings.Builder
+	for _, name := range shapes.Names() {
+		page.WriteString("\n#### " + name + "\n\n\n\n" + name + " has two shapes.\n\n" + typeless + "_Appears in:_\n- [A](#a)\n\n\n\n\n")
+	}
+	page.WriteString("\n#### Z\n")
+	got, err := complete(page.String(), map[string][]shapes.Field{
+		shapes.Expose: {{Name: "enabled", Kind: shapes.Boolean, Doc: "enabled is {a|b}. Required.", Required: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `
+#### Expose
+
+
+
+Expose has two shapes.
+
+_Appears in:_
+- [A](#a)
+
+| Shape | Example | Meaning |
+| --- | --- | --- |
+| boolean | ` + "`true`" + ` | true exposes the server with the default host name. false does not expose it. |
+| object | ` + "`{hostname: llama.example.com}`" + ` | The server is exposed unless enabled is false. \{\} means true. |
+
+Keys of the object:
+
+| Key | Type | Required | Meaning |
+| --- | --- | --- | --- |
+| ` + "`enabled`" + ` | boolean | yes | enabled is \{a\|b\}. |
+
+
+#### ModelEntry
+`
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%s", got)
+	}
+	if _, err := complete("\n#### Expose\n", nil); err == nil {
+		t.Error("a page without its sections is accepted")
+	}
+}
+
+// Each field with more than one shape has its table in the reference.
+func TestReference(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/v1alpha2.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tables := strings.Count(string(page), "\n| Shape | Example | Meaning |\n"); tables != len(shapes.Names()) {
+		t.Errorf("%d tables: run make generate", tables)
+	}
+}

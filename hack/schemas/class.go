@@ -1,0 +1,253 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// classes holds the definitions of the configuration classes of a release.
+type classes struct{ definitions object }
+
+// The definitions of the values that the server's parser converts. A text with ${env.…} gets its type when the server
+// starts.
+const (
+	environment = `\$\{env\.`
+	looseBool   = "boolean"
+	looseInt    = "integer"
+	looseFloat  = "number"
+	looseURL    = "url"
+)
+
+var loose = object{
+	looseBool: object{
+		"type": []any{"boolean", "integer", "string"}, "minimum": 0, "maximum": 1,
+		"pattern": `^(0|1|[fF]|[tT]|[nN]|[yY]|[oO][nN]|[oO][fF][fF]|[nN][oO]|[yY][eE][sS]|` +
+			`[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])$|` + environment,
+		"patternErrorMessage": "Write true or false.", "errorMessage": "Write true or false.",
+	},
+	looseInt: object{
+		"type": []any{"integer", "boolean", "string"}, "pattern": `^\s*[-+]?[0-9]+(_[0-9]+)*(\.0*)?\s*$|` + environment,
+		"patternErrorMessage": "Write a whole number.", "errorMessage": "Write a whole number.",
+	},
+	looseFloat: object{
+		"type": []any{"number", "boolean", "string"},
+		"pattern": `^\s*[-+]?([0-9][0-9_]*\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$|` +
+			`^\s*[-+]?([iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*$|` + environment,
+		"patternErrorMessage": "Write a number.", "errorMessage": "Write a number.",
+	},
+	looseURL: object{
+		"type": "string", "pattern": `^\s*[hH][tT][tT][pP][sS]?:|` + environment,
+		"patternErrorMessage": "Write a URL that begins with http:// or https://.",
+	},
+}
+
+// name returns the name of the definition of a class, which applies only to objects.
+func (c *classes) name(class *schema.Class) string {
+	if _, ok := c.definitions[class.Name]; ok {
+		return class.Name
+	}
+	properties := object{}
+	definition := object{"properties": properties}
+	c.definitions[class.Name] = definition // before its keys, because classes refer to each other
+	for i := range class.Keys {
+		key := &class.Keys[i]
+		for _, name := range append([]string{key.Name}, key.Aliases...) {
+			properties[name] = c.key(key)
+		}
+	}
+	if class.Extra != schema.ExtraAllow {
+		definition["additionalProperties"] = false
+		definition["errorMessage"] = "The server does not have this key."
+	}
+	return class.Name
+}
+
+// secrets returns the name of the definition of secretRefs for a class.
+func (c *classes) secrets(class *schema.Class) string {
+	name := class.Name + ".secretRefs"
+	properties := object{}
+	for _, key := range keysOf(class) {
+		properties[key] = true
+	}
+	c.definitions[name] = object{"properties": properties}
+	if class.Extra != schema.ExtraAllow {
+		c.definitions[name] = object{
+			"properties": properties, "additionalProperties": false, "errorMessage": "The provider does not have this key.",
+		}
+	}
+	return name
+}
+
+func (c *classes) key(key *schema.Key) object {
+	if key.Internal {
+		return object{"doNotSuggest": true}
+	}
+	value := c.value(key.Type)
+	if len(value) == 1 && value["$ref"] != nil && key.Limits != nil {
+		value = object{"allOf": []any{value}}
+	}
+	limit(value, key)
+	value["description"] = describe(key)
+	if key.Deprecated {
+		value["deprecationMessage"] = "The server deprecates this key."
+	}
+	return value
+}
+
+// describe returns the type, the default and the source of the default.
+func describe(key *schema.Key) string {
+	words := key.Type.Words()
+	text := strings.ToUpper(words[:1]) + words[1:] + "."
+	switch value, err := json.Marshal(key.Default); {
+	case key.Required:
+		text += " Required by the server."
+	case err == nil && key.Default != nil && len(value) < 60:
+		text += " Defaults to " + string(value) + "."
+	}
+	if len(key.DefaultVariables) > 0 {
+		text += " If unset, the server reads " + strings.Join(key.DefaultVariables, " or ") + "."
+	}
+	if key.Secret {
+		text += " A credential: use apiKey or secretRefs."
+	}
+	return text
+}
+
+// value returns the schema of a type.
+func (c *classes) value(expr *schema.Expr) object {
+	switch expr.Kind {
+	case schema.KindAny:
+		return object{}
+	case schema.KindNull:
+		return object{"type": "null"}
+	case schema.KindBool:
+		return c.loose(looseBool)
+	case schema.KindInt:
+		return c.loose(looseInt)
+	case schema.KindFloat:
+		return c.loose(looseFloat)
+	case schema.KindURL:
+		return c.loose(looseURL)
+	case schema.KindStr, schema.KindSecret, schema.KindPath:
+		return object{"type": "string"}
+	case schema.KindLiteral:
+		reference := object{"type": "string", "pattern": environment}
+		return object{"anyOf": []any{object{"enum": literals(expr.Values)}, reference}}
+	case schema.KindList:
+		list := object{"type": "array"}
+		if len(expr.Args) == 1 {
+			list["items"] = c.value(expr.Args[0])
+		}
+		return list
+	case schema.KindDict:
+		dict := object{"type": "object"}
+		if len(expr.Args) == 2 {
+			dict["additionalProperties"] = c.value(expr.Args[1])
+		}
+		return dict
+	case schema.KindClass:
+		if expr.Class == nil {
+			return object{"type": "object"}
+		}
+		return c.nested(expr.Class)
+	case schema.KindUnion:
+		return c.union(expr)
+	}
+	panic(fmt.Sprintf("the type %s has an unknown kind", expr))
+}
+
+// nested returns the schema of a value of a class. Its required keys are not in the definition of the class, because
+// other fields can set the keys of a provider.
+func (c *classes) nested(class *schema.Class) object {
+	value := object{"type": "object", "allOf": []any{ref(c.name(class))}}
+	var required []any
+	for i := range class.Keys {
+		if key := &class.Keys[i]; key.Required && len(key.Aliases) == 0 {
+			required = append(required, key.Name)
+		}
+	}
+	if len(required) > 0 {
+		value["required"] = required
+	}
+	return value
+}
+
+func (c *classes) loose(name string) object {
+	c.definitions[name] = loose[name]
+	return ref(name)
+}
+
+// union returns the schema of a union. If it has one member in addition to null, the schema is that of the member with
+// null as another type, so that a mistake is reported at its key.
+func (c *classes) union(expr *schema.Expr) object {
+	isNull := func(member *schema.Expr) bool { return member.Kind == schema.KindNull }
+	members := slices.DeleteFunc(slices.Clone(expr.Args), isNull)
+	null := len(members) < len(expr.Args)
+	if len(members) == 1 {
+		value := c.value(members[0])
+		if typ, ok := value["type"].(string); ok && null {
+			value["type"] = []any{typ, "null"}
+			return value
+		}
+	}
+	var all []any
+	for _, member := range expr.Args {
+		all = append(all, c.value(member))
+	}
+	return object{"anyOf": all}
+}
+
+// literals returns the values of a literal: each as a text, and as the number or boolean that YAML reads.
+func literals(values []string) []any {
+	all := texts(values)
+	for _, value := range values {
+		var other any
+		if json.Unmarshal([]byte(value), &other) == nil && other != nil {
+			if _, text := other.(string); !text {
+				all = append(all, other)
+			}
+		}
+	}
+	return all
+}
+
+// limit adds the limits of a key that hold in every form in which the value can be written.
+func limit(value object, key *schema.Key) {
+	limits, expr := key.Limits, key.Type
+	if limits == nil {
+		return
+	}
+	set := func(keyword string, bound *float64) {
+		if bound != nil {
+			value[keyword] = *bound
+		}
+	}
+	set("minimum", limits.AtLeast)
+	set("maximum", limits.AtMost)
+	set("exclusiveMinimum", limits.Above)
+	set("exclusiveMaximum", limits.Below)
+	for _, member := range append([]*schema.Expr{expr}, expr.Args...) {
+		low, high := "", ""
+		switch member.Kind {
+		case schema.KindList:
+			low, high = "minItems", "maxItems"
+		case schema.KindDict:
+			low, high = "minProperties", "maxProperties"
+		default:
+			continue
+		}
+		if limits.MinLength != nil {
+			value[low] = *limits.MinLength
+		}
+		if limits.MaxLength != nil {
+			value[high] = *limits.MaxLength
+		}
+		if expr.Kind != schema.KindUnion {
+			break
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/hack/internal/shapes"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+const (
+	definition = "config/crd/bases/llamastack.io_llamastackdistributions.yaml"
+	types      = "api/v1alpha2"
+	prefix     = "llamastackdistribution_"
+	suffix     = ".json"
+)
+
+// object is a JSON object: a schema, or a part of one.
+type object = map[string]any
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: schemas FOLDER")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "schemas:", err)
+		os.Exit(1)
+	}
+}
+
+// write writes all schemas into a folder. It removes the schemas of releases that are no longer offered.
+func write(folder string) error {
+	files, err := generate(".")
+	if err != nil {
+		return err
+	}
+	old, err := filepath.Glob(filepath.Join(folder, prefix+"*"+suffix))
+	if err != nil {
+		return fmt.Errorf("list schemas: %w", err)
+	}
+	for _, path := range old {
+		if files[filepath.Base(path)] == nil {
+			if err := os.Remove(path); err != nil {
+				return fmt.Errorf("remove schema: %w", err)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		//nolint:gosec // a file of the repository, for everybody to read
+		if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o644); err != nil {
+			return fmt.Errorf("write schema: %w", err)
+		}
+	}
+	return nil
+}
+
+// generate returns the schemas by file name. The folder is the root of the repository.
+func generate(root string) (map[string][]byte, error) {
+	data, err := os.ReadFile(filepath.Join(root, definition))
+	if err != nil {
+		return nil, fmt.Errorf("read definition: %w", err)
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(data, &crd); err != nil {
+		return nil, fmt.Errorf("parse definition: %w", err)
+	}
+	fields, err := shapes.Read(filepath.Join(root, types))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for i := range crd.Spec.Versions {
+		version := &crd.Spec.Versions[i]
+		schema, err := ofVersion(&crd, version, fields)
+		if err != nil {
+			return nil, fmt.Errorf("version %s: %w", version.Name, err)
+		}
+		files[fileOf(version.Name)] = encode(schema)
+	}
+	for _, line := range release.Offered() {
+		match, err := release.Lookup(line)
+		if err != nil {
+			return nil, fmt.Errorf("read release data: %w", err)
+		}
+		files[fileOf(v1alpha2.GroupVersion.Version+"-"+line)] = encode(ofRelease(match.Release))
+	}
+	return files, nil
+}
+
+// fileOf returns the file of a version or of a release: v1alpha2, v1alpha2-0.7.
+func fileOf(name string) string { return prefix + name + suffix }

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// shared is the length of a schema from which on it is shared, in bytes.
+const shared = 100
+
+// sharer moves equal parts of a schema to its definitions.
+type sharer struct {
+	// counts has the number of occurrences by the text of the part.
+	counts      map[string]int
+	names       map[string]string
+	definitions object
+}
+
+// share moves the parts of a schema that occur more than once to its definitions. A part keeps its own description.
+func share(schema, definitions object) {
+	s := &sharer{counts: map[string]int{}, names: map[string]string{}, definitions: definitions}
+	s.eachPart(schema, "", func(part object, _ string) any {
+		s.counts[textOf(part)]++
+		return part
+	}, true)
+	s.replaceParts(schema, "", 1)
+	schema["definitions"] = s.definitions
+}
+
+// textOf returns the text of a part without its description.
+func textOf(part object) string {
+	bare := maps.Clone(part)
+	delete(bare, "description")
+	return compact(bare)
+}
+
+// replaceParts replaces the parts of a schema that occur more often than the schema itself.
+func (s *sharer) replaceParts(schema object, name string, count int) {
+	s.eachPart(schema, name, func(part object, name string) any {
+		text := textOf(part)
+		own := s.counts[text]
+		if own <= count || len(text) < shared {
+			s.replaceParts(part, name, count)
+			return part
+		}
+		if _, ok := s.names[text]; !ok {
+			s.names[text] = s.free(name)
+			bare := maps.Clone(part)
+			delete(bare, "description")
+			s.definitions[s.names[text]] = bare
+			s.replaceParts(bare, name, own)
+		}
+		reference := ref(s.names[text])
+		if description, ok := part["description"]; ok {
+			reference["description"] = description
+		}
+		return reference
+	}, false)
+}
+
+// free returns a name for a definition.
+func (s *sharer) free(name string) string {
+	for i := 1; ; i++ {
+		candidate := name
+		if i > 1 {
+			candidate = fmt.Sprintf("%s%d", name, i)
+		}
+		if _, taken := s.definitions[candidate]; !taken {
+			return candidate
+		}
+	}
+}
+
+// eachPart calls a function for each schema below a schema, with the name of the nearest field, and replaces the schema
+// by the result. With deep, it visits the schemas below them first.
+func (s *sharer) eachPart(schema object, name string, visit func(part object, name string) any, deep bool) {
+	one := func(holder object, key, name string) {
+		if part, ok := holder[key].(object); ok {
+			if deep {
+				s.eachPart(part, name, visit, deep)
+			}
+			holder[key] = visit(part, name)
+		}
+	}
+	if properties, ok := schema["properties"].(object); ok {
+		properties = maps.Clone(properties)
+		for _, key := range slices.Sorted(maps.Keys(properties)) {
+			one(properties, key, key)
+		}
+		schema["properties"] = properties
+	}
+	for _, key := range []string{"additionalProperties", "items"} {
+		one(schema, key, name)
+	}
+}

@@ -1,0 +1,137 @@
+package schemas
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// stack is the API version of v1alpha2.
+var stack = v1alpha2.GroupVersion.String()
+
+// compile reads the schema of a version or a release line: v1alpha2, v1alpha2-0.7.
+func compile(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	return compileFile(t, filepath.Join(testutil.Root(), "schemas", "llamastackdistribution_"+name+".json"))
+}
+
+func compileFile(t *testing.T, file string) *jsonschema.Schema {
+	t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// problem is what a schema reports.
+type problem struct{ path, text string }
+
+// problems returns what a schema reports of a value, by path.
+func problems(t *testing.T, schema *jsonschema.Schema, value any) []problem {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	invalid, ok := errors.AsType[*jsonschema.ValidationError](schema.Validate(decoded))
+	if !ok {
+		return nil
+	}
+	var found []problem
+	collect(invalid, &found)
+	slices.SortFunc(found, func(a, b problem) int { return strings.Compare(a.path+a.text, b.path+b.text) })
+	return slices.Compact(found)
+}
+
+func collect(invalid *jsonschema.ValidationError, found *[]problem) {
+	if _, key := invalid.ErrorKind.(*kind.PropertyNames); len(invalid.Causes) > 0 && !key {
+		for _, cause := range invalid.Causes {
+			collect(cause, found)
+		}
+		return
+	}
+	var path strings.Builder
+	for _, step := range invalid.InstanceLocation {
+		if strings.Trim(step, "0123456789") == "" {
+			path.WriteString("[" + step + "]")
+		} else {
+			path.WriteString("." + step)
+		}
+	}
+	names := []string{""}
+	switch found := invalid.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
+		names = found.Properties
+	case *kind.Required:
+		names = found.Missing
+	case *kind.PropertyNames:
+		path.Reset() // the library overwrites the location of this kind
+		names = []string{found.Property}
+	}
+	text := invalid.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+	for _, name := range names {
+		at := path.String()
+		if name != "" {
+			at += "." + name
+		}
+		*found = append(*found, problem{strings.TrimPrefix(at, "."), text})
+	}
+}
+
+// manifest is a stack in a file.
+type manifest struct {
+	name   string
+	object map[string]any
+}
+
+// manifestsIn returns the stacks of a version in a file.
+func manifestsIn(t *testing.T, file, apiVersion string) []manifest {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []manifest
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for i := 0; ; i++ {
+		var node yaml.Node
+		err := decoder.Decode(&node)
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			return found // a file with something else
+		}
+		text, err := yaml.Marshal(&node)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var object map[string]any
+		if sigsyaml.Unmarshal(text, &object) == nil && object["apiVersion"] == apiVersion && object["kind"] == v1alpha2.Kind {
+			relative, _ := filepath.Rel(testutil.Root(), file)
+			found = append(found, manifest{fmt.Sprintf("%s#%d", relative, i), object})
+		}
+	}
+}

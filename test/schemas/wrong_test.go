@@ -1,0 +1,105 @@
+package schemas
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// valid is the manifest that each mistake changes.
+const valid = `
+apiVersion: llamastack.io/v1alpha2
+kind: LlamaStackDistribution
+metadata: {name: a}
+spec:
+  distribution: {name: starter}
+`
+
+// mistake is a manifest with one mistake.
+type mistake struct {
+	// Release is the release line whose schema reports the mistake. Empty means that the schema of the version does.
+	Release string         `json:"release"`
+	Spec    map[string]any `json:"spec"`
+	// At lists the paths of the reported problems.
+	At []string `json:"at"`
+}
+
+func mistakes(t *testing.T) map[string]mistake {
+	t.Helper()
+	data, err := os.ReadFile("testdata/wrong.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found map[string]mistake
+	if err := sigsyaml.UnmarshalStrict(data, &found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestWrong reports each mistake at its path, and nothing else.
+func TestWrong(t *testing.T) {
+	general := compile(t, "v1alpha2")
+	if found := problems(t, general, parse(t, valid)); len(found) > 0 {
+		t.Fatalf("the valid manifest: %v", found)
+	}
+	crd := definitionOf(t, "v1alpha2")
+	for name, tt := range mistakes(t) {
+		t.Run(name, func(t *testing.T) {
+			object := parse(t, valid)
+			spec, _ := object["spec"].(map[string]any)
+			maps.Copy(spec, tt.Spec)
+			schema := general
+			if tt.Release != "" {
+				if found := problems(t, general, object); len(found) > 0 {
+					t.Errorf("the schema of the version reports %v", found)
+				}
+				schema = compile(t, "v1alpha2-"+tt.Release)
+			} else if checked, _ := integers(object).(map[string]any); crd.refusal(t, checked) == "" && refusal(object) == "" {
+				t.Error("the manifest is accepted")
+			}
+			var got []string
+			for _, p := range problems(t, schema, object) {
+				got = append(got, p.path)
+			}
+			if got = slices.Compact(got); !slices.Equal(got, tt.At) {
+				t.Errorf("reported at %q, want %q", got, tt.At)
+			}
+		})
+	}
+}
+
+// Mistakes outside the spec.
+func TestWrongOutsideSpec(t *testing.T) {
+	schema := compile(t, "v1alpha2")
+	const head = "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\n"
+	const metadata, spec = "metadata: {name: a}\n", "spec: {distribution: {name: b}}\n"
+	for text, want := range map[string]string{
+		"apiVersion: llamastack.io/v1alpha1\nkind: LlamaStackDistribution\n" + metadata + spec: "apiVersion",
+		"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStack\n" + metadata + spec:             "kind",
+		head + spec:     "metadata",
+		head + metadata: "spec",
+		head + "metadata: {name: a, annotations: {a: true}}\n" + spec: "metadata.annotations.a",
+		head + metadata + spec + "data: {}\n":                         "data",
+	} {
+		var got []string
+		for _, p := range problems(t, schema, parse(t, text)) {
+			got = append(got, p.path)
+		}
+		if !slices.Equal(got, []string{want}) {
+			t.Errorf("%s is reported at %q, want %q", text, got, want)
+		}
+	}
+}
+
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var object map[string]any
+	if err := sigsyaml.Unmarshal([]byte(text), &object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
