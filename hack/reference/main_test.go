@@ -11,7 +11,8 @@ import (
 func TestComplete(t *testing.T) {
 	var page strings.Builder
 	for _, name := range shapes.Names() {
-		page.WriteString("\n#### " + name + "\n\n\n\n" + name + " has two shapes.\n\n" + typeless + "_Appears in:_\n- [A](#a)\n\n\n\n\n")
+		page.WriteString("\n#### " + name + "\n\n\n\n" + name + " has two shapes.\n\n" + typeless +
+			"_Appears in:_\n- [A](#a)\n\n\n\n\n")
 	}
 	page.WriteString("\n#### Z\n")
 	got, err := complete(page.String(), map[string][]shapes.Field{

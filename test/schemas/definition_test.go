@@ -86,8 +86,12 @@ func (d *definition) refusal(t *testing.T, object map[string]any) string {
 // replacements are values that few fields accept.
 var replacements = []any{
 	"no such thing!", "", "1", int64(12345), int64(-1), int64(0), int64(1) << 40, 1.5, true, nil,
-	[]any{}, []any{"a"}, []any{int64(1)},
-	map[string]any{}, map[string]any{"a": "b"}, map[string]any{"name": int64(1)},
+	[]any{},
+	[]any{"a"},
+	[]any{int64(1)},
+	map[string]any{},
+	map[string]any{"a": "b"},
+	map[string]any{"name": int64(1)},
 }
 
 // TestMutations replaces each value of each accepted case. The schema accepts nothing that the structure of the
