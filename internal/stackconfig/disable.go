@@ -18,7 +18,7 @@ import (
 // disable removes APIs and single providers, together with the resources and settings that refer to them. When
 // something is both disabled and configured, it is disabled and a warning says so.
 func disable(d *draft.Draft) {
-	if len(d.Intent.Disabled) == 0 {
+	if len(d.Intent.Disabled) == 0 && len(d.Dropped) == 0 {
 		return
 	}
 	for i := range d.Intent.Disabled {
@@ -56,7 +56,7 @@ func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is a part of %s; disable that", item.API, draft.APIField(known.Router))))
 	case !known.Providable:
 		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q belongs to the server itself and cannot be disabled", item.API)))
-	case item.Provider != "" && !hasProvider(d, api, item.Provider):
+	case item.Provider != "" && item.Provider != intent.Wildcard && !hasProvider(d, api, item.Provider):
 		d.Warnf(item.Path, "there is no %s provider %q to disable", draft.APIField(api), item.Provider)
 	}
 }
@@ -75,9 +75,7 @@ func switchOff(d *draft.Draft, item *intent.Disabled) {
 }
 
 func hasProvider(d *draft.Draft, api, id string) bool {
-	return d.Index.Find(api, id) != nil || d.Intent.ExternalWith(api, id) != nil || slices.ContainsFunc(d.Intent.Providers, func(p intent.Provider) bool {
-		return p.API == api && p.ID == id
-	})
+	return d.Index.Find(api, id) != nil || d.Dropped[[2]string{api, id}] || d.Intent.Declares(api, id)
 }
 
 func providable(d *draft.Draft) []string {
