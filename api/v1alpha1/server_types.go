@@ -86,7 +86,7 @@ type ServerSpec struct {
 
 // DistributionSpec names the server that runs.
 //
-// +kubebuilder:validation:XValidation:rule=`!(has(self.name) && has(self.image) && size(self.name) > 0 && size(self.image) > 0)`,message=`name and image exclude each other: remove one of them`
+// +kubebuilder:validation:XValidation:rule=`!(has(self.name) && has(self.image) && size(self.name) > 0 && size(self.image) > 0)`,message=`name and image are mutually exclusive: remove one of them`
 type DistributionSpec struct {
 	// name is a distribution the operator knows, for example starter. Null is
 	// unset.

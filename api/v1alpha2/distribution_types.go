@@ -49,13 +49,13 @@ type LlamaStackDistributionList struct {
 // The rules here look at the old object themselves: the API server's ratcheting
 // never takes a spec for unchanged that holds a field without schema.
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.providers) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().providers))`,message=`providers and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove providers or overrideConfig'`,fieldPath=`.providers`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.resources) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().resources))`,message=`resources and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove resources or overrideConfig'`,fieldPath=`.resources`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.storage) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().storage))`,message=`storage and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove storage or overrideConfig'`,fieldPath=`.storage`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.disabled) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().disabled))`,message=`disabled and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove disabled or overrideConfig'`,fieldPath=`.disabled`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.settings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().settings))`,message=`settings and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove settings or overrideConfig'`,fieldPath=`.settings`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.removeSettings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().removeSettings))`,message=`removeSettings and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove removeSettings or overrideConfig'`,fieldPath=`.removeSettings`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.baseConfig) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().baseConfig))`,message=`baseConfig and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseConfig or overrideConfig'`,fieldPath=`.baseConfig`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.providers) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().providers))`,message=`providers and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove providers or overrideConfig'`,fieldPath=`.providers`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.resources) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().resources))`,message=`resources and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove resources or overrideConfig'`,fieldPath=`.resources`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.storage) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().storage))`,message=`storage and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove storage or overrideConfig'`,fieldPath=`.storage`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.disabled) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().disabled))`,message=`disabled and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove disabled or overrideConfig'`,fieldPath=`.disabled`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.settings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().settings))`,message=`settings and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove settings or overrideConfig'`,fieldPath=`.settings`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.removeSettings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().removeSettings))`,message=`removeSettings and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove removeSettings or overrideConfig'`,fieldPath=`.removeSettings`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.baseConfig) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().baseConfig))`,message=`baseConfig and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseConfig or overrideConfig'`,fieldPath=`.baseConfig`,reason=FieldValueForbidden,optionalOldSelf=true
 type LlamaStackDistributionSpec struct {
 	// distribution says which server runs: a known name or an image. Required.
 	// +required
@@ -108,8 +108,8 @@ type LlamaStackDistributionSpec struct {
 	// case ([A-Z][A-Z0-9_]*) and do not start with LLSD_.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule=`self.all(name, name.matches('^[A-Z][A-Z0-9_]*$'))`,messageExpression=`'%s is not a name the server reads: upper-case letters, digits and "_", a letter first'.format([self.filter(name, !name.matches('^[A-Z][A-Z0-9_]*$'))])`
-	// +kubebuilder:validation:XValidation:rule=`self.all(name, !name.startsWith('LLSD_'))`,messageExpression=`"%s begins with LLSD_, which is kept for the operator's own variables: take another name".format([self.filter(name, name.startsWith('LLSD_'))])`
+	// +kubebuilder:validation:XValidation:rule=`self.all(name, name.matches('^[A-Z][A-Z0-9_]*$'))`,messageExpression=`'%s is not a name that the server reads: use upper-case letters, digits and "_", and begin with a letter'.format([self.filter(name, !name.matches('^[A-Z][A-Z0-9_]*$'))])`
+	// +kubebuilder:validation:XValidation:rule=`self.all(name, !name.startsWith('LLSD_'))`,messageExpression=`"%s begins with LLSD_, which is reserved for the operator's variables: use another name".format([self.filter(name, name.startsWith('LLSD_'))])`
 	// +optional
 	SecretEnv map[string]SecretReference `json:"secretEnv,omitempty"`
 
@@ -120,7 +120,7 @@ type LlamaStackDistributionSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=128
-	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[^/]+(/[^/]+)?$')`,messageExpression=`'"' + self + '" is neither an API (postTraining) nor one provider of an API (inference/groq)'`
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[^/]+(/[^/]+)?$')`,messageExpression=`'"' + self + '" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq'`
 	// +optional
 	Disabled []string `json:"disabled,omitempty"`
 
@@ -168,9 +168,9 @@ type LlamaStackDistributionSpec struct {
 // DistributionSpec names the server that runs: exactly one of name and image.
 //
 // +kubebuilder:validation:XValidation:rule=`has(self.name) || has(self.image)`,message=`needs name (a known distribution, for example starter) or image`,reason=FieldValueRequired
-// +kubebuilder:validation:XValidation:rule=`!has(self.name) || !has(self.image)`,message=`name and image exclude each other: remove one of them`,messageExpression=`'name "' + self.name + '" and image "' + self.image + '" exclude each other: remove one of them'`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.imageUpdates) || self.imageUpdates != 'Follow' || !has(self.image) || !self.image.contains('@')`,message=`Follow needs an image with a tag and without a digest: remove the digest, or imageUpdates`,messageExpression=`'Follow needs an image without a digest, and "' + self.image + '" has one, which always stands for the same image: remove the digest, or imageUpdates'`,fieldPath=`.imageUpdates`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.version) || has(self.name)`,message=`version goes only with name: remove one of them`,messageExpression=`'"' + self.version + '" chooses the release of a named distribution: give name instead of image, or put the version into the tag of image'`,fieldPath=`.version`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.name) || !has(self.image)`,message=`name and image are mutually exclusive: remove one of them`,messageExpression=`'name "' + self.name + '" and image "' + self.image + '" are mutually exclusive: remove one of them'`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.imageUpdates) || self.imageUpdates != 'Follow' || !has(self.image) || !self.image.contains('@')`,message=`Follow needs an image with a tag and without a digest: remove the digest, or imageUpdates`,messageExpression=`'Follow needs an image without a digest, and "' + self.image + '" has one, which always refers to the same image: remove the digest, or imageUpdates'`,fieldPath=`.imageUpdates`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.version) || has(self.name)`,message=`version is valid only with name: remove one of them`,messageExpression=`'"' + self.version + '" selects the release of a named distribution: set name instead of image, or put the version in the tag of image'`,fieldPath=`.version`,reason=FieldValueForbidden
 type DistributionSpec struct {
 	// name is a distribution the operator knows, for example starter.
 	// +kubebuilder:validation:MinLength=1
@@ -180,7 +180,7 @@ type DistributionSpec struct {
 
 	// image is a reference to a distribution image.
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^(([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|[[][0-9a-fA-F:]+[]])(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-fA-F]{32,128})?$')`,messageExpression=`'"' + self + '" is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|[[][0-9a-fA-F:]+[]])(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-fA-F]{32,128})?$')`,messageExpression=`'"' + self + '" is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case'`
 	// +optional
 	Image string `json:"image,omitempty"`
 
@@ -214,13 +214,13 @@ const (
 type BaseConfigSource struct {
 	// configMapName is a ConfigMap in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ConfigMap: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
 	// key is the key that holds the configuration. Unset: config.yaml.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" is not a valid key of a ConfigMap: use letters, digits, "-", "_" and "."'`
 	// +optional
 	Key string `json:"key,omitempty"`
 }
@@ -229,13 +229,13 @@ type BaseConfigSource struct {
 type OverrideConfigSource struct {
 	// configMapName is a ConfigMap in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ConfigMap: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
 	// key is the key that holds the configuration. Unset: config.yaml.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" is not a valid key of a ConfigMap: use letters, digits, "-", "_" and "."'`
 	// +optional
 	Key string `json:"key,omitempty"`
 }

@@ -6,8 +6,8 @@ import corev1 "k8s.io/api/core/v1"
 // download otherwise: from exactly one of a volume and an image. They are
 // mounted read-only at /opt/llama-stack/model-files.
 //
-// +kubebuilder:validation:XValidation:rule=`has(self.persistentVolumeClaim) || has(self.image)`,message=`needs persistentVolumeClaim or image: where the files are`,reason=FieldValueRequired
-// +kubebuilder:validation:XValidation:rule=`!has(self.persistentVolumeClaim) || !has(self.image)`,message=`persistentVolumeClaim and image exclude each other: remove one of them`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`has(self.persistentVolumeClaim) || has(self.image)`,message=`needs persistentVolumeClaim or image, which contains the files`,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`!has(self.persistentVolumeClaim) || !has(self.image)`,message=`persistentVolumeClaim and image are mutually exclusive: remove one of them`,reason=FieldValueForbidden
 type ModelFilesSpec struct {
 	// persistentVolumeClaim has the files.
 	// +optional
@@ -22,14 +22,14 @@ type ModelFilesSpec struct {
 	// Hugging Face Hub (models--sentence-transformers--all-MiniLM-L6-v2 and the
 	// like). Unset: the server keeps its cache on its own volume.
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a directory below the files: write one like hub, without a leading "/", ":" and ".."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a directory within the files: write one like hub, without a leading "/", ":" and ".."'`
 	// +optional
 	HuggingFaceCache string `json:"huggingFaceCache,omitempty"`
 
 	// tiktokenCache is the directory, below the files, with the tokenizers of
 	// tiktoken. Unset: those of the image.
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a directory below the files: write one like tiktoken, without a leading "/", ":" and ".."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a directory within the files: write one like tiktoken, without a leading "/", ":" and ".."'`
 	// +optional
 	TiktokenCache string `json:"tiktokenCache,omitempty"`
 }
@@ -38,7 +38,7 @@ type ModelFilesSpec struct {
 type ModelFilesClaim struct {
 	// claimName is a PersistentVolumeClaim in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a PersistentVolumeClaim: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a PersistentVolumeClaim: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +required
 	ClaimName string `json:"claimName"`
 }
@@ -47,7 +47,7 @@ type ModelFilesClaim struct {
 type ModelFilesImage struct {
 	// reference of the image. Required.
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^(([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|[[][0-9a-fA-F:]+[]])(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-fA-F]{32,128})?$')`,messageExpression=`'"' + self + '" is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|[[][0-9a-fA-F:]+[]])(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-fA-F]{32,128})?$')`,messageExpression=`'"' + self + '" is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case'`
 	// +required
 	Reference string `json:"reference"`
 

@@ -44,7 +44,7 @@ type TLSSpec struct {
 	// secretName is a Secret of type kubernetes.io/tls (FR-062). Required when
 	// enabled, only then.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a Secret: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid Secret name: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +optional
 	SecretName string `json:"secretName,omitempty"`
 
@@ -58,7 +58,7 @@ type TLSSpec struct {
 type CABundleSpec struct {
 	// configMapName is a ConfigMap in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ConfigMap: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
@@ -66,7 +66,7 @@ type CABundleSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MaxLength=253
-	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."'`
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" is not a valid key of a ConfigMap: use letters, digits, "-", "_" and "."'`
 	// +optional
 	ConfigMapKeys []string `json:"configMapKeys,omitempty"`
 }
@@ -110,7 +110,7 @@ type AllowedFromSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=63
-	// +kubebuilder:validation:items:XValidation:rule=`self == '*' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')`,messageExpression=`'"' + self + '" cannot be the name of a namespace: lower-case letters, digits and "-"; "*" alone means every namespace'`
+	// +kubebuilder:validation:items:XValidation:rule=`self == '*' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')`,messageExpression=`'"' + self + '" is not a valid namespace name: use lower-case letters, digits and "-", or only "*" for every namespace'`
 	// +optional
 	Namespaces []string `json:"namespaces,omitempty"`
 
@@ -118,7 +118,7 @@ type AllowedFromSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=381
-	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?(=([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?)?$')`,messageExpression=`'"' + self + '" is neither a label key (llama-access) nor key=value (team=ml)'`
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?(=([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?)?$')`,messageExpression=`'"' + self + '" is neither a label key, such as llama-access, nor key=value, such as team=ml'`
 	// +optional
 	Labels []string `json:"labels,omitempty"`
 }

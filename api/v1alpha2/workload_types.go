@@ -114,7 +114,7 @@ type AutoscalingSpec struct {
 
 // VolumeSpec is the volume for the server's data.
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.size) || (type(self.size) == int ? self.size > 0 : (!isQuantity(self.size) || quantity(self.size).isGreaterThan(quantity('0'))))`,message=`must be more than 0: write one like 10Gi`,messageExpression=`'"' + string(self.size) + '" is no size: write one like 10Gi'`,fieldPath=`.size`,reason=FieldValueInvalid
+// +kubebuilder:validation:XValidation:rule=`!has(self.size) || (type(self.size) == int ? self.size > 0 : (!isQuantity(self.size) || quantity(self.size).isGreaterThan(quantity('0'))))`,message=`must be more than 0: write one like 10Gi`,messageExpression=`'"' + string(self.size) + '" is not a size: write one like 10Gi'`,fieldPath=`.size`,reason=FieldValueInvalid
 type VolumeSpec struct {
 	// size of the volume. Unset: 10Gi. It may grow, not shrink.
 	// +optional
@@ -148,7 +148,7 @@ type VolumeSpec struct {
 // PodDisruptionBudgetSpec holds exactly one of its two fields.
 //
 // +kubebuilder:validation:XValidation:rule=`has(self.minAvailable) || has(self.maxUnavailable)`,message=`needs minAvailable or maxUnavailable`,reason=FieldValueRequired
-// +kubebuilder:validation:XValidation:rule=`!has(self.minAvailable) || !has(self.maxUnavailable)`,message=`minAvailable and maxUnavailable exclude each other: remove one of them`,messageExpression=`'minAvailable "' + string(self.minAvailable) + '" and maxUnavailable "' + string(self.maxUnavailable) + '" exclude each other: remove one of them'`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.minAvailable) || !has(self.maxUnavailable)`,message=`minAvailable and maxUnavailable are mutually exclusive: remove one of them`,messageExpression=`'minAvailable "' + string(self.minAvailable) + '" and maxUnavailable "' + string(self.maxUnavailable) + '" are mutually exclusive: remove one of them'`,reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule=`!has(self.minAvailable) || (type(self.minAvailable) == int ? self.minAvailable >= 0 : self.minAvailable.matches('^([0-9]{1,2}|100)%$'))`,message=`write a number of pods or a percentage, 1 or "50%"`,messageExpression=`'"' + string(self.minAvailable) + '" is neither a number of pods nor a percentage: write 1 or "50%"'`,fieldPath=`.minAvailable`,reason=FieldValueInvalid
 // +kubebuilder:validation:XValidation:rule=`!has(self.maxUnavailable) || (type(self.maxUnavailable) == int ? self.maxUnavailable >= 0 : self.maxUnavailable.matches('^([0-9]{1,2}|100)%$'))`,message=`write a number of pods or a percentage, 1 or "50%"`,messageExpression=`'"' + string(self.maxUnavailable) + '" is neither a number of pods nor a percentage: write 1 or "50%"'`,fieldPath=`.maxUnavailable`,reason=FieldValueInvalid
 type PodDisruptionBudgetSpec struct {
@@ -171,7 +171,7 @@ type WorkloadOverrides struct {
 	// serviceAccountName of the pods, made by the user. Unset: <name>-sa, made
 	// by the operator.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ServiceAccount: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ServiceAccount: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 

@@ -23,7 +23,7 @@ type Pod struct {
 	ServiceAccount string
 }
 
-// Pod checks the rendered pod, whichever fields of the stack it comes from.
+// Pod checks the rendered pod, regardless of the fields of the stack that it comes from.
 func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	if r == nil {
 		return nil, nil
@@ -40,11 +40,11 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	errs := r.containers(&spec.Spec, pod.Images, overrides.Child("podTemplate", "spec"))
 	if account := spec.Spec.ServiceAccountName; r.ServiceAccounts != nil && account != pod.ServiceAccount && !matches(r.ServiceAccounts, account) {
 		errs = append(errs, field.Invalid(overrides.Child("serviceAccountName"), account,
-			fmt.Sprintf("the ServiceAccount %q is not allowed in this namespace: take one of %s, or none; or %s", account, listed(r.ServiceAccounts), remedy)))
+			fmt.Sprintf("the ServiceAccount %q is not allowed in this namespace: use one of %s, or remove the field; or %s", account, listed(r.ServiceAccounts), remedy)))
 	}
 	if detail := r.podSecurity(spec); detail != "" {
 		errs = append(errs, field.Forbidden(overrides,
-			fmt.Sprintf("the pods of this namespace must meet the Pod Security Standard %q: %s; remove what causes it, or %s", r.PodSecurity, detail, remedy)))
+			fmt.Sprintf("the pods of this namespace must meet the Pod Security Standard %q: %s; remove the cause, or %s", r.PodSecurity, detail, remedy)))
 	}
 	return errs, nil
 }

@@ -20,7 +20,7 @@ func (r *Rule) Image(image string, path *field.Path) field.ErrorList {
 	if r == nil || r.Images == nil || comesFrom(image, r.Images) {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("the image %q is not from %s, the only places that the images of this namespace may come from: %s",
+	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("the image %q is not from %s, the only sources allowed in this namespace: %s",
 		image, listed(r.Images), remedy))}
 }
 
@@ -72,7 +72,7 @@ func (r *Rule) expose(expose *v1alpha2.ExposeSpec) field.ErrorList {
 	path := field.NewPath("spec", "networking", "expose")
 	outside := func(path *field.Path, value, what string, allowed []string) {
 		errs = append(errs, field.Invalid(path, value,
-			fmt.Sprintf("%q is not allowed in this namespace: take %s %s, or %s", value, what, listed(allowed), remedy)))
+			fmt.Sprintf("%q is not allowed in this namespace: use %s %s, or %s", value, what, listed(allowed), remedy)))
 	}
 	if host := expose.Hostname; host != "" && r.Domains != nil && !inDomain(host, r.Domains) {
 		outside(path.Child("hostname"), host, "a host name in", r.Domains)

@@ -33,7 +33,7 @@ func (p Problem) String() string {
 }
 
 // none is the problem of a text without any certificate.
-var none = Problem{Detail: "holds no certificate in PEM form"}
+var none = Problem{Detail: "contains no certificate in PEM form"}
 
 // Keys reads several texts, in order. One of them may be empty, because platforms leave unused keys empty, but not all
 // of them.
@@ -70,7 +70,7 @@ func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, le
 }
 
 // Read returns the certificates in a text of PEM blocks, in DER form and in order, and a problem for every block that
-// is not a certificate. Text between the blocks is ignored, and an empty text is no problem.
+// is not a certificate. Text between the blocks is ignored, and an empty text causes no problem.
 func Read(text []byte) (certificates [][]byte, problems []Problem) {
 	for at := 0; ; {
 		next := bytes.Index(text[at:], []byte(begin))
@@ -105,13 +105,13 @@ func readBlock(text []byte) ([]byte, *Problem) {
 	case block == nil:
 		return nil, &Problem{Detail: "is not a complete PEM block", Foreign: true}
 	case strings.HasSuffix(block.Type, "PRIVATE KEY"):
-		return nil, &Problem{Detail: "is a private key, which everybody who may read the ConfigMap has now: " +
-			"take it out, and issue another", Foreign: true}
+		return nil, &Problem{Detail: "is a private key, which everyone who can read the ConfigMap now has: " +
+			"remove it, and issue a new key", Foreign: true}
 	case block.Type != certificateType:
 		return nil, &Problem{Detail: fmt.Sprintf("is a %q, not a certificate", block.Type), Foreign: true}
 	}
 	if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-		return nil, &Problem{Detail: "is not a certificate that can be read: " + strings.TrimPrefix(err.Error(), "x509: ")}
+		return nil, &Problem{Detail: "is not a valid certificate: " + strings.TrimPrefix(err.Error(), "x509: ")}
 	}
 	return block.Bytes, nil
 }

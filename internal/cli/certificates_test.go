@@ -29,7 +29,7 @@ func TestRenderBackendTLSPolicy(t *testing.T) {
 		made         bool
 	}{
 		"no Secret":             {told: note},
-		"an authority, no name": {secret: secret(authority), told: `the certificate in Secret "cert" is for none of the names of the server`},
+		"an authority, no name": {secret: secret(authority), told: `the certificate in Secret "cert" is not valid for any name of the server`},
 		"nobody's":              {secret: secret(nil), told: `add key "ca.crt" of Secret "cert"`},
 		"both":                  {secret: secret(authority, "demo-service.default.svc"), made: true},
 	} {

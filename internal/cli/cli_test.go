@@ -150,7 +150,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"key that a type inherits and does not read": {
 			stack(`{distribution: {name: starter}, providers: {inference: {provider: oci, apiKey: {secretKeyRef: {name: a, key: b}}, settings: {oci_compartment_id: a}}}}`),
-			`spec.providers.inference.apiKey: remote::oci takes no API key in release 0.7; its keys are allowed_models, `,
+			`spec.providers.inference.apiKey: remote::oci does not accept an API key in release 0.7; its keys are allowed_models, `,
 		},
 		"base in no file": {
 			stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`),

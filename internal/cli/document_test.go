@@ -147,16 +147,16 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	  secretEnv: {A: {name: a, key: b}, 1B: {secretKeyRef: {name: a, key: b}}}, zzz: 1, disabled: [nothing]}`), "validate", "-f", "-")
 	want := strings.Join([]string{
 		`error: -: demo: spec.networking.port: must be a whole number, got "8321"; write it without quotes`,
-		`error: -: demo: spec.secretEnv[A]: key and name go one level deeper: write {secretKeyRef: {name: …, key: …}}`,
+		`error: -: demo: spec.secretEnv[A]: key and name belong one level deeper: write {secretKeyRef: {name: …, key: …}}`,
 		`error: -: demo: spec.workload.replicas: must be a whole number, got "two"`,
 		`error: -: demo: spec.workload.storage.size: "10GB" is not a quantity: write one like 10Gi, 500m or 2`,
 		`error: -: demo: spec.zzz: unknown field: remove it`,
-		`error: -: demo: spec.secretEnv[1B]: "1B" is not a name the server reads: upper-case letters, digits and '_', a letter first`,
+		`error: -: demo: spec.secretEnv[1B]: "1B" is not a name that the server reads: use upper-case letters, digits and '_', and begin with a letter`,
 	}, "\n")
 	if !strings.HasPrefix(got.err, want) || got.code != 1 {
 		t.Errorf("exit code %d, told:\n%s", got.code, got.err)
 	}
-	contains(t, got.err, `spec.disabled[0]: "nothing" is no API of any server release`)
+	contains(t, got.err, `spec.disabled[0]: "nothing" is not an API of any server release`)
 	if n := strings.Count(got.err, "error:"); n != 7 {
 		t.Errorf("%d errors, want 7:\n%s", n, got.err)
 	}
@@ -185,7 +185,7 @@ func TestSecretsAmongTheFiles(t *testing.T) {
 		"no key":     {`{name: s}, stringData: {tokn: canary, other: canary}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no key "token"; it only has other, tokn`},
 		"no keys":    {`{name: s}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no keys; add the key "token"`},
 		"empty":      {`{name: s}, data: {token: ""}`, `spec.providers.inference.apiKey.secretKeyRef: key "token" of Secret "s" is empty; set a value`},
-		"a number":   {`{name: s}, stringData: {token: "98765"}`, `key "token" of Secret "s" looks like a number, and the server would take it for one and refuse it; use another value`},
+		"a number":   {`{name: s}, stringData: {token: "98765"}`, `key "token" of Secret "s" looks like a number, and the server would convert it to one and reject it; use another value`},
 		"unquoted":   {`{name: s}, stringData: {token: 98765}`, "error: -: is not a valid Secret: its data must be strings; quote numbers and booleans"},
 		"connection": {`{name: pg}, stringData: {url: "mysql://canary"}`, `spec.storage.sql.connectionString.secretKeyRef: key "url" of Secret "pg": the value is not a PostgreSQL connection string`},
 	} {

@@ -359,7 +359,7 @@ func TestImageLabelReadOnly(t *testing.T) {
 	}{
 		"no uploads":   {http.MethodPost, "/blobs/", http.StatusMethodNotAllowed, "write blob sha256:"},
 		"no rights":    {http.MethodPost, "/blobs/", http.StatusForbidden, "run docker login as a user with the required permissions"},
-		"no manifests": {http.MethodPut, "/manifests/", http.StatusMethodNotAllowed, `:0.7.3": the registry answers with status 405 Method Not Allowed and code UNSUPPORTED`},
+		"no manifests": {http.MethodPut, "/manifests/", http.StatusMethodNotAllowed, `:0.7.3": the registry responds with status 405 Method Not Allowed and code UNSUPPORTED`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server.instead(func(http.ResponseWriter, *http.Request) bool { return false })

@@ -50,7 +50,7 @@ func TestValidateOlder(t *testing.T) {
 				"error: -: demo: spec.server.distribution: required",
 				"spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the API server drops it",
 				"spec.providers: unknown field, did you mean spec.server.providers?; the API server drops it",
-				"spec.apis: unknown field; known are network, replicas, server; the API server drops it",
+				"spec.apis: unknown field; known fields: network, replicas, server; the API server drops it",
 			},
 		},
 		"number for a string": {
@@ -63,7 +63,7 @@ func TestValidateOlder(t *testing.T) {
 		"what was never checked": {
 			older(`{network: {allowedFrom: {namespaces: [nsA]}}, server: {distribution: {name: starter}, storage: {mountPath: data}}}`), 0,
 			[]string{
-				`warning: -: demo: spec.network.allowedFrom.namespaces[0]: "nsA" cannot be the name of a namespace`,
+				`warning: -: demo: spec.network.allowedFrom.namespaces[0]: "nsA" is not a valid namespace name`,
 				`warning: -: demo: spec.server.storage.mountPath: "data" is not an absolute path`,
 			},
 		},
@@ -83,8 +83,8 @@ func TestValidateOlder(t *testing.T) {
 		"a userConfig that is switched off": {older(`{server: {distribution: {name: starter}, userConfig: {configMapName: ""}}}`), 0, nil},
 		"an autoscaler below the replicas": {
 			older(`{replicas: 4, server: {distribution: {name: starter}, autoscaling: {maxReplicas: 2}}}`), 0,
-			[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: 2 is less than spec.replicas, 4, below which the autoscaler of a stack of v1alpha1 does not go: " +
-				"it counts as 4; raise it or lower replicas"},
+			[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: 2 is less than spec.replicas, 4, below which the autoscaler of a v1alpha1 stack does not scale, " +
+				"so 4 is used; raise it or lower replicas"},
 		},
 		"a key that a ConfigMap lacks": {
 			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`) +
@@ -110,7 +110,7 @@ func TestValidateOlder(t *testing.T) {
 		"ConfigMap of another namespace, and of the stack's own": {
 			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
 				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n", 0,
-			[]string{`warning: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" of namespace "shared" is not there, is out of the operator's reach, ` +
+			[]string{`warning: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" of namespace "shared" does not exist, the operator has no access to it, ` +
 				`or its annotation llamastack.io/allow-namespaces does not name "default": the ConfigMap of that name in namespace "default" is used`},
 		},
 		"ConfigMap in no file": {

@@ -148,9 +148,9 @@ func TestPublicModels(t *testing.T) {
   resources: {models: [llama, {name: fast, providerModelId: meta/llama-70b}]}}`
 	for _, verb := range []string{"render", "validate"} {
 		contains(t, run(t, stack(spec), verb, "-f", "-").err,
-			`note: -: demo: spec.resources.models[0]: clients call this model "vllm/llama"`,
-			`note: -: demo: spec.resources.models[1]: clients call this model "vllm/meta/llama-70b"`,
-			`spec.resources.models[1].name: the server release 0.7 drops this name because of providerModelId`)
+			`note: -: demo: spec.resources.models[0]: the name of this model for clients is "vllm/llama"`,
+			`note: -: demo: spec.resources.models[1]: the name of this model for clients is "vllm/meta/llama-70b"`,
+			`spec.resources.models[1].name: the server release 0.7 ignores this name because providerModelId is set`)
 	}
 	got := run(t, stack(spec), "upgrade-check", "-f", "-", "--to", "1.0")
 	if words := fields(t, got.out, "spec.resources.models[1]"); !slices.Equal(words, []string{"spec.resources.models[1]", "for", "clients", "vllm/meta/llama-70b", "vllm/fast"}) {
@@ -170,7 +170,7 @@ func TestExternalProviders(t *testing.T) {
 			t.Errorf("%s: exit code %d", verb, got.code)
 		}
 		contains(t, got.err, "note: -: demo: spec."+note,
-			`warning: -: demo: spec.externalProviders.inference[0].providerId: the external provider "openai" takes the place of the configuration's own, remote::openai`)
+			`warning: -: demo: spec.externalProviders.inference[0].providerId: the external provider "openai" replaces the configuration's own provider of type remote::openai`)
 	}
 	older := strings.Replace(stack("{server: {distribution: {name: starter}, "+external+"}}"), "v1alpha2", "v1alpha1", 1)
 	contains(t, run(t, older, "validate", "-f", "-").err, "note: -: demo: spec.server."+note)

@@ -33,7 +33,7 @@ func TestBadCertificateOfARunningStack(t *testing.T) {
 		name, message string
 		bad           *corev1.Secret
 	}{
-		{"another type", `has the type "Opaque", and a certificate has the type kubernetes.io/tls`, opaque},
+		{"another type", `has the type "Opaque", but a certificate must have the type kubernetes.io/tls`, opaque},
 		{"another's key", "has a certificate and a key that do not belong together", brokenPair(t, "cert")},
 		{"expired", "has a certificate that expired on " + ended.UTC().Format(time.DateOnly), tlsSecretUntil(t, "cert", ended)},
 	} {
@@ -88,7 +88,7 @@ func TestHostnameThatIsNone(t *testing.T) {
 	for _, tc := range []struct{ hostname, message string }{
 		{"https://llama.example.com", `"https://llama.example.com" is not a host name: write one like llama.example.com, without scheme, port and path`},
 		{"llama_stack.example.com", `"llama_stack.example.com" is not a host name: write one like llama.example.com, without scheme, port and path`},
-		{"192.0.2.1", `"192.0.2.1" is an address: write a host name like llama.example.com`},
+		{"192.0.2.1", `"192.0.2.1" is an IP address: write a host name like llama.example.com`},
 	} {
 		b.respec(t, "my", fmt.Sprintf(spec, tc.hostname))
 		b.condition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonInvalidSpec)

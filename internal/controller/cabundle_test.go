@@ -78,7 +78,7 @@ func TestCABundle(t *testing.T) {
 	b.rewrite(t, "company-ca", "ca-bundle.crt", string(one)+string(key))
 	condition := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonConfigMapValueUnusable)
 	want := fmt.Sprintf("Key \"ca-bundle.crt\" of ConfigMap \"company-ca\" in namespace %q cannot be used: line %d: is a private key, "+
-		"which everybody who may read the ConfigMap has now: take it out, and issue another. "+
+		"which everyone who can read the ConfigMap now has: remove it, and issue a new key. "+
 		"Referenced by: spec.networking.tls.caBundle.configMapName", b.namespace, bytes.Count(one, []byte("\n"))+1)
 	if condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)

@@ -264,5 +264,5 @@ providers: {inference: {id: mine, provider: vllm, endpoint: "http://vllm:8000"}}
 externalProviders: {inference: [{providerId: mine, image: "example.com/mine:1"}]}
 `))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	b.eventOf(t, v1alpha2.EventExternalProviderOverride, `the external provider "mine" takes the place of spec.providers.inference`)
+	b.eventOf(t, v1alpha2.EventExternalProviderOverride, `the external provider "mine" replaces spec.providers.inference`)
 }

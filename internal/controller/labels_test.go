@@ -299,7 +299,7 @@ func TestUnreadableImages(t *testing.T) {
 		{"old", old, v1alpha2.ReasonUnsupportedConfigVersion, "Unsupported config.yaml version 3. Supported versions: 1, 2"},
 		{"versioned", versioned, v1alpha2.ReasonUnsupportedConfigVersion, "Unsupported config.yaml version 4. Supported versions: 1, 2"},
 		{"none", r.host + "/team/none:1", v1alpha2.ReasonBaseConfigUnavailable, "NAME_UNKNOWN"},
-		{"elsewhere", "elsewhere.example.com/a/b:1", v1alpha2.ReasonBaseConfigUnavailable, "is none of registries.allow"},
+		{"elsewhere", "elsewhere.example.com/a/b:1", v1alpha2.ReasonBaseConfigUnavailable, "is not in registries.allow"},
 	} {
 		b.create(t, b.stack(t, tc.name, fmt.Sprintf(`{distribution: {image: %q}, disabled: [safety]}`, tc.image)))
 		eventually(t, func() error {

@@ -31,7 +31,7 @@ func TestSpecBecomesTooLarge(t *testing.T) {
 		stack.Spec.Settings = &apiextensionsv1.JSON{Raw: text}
 	})
 	got := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonInvalidSpec)
-	if want := "bytes of JSON are more than the 262144 that a spec may have: put what is long into a ConfigMap"; !strings.Contains(got.Message, want) {
+	if want := "bytes of JSON exceed the limit of 262144 for a spec: move long parts to a ConfigMap"; !strings.Contains(got.Message, want) {
 		t.Errorf("message %q, want %q in it", got.Message, want)
 	}
 	after := &appsv1.Deployment{}

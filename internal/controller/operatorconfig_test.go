@@ -193,7 +193,7 @@ func TestOwnDistributionName(t *testing.T) {
 	b.create(t, configMap("base", "config.yaml", string(starter.Base)))
 	b.create(t, b.stack(t, "my", `{distribution: {name: rh-dev}, baseConfig: {configMapName: base}, resources: {models: [llama]}}`))
 	refused := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonUnknownDistribution)
-	want := `spec.distribution.name: unknown distribution "rh-dev"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or give an image`
+	want := `spec.distribution.name: unknown distribution "rh-dev"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or set an image`
 	if diff := cmp.Diff(want, refused.Message); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
 	}

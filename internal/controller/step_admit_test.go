@@ -23,16 +23,16 @@ func TestAdmit(t *testing.T) {
 		"valid": {spec: `{distribution: {name: starter}}`, want: "True SpecValid: The spec is valid"},
 		"invalid": {
 			spec:    `{distribution: {name: starter, image: "example.com/mine:1"}}`,
-			failure: invalidSpec(`spec.distribution: name "starter" and image "example.com/mine:1" exclude each other: remove one of them`),
+			failure: invalidSpec(`spec.distribution: name "starter" and image "example.com/mine:1" are mutually exclusive: remove one of them`),
 		},
 		"two fields are invalid": {
 			spec: `{distribution: {name: starter, image: "example.com/mine:1"}, workload: {replicas: 2, workers: 0}}`,
-			failure: invalidSpec(`spec.distribution: name "starter" and image "example.com/mine:1" exclude each other: remove one of them` +
-				"\nspec.workload.workers: 0 is not a number of server processes; take 1 or more"),
+			failure: invalidSpec(`spec.distribution: name "starter" and image "example.com/mine:1" are mutually exclusive: remove one of them` +
+				"\nspec.workload.workers: 0 is not a valid number of server processes; use 1 or more"),
 		},
 		"invalid annotation": {
 			spec: `{distribution: {name: starter}}`, annotations: map[string]string{names.AnnotationPaused: "yes"},
-			failure: invalidSpec(`metadata.annotations[llamastack.io/paused]: "yes" must be "true" or "false"; remove the annotation to let the stack go on`),
+			failure: invalidSpec(`metadata.annotations[llamastack.io/paused]: "yes" must be "true" or "false"; remove the annotation to resume the stack`),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

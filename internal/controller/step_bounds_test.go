@@ -35,7 +35,7 @@ func TestBoundsOfAStack(t *testing.T) {
 		"rules of others":        {"[{namespaces: [theirs], stacks: 0}]", plain, nil, ""},
 		"the rules are unread":   {"[{stacks: many}]", plain, nil, `The key "bounds" of the operator's ConfigMap cannot be read, so nobody knows what this stack may use: an administrator has to correct it`},
 		"forbidden field":        {"[{podTemplate: false}]", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`, nil, "spec.workload.overrides.podTemplate: is not allowed in this namespace: remove it, or " + ask + " if you need it"},
-		"forbidden image":        {"[{images: [quay.io/team]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, `spec.distribution.image: the image "example.com/mine:1" is not from quay.io/team, the only places that the images of this namespace may come from: ` + ask + " if you need it"},
+		"forbidden image":        {"[{images: [quay.io/team]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, `spec.distribution.image: the image "example.com/mine:1" is not from quay.io/team, the only sources allowed in this namespace: ` + ask + " if you need it"},
 		"allowed image":          {"[{images: [example.com]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, ""},
 		"the first of one":       {"[{stacks: 1}]", plain, nil, ""},
 		"one of none":            {"[{stacks: 0}]", plain, nil, `Namespace "team" may have 0 stacks, and older ones take that place: delete one of them, or ` + ask},

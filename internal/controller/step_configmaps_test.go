@@ -54,13 +54,13 @@ func TestReadConfigMaps(t *testing.T) {
 		},
 		"garbage in a bundle": {
 			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": "garbage"}, reason: v1alpha2.ReasonConfigMapValueUnusable,
-			message: `Key "ca-bundle.crt" of ConfigMap "ca" in namespace "team" cannot be used: holds no certificate in PEM form. Referenced by: spec.networking.tls.caBundle.configMapName`,
+			message: `Key "ca-bundle.crt" of ConfigMap "ca" in namespace "team" cannot be used: contains no certificate in PEM form. Referenced by: spec.networking.tls.caBundle.configMapName`,
 		},
 		"private key in a bundle": {
 			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": string(certificate) + string(key)},
 			certificates: trusted, reason: v1alpha2.ReasonConfigMapValueUnusable,
 			message: fmt.Sprintf(`Key "ca-bundle.crt" of ConfigMap "ca" in namespace "team" cannot be used: line %d: is a private key, `+
-				"which everybody who may read the ConfigMap has now: take it out, and issue another. "+
+				"which everyone who can read the ConfigMap now has: remove it, and issue a new key. "+
 				"Referenced by: spec.networking.tls.caBundle.configMapName", bytes.Count(certificate, []byte("\n"))+1),
 		},
 		"the platform's": {
@@ -113,7 +113,7 @@ func TestConfigMapOfAnotherNamespaceInTheOwn(t *testing.T) {
 	})
 	refused := &status.Failure{
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapNotFound, Retry: status.OnReferenceChange,
-		Message: `ConfigMap "mine" of namespace "shared" is not there, or its annotation llamastack.io/allow-namespaces does not name "team". ` +
+		Message: `ConfigMap "mine" of namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not name "team". ` +
 			`Referenced by: spec.overrideConfig.configMapName`,
 	}
 	_, err := f.until(t, own, "configmaps")

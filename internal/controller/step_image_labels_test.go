@@ -193,7 +193,7 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 	}{
 		"a label":          {&registry.LabelError{Label: registry.LabelBase64, Err: errors.New("is not base64")}, false, lasting},
 		"the admin":        {&registry.RefusedError{Repository: "example.com/mine"}, false, lasting},
-		"the network":      {errors.New("no answer in time"), true, "It is tried again"},
+		"the network":      {errors.New("no response in time"), true, "It is tried again"},
 		"whatever it says": {errors.New(strings.Repeat("x", 10_000)), true, "It is tried again"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -63,11 +63,11 @@ func TestPlanOfAStack(t *testing.T) {
 			spec: based + "{}, externalProviders: {inference: [{providerId: vllm, image: b}]}}", fresh: true,
 			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 0 models",
 			events: []string{"Warning " + v1alpha2.EventExternalProviderOverride + `: spec.externalProviders.inference[0].providerId: ` +
-				`the external provider "vllm" takes the place of the configuration's own, remote::vllm; give it another id to have both`},
+				`the external provider "vllm" replaces the configuration's own provider of type remote::vllm; give it another id to keep both`},
 		},
 		"warnings": {spec: warned, fresh: true, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources", events: []string{
-			"Warning " + v1alpha2.EventProviderIgnored + ": spec.resources.shields[0]: the API safety is disabled by spec.disabled[0], so this is left out",
-			"Warning " + v1alpha2.EventConfigWarning + `: spec.providers.inference.settings.max_tokns: unknown key, the server ignores it; did you mean "max_tokens"?`,
+			"Warning " + v1alpha2.EventProviderIgnored + ": spec.resources.shields[0]: the API safety is disabled by spec.disabled[0], so this entry is ignored",
+			"Warning " + v1alpha2.EventConfigWarning + `: spec.providers.inference.settings.max_tokns: unknown key; the server ignores it; did you mean "max_tokens"?`,
 		}},
 		"told warnings": {spec: warned, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources"},
 		"resource without its provider": {
@@ -83,7 +83,7 @@ func TestPlanOfAStack(t *testing.T) {
 			failure: &status.Failure{
 				Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonForbiddenByBounds,
 				Message: `spec.workload.overrides: the pods of this namespace must meet the Pod Security Standard "baseline": host namespaces (hostNetwork=true); ` +
-					`remove what causes it, or ask an administrator to change the key "bounds" of the operator's ConfigMap if you need it`,
+					`remove the cause, or ask an administrator to change the key "bounds" of the operator's ConfigMap if you need it`,
 			},
 		},
 		"connection parts of nonsense": {

@@ -110,12 +110,12 @@ func TestReadSecrets(t *testing.T) {
 		},
 		"a number for a text": {
 			spec: withSecret, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would take it for one and refuse it; ` +
+			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would convert it to one and reject it; ` +
 				`use another value. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
 		},
 		"a number for a setting that takes text": {
 			spec: withSetting, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would take it for one and refuse it; ` +
+			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would convert it to one and reject it; ` +
 				`use another value. Referenced by: spec.secretEnv[OIDC].secretKeyRef`,
 		},
 		"certificate": {

@@ -40,7 +40,7 @@ type Resolved struct {
 	// Release is the data for the server's configuration. It is never nil.
 	Release *release.Release
 	// Exact reports whether Release is the data of Version itself. Otherwise it is the data of the nearest known
-	// release, or, when DetectedBy is Unknown, of the default line, and the user must be told.
+	// release, or, when DetectedBy is Unknown, of the default line, and the user must be warned.
 	Exact bool
 	// DetectedBy is the way in which the release was detected.
 	DetectedBy DetectedBy
@@ -59,11 +59,11 @@ type Resolved struct {
 func Resolve(name, image, version string, overrides Overrides) (Resolved, error) {
 	switch {
 	case name != "" && image != "":
-		return Resolved{}, errors.New("distribution has both a name and an image; give one")
+		return Resolved{}, errors.New("distribution has both a name and an image; remove one of them")
 	case image != "":
 		return bareImage(image, version)
 	case name == "":
-		return Resolved{}, errors.New("distribution has neither a name nor an image; give one")
+		return Resolved{}, errors.New("distribution has neither a name nor an image; set one of them")
 	}
 	if override, ok := overrides.Image(name, version); ok {
 		return overridden(name, version, override)
@@ -115,7 +115,7 @@ func overridden(name, version, image string) (Resolved, error) {
 		if r.Version == "" {
 			r = own
 		}
-		r.Base = own.Base // the tag names a release that is not offered: Unknown is unchanged, and the user is told
+		r.Base = own.Base // the tag names a release that is not offered: Unknown is unchanged, and the user is warned
 	}
 	r.Name, r.Image, r.Entrypoint = name, image, nil // another image may have another entrypoint
 	if r.Base == nil && r.DetectedBy != Unknown {

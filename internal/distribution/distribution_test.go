@@ -135,11 +135,11 @@ func TestResolveErrors(t *testing.T) {
 		overrides                  distribution.Overrides
 	}{
 		"unknown name": {
-			name: "startr", want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or give an image`,
+			name: "startr", want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or set an image`,
 		},
 		"unknown name beside overrides": {
 			name: "startr", overrides: distribution.Overrides{"rh-dev": "a:1", "rh-dev@2": "a:2"},
-			want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, rh-dev, starter; or give an image`,
+			want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, rh-dev, starter; or set an image`,
 		},
 		"unknown version": {
 			name: "starter", version: "0.9",
@@ -158,8 +158,8 @@ func TestResolveErrors(t *testing.T) {
 		"an image of an unknown version": {
 			image: "a:1", version: "0.1", want: `distribution version: unknown server release "0.1"; known release lines: ` + lines,
 		},
-		"both":    {name: "starter", image: "a:1", want: "distribution has both a name and an image; give one"},
-		"neither": {want: "distribution has neither a name nor an image; give one"},
+		"both":    {name: "starter", image: "a:1", want: "distribution has both a name and an image; remove one of them"},
+		"neither": {want: "distribution has neither a name nor an image; set one of them"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

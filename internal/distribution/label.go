@@ -22,7 +22,7 @@ func (r Resolved) WithLabel(version string, own bool) (Resolved, error) {
 	case err == nil:
 		labelled.Release, labelled.Version, labelled.Exact, labelled.DetectedBy = match.Release, match.Asked, match.Exact, ByLabel
 	case own:
-		// The base is unchanged, because it is no worse than that of any other release.
+		// The base is unchanged, because the base of no other release fits better.
 		labelled.Release, labelled.Exact, labelled.DetectedBy = release.Default(), false, Unknown
 		labelled.Version = strings.TrimPrefix(version, "v")
 		return labelled, nil

@@ -6,13 +6,13 @@
 //	${env.NAME:=text}   the value of the variable, or the text when the variable is unset or empty
 //	${env.NAME:+text}   the text when the variable is set, or nothing when it is unset or empty
 //
-// A name contains only upper-case letters, digits and underscores. A text ends at the first closing brace, so a reference
-// cannot contain another one. The pattern is the same in every release generation, from 0.2 to 1.5:
+// A name contains only upper-case letters, digits and underscores. A text ends at the first closing brace, so a
+// reference cannot contain another one. The pattern is the same in every release generation, from 0.2 to 1.5:
 //
 //	\${env\.([A-Z0-9_]+)(?::([=+])([^}]*))?}
 //
-// The generations differ in the steps after a replacement, which are outside the scope of this package: an empty text
-// becomes null, a text that reads as a boolean or a number becomes one, and from 1.2 on the workers replace references
+// The generations differ in the steps after a replacement, which are outside the scope of this package. An empty text
+// becomes null, and a text that reads as a boolean or a number becomes one. From 1.2 on, the workers replace references
 // a second time in the result of the command line (server fact 5, server fact 6).
 //
 // The server silently leaves text that does not match the pattern unchanged (server fact 4). A wider grammar also finds

@@ -53,14 +53,14 @@ func TestErrors(t *testing.T) {
 			`spec.providers.inference.apikey: unknown field, did you mean "apiKey"?`,
 		}},
 		"a configuration key in the wrong place": {inference + indent(2, "provider: vllm\ntls_verify: false"), []string{
-			"spec.providers.inference.tls_verify: unknown field; known are apiKey, endpoint, id, provider, secretRefs, settings; " +
-				"a key of the provider's own configuration goes below settings, or takes {secretKeyRef: {name: <Secret>, key: <key>}}",
+			"spec.providers.inference.tls_verify: unknown field; known fields: apiKey, endpoint, id, provider, secretRefs, settings; " +
+				"put a key of the provider's own configuration under settings, or set it to {secretKeyRef: {name: <Secret>, key: <key>}}",
 		}},
 		"flat reference": {inference + indent(2, "provider: vllm\napiKey: {name: a, key: b}"), []string{
-			"spec.providers.inference.apiKey: name and key go one level deeper: write {secretKeyRef: {name: <Secret>, key: <key>}}",
+			"spec.providers.inference.apiKey: name and key belong one level deeper: write {secretKeyRef: {name: <Secret>, key: <key>}}",
 		}},
 		"flat reference in the short form": {inference + indent(2, "provider: vllm\nhost: {name: a, key: b}"), []string{
-			"spec.providers.inference.host: name and key go one level deeper: write {secretKeyRef: {name: <Secret>, key: <key>}}",
+			"spec.providers.inference.host: name and key belong one level deeper: write {secretKeyRef: {name: <Secret>, key: <key>}}",
 		}},
 		"secret as text": {inference + indent(2, "provider: vllm\napiKey: sk-very-secret"), []string{
 			"spec.providers.inference.apiKey: must be {secretKeyRef: {name: <Secret>, key: <key>}}, got a string",
@@ -70,26 +70,26 @@ func TestErrors(t *testing.T) {
 			`spec.providers.inference.apiKey.secretKeyRef.kye: unknown field, did you mean "key"?`,
 		}},
 		"reference to an impossible name": {inference + indent(2, "provider: vllm\nsecretRefs: {user: {secretKeyRef: {name: My_Secret, key: a/b}}}"), []string{
-			`spec.providers.inference.secretRefs[user].secretKeyRef.name: "My_Secret" cannot be the name of a Secret: ` +
-				`lower-case letters, digits, "-" and ".", with a letter or digit at both ends`,
-			`spec.providers.inference.secretRefs[user].secretKeyRef.key: "a/b" cannot be a key of a Secret: letters, digits, "-", "_" and "."`,
+			`spec.providers.inference.secretRefs[user].secretKeyRef.name: "My_Secret" is not a valid Secret name: ` +
+				`use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit`,
+			`spec.providers.inference.secretRefs[user].secretKeyRef.key: "a/b" is not a valid key of a Secret: use letters, digits, "-", "_" and "."`,
 		}},
 		"reference without secretKeyRef": {inference + indent(2, "provider: vllm\napiKey: {}"), []string{
 			"spec.providers.inference.apiKey.secretKeyRef: required: write {secretKeyRef: {name: <Secret>, key: <key>}}",
 		}},
 		"unquoted word": {inference + indent(2, "provider: vllm\nid: y\nendpoint: true"), []string{
-			"spec.providers.inference.id: must be a string, got true; quote it if a word such as yes, no, on or off is meant",
-			"spec.providers.inference.endpoint: must be a string, got true; quote it if a word such as yes, no, on or off is meant",
+			"spec.providers.inference.id: must be a string, got true; quote it if you mean a word such as yes, no, on or off",
+			"spec.providers.inference.endpoint: must be a string, got true; quote it if you mean a word such as yes, no, on or off",
 		}},
 		"number for a string": {inference + indent(2, "provider: vllm\nid: 17"), []string{
 			"spec.providers.inference.id: must be a string, got a number; quote it",
 		}},
 		"null": {inference + indent(2, "provider: vllm\nendpoint: null"), []string{
-			"spec.providers.inference.endpoint: must be a string, got null; leave the field out",
+			"spec.providers.inference.endpoint: must be a string, got null; omit the field",
 		}},
 		"empty strings": {inference + indent(2, `provider: ""`+"\n"+`endpoint: ""`), []string{
-			"spec.providers.inference.provider: must not be empty; leave the field out to have the default",
-			"spec.providers.inference.endpoint: must not be empty; leave the field out to have the default",
+			"spec.providers.inference.provider: must not be empty; omit the field to use the default",
+			"spec.providers.inference.endpoint: must not be empty; omit the field to use the default",
 		}},
 		"no provider": {inference + indent(2, "id: a"), []string{
 			"spec.providers.inference.provider: required: the type of the provider, for example vllm or remote::vllm",
@@ -98,53 +98,53 @@ func TestErrors(t *testing.T) {
 			"spec.providers.inference[0]: must be a provider, {provider: <type>, …}, or a list of providers, got a string",
 		}},
 		"empty list": {"providers: {inference: []}", []string{
-			"spec.providers.inference: must not be empty; leave the field out to have the default",
+			"spec.providers.inference: must not be empty; omit the field to use the default",
 		}},
 		"settings that are none": {inference + indent(2, "provider: vllm\nsettings: fast"), []string{
 			"spec.providers.inference.settings: must be an object, got a string",
 		}},
 		"settings without an end": {inference + indent(2, "provider: vllm\nsettings: {a: "+strings.Repeat("[", 40)+strings.Repeat("]", 40)+"}"), []string{
-			"spec.providers.inference.settings: is nested deeper than 32 levels",
+			"spec.providers.inference.settings: is nested more than 32 levels deep",
 		}},
 		"empty secretRefs": {inference + indent(2, "provider: vllm\nsecretRefs: {}"), []string{
-			"spec.providers.inference.secretRefs: must not be empty; leave the field out to have the default",
+			"spec.providers.inference.secretRefs: must not be empty; omit the field to use the default",
 		}},
 		"empty key": {inference + indent(2, `provider: vllm
 secretRefs: {"": {secretKeyRef: {name: a, key: b}}}`), []string{
-			"spec.providers.inference.secretRefs[]: the empty key is no key of a provider's configuration",
+			"spec.providers.inference.secretRefs[]: the key of a provider's configuration must not be empty",
 		}},
 		"FR-034: ids in a list": {inference + indent(2, "- {provider: vllm}\n- {provider: openai, id: a}"), []string{
 			"spec.providers.inference[0].id: required: each provider needs an id when an API has more than one",
 		}},
 		"FR-072: ids over all APIs": {inference + indent(2, "- {provider: vllm, id: a}\n- {provider: vllm, id: a}") + "  safety: {provider: x, id: a}", []string{
-			`spec.providers.inference[1].id: "a" is the id of spec.providers.inference[0] too; provider ids are unique over all APIs, give one of them another id`,
-			`spec.providers.safety.id: "a" is the id of spec.providers.inference[0] too; provider ids are unique over all APIs, give one of them another id`,
+			`spec.providers.inference[1].id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of them another id`,
+			`spec.providers.safety.id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of them another id`,
 		}},
 		"odd id": {inference + indent(2, "provider: vllm\nid: -a"), []string{
-			`spec.providers.inference.id: "-a" cannot be an id: at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends`,
+			`spec.providers.inference.id: "-a" is not a valid id: use at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit`,
 		}},
 		"type that gives no id": {inference + indent(2, "provider: remote::a b"), []string{
-			`spec.providers.inference.provider: "a b" cannot be an id: at most 63 letters, digits, '-', '_' and '.', ` +
-				"with a letter or digit at both ends; give the provider an id",
+			`spec.providers.inference.provider: "a b" is not a valid id: use at most 63 letters, digits, '-', '_' and '.', ` +
+				"and begin and end with a letter or digit; give the provider an id",
 		}},
 		"one key set twice": {inference + indent(2, `provider: vllm
 host: {secretKeyRef: {name: a, key: b}}
 secretRefs: {host: {secretKeyRef: {name: a, key: c}}}
 settings: {host: x}`), []string{
-			`spec.providers.inference.settings.host: "host" is set by spec.providers.inference.secretRefs[host].secretKeyRef too; keep one of them`,
-			`spec.providers.inference.host.secretKeyRef: "host" is set by spec.providers.inference.secretRefs[host].secretKeyRef too; keep one of them`,
-			`spec.providers.inference.settings.host: "host" is set by spec.providers.inference.host.secretKeyRef too; keep one of them`,
+			`spec.providers.inference.settings.host: "host" is also set by spec.providers.inference.secretRefs[host].secretKeyRef; keep one of them`,
+			`spec.providers.inference.host.secretKeyRef: "host" is also set by spec.providers.inference.secretRefs[host].secretKeyRef; keep one of them`,
+			`spec.providers.inference.settings.host: "host" is also set by spec.providers.inference.host.secretKeyRef; keep one of them`,
 		}},
 		"two values, one variable": {inference + indent(2, `- {id: a-b, provider: vllm, apiKey: {secretKeyRef: {name: one, key: k}}}
 - {id: a_b, provider: vllm, apiKey: {secretKeyRef: {name: two, key: k}}}`), []string{
-			"spec.providers.inference[1].apiKey.secretKeyRef: becomes the variable LLSD_A_B_API_KEY, and so does " +
-				"spec.providers.inference[0].apiKey.secretKeyRef, which is another value; give one of the two providers another id",
+			"spec.providers.inference[1].apiKey.secretKeyRef: becomes the variable LLSD_A_B_API_KEY, as does " +
+				"spec.providers.inference[0].apiKey.secretKeyRef with a different value; give one of the two providers another id",
 		}},
 
 		"model without a name": {models + indent(2, `- {provider: vllm}
 - ""
 - 17`), []string{
-			"spec.resources.models[0].name: required: the id the model is registered under",
+			"spec.resources.models[0].name: required: the id under which the model is registered",
 			"spec.resources.models[1]: must not be empty",
 			"spec.resources.models[2]: must be a name, or an object {name: <name>, …}, got a number",
 		}},
@@ -153,43 +153,43 @@ settings: {host: x}`), []string{
 - {name: c, contextLength: "8"}
 - {name: d, context_length: 8}
 - {name: e, metadata: []}`), []string{
-			"spec.resources.models[0].contextLength: 0 is not a whole number above 0; write one",
-			"spec.resources.models[1].contextLength: 1.5 is not a whole number above 0; write one",
-			"spec.resources.models[2].contextLength: must be a whole number above 0, got a string",
+			"spec.resources.models[0].contextLength: 0 is not a whole number greater than 0",
+			"spec.resources.models[1].contextLength: 1.5 is not a whole number greater than 0",
+			"spec.resources.models[2].contextLength: must be a whole number greater than 0, got a string",
 			`spec.resources.models[3].context_length: unknown field, did you mean "contextLength"?`,
 			"spec.resources.models[4].metadata: must be an object, got a list",
 		}},
 		"empty resources": {"resources: {models: [], tools: [], shields: []}", []string{
-			"spec.resources.models: must not be empty; leave the field out to have the default",
-			"spec.resources.tools: must not be empty; leave the field out to have the default",
-			"spec.resources.shields: must not be empty; leave the field out to have the default",
+			"spec.resources.models: must not be empty; omit the field to use the default",
+			"spec.resources.tools: must not be empty; omit the field to use the default",
+			"spec.resources.shields: must not be empty; omit the field to use the default",
 		}},
 		"MCP endpoints": {tools + indent(2, `- {name: a, mcpEndpoint: tickets:8080}
 - {name: b, mcpEndpoint: "http://"}
 - {name: c, mcpEndpoint: "http://me:hidden@host/"}
 - {name: d, mcpEndpoint: "http://a b"}
 - {name: e, mcpEndpoint: "${env.MCP}"}`), []string{
-			`spec.resources.tools[0].mcpEndpoint: "tickets:8080" does not begin with http:// or https://; write it like http://host:8000`,
-			`spec.resources.tools[1].mcpEndpoint: "http://" has no host; write it like http://host:8000`,
-			`spec.resources.tools[2].mcpEndpoint: "http://…@host/" carries a user or password; a URL is no place for one, use a Secret`,
-			`spec.resources.tools[3].mcpEndpoint: "http://a b" is not a URL; write it like http://host:8000`,
+			`spec.resources.tools[0].mcpEndpoint: "tickets:8080" does not begin with http:// or https://; write one like http://host:8000`,
+			`spec.resources.tools[1].mcpEndpoint: "http://" has no host; write one like http://host:8000`,
+			`spec.resources.tools[2].mcpEndpoint: "http://…@host/" contains a user or password, which is not allowed in a URL; use a Secret`,
+			`spec.resources.tools[3].mcpEndpoint: "http://a b" is not a URL; write one like http://host:8000`,
 		}},
 		"shield": {shields + indent(2, "- {name: a, guard: b}"), []string{
-			"spec.resources.shields[0].guard: unknown field; known are model, name, params, provider",
+			"spec.resources.shields[0].guard: unknown field; known fields: model, name, params, provider",
 		}},
 
 		"redis without endpoint":    {kv + indent(2, "type: redis"), []string{"spec.storage.kv.endpoint: required for type redis: host:port of the Redis server"}},
 		"postgres without string":   {kv + indent(2, "type: postgres"), []string{"spec.storage.kv.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
 		"sql without string":        {sql + indent(2, "type: postgres"), []string{"spec.storage.sql.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
-		"unknown type":              {kv + indent(2, "type: mongodb"), []string{`spec.storage.kv.type: "mongodb" is not a type of this store; known are sqlite, redis, postgres`}},
-		"redis is no sql":           {sql + indent(2, "type: redis"), []string{`spec.storage.sql.type: "redis" is not a type of this store; known are sqlite, postgres`}},
-		"sql field of another type": {sql + indent(2, "connectionString: {secretKeyRef: {name: a, key: b}}"), []string{"spec.storage.sql.connectionString: belongs to type postgres, and type is sqlite; set type: postgres or take the field away"}},
+		"unknown type":              {kv + indent(2, "type: mongodb"), []string{`spec.storage.kv.type: "mongodb" is not a type of this store; known types: sqlite, redis, postgres`}},
+		"redis is no sql":           {sql + indent(2, "type: redis"), []string{`spec.storage.sql.type: "redis" is not a type of this store; known types: sqlite, postgres`}},
+		"sql field of another type": {sql + indent(2, "connectionString: {secretKeyRef: {name: a, key: b}}"), []string{"spec.storage.sql.connectionString: belongs to type postgres, but type is sqlite; set type: postgres or remove the field"}},
 		"fields of another type": {kv + indent(2, `endpoint: cache
 password: {secretKeyRef: {name: a, key: b}}
 connectionString: {secretKeyRef: {name: a, key: b}}`), []string{
-			"spec.storage.kv.endpoint: belongs to type redis, and type is sqlite; set type: redis or take the field away",
-			"spec.storage.kv.password: belongs to type redis, and type is sqlite; set type: redis or take the field away",
-			"spec.storage.kv.connectionString: belongs to type postgres, and type is sqlite; set type: postgres or take the field away",
+			"spec.storage.kv.endpoint: belongs to type redis, but type is sqlite; set type: redis or remove the field",
+			"spec.storage.kv.password: belongs to type redis, but type is sqlite; set type: redis or remove the field",
+			"spec.storage.kv.connectionString: belongs to type postgres, but type is sqlite; set type: postgres or remove the field",
 		}},
 		"empty storage reference": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: '', key: ''}}"), []string{
 			"spec.storage.sql.connectionString.secretKeyRef: required: write {secretKeyRef: {name: <Secret>, key: <key>}}",
@@ -202,23 +202,23 @@ connectionString: {secretKeyRef: {name: a, key: b}}`), []string{
 		}},
 
 		"disabled": {`disabled: ["", a/b/c, inference/, /x]`, []string{
-			`spec.disabled[0]: "" is neither an API (postTraining) nor one provider of an API (inference/groq)`,
-			`spec.disabled[1]: "a/b/c" is neither an API (postTraining) nor one provider of an API (inference/groq)`,
-			`spec.disabled[2]: "inference/" is neither an API (postTraining) nor one provider of an API (inference/groq)`,
-			`spec.disabled[3]: "/x" is neither an API (postTraining) nor one provider of an API (inference/groq)`,
+			`spec.disabled[0]: "" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
+			`spec.disabled[1]: "a/b/c" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
+			`spec.disabled[2]: "inference/" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
+			`spec.disabled[3]: "/x" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
 		}},
-		"nothing disabled": {"disabled: []", []string{"spec.disabled: must not be empty; leave the field out to have the default"}},
+		"nothing disabled": {"disabled: []", []string{"spec.disabled: must not be empty; omit the field to use the default"}},
 		"port": {"networking: {port: 80}", []string{
-			"spec.networking.port: 80 is not a port the server accepts; take one between 1024 and 65535",
+			"spec.networking.port: 80 is not a port that the server accepts; use a port between 1024 and 65535",
 		}},
 		"workers": {"workload: {workers: 0}", []string{
-			"spec.workload.workers: 0 is not a number of server processes; take 1 or more",
+			"spec.workload.workers: 0 is not a valid number of server processes; use 1 or more",
 		}},
 		"secretEnv": {`secretEnv:
   lower: {secretKeyRef: {name: a, key: b}}
   LLSD_MINE: {secretKeyRef: {name: a, key: b}}`, []string{
-			`spec.secretEnv[LLSD_MINE]: "LLSD_MINE" begins with LLSD_, which is kept for the operator's own variables: take another name`,
-			`spec.secretEnv[lower]: "lower" is not a name the server reads: upper-case letters, digits and '_', a letter first`,
+			`spec.secretEnv[LLSD_MINE]: "LLSD_MINE" begins with LLSD_, which is reserved for the operator's variables: use another name`,
+			`spec.secretEnv[lower]: "lower" is not a name that the server reads: use upper-case letters, digits and '_', and begin with a letter`,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -250,12 +250,12 @@ func TestRedisEndpoint(t *testing.T) {
 		"redis://cache:6380/":      "cache 6380",
 		"redis://cache:6380/0":     "cache 6380",
 		"[::1]:6380":               "[::1] 6380",
-		"rediss://cache":           `"rediss://cache" asks for TLS, and the server speaks to Redis without; write redis://`,
+		"rediss://cache":           `"rediss://cache" requires TLS, but the server connects to Redis without TLS; write redis://`,
 		"http://cache":             `"http://cache" is not host:port or redis://host:port`,
-		"redis://:hidden@cache":    `"redis://…@cache" carries a user or password; put the password into a Secret and name it in password`,
-		"user:hidden@cache:6379":   `"…@cache:6379" carries a user or password; put the password into a Secret and name it in password`,
-		"redis://cache/3":          `"redis://cache/3" has more than host and port; the server reads nothing else`,
-		"redis://cache?db=3":       `"redis://cache?db=3" has more than host and port; the server reads nothing else`,
+		"redis://:hidden@cache":    `"redis://…@cache" contains a user or password; put the password in a Secret and name the Secret in password`,
+		"user:hidden@cache:6379":   `"…@cache:6379" contains a user or password; put the password in a Secret and name the Secret in password`,
+		"redis://cache/3":          `"redis://cache/3" has more than a host and a port, and the server reads only these`,
+		"redis://cache?db=3":       `"redis://cache?db=3" has more than a host and a port, and the server reads only these`,
 		"cache:0":                  `"cache:0" has a port that is not between 1 and 65535`,
 		"cache:70000":              `"cache:70000" has a port that is not between 1 and 65535`,
 		"cache:six":                `"cache:six" is not host:port or redis://host:port`,
@@ -287,7 +287,7 @@ func TestTooManyProviders(t *testing.T) {
 	list := make([]v1alpha2.Provider, intent.MaxProviders+1)
 	obj.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: v1alpha2.NewProviderList(list...)}
 	_, errs := intent.FromObject(obj)
-	if got, want := intent.Messages(errs), "spec.providers.inference: 65 providers are more than the 64 that an API may have: remove some"; got != want {
+	if got, want := intent.Messages(errs), "spec.providers.inference: 65 providers exceed the limit of 64 for an API: remove some"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }

@@ -34,5 +34,5 @@ func (e *Errors) Required(path *field.Path, format string, args ...any) {
 
 // Empty adds an error for a field that is set but empty.
 func (e *Errors) Empty(path *field.Path) {
-	e.Required(path, "must not be empty; leave the field out to have the default")
+	e.Required(path, "must not be empty; omit the field to use the default")
 }

@@ -47,11 +47,11 @@ func decodeExternalProvider(written *v1alpha2.ExternalProvider, api string, path
 	for _, key := range slices.Sorted(maps.Keys(written.SecretRefs)) {
 		at := path.Child("secretRefs").Key(key)
 		if key == "" {
-			errs.Forbidden(at, "the empty key is no key of a provider's configuration")
+			errs.Forbidden(at, "the key of a provider's configuration must not be empty")
 			continue
 		}
 		if _, both := p.Config[key]; both {
-			errs.Forbidden(path.Child("config").Child(key), "%q is set by %s too; keep one of them", key, at)
+			errs.Forbidden(path.Child("config").Child(key), "%q is also set by %s; keep one of them", key, at)
 		}
 		ref := written.SecretRefs[key]
 		if secret := typedSecret(&ref, at, errs); secret != nil {
@@ -68,7 +68,7 @@ func decodeExternalConfig(written *apiextensionsv1.JSON, path *field.Path, errs 
 	value, _ := decodeJSON(written.Raw)
 	config, _ := value.(map[string]any)
 	if deeper(config, maxDepth) {
-		errs.Forbidden(path, "is nested deeper than %d levels", maxDepth)
+		errs.Forbidden(path, "is nested more than %d levels deep", maxDepth)
 		return nil
 	}
 	return config
@@ -87,7 +87,7 @@ func uniqueExternal(in *Intent, errs *Errors) {
 		p := &in.External[i]
 		if other := first[p.ID]; other != nil && other.API != p.API {
 			errs.Forbidden(p.Path.Child("providerId"),
-				"%q is the id of %s too; provider ids are unique over all APIs, give one of them another id", p.ID, other.Path)
+				"%q is also the id of %s; provider ids must be unique across all APIs: give one of them another id", p.ID, other.Path)
 		}
 	}
 }

@@ -82,31 +82,31 @@ func TestExternalErrors(t *testing.T) {
 	for name, tc := range map[string]struct{ spec, want string }{
 		"one key, two fields": {
 			`externalProviders: {inference: [{providerId: a, image: b, config: {k: 1}, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}]}`,
-			`spec.externalProviders.inference[0].config.k: "k" is set by spec.externalProviders.inference[0].secretRefs[k] too; keep one of them`,
+			`spec.externalProviders.inference[0].config.k: "k" is also set by spec.externalProviders.inference[0].secretRefs[k]; keep one of them`,
 		},
 		"the empty key": {
 			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {"": {secretKeyRef: {name: s, key: t}}}}]}`,
-			`spec.externalProviders.inference[0].secretRefs[]: the empty key is no key of a provider's configuration`,
+			`spec.externalProviders.inference[0].secretRefs[]: the key of a provider's configuration must not be empty`,
 		},
 		"no secret": {
 			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {k: {secretKeyRef: {name: S, key: t}}}}]}`,
-			`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef.name: "S" cannot be the name of a Secret: ` +
-				`lower-case letters, digits, "-" and ".", with a letter or digit at both ends`,
+			`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef.name: "S" is not a valid Secret name: ` +
+				`use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit`,
 		},
 		"the id of a provider of another API": {
 			`{providers: {inference: {provider: vllm}}, externalProviders: {safety: [{providerId: vllm, image: b}]}}`,
-			`spec.externalProviders.safety[0].providerId: "vllm" is the id of spec.providers.inference too; ` +
-				`provider ids are unique over all APIs, give one of them another id`,
+			`spec.externalProviders.safety[0].providerId: "vllm" is also the id of spec.providers.inference; ` +
+				`provider ids must be unique across all APIs: give one of them another id`,
 		},
 		"one variable, two secrets": {
 			`externalProviders: {inference: [{providerId: a.b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}, ` +
 				`{providerId: a-b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: u}}}}]}`,
-			`spec.externalProviders.inference[1].secretRefs[k].secretKeyRef: becomes the variable LLSD_A_B_K, and so does ` +
-				`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef, which is another value; give one of the two providers another id`,
+			`spec.externalProviders.inference[1].secretRefs[k].secretKeyRef: becomes the variable LLSD_A_B_K, as does ` +
+				`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef with a different value; give one of the two providers another id`,
 		},
 		"too deep": {
 			`externalProviders: {inference: [{providerId: a, image: b, config: {a: ` + strings.Repeat("[", 33) + strings.Repeat("]", 33) + `}}]}`,
-			`spec.externalProviders.inference[0].config: is nested deeper than 32 levels`,
+			`spec.externalProviders.inference[0].config: is nested more than 32 levels deep`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

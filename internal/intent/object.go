@@ -59,7 +59,7 @@ func (o *object) atMost(limit int, names ...string) bool {
 			path = path.Child(name)
 		}
 		if len(fields) > limit {
-			o.Forbidden(path, "%d fields are more than the %d that may be given: remove some", len(fields), limit)
+			o.Forbidden(path, "%d fields exceed the limit of %d: remove some", len(fields), limit)
 			within = false
 		}
 	}
@@ -106,7 +106,7 @@ func (o *object) requiredText(name, remedy string) string {
 func (o *object) values(name string) map[string]any {
 	values, _ := typed[map[string]any](o, name, "an object")
 	if deeper(values, maxDepth) {
-		o.Forbidden(o.path.Child(name), "is nested deeper than %d levels", maxDepth)
+		o.Forbidden(o.path.Child(name), "is nested more than %d levels deep", maxDepth)
 		return nil
 	}
 	return values
@@ -136,13 +136,13 @@ func deeper(value any, levels int) bool {
 
 // positive reads an integer greater than 0.
 func (o *object) positive(name string) *int64 {
-	number, ok := typed[json.Number](o, name, "a whole number above 0")
+	number, ok := typed[json.Number](o, name, "a whole number greater than 0")
 	if !ok {
 		return nil
 	}
 	n, err := number.Int64()
 	if err != nil || n <= 0 {
-		o.Invalid(o.path.Child(name), number.String(), "%s is not a whole number above 0; write one", number)
+		o.Invalid(o.path.Child(name), number.String(), "%s is not a whole number greater than 0", number)
 		return nil
 	}
 	return &n
@@ -207,7 +207,7 @@ func (o *object) unknownField(path *field.Path, name string) {
 		o.Forbidden(path, "unknown field, did you mean %q?", near)
 		return
 	}
-	o.Forbidden(path, "unknown field; known are %s", o.known())
+	o.Forbidden(path, "unknown field; known fields: %s", o.known())
 }
 
 // known returns the names of the fields that were read.
@@ -230,9 +230,9 @@ func wrongType(path *field.Path, want string, got any) *field.Error {
 	detail := "must be " + want + ", got " + kindOf(got)
 	switch v := got.(type) {
 	case bool:
-		detail = fmt.Sprintf("must be %s, got %t; quote it if a word such as yes, no, on or off is meant", want, v)
+		detail = fmt.Sprintf("must be %s, got %t; quote it if you mean a word such as yes, no, on or off", want, v)
 	case nil:
-		detail += "; leave the field out"
+		detail += "; omit the field"
 	case json.Number:
 		if want == "a string" {
 			detail += "; quote it"

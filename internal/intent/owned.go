@@ -19,9 +19,9 @@ type owned struct {
 }
 
 const (
-	resourcesInstead = "set spec.resources instead; what that has no field for is registered by a base of your own, spec.baseConfig"
-	baseRemoval      = "take a base without it, spec.baseConfig"
-	nameInstead      = "it is the distribution's name: leave it out"
+	resourcesInstead = "set spec.resources instead; register resources that have no field there in your own base, spec.baseConfig"
+	baseRemoval      = "use a base without it, spec.baseConfig"
+	nameInstead      = "it is the name of the distribution: remove it"
 )
 
 // ownedParts lists the keys of the servers of all releases that have a field. These parts have no field and are not
@@ -29,12 +29,12 @@ const (
 // server the host, auth, quota, cors, tenancy, tls_config, hsts_max_age and the registry's interval; of storage the
 // settings that tune a store.
 var ownedParts = []owned{
-	{"version", "it belongs to the base: leave it out", baseRemoval},
-	{"distro_name", nameInstead, "the server needs its distribution's name"},
-	{"image_name", nameInstead, "the server needs its distribution's name"},
+	{"version", "it belongs to the base: remove it", baseRemoval},
+	{"distro_name", nameInstead, "the server needs the name of its distribution"},
+	{"image_name", nameInstead, "the server needs the name of its distribution"},
 	{"container_image", "set spec.distribution instead", baseRemoval},
-	{"apis", "set spec.providers or spec.disabled instead", "write what is not wanted into spec.disabled"},
-	{"providers", "set spec.providers instead", "write what is not wanted into spec.disabled"},
+	{"apis", "set spec.providers or spec.disabled instead", "list unwanted APIs and providers in spec.disabled"},
+	{"providers", "set spec.providers instead", "list unwanted APIs and providers in spec.disabled"},
 	{"registered_resources", resourcesInstead, baseRemoval},
 	{"models", resourcesInstead, baseRemoval},
 	{"shields", resourcesInstead, baseRemoval},
@@ -49,17 +49,18 @@ var ownedParts = []owned{
 	{"conversations_store", "set spec.storage instead", "spec.storage sets it"},
 	{"storage.backends", "set spec.storage instead", "spec.storage sets it"},
 	// The operator determines the place of the registry, and the pods update its content before each start.
-	{"storage.stores.metadata", "the operator places the registry by what is registered: leave it out", "the server needs its registry"},
+	{"storage.stores.metadata", "the operator chooses the place of the registry by its content: remove it", "the server needs its registry"},
 	{"storage.stores.*.backend", "set spec.storage instead", "spec.storage sets it"},
 	{"server.port", "set spec.networking.port instead", "spec.networking.port sets it"},
 	{"server.workers", "set spec.workload.workers instead", "spec.workload.workers sets it"},
 	{"server.tls_certfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
 	{"server.tls_keyfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
-	{"server.insecure", "it follows from spec.networking.tls: leave it out", "it follows from spec.networking.tls"},
-	// With this setting, the server requires a certificate from every client, and the kubelet has none (server fact 30).
+	{"server.insecure", "spec.networking.tls determines it: remove it", "spec.networking.tls determines it"},
+	// With this setting, the server requires a certificate from every client, and the kubelet has none (server fact
+	// 30).
 	{
-		"server.tls_cafile", "the probes of the pod have no client certificate, so that it would never be ready: " +
-			"ask for one in front of the Service", baseRemoval,
+		"server.tls_cafile", "the probes of the pod have no client certificate, so the pod would never be ready: " +
+			"require client certificates in front of the Service", baseRemoval,
 	},
 }
 
@@ -80,7 +81,7 @@ func ownedSettings(values map[string]any, path *field.Path) field.ErrorList {
 func (o *owned) findIn(value any, path []string, at *field.Path, found map[string]*field.Error) {
 	object, ok := value.(map[string]any)
 	if !ok {
-		err := wrongType(at, "an object, for a part of it belongs to another field", value)
+		err := wrongType(at, "an object, because another field sets a part of it", value)
 		found[at.String()] = err
 		return
 	}
@@ -95,7 +96,9 @@ func (o *owned) findIn(value any, path []string, at *field.Path, found map[strin
 	}
 }
 
-func (o *owned) findAt(object map[string]any, key string, rest []string, at *field.Path, found map[string]*field.Error) {
+func (o *owned) findAt(
+	object map[string]any, key string, rest []string, at *field.Path, found map[string]*field.Error,
+) {
 	at = at.Child(key)
 	if len(rest) == 0 {
 		found[at.String()] = field.Forbidden(at, o.instead)
@@ -113,10 +116,10 @@ func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
 			continue
 		}
 		if len(keys) < len(part) {
-			return field.Forbidden(path, fmt.Sprintf("%q holds %s, which cannot be taken out here: name the parts of it that shall go",
+			return field.Forbidden(path, fmt.Sprintf("%q contains %s, which cannot be removed here: name the parts to remove",
 				text, ownedParts[i].path))
 		}
-		return field.Forbidden(path, fmt.Sprintf("%q cannot be taken out here: %s", text, ownedParts[i].removal))
+		return field.Forbidden(path, fmt.Sprintf("%q cannot be removed here: %s", text, ownedParts[i].removal))
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func decodeProviderList(api string, list []any, path *field.Path, errs *Errors) 
 		errs.Empty(path)
 		return nil
 	case len(list) > MaxProviders:
-		errs.Forbidden(path, "%d providers are more than the %d that an API may have: remove some", len(list), MaxProviders)
+		errs.Forbidden(path, "%d providers exceed the limit of %d for an API: remove some", len(list), MaxProviders)
 		return nil
 	}
 	var providers []Provider
@@ -147,7 +147,7 @@ func (o *object) providerID(id, providerType string) string {
 		return ""
 	}
 	if len(id) > idMaxLength || !idPattern.MatchString(id) {
-		o.InvalidText(path, id, "cannot be an id: at most %d letters, digits, '-', '_' and '.', with a letter or digit at both ends%s",
+		o.InvalidText(path, id, "is not a valid id: use at most %d letters, digits, '-', '_' and '.', and begin and end with a letter or digit%s",
 			idMaxLength, remedy)
 	}
 	return id
@@ -163,7 +163,7 @@ func (o *object) secretKeys() []SecretKey {
 	for _, key := range slices.Sorted(maps.Keys(refs)) {
 		path := o.path.Child("secretRefs").Key(key)
 		if key == "" {
-			o.Forbidden(path, "the empty key is no key of a provider's configuration")
+			o.Forbidden(path, "the key of a provider's configuration must not be empty")
 			continue
 		}
 		if ref := decodeSecret(refs[key], path, o.Errors); ref != nil {
@@ -200,7 +200,7 @@ func (o *object) unknownProviderField(path *field.Path, key string) {
 	case nearest(key, o.asked) != "":
 		o.unknownField(path, key)
 	default:
-		o.Forbidden(path, "unknown field; known are %s; a key of the provider's own configuration goes below settings, or takes %s",
+		o.Forbidden(path, "unknown field; known fields: %s; put a key of the provider's own configuration under settings, or set it to %s",
 			o.known(), secretShape)
 	}
 }
@@ -209,10 +209,10 @@ func (o *object) unknownProviderField(path *field.Path, key string) {
 func checkKeys(p *Provider, errs *Errors) {
 	for i, secret := range p.Secrets {
 		if i > 0 && p.Secrets[i-1].Key == secret.Key {
-			errs.Forbidden(secret.Path, "%q is set by %s too; keep one of them", secret.Key, p.Secrets[i-1].Path)
+			errs.Forbidden(secret.Path, "%q is also set by %s; keep one of them", secret.Key, p.Secrets[i-1].Path)
 		}
 		if _, both := p.Settings[secret.Key]; both {
-			errs.Forbidden(p.Path.Child("settings").Child(secret.Key), "%q is set by %s too; keep one of them", secret.Key, secret.Path)
+			errs.Forbidden(p.Path.Child("settings").Child(secret.Key), "%q is also set by %s; keep one of them", secret.Key, secret.Path)
 		}
 	}
 }
@@ -226,7 +226,7 @@ func uniqueIDs(providers []Provider, errs *Errors) {
 			first[p.ID] = p.Path
 			continue
 		}
-		errs.Forbidden(p.Path.Child("id"), "%q is the id of %s too; provider ids are unique over all APIs, give one of them another id", p.ID, other)
+		errs.Forbidden(p.Path.Child("id"), "%q is also the id of %s; provider ids must be unique across all APIs: give one of them another id", p.ID, other)
 	}
 }
 

@@ -26,7 +26,7 @@ func decodeSecret(value any, path *field.Path, errs *Errors) *SecretRef {
 		return nil
 	}
 	if isFlat(o.fields) {
-		o.Forbidden(path, "name and key go one level deeper: write %s", secretShape)
+		o.Forbidden(path, "name and key belong one level deeper: write %s", secretShape)
 		return nil
 	}
 	ref, ok := o.take("secretKeyRef")
@@ -94,9 +94,9 @@ func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) 
 func checkSecret(secret *SecretRef, errs *Errors) {
 	if secret.Name != "" && len(validation.IsDNS1123Subdomain(secret.Name)) > 0 {
 		errs.InvalidText(secret.Path.Child("name"), secret.Name,
-			`cannot be the name of a Secret: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`)
+			`is not a valid Secret name: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit`)
 	}
 	if secret.Key != "" && len(validation.IsConfigMapKey(secret.Key)) > 0 {
-		errs.InvalidText(secret.Path.Child("key"), secret.Key, `cannot be a key of a Secret: letters, digits, "-", "_" and "."`)
+		errs.InvalidText(secret.Path.Child("key"), secret.Key, `is not a valid key of a Secret: use letters, digits, "-", "_" and "."`)
 	}
 }

@@ -61,7 +61,7 @@ func decodeEntries[Entry, Item any](
 
 func decodeModel(o *object) Model {
 	return Model{
-		Name:            o.requiredText("name", "the id the model is registered under"),
+		Name:            o.requiredText("name", "the id under which the model is registered"),
 		Provider:        o.text("provider"),
 		ProviderModelID: o.text("providerModelId"),
 		ModelType:       o.text("modelType"),
@@ -74,7 +74,7 @@ func decodeModel(o *object) Model {
 
 func decodeTool(o *object) Tool {
 	tool := Tool{
-		Name:        o.requiredText("name", "websearch, rag, or a name of your own"),
+		Name:        o.requiredText("name", "websearch, rag, or the name of your MCP server or tool group"),
 		Provider:    o.text("provider"),
 		MCPEndpoint: o.text("mcpEndpoint"),
 		Args:        o.values("args"),
@@ -90,7 +90,7 @@ func decodeTool(o *object) Tool {
 
 func decodeShield(o *object) Shield {
 	return Shield{
-		Name:     o.requiredText("name", "the id the shield is registered under"),
+		Name:     o.requiredText("name", "the id under which the shield is registered"),
 		Provider: o.text("provider"),
 		Model:    o.text("model"),
 		Params:   o.values("params"),
@@ -107,13 +107,13 @@ func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || strings.ContainsAny(text, " \t\r\n"):
-		return fmt.Errorf("%q is not a URL; write it like http://host:8000", withoutUser(text))
+		return fmt.Errorf("%q is not a URL; write one like http://host:8000", withoutUser(text))
 	case u.User != nil:
-		return fmt.Errorf("%q carries a user or password; a URL is no place for one, use a Secret", withoutUser(text))
+		return fmt.Errorf("%q contains a user or password, which is not allowed in a URL; use a Secret", withoutUser(text))
 	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("%q does not begin with http:// or https://; write it like http://host:8000", text)
+		return fmt.Errorf("%q does not begin with http:// or https://; write one like http://host:8000", text)
 	case u.Hostname() == "":
-		return fmt.Errorf("%q has no host; write it like http://host:8000", text)
+		return fmt.Errorf("%q has no host; write one like http://host:8000", text)
 	}
 	return nil
 }

@@ -109,11 +109,11 @@ func tooManySecrets(uses []SecretUse, errs *Errors) {
 	}
 	if count := len(named); count > maxSecrets {
 		errs.Forbidden(field.NewPath(beyond),
-			"the stack refers to %d Secrets, more than the %d that it may refer to: put the keys of several into one", count, maxSecrets)
+			"the stack refers to %d Secrets, which exceeds the limit of %d: combine the keys of several Secrets in one", count, maxSecrets)
 	}
 	if count := len(uses); count > maxSecretReferences {
 		errs.Forbidden(field.NewPath(uses[maxSecretReferences].Path),
-			"the stack has %d references to Secrets, more than the %d that it may have: remove some", count, maxSecretReferences)
+			"the stack has %d references to Secrets, which exceeds the limit of %d: remove some", count, maxSecretReferences)
 	}
 }
 
@@ -123,7 +123,7 @@ func collisions(uses []SecretUse, errs *Errors) {
 		a, b := uses[i-1], uses[i]
 		if a.EnvVar == b.EnvVar && a.EnvVar != "" && (a.Secret != b.Secret || a.Key != b.Key) {
 			errs.Forbidden(field.NewPath(b.Path),
-				"becomes the variable %s, and so does %s, which is another value; give one of the two providers another id", b.EnvVar, a.Path)
+				"becomes the variable %s, as does %s with a different value; give one of the two providers another id", b.EnvVar, a.Path)
 		}
 	}
 }

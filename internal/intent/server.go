@@ -32,12 +32,12 @@ func decodeServer(obj *v1alpha2.LlamaStackDistribution, path *field.Path, errs *
 		server.Port = spec.Networking.Port
 	}
 	if least := leastPort(obj); server.Port < least || server.Port > maxPort {
-		errs.Invalid(server.PortPath, server.Port, "%d is not a port the server accepts; take one between %d and %d", server.Port, least, maxPort)
+		errs.Invalid(server.PortPath, server.Port, "%d is not a port that the server accepts; use a port between %d and %d", server.Port, least, maxPort)
 	}
 	if spec.Workload != nil && spec.Workload.Workers != nil {
 		server.Workers = *spec.Workload.Workers
 		if server.Workers < 1 {
-			errs.Invalid(server.WorkersPath, server.Workers, "%d is not a number of server processes; take 1 or more", server.Workers)
+			errs.Invalid(server.WorkersPath, server.Workers, "%d is not a valid number of server processes; use 1 or more", server.Workers)
 		}
 	}
 	server.TLS = decodeTLS(spec.Networking, path.Child("networking", "tls", "secretName"), errs)
@@ -73,11 +73,11 @@ func decodeDisabled(written []string, path *field.Path, errs *Errors) []Disabled
 		api, provider, one := strings.Cut(text, "/")
 		switch {
 		case api == "" || (one && (provider == "" || strings.Contains(provider, "/"))):
-			errs.InvalidText(path.Index(i), text, "is neither an API (postTraining) nor one provider of an API (inference/groq)")
+			errs.InvalidText(path.Index(i), text, "is neither an API, such as postTraining, nor a provider of an API, such as inference/groq")
 			continue
 		case strings.Contains(api, Wildcard) || provider != Wildcard && strings.Contains(provider, Wildcard):
-			errs.InvalidText(path.Index(i), text, "has a wildcard in the wrong place: write an API and \"/*\", for example inference/*, "+
-				"or set spec.distribution.baseProviders to Required to keep only your own providers")
+			errs.InvalidText(path.Index(i), text, "has \"*\" in the wrong place; write an API and \"/*\", such as inference/*, "+
+				"or set spec.distribution.baseProviders to Required")
 			continue
 		}
 		if !slices.ContainsFunc(disabled, func(d Disabled) bool { return d.API == api && d.Provider == provider }) {
@@ -93,9 +93,9 @@ func decodeSecretEnv(written map[string]v1alpha2.SecretReference, path *field.Pa
 		entry := path.Key(name)
 		switch {
 		case !variablePattern.MatchString(name):
-			errs.InvalidText(entry, name, "is not a name the server reads: upper-case letters, digits and '_', a letter first")
+			errs.InvalidText(entry, name, "is not a name that the server reads: use upper-case letters, digits and '_', and begin with a letter")
 		case strings.HasPrefix(name, names.EnvPrefix):
-			errs.InvalidText(entry, name, "begins with %s, which is kept for the operator's own variables: take another name", names.EnvPrefix)
+			errs.InvalidText(entry, name, "begins with %s, which is reserved for the operator's variables: use another name", names.EnvPrefix)
 		}
 		ref := written[name]
 		if secret := typedSecret(&ref, entry, errs); secret != nil {

@@ -66,7 +66,7 @@ func decodeValues(written *apiextensionsv1.JSON, path *field.Path, errs *Errors)
 	case len(values) == 0:
 		errs.Empty(path)
 	case deeper(values, maxDepth):
-		errs.Forbidden(path, "is nested deeper than %d levels", maxDepth)
+		errs.Forbidden(path, "is nested more than %d levels deep", maxDepth)
 	default:
 		nulls(values, path, "", errs)
 		errs.Add(ownedSettings(values, path)...)
@@ -82,7 +82,7 @@ func nulls(values map[string]any, path *field.Path, below string, errs *Errors) 
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		switch v := values[key].(type) {
 		case nil:
-			errs.Forbidden(path.Child(key), "null removes nothing here: write %s into removeSettings", below+key)
+			errs.Forbidden(path.Child(key), "null does not remove a setting: add %s to removeSettings", below+key)
 		case map[string]any:
 			nulls(v, path.Child(key), below+key+".", errs)
 		case []any:
@@ -98,7 +98,7 @@ func nullsInList(value any, path *field.Path, errs *Errors) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if v[key] == nil {
-				errs.Forbidden(path.Child(key), "null gets lost on the way: leave the key out")
+				errs.Forbidden(path.Child(key), "null is lost before the object is stored: remove the key")
 			}
 			nullsInList(v[key], path.Child(key), errs)
 		}

@@ -53,14 +53,14 @@ func TestSettingsErrors(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	for raw, want := range map[string]string{
 		`{`:                              "spec.settings: must be an object",
-		`null`:                           "spec.settings: must be an object, got null; leave the field out",
+		`null`:                           "spec.settings: must be an object, got null; omit the field",
 		`"a"`:                            "spec.settings: must be an object, got a string",
-		`{"a":[{"b":{"c":null}}]}`:       "spec.settings.a[0].b.c: null gets lost on the way: leave the key out",
-		`{"a":{"b":null}}`:               "spec.settings.a.b: null removes nothing here: write a.b into removeSettings",
+		`{"a":[{"b":{"c":null}}]}`:       "spec.settings.a[0].b.c: null is lost before the object is stored: remove the key",
+		`{"a":{"b":null}}`:               "spec.settings.a.b: null does not remove a setting: add a.b to removeSettings",
 		`{"server":{"port":1}}`:          "spec.settings.server.port: set spec.networking.port instead",
-		`{"server":[]}`:                  "spec.settings.server: must be an object, for a part of it belongs to another field, got a list",
-		`{"storage":{"stores":{"x":1}}}`: "spec.settings.storage.stores.x: must be an object, for a part of it belongs to another field, got a number",
-		deep:                             "spec.settings: is nested deeper than 32 levels",
+		`{"server":[]}`:                  "spec.settings.server: must be an object, because another field sets a part of it, got a list",
+		`{"storage":{"stores":{"x":1}}}`: "spec.settings.storage.stores.x: must be an object, because another field sets a part of it, got a number",
+		deep:                             "spec.settings: is nested more than 32 levels deep",
 	} {
 		obj := &v1alpha2.LlamaStackDistribution{}
 		obj.Spec.Settings = &apiextensionsv1.JSON{Raw: []byte(raw)}

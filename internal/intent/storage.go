@@ -58,7 +58,7 @@ type storeChecks struct {
 func (s storeChecks) known(types []string) bool {
 	known := slices.Contains(types, s.store.Type)
 	if !known {
-		s.InvalidText(s.store.Path.Child("type"), s.store.Type, "is not a type of this store; known are %s", strings.Join(types, ", "))
+		s.InvalidText(s.store.Path.Child("type"), s.store.Type, "is not a type of this store; known types: %s", strings.Join(types, ", "))
 	}
 	return known
 }
@@ -67,7 +67,7 @@ func (s storeChecks) known(types []string) bool {
 func (s storeChecks) only(storeType, name string, given bool) {
 	if given && s.store.Type != storeType {
 		s.Forbidden(s.store.Path.Child(name),
-			"belongs to type %s, and type is %s; set type: %s or take the field away", storeType, s.store.Type, storeType)
+			"belongs to type %s, but type is %s; set type: %s or remove the field", storeType, s.store.Type, storeType)
 	}
 }
 
@@ -106,13 +106,13 @@ func parseRedis(text string) (string, int32, error) {
 	case err != nil || u.Hostname() == "" || strings.ContainsAny(text, " ${}"):
 		return "", 0, fmt.Errorf("%q is not host:port or redis://host:port", redacted)
 	case u.Scheme == "rediss":
-		return "", 0, fmt.Errorf("%q asks for TLS, and the server speaks to Redis without; write redis://", redacted)
+		return "", 0, fmt.Errorf("%q requires TLS, but the server connects to Redis without TLS; write redis://", redacted)
 	case u.Scheme != "redis":
 		return "", 0, fmt.Errorf("%q is not host:port or redis://host:port", redacted)
 	case u.User != nil:
-		return "", 0, fmt.Errorf("%q carries a user or password; put the password into a Secret and name it in password", redacted)
+		return "", 0, fmt.Errorf("%q contains a user or password; put the password in a Secret and name the Secret in password", redacted)
 	case u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/" && u.Path != "/0"):
-		return "", 0, fmt.Errorf("%q has more than host and port; the server reads nothing else", redacted)
+		return "", 0, fmt.Errorf("%q has more than a host and a port, and the server reads only these", redacted)
 	}
 	host := u.Hostname()
 	if strings.Contains(host, ":") {

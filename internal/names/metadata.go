@@ -69,7 +69,7 @@ const (
 	AnnotationConstraint = "openshift.io/scc"
 	// AnnotationRequiredConstraint is read by OpenShift on a pod: only this constraint may admit it.
 	AnnotationRequiredConstraint = "openshift.io/required-scc"
-	// AnnotationPaused on a stack makes the operator write nothing but the stack's status while its value is "true".
+	// AnnotationPaused on a stack makes the operator write only the stack's status while its value is "true".
 	AnnotationPaused = "llamastack.io/paused"
 	// AnnotationRelease on the claim names the server release that wrote it.
 	AnnotationRelease = "llamastack.io/release"
@@ -144,7 +144,7 @@ const (
 	OlderConfigFile = "run.yaml"
 	// ConfigPath is the configuration's path in the container.
 	ConfigPath = ConfigDir + "/" + ConfigFile
-	// TLSDir is the mount path of the server's certificate. It is beside ConfigDir, because no volume can be mounted
+	// TLSDir is the mount path of the server's certificate. It is next to ConfigDir, because no volume can be mounted
 	// inside that volume.
 	TLSDir = "/etc/llama-stack-tls"
 	// TLSCertificate is a key of a Secret of type kubernetes.io/tls, and so a file in TLSDir.

@@ -11,16 +11,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 )
 
-const boundsHelp = `# What the stacks of a namespace may use. A list of rules; the first one that has
-# the namespace counts, and a namespace without a rule has no bounds. What a rule
-# leaves out is not bounded; an empty list allows nothing.
+const boundsHelp = `# Limits for the stacks of a namespace. This is a list of rules, and the first rule
+# with the namespace applies. A namespace without a rule has no limits. A field that
+# a rule omits is not limited; an empty list allows nothing.
 # - namespaces: [team-a, "ml-*"]                 # unset: every namespace
-#   images: [registry.example.com, quay.io/team]  # registries, or what begins a repository
-#   serviceAccounts: [llama]                      # beside the stack's own
-#   podTemplate: false                            # overrides.podTemplate may not be used
+#   images: [registry.example.com, quay.io/team]  # registries, or prefixes of repositories
+#   serviceAccounts: [llama]                      # in addition to the stack's own
+#   podTemplate: false                            # overrides.podTemplate is not allowed
 #   command: false                                # no commands and containers of users
 #   podSecurity: baseline                         # or restricted: a Pod Security Standard
-#   stacks: 10                                    # the oldest ones count first
+#   stacks: 10                                    # the oldest stacks are admitted first
 #   domains: [team-a.example.com]                 # of networking.expose.hostname
 #   ingressClasses: [internal]                    # of networking.expose.ingressClassName
 #   ingressAnnotations: ["nginx.ingress.kubernetes.io/proxy-*"]
@@ -61,7 +61,7 @@ func given(list []string) []string {
 func (r *reader) patterns(n node) []string {
 	return r.texts(n, func(n node, text string) {
 		if _, err := path.Match(text, ""); err != nil || text == "" {
-			r.fail(n.path, text, fmt.Sprintf("%q is not a pattern: write a name, or one in which * stands for any letters and ? for one", text))
+			r.fail(n.path, text, fmt.Sprintf("%q is not a pattern: write a name, with * for any characters and ? for one character", text))
 		}
 	})
 }
@@ -87,7 +87,7 @@ func (r *reader) podSecurity(n node) api.Level {
 func (r *reader) count(n node) *int {
 	value, err := strconv.Atoi(n.value.Value)
 	if err != nil || n.value.Tag != "!!int" || value < 0 {
-		r.wrongType(n, "a whole number from 0 up")
+		r.wrongType(n, "a whole number that is 0 or greater")
 		return nil
 	}
 	return &value

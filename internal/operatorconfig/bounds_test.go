@@ -60,20 +60,20 @@ func TestReadBounds(t *testing.T) {
 }
 
 func TestReadBoundsRefuses(t *testing.T) {
-	const pattern = ` is not a pattern: write a name, or one in which * stands for any letters and ? for one`
+	const pattern = ` is not a pattern: write a name, with * for any characters and ? for one character`
 	for text, want := range map[string]string{
-		"{}":                         "bounds: line 1: must be a list, is a mapping",
-		"[team-a]":                   `bounds[0]: line 1: must be a mapping, is the text "team-a"`,
+		"{}":                         "bounds: line 1: must be a list, got a mapping",
+		"[team-a]":                   `bounds[0]: line 1: must be a mapping, got the text "team-a"`,
 		"[{namespace: [a]}]":         `bounds[0].namespace: unknown field, did you mean "namespaces"?`,
 		"[{namespaces: ['a[']}]":     `bounds[0].namespaces[0]: "a["` + pattern,
 		"[{serviceAccounts: ['']}]":  `bounds[0].serviceAccounts[0]: ""` + pattern,
-		"[{stacks: -1}]":             `bounds[0].stacks: line 1: must be a whole number from 0 up, is the number "-1"`,
-		"[{stacks: '1'}]":            `bounds[0].stacks: line 1: must be a whole number from 0 up, is the text "1"`,
-		"[{stacks: 1.5}]":            `bounds[0].stacks: line 1: must be a whole number from 0 up, is the number "1.5"`,
-		"[{podTemplate: 'no'}]":      `bounds[0].podTemplate: line 1: must be true or false, is the text "no"`,
+		"[{stacks: -1}]":             `bounds[0].stacks: line 1: must be a whole number that is 0 or greater, got the number "-1"`,
+		"[{stacks: '1'}]":            `bounds[0].stacks: line 1: must be a whole number that is 0 or greater, got the text "1"`,
+		"[{stacks: 1.5}]":            `bounds[0].stacks: line 1: must be a whole number that is 0 or greater, got the number "1.5"`,
+		"[{podTemplate: 'no'}]":      `bounds[0].podTemplate: line 1: must be true or false, got the text "no"`,
 		"[{podSecurity: strict}]":    `bounds[0].podSecurity: "strict" is not a Pod Security Standard: write privileged, baseline or restricted`,
 		"[{domains: [Example.com]}]": "",
-		"[{images: [a, a]}]":         `bounds[0].images[1]: "a" is there twice`,
+		"[{images: [a, a]}]":         `bounds[0].images[1]: "a" is listed twice`,
 	} {
 		config, errs := readBounds(text)
 		if len(errs) != 1 || want != "" && errs[0] != want {

@@ -109,7 +109,7 @@ func Read(configMap *corev1.ConfigMap, last Config) (Config, field.ErrorList) {
 	for _, s := range sections {
 		before := len(r.errs)
 		if _, binary := configMap.BinaryData[s.key]; binary {
-			r.fail(field.NewPath(s.key), "", "is in binaryData; write it under data, as text")
+			r.fail(field.NewPath(s.key), "", "is in binaryData; put it under data, as text")
 		}
 		if root := r.document(field.NewPath(s.key), configMap.Data[s.key]); root.given() {
 			s.read(r, root, &config)
@@ -142,7 +142,7 @@ func unknown(what, name string, known []string) string {
 	if near := suggest.Nearest(name, known); near != "" {
 		return message + fmt.Sprintf(", did you mean %q?", near)
 	}
-	return message + ", known are " + strings.Join(known, ", ")
+	return message + "; known " + what + "s: " + strings.Join(known, ", ")
 }
 
 // KeyOf returns the key of the ConfigMap that an error of Read is about.

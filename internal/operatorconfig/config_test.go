@@ -72,23 +72,23 @@ func TestReadRefuses(t *testing.T) {
 		want []string
 	}{
 		"not YAML":    {map[string]string{key: "starter: [a"}, []string{"image-overrides: is not YAML: yaml: line 1: did not find expected ',' or ']'"}},
-		"two":         {map[string]string{key: "a: b:1\n---\nc: d:1"}, []string{"image-overrides: holds more than one YAML document"}},
-		"a list":      {map[string]string{key: "- starter"}, []string{"image-overrides: line 1: must be a mapping, is a list"}},
-		"a text":      {map[string]string{key: "starter"}, []string{`image-overrides: line 1: must be a mapping, is the text "starter"`}},
-		"no image":    {map[string]string{key: "starter:"}, []string{"image-overrides[starter]: line 1: must be text, is empty"}},
-		"a number":    {map[string]string{key: "starter: 1.5"}, []string{`image-overrides[starter]: line 1: must be text, is the number "1.5"; put it in quotes`}},
-		"a bool":      {map[string]string{key: "starter: true"}, []string{`image-overrides[starter]: line 1: must be text, is the boolean "true"; put it in quotes`}},
-		"nested":      {map[string]string{key: "starter: {image: a}"}, []string{"image-overrides[starter]: line 1: must be text, is a mapping"}},
-		"an alias":    {map[string]string{key: "a: &x b:1\nc: *x"}, []string{"image-overrides[c]: line 2: must be text, is an alias"}},
+		"two":         {map[string]string{key: "a: b:1\n---\nc: d:1"}, []string{"image-overrides: contains more than one YAML document"}},
+		"a list":      {map[string]string{key: "- starter"}, []string{"image-overrides: line 1: must be a mapping, got a list"}},
+		"a text":      {map[string]string{key: "starter"}, []string{`image-overrides: line 1: must be a mapping, got the text "starter"`}},
+		"no image":    {map[string]string{key: "starter:"}, []string{"image-overrides[starter]: line 1: must be text, got empty"}},
+		"a number":    {map[string]string{key: "starter: 1.5"}, []string{`image-overrides[starter]: line 1: must be text, got the number "1.5"; put it in quotes`}},
+		"a bool":      {map[string]string{key: "starter: true"}, []string{`image-overrides[starter]: line 1: must be text, got the boolean "true"; put it in quotes`}},
+		"nested":      {map[string]string{key: "starter: {image: a}"}, []string{"image-overrides[starter]: line 1: must be text, got a mapping"}},
+		"an alias":    {map[string]string{key: "a: &x b:1\nc: *x"}, []string{"image-overrides[c]: line 2: must be text, got an alias"}},
 		"merged":      {map[string]string{key: "<<: {a: b}"}, []string{"image-overrides: line 1: a key must be text"}},
 		"a list key":  {map[string]string{key: "[a]: b"}, []string{"image-overrides: line 1: a key must be text"}},
-		"twice":       {map[string]string{key: "a: b:1\na: c:1"}, []string{`image-overrides[a]: line 2: "a" is there twice`}},
-		"upper case":  {map[string]string{key: "starter: Quay.io/Team/X"}, []string{`image-overrides[starter]: "Quay.io/Team/X" is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case`}},
-		"a scheme":    {map[string]string{key: "starter: https://quay.io/x"}, []string{`image-overrides[starter]: "https://quay.io/x" is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case`}},
-		"a name":      {map[string]string{key: "my starter: a:1"}, []string{`image-overrides[my starter]: "my starter" is not the name of a distribution: at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends`}},
+		"twice":       {map[string]string{key: "a: b:1\na: c:1"}, []string{`image-overrides[a]: line 2: duplicate key "a"`}},
+		"upper case":  {map[string]string{key: "starter: Quay.io/Team/X"}, []string{`image-overrides[starter]: "Quay.io/Team/X" is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case`}},
+		"a scheme":    {map[string]string{key: "starter: https://quay.io/x"}, []string{`image-overrides[starter]: "https://quay.io/x" is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case`}},
+		"a name":      {map[string]string{key: "my starter: a:1"}, []string{`image-overrides[my starter]: "my starter" is not a valid distribution name: use at most 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit`}},
 		"a version":   {map[string]string{key: "starter@latest: a:1"}, []string{`image-overrides[starter@latest]: version "latest": unknown server release "latest"; known release lines: `}},
 		"near":        {map[string]string{"image-override": ""}, []string{`image-override: unknown key, did you mean "image-overrides"?`}},
-		"far":         {map[string]string{"zzz": ""}, []string{"zzz: unknown key, known are bounds, featureFlags, gateway, image-overrides, ingress, registries"}},
+		"far":         {map[string]string{"zzz": ""}, []string{"zzz: unknown key; known keys: bounds, featureFlags, gateway, image-overrides, ingress, registries"}},
 		"more errors": {map[string]string{key: "a b: c\nd: 1"}, []string{`image-overrides[a b]: "a b" is not`, "image-overrides[d]: line 2: must be text"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 	binary := &corev1.ConfigMap{BinaryData: map[string][]byte{key: {1}, "zzz": {1}}}
 	got, errs := operatorconfig.Read(binary, good)
-	want := []string{"image-overrides: is in binaryData; write it under data, as text", "zzz: unknown key, known are bounds, featureFlags, gateway, image-overrides, ingress, registries"}
+	want := []string{"image-overrides: is in binaryData; put it under data, as text", "zzz: unknown key; known keys: bounds, featureFlags, gateway, image-overrides, ingress, registries"}
 	if diff := cmp.Diff(want, messages(errs)); diff != "" || len(got.Images) != 1 {
 		t.Errorf("binary data, images %v (-want +got):\n%s", got.Images, diff)
 	}

@@ -26,22 +26,22 @@ type Gateway struct {
 	SectionName string
 }
 
-const ingressHelp = `# How stacks with spec.networking.expose are reached.
-# What the host name <name>-<namespace>.<domain> is made of; unset: none is made.
+const ingressHelp = `# How clients reach stacks with spec.networking.expose.
+# The domain of generated host names, <name>-<namespace>.<domain>; unset: none are generated.
 # domain: apps.example.com
 # The class of Ingresses; unset: the cluster's default.
 # className: nginx
 # Annotations of every Ingress.
 # annotations: {cert-manager.io/cluster-issuer: letsencrypt}
-# Namespaces of the ingress controller, let in by NetworkPolicies of exposed stacks.
+# Namespaces of the ingress controller, which the NetworkPolicies of exposed stacks allow.
 # controllerNamespaces: [ingress-nginx]
 `
 
-const gatewayHelp = `# The Gateway of the Gateway API that stacks with spec.networking.expose are
-# attached to by an HTTPRoute, in place of an Ingress or Route.
+const gatewayHelp = `# The Gateway of the Gateway API to which an HTTPRoute attaches stacks with
+# spec.networking.expose, in place of an Ingress or Route.
 # name: public
 # namespace: gateways
-# Its listener; unset: each that takes the route.
+# Its listener; unset: every listener that accepts the route.
 # sectionName: https
 `
 
@@ -66,7 +66,7 @@ func readGateway(r *reader, root node, into **Gateway) {
 		"sectionName": func(n node) { gateway.SectionName = r.checked(n, validation.IsDNS1123Subdomain) },
 	})
 	if len(r.errs) == before && (gateway.Name == "" || gateway.Namespace == "") {
-		r.fail(root.path, "", "needs name and namespace of the Gateway")
+		r.fail(root.path, "", "needs the name and the namespace of the Gateway")
 	}
 	*into = gateway
 }

@@ -37,10 +37,10 @@ func TestReadExposureRefuses(t *testing.T) {
 			`ingress.domain: "https://apps.example.com" cannot be used: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
 		}},
 		"a slip":               {operatorconfig.KeyIngress, "ingressClassName: nginx", []string{`ingress.ingressClassName: unknown field, did you mean "className"?`}},
-		"an annotation's type": {operatorconfig.KeyIngress, "annotations: {a: true}", []string{`ingress.annotations[a]: line 1: must be text, is the boolean "true"; put it in quotes`}},
-		"no namespace":         {operatorconfig.KeyGateway, "name: public", []string{"gateway: needs name and namespace of the Gateway"}},
-		"no gateway":           {operatorconfig.KeyGateway, "{}", []string{"gateway: needs name and namespace of the Gateway"}},
-		"a text":               {operatorconfig.KeyGateway, "public", []string{`gateway: line 1: must be a mapping, is the text "public"`}},
+		"an annotation's type": {operatorconfig.KeyIngress, "annotations: {a: true}", []string{`ingress.annotations[a]: line 1: must be text, got the boolean "true"; put it in quotes`}},
+		"no namespace":         {operatorconfig.KeyGateway, "name: public", []string{"gateway: needs the name and the namespace of the Gateway"}},
+		"no gateway":           {operatorconfig.KeyGateway, "{}", []string{"gateway: needs the name and the namespace of the Gateway"}},
+		"a text":               {operatorconfig.KeyGateway, "public", []string{`gateway: line 1: must be a mapping, got the text "public"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, errs := operatorconfig.Read(configMap(map[string]string{tc.key: tc.text}), operatorconfig.Config{})

@@ -7,8 +7,8 @@ type Features struct {
 	NetworkPolicies bool
 }
 
-const featuresHelp = `# What every stack gets, whatever its spec says.
-# A NetworkPolicy; unset: the stacks that ask for one with allowedFrom.
+const featuresHelp = `# Features of every stack, regardless of its spec.
+# A NetworkPolicy; unset: only for stacks that set allowedFrom.
 # enableNetworkPolicy: {enabled: true}
 `
 

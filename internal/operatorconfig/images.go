@@ -15,9 +15,9 @@ import (
 )
 
 const imageOverridesHelp = `# Images in place of the catalogue's: a distribution's name, or name@version,
-# and the image. A stack that runs gets it at once; taken away, the image that
-# the stack was made with returns. A name that the catalogue does not have is
-# added; its base configuration comes with the image or from spec.baseConfig.
+# and the image. Running stacks get the image immediately. If you remove an entry,
+# they return to the image that they were created with. A name that is not in the
+# catalogue is added; its base configuration is in the image or in spec.baseConfig.
 # starter: registry.example.com/mirror/distribution-starter:0.7.1
 # starter@0.7.3: registry.example.com/mirror/distribution-starter:0.7.3
 # rh-dev: registry.example.com/team/rh-dev:1.0
@@ -48,7 +48,7 @@ func readImages(r *reader, root node, images *distribution.Overrides) {
 func overrideKey(key string) string {
 	name, version, versioned := strings.Cut(key, "@")
 	if len(name) > maxName || !nameForm.MatchString(name) {
-		return fmt.Sprintf(`%q is not the name of a distribution: at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends`, name)
+		return fmt.Sprintf(`%q is not a valid distribution name: use at most 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit`, name)
 	}
 	if !versioned {
 		return ""

@@ -60,7 +60,7 @@ func decode(text string) (root *yaml.Node, err error) {
 		return nil, fmt.Errorf("is not YAML: %w", err)
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("holds more than one YAML document")
+		return nil, errors.New("contains more than one YAML document")
 	}
 	return document.Content[0], nil
 }
@@ -87,7 +87,7 @@ func (r *reader) entries(n node, child func(*field.Path, string) *field.Path) []
 		}
 		path := child(n.path, key.Value)
 		if seen[key.Value] {
-			r.fail(path, key.Value, fmt.Sprintf("line %d: %q is there twice", key.Line, key.Value))
+			r.fail(path, key.Value, fmt.Sprintf("line %d: duplicate key %q", key.Line, key.Value))
 			continue
 		}
 		seen[key.Value] = true
@@ -148,7 +148,7 @@ func (r *reader) duration(n node, least, most time.Duration) time.Duration {
 	}
 	value, err := time.ParseDuration(text)
 	if err != nil {
-		r.fail(n.path, text, fmt.Sprintf("line %d: %q is not a duration: write it like 90s or 1h30m", n.value.Line, text))
+		r.fail(n.path, text, fmt.Sprintf("line %d: %q is not a duration: write one like 90s or 1h30m", n.value.Line, text))
 		return 0
 	}
 	if value < least || value > most {
@@ -167,7 +167,7 @@ func (r *reader) wrongType(n node, want string) {
 			got += "; put it in quotes"
 		}
 	}
-	r.fail(n.path, value, fmt.Sprintf("line %d: must be %s, is %s", n.value.Line, want, got))
+	r.fail(n.path, value, fmt.Sprintf("line %d: must be %s, got %s", n.value.Line, want, got))
 }
 
 func typeName(value *yaml.Node) string {

@@ -34,18 +34,18 @@ type Registries struct {
 	CloudIdentity []string
 }
 
-const registriesHelp = `# How images are read for the configuration they come with.
-# Which registries, or repositories that begin so, may be read; unset: all.
+const registriesHelp = `# How the operator reads the configuration in images.
+# The registries, or prefixes of repositories, that it may read; unset: all.
 # allow: [registry.example.com, quay.io/team]
-# Which may be read by plain HTTP, or with any certificate.
+# The registries that it may read over plain HTTP, or with any certificate.
 # insecure: ["registry.example.com:5000"]
-# Where to read instead.
+# The places to read from instead.
 # rewrite: {docker.io/ogxai: registry.example.com/mirror}
-# Which of a cloud are read with the identity that the cloud gives the operator's pod, for every stack.
+# The cloud registries that it reads with the identity of the operator's pod in the cloud, for every stack.
 # cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com/team, team.azurecr.io]
-# false reads none: who needs a base configuration gives it with spec.baseConfig.
+# false reads no images; set spec.baseConfig where a base configuration is needed.
 # readLabels: true
-# How often a registry is asked whether the tag of an image that runs was moved, 1m to 24h.
+# The interval between checks whether the tag of a running image was moved, 1m to 24h.
 # checkInterval: 1h
 `
 
@@ -91,13 +91,13 @@ func (r *reader) cloudRepository(n node, text string) {
 	switch {
 	case !repositoryForm.MatchString(text):
 	case cloud == imagename.Google && below == "":
-		r.fail(n.path, text, fmt.Sprintf("%q has the repositories of all projects; write the project behind it: %s/<project>", text, text))
+		r.fail(n.path, text, fmt.Sprintf("%q contains the repositories of all projects; add the project: %s/<project>", text, text))
 	case known:
 	case strings.EqualFold(host, "public.ecr.aws"):
-		r.fail(n.path, text, fmt.Sprintf("%q is public, and is read without an identity; take it out of the list", text))
+		r.fail(n.path, text, fmt.Sprintf("%q is public and is read without an identity; remove it from the list", text))
 	default:
-		r.fail(n.path, text, fmt.Sprintf("%q is not in a registry of a cloud: write one of %s, and what begins the repositories behind it; "+
-			"for any other registry give a pull Secret", text, imagename.CloudForms))
+		r.fail(n.path, text, fmt.Sprintf("%q is not in a registry of a cloud: write one of %s, followed by a prefix of repositories; "+
+			"for any other registry, use a pull Secret", text, imagename.CloudForms))
 	}
 }
 
@@ -106,8 +106,8 @@ func (r *reader) checkCloudIdentity(path *field.Path, registries *Registries) {
 	for i, text := range registries.CloudIdentity {
 		host, _, _ := strings.Cut(text, "/")
 		if slices.ContainsFunc(registries.Insecure, func(insecure string) bool { return strings.EqualFold(insecure, host) }) {
-			r.fail(path.Index(i), text, fmt.Sprintf("%q is in insecure too: a token of the operator goes to no registry whose certificate is not checked; "+
-				"take it out of one of the two", host))
+			r.fail(path.Index(i), text, fmt.Sprintf("%q is also in insecure, and the operator never sends a token to a registry whose certificate is not verified; "+
+				"remove it from one of the two", host))
 		}
 	}
 }
@@ -125,7 +125,7 @@ func (r *reader) rewrite(n node) map[string]string {
 }
 
 func (r *reader) repository(n node, text string) {
-	r.form(n, text, repositoryForm, "a registry or what begins a repository: write host[:port][/path], the path in lower case")
+	r.form(n, text, repositoryForm, "a registry or a prefix of repositories: write host[:port][/path], with the path in lower case")
 }
 
 // form validates the format of a string.
@@ -145,7 +145,7 @@ func (r *reader) texts(n node, check func(node, string)) []string {
 		}
 		check(item, text)
 		if slices.Contains(found, text) {
-			r.fail(item.path, text, fmt.Sprintf("%q is there twice", text))
+			r.fail(item.path, text, fmt.Sprintf("%q is listed twice", text))
 		}
 		found = append(found, text)
 	}

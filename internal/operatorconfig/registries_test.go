@@ -45,36 +45,36 @@ cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com, Europe-docker.pkg.
 }
 
 func TestReadRegistriesRefuses(t *testing.T) {
-	const place = "a registry or what begins a repository: write host[:port][/path], the path in lower case"
+	const place = "a registry or a prefix of repositories: write host[:port][/path], with the path in lower case"
 	for text, want := range map[string][]string{
 		"allowed: []":           {`registries.allowed: unknown field, did you mean "allow"?`},
-		"timeout: 1s":           {"registries.timeout: unknown field, known are allow, checkInterval, cloudIdentity, insecure, readLabels, rewrite"},
-		"allow: quay.io":        {`registries.allow: line 1: must be a list, is the text "quay.io"`},
-		"allow: [1]":            {`registries.allow[0]: line 1: must be text, is the number "1"; put it in quotes`},
+		"timeout: 1s":           {"registries.timeout: unknown field; known fields: allow, checkInterval, cloudIdentity, insecure, readLabels, rewrite"},
+		"allow: quay.io":        {`registries.allow: line 1: must be a list, got the text "quay.io"`},
+		"allow: [1]":            {`registries.allow[0]: line 1: must be text, got the number "1"; put it in quotes`},
 		"allow: [https://x]":    {`registries.allow[0]: "https://x" is not ` + place},
 		"allow: [x/Y]":          {`registries.allow[0]: "x/Y" is not ` + place},
-		"allow: [x, x]":         {`registries.allow[1]: "x" is there twice`},
+		"allow: [x, x]":         {`registries.allow[1]: "x" is listed twice`},
 		"insecure: [quay.io/a]": {`registries.insecure[0]: "quay.io/a" is not a registry: write host[:port]`},
-		"rewrite: [a]":          {"registries.rewrite: line 1: must be a mapping, is a list"},
+		"rewrite: [a]":          {"registries.rewrite: line 1: must be a mapping, got a list"},
 		"rewrite: {a: 'b c'}":   {`registries.rewrite[a]: "b c" is not ` + place},
 		"rewrite: {'a b': b}":   {`registries.rewrite[a b]: "a b" is not ` + place},
-		"rewrite: {a: }":        {"registries.rewrite[a]: line 1: must be text, is empty"},
+		"rewrite: {a: }":        {"registries.rewrite[a]: line 1: must be text, got empty"},
 		"cloudIdentities: []":   {`registries.cloudIdentities: unknown field, did you mean "cloudIdentity"?`},
-		"cloudIdentity: true":   {`registries.cloudIdentity: line 1: must be a list, is the boolean "true"`},
+		"cloudIdentity: true":   {`registries.cloudIdentity: line 1: must be a list, got the boolean "true"`},
 		"cloudIdentity: [aws]": {`registries.cloudIdentity[0]: "aws" is not in a registry of a cloud: write one of ` + imagename.CloudForms +
-			`, and what begins the repositories behind it; for any other registry give a pull Secret`},
+			`, followed by a prefix of repositories; for any other registry, use a pull Secret`},
 		"cloudIdentity: [team.azurecr.io/A]": {`registries.cloudIdentity[0]: "team.azurecr.io/A" is not ` + place},
 		"cloudIdentity: ['team.azurecr.io:443']": {`registries.cloudIdentity[0]: "team.azurecr.io:443" is not in a registry of a cloud: write one of ` + imagename.CloudForms +
-			`, and what begins the repositories behind it; for any other registry give a pull Secret`},
-		"cloudIdentity: [public.ecr.aws/team]":        {`registries.cloudIdentity[0]: "public.ecr.aws/team" is public, and is read without an identity; take it out of the list`},
-		"cloudIdentity: [us-docker.pkg.dev]":          {`registries.cloudIdentity[0]: "us-docker.pkg.dev" has the repositories of all projects; write the project behind it: us-docker.pkg.dev/<project>`},
-		"cloudIdentity: [a.azurecr.io, a.azurecr.io]": {`registries.cloudIdentity[1]: "a.azurecr.io" is there twice`},
-		"{cloudIdentity: [b.azurecr.io, A.azurecr.io/b], insecure: [a.azurecr.io]}": {`registries.cloudIdentity[1]: "A.azurecr.io" is in insecure too: ` +
-			`a token of the operator goes to no registry whose certificate is not checked; take it out of one of the two`},
-		"readLabels: 'true'":   {`registries.readLabels: line 1: must be true or false, is the text "true"`},
-		"readLabels: yes":      {`registries.readLabels: line 1: must be true or false, is the text "yes"`},
-		"checkInterval: 10":    {`registries.checkInterval: line 1: must be text, is the number "10"; put it in quotes`},
-		"checkInterval: often": {`registries.checkInterval: line 1: "often" is not a duration: write it like 90s or 1h30m`},
+			`, followed by a prefix of repositories; for any other registry, use a pull Secret`},
+		"cloudIdentity: [public.ecr.aws/team]":        {`registries.cloudIdentity[0]: "public.ecr.aws/team" is public and is read without an identity; remove it from the list`},
+		"cloudIdentity: [us-docker.pkg.dev]":          {`registries.cloudIdentity[0]: "us-docker.pkg.dev" contains the repositories of all projects; add the project: us-docker.pkg.dev/<project>`},
+		"cloudIdentity: [a.azurecr.io, a.azurecr.io]": {`registries.cloudIdentity[1]: "a.azurecr.io" is listed twice`},
+		"{cloudIdentity: [b.azurecr.io, A.azurecr.io/b], insecure: [a.azurecr.io]}": {`registries.cloudIdentity[1]: "A.azurecr.io" is also in insecure, and the operator ` +
+			`never sends a token to a registry whose certificate is not verified; remove it from one of the two`},
+		"readLabels: 'true'":   {`registries.readLabels: line 1: must be true or false, got the text "true"`},
+		"readLabels: yes":      {`registries.readLabels: line 1: must be true or false, got the text "yes"`},
+		"checkInterval: 10":    {`registries.checkInterval: line 1: must be text, got the number "10"; put it in quotes`},
+		"checkInterval: often": {`registries.checkInterval: line 1: "often" is not a duration: write one like 90s or 1h30m`},
 		"checkInterval: 59s":   {`registries.checkInterval: line 1: "59s" is not between 1m0s and 24h0m0s`},
 		"checkInterval: 25h":   {`registries.checkInterval: line 1: "25h" is not between 1m0s and 24h0m0s`},
 	} {

@@ -21,9 +21,9 @@ func (p *Plan) backend(serving *cabundle.Serving) *render.Backend {
 	var remedy string
 	switch {
 	case !p.input.Cluster.BackendTLSPolicies:
-		remedy = "the cluster does not serve version v1 of that kind: have the administrator install the Gateway API 1.4 or a newer one"
+		remedy = "the cluster does not serve version v1 of that kind: ask an administrator to install the Gateway API 1.4 or later"
 	case secret == "":
-		remedy = fmt.Sprintf("make one for Service %q with the authority of the certificate and a name in it", service)
+		remedy = fmt.Sprintf("create one for Service %q with the authority of the certificate and a name that the certificate contains", service)
 	case serving == nil:
 		return nil // the Secret was not read, so nothing is known about it
 	default:
@@ -34,7 +34,7 @@ func (p *Plan) backend(serving *cabundle.Serving) *render.Backend {
 			return made
 		}
 	}
-	p.warn("spec.networking.expose", "the server speaks HTTPS, and a Gateway speaks plain HTTP to it until a BackendTLSPolicy tells it "+
+	p.warn("spec.networking.expose", "the server uses HTTPS, and a Gateway uses plain HTTP to it until a BackendTLSPolicy specifies "+
 		"otherwise; %s", remedy)
 	return nil
 }
@@ -45,15 +45,15 @@ func unverifiable(serving *cabundle.Serving, secret string, made *render.Backend
 	key, problem := fmt.Sprintf("key %q of Secret %q", names.TLSAuthority, secret), serving.Problem
 	switch {
 	case problem != nil && problem.Line > 0:
-		return fmt.Sprintf("%s holds something else than a certificate at line %d: put nothing but the authority's certificate there",
+		return fmt.Sprintf("%s contains something other than a certificate at line %d: put only the authority's certificate there",
 			key, problem.Line)
 	case problem != nil:
 		return fmt.Sprintf("%s %s: put the authority's certificate there, in PEM form", key, problem.Detail)
 	case made.Authorities == nil && !serving.Public():
-		return fmt.Sprintf("nobody knows who signed the server's certificate: add %s, with the authority's certificate in PEM form "+
-			"(of a certificate that signs itself: the same as in %q)", key, names.TLSCertificate)
+		return fmt.Sprintf("the authority of the server's certificate is unknown: add %s, with the authority's certificate in PEM form "+
+			"(for a self-signed certificate, the same as in %q)", key, names.TLSCertificate)
 	case made.Hostname == "":
-		return fmt.Sprintf("the certificate in Secret %q is for none of the names of the server: issue one for %s", secret, oneOf(wanted))
+		return fmt.Sprintf("the certificate in Secret %q is not valid for any name of the server: issue one for %s", secret, oneOf(wanted))
 	}
 	return ""
 }

@@ -34,7 +34,7 @@ func Build(in Input) (*Plan, error) {
 	if p.Mode == ModeGenerated && in.Base == nil && BaseOptional(in.Object) {
 		p.Mode = ModeImageDefault
 		p.Warnings = append(p.Warnings, workersIgnored(in, fmt.Sprintf(
-			"the server's own configuration in image %q is not known and cannot be told; the image decides", in.Distribution.Image)))
+			"the server's configuration in image %q is unknown and the operator cannot change it; the image determines the number of workers", in.Distribution.Image)))
 	}
 	p.Warnings = append(p.Warnings, in.Trust.Warnings...)
 	var err error

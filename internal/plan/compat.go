@@ -28,7 +28,7 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)
 	p.input.Launcher = !ownCommand
 	if in.Override.Key == names.OlderConfigFile && !ownCommand {
-		p.warn("spec.overrideConfig.configMapName", "ConfigMap %q has no key %q, so the server starts on its key %q: rename it",
+		p.warn("spec.overrideConfig.configMapName", "ConfigMap %q has no key %q, so the server starts with its key %q: rename that key",
 			in.Override.ConfigMapName, names.ConfigFile, names.OlderConfigFile)
 	}
 	if len(in.Intent.External) > 0 {

@@ -53,7 +53,7 @@ func TestBuildRefuses(t *testing.T) {
 		"a directory from a Secret": {
 			spec:      vllm + "workload: {storage: {}}\nsecretEnv: {SQLITE_STORE_DIR: {secretKeyRef: {name: a, key: b}}}\n",
 			condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
-			message: `spec.secretEnv[SQLITE_STORE_DIR]: "SQLITE_STORE_DIR" is set by the operator: take another name, or set it in workload.overrides.env`,
+			message: `spec.secretEnv[SQLITE_STORE_DIR]: "SQLITE_STORE_DIR" is set by the operator: use another name, or set it in workload.overrides.env`,
 		},
 		"what the server trusts from a Secret": {
 			spec:      vllm + "secretEnv: {SSL_CERT_FILE: {secretKeyRef: {name: a, key: b}}}\n",
@@ -139,10 +139,10 @@ func TestWarningsOnTheRelease(t *testing.T) {
 	for name, tc := range map[string]struct{ distribution, want string }{
 		"known":        {"distribution: {name: starter}\n", ""},
 		"known by tag": {"distribution: {image: \"example.com/mine:0.7.3\"}\n", ""},
-		"near":         {"distribution: {image: \"example.com/mine:0.7.99\"}\n", "server release 0.7.99 is configured by what is known of 0.7.3"},
+		"near":         {"distribution: {image: \"example.com/mine:0.7.99\"}\n", "server release 0.7.99 is configured with the data of release 0.7.3"},
 		"unknown": {
 			"distribution: {image: \"example.com/mine:latest\"}\n",
-			`the server release of image "example.com/mine:latest" is not known; it is configured as release 0.7`,
+			`the server release of image "example.com/mine:latest" is unknown; it is configured as release 0.7`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

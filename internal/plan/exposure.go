@@ -14,22 +14,22 @@ func (p *Plan) exposureWarnings() {
 		return
 	}
 	if render.MadeUpForNobody(p.input) {
-		p.warn(path, "the server gets the made-up host name %q, which no DNS knows: set hostname, or have the administrator set "+
+		p.warn(path, "the server gets the generated host name %q, which is not in any DNS: set hostname, or ask an administrator to set "+
 			"domain under ingress in the operator's ConfigMap", p.Hostname)
 	}
 	class, stack, namespace := render.IngressClass(p.input), p.input.Stack.Name, p.input.Stack.Namespace
 	switch ingress := p.Exposure.Kind == "Ingress"; {
 	case !p.ServesTLS:
 	case ingress && !ingresscontroller.KnowsBackendTLS(class):
-		p.warn(path, "the server speaks HTTPS, and how the controller of ingress class %q is told that is not known: "+
-			"set its annotation for that under annotations", class)
+		p.warn(path, "the server uses HTTPS, and the operator has no annotation that configures this for the controller of ingress class %q: "+
+			"set the controller's annotation under annotations", class)
 	case ingress && ingresscontroller.ChecksBackendTLS(class):
-		p.warn(path, "the server speaks HTTPS, and Traefik checks its certificate: make a ServersTransport of traefik.io/v1alpha1 in namespace %q, "+
-			"with a name in the certificate as serverName, and a Secret that has the authority's certificate under %s among rootCAs; then run "+
-			"kubectl annotate service %s --namespace %s traefik.ingress.kubernetes.io/service.serverstransport=%s-NAME@kubernetescrd, with its name for NAME",
+		p.warn(path, "the server uses HTTPS, and Traefik verifies its certificate: create a ServersTransport of traefik.io/v1alpha1 in namespace %q, "+
+			"with a name in the certificate as serverName, and in rootCAs a Secret that contains the authority's certificate under %s; then run "+
+			"kubectl annotate service %s --namespace %s traefik.ingress.kubernetes.io/service.serverstransport=%s-NAME@kubernetescrd, where NAME is its name",
 			namespace, names.TLSAuthority, names.Service(stack), namespace, namespace)
 	}
 	if root := p.root(); render.PlainOutside(p.input) && root != nil && yamlnode.At(root, "server", "auth") == nil {
-		p.warn(path, "the server is exposed by plain HTTP and asks nobody who they are: set spec.networking.expose.tlsSecretName, and server.auth in spec.settings")
+		p.warn(path, "the server is exposed over plain HTTP without authentication: set spec.networking.expose.tlsSecretName, and server.auth in spec.settings")
 	}
 }

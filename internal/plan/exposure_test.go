@@ -29,17 +29,17 @@ func TestExposureWarnings(t *testing.T) {
 		want             []string
 	}{
 		"not exposed":          {networking: https + "expose: false"},
-		"plain and open":       {networking: "expose: {hostname: a.example.com}", want: []string{"asks nobody who they are"}},
+		"plain and open":       {networking: "expose: {hostname: a.example.com}", want: []string{"over plain HTTP without authentication"}},
 		"plain, and asks":      {networking: "expose: {hostname: a.example.com}", rest: settings},
 		"HTTPS outside":        {networking: "expose: {hostname: a.example.com, tlsSecretName: t}"},
-		"made-up name":         {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which no DNS knows"}},
+		"made-up name":         {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which is not in any DNS"}},
 		"HTTPS inside":         {networking: https + "expose: {hostname: a.example.com, ingressClassName: nginx}"},
 		"HTTPS, default class": {networking: https + "expose: {hostname: a.example.com}"},
-		"HTTPS, unknown class": {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`ingress class "mine" is told that is not known`}},
+		"HTTPS, unknown class": {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`has no annotation that configures this for the controller of ingress class "mine"`}},
 		"HTTPS, Traefik": {networking: https + "expose: {hostname: a.example.com, ingressClassName: traefik}", want: []string{
-			"make a ServersTransport of traefik.io/v1alpha1 in namespace \"team-a\", with a name in the certificate as serverName, and a Secret that has the " +
-				"authority's certificate under ca.crt among rootCAs; then run kubectl annotate service demo-service --namespace team-a " +
-				"traefik.ingress.kubernetes.io/service.serverstransport=team-a-NAME@kubernetescrd, with its name for NAME",
+			"create a ServersTransport of traefik.io/v1alpha1 in namespace \"team-a\", with a name in the certificate as serverName, and in rootCAs a Secret " +
+				"that contains the authority's certificate under ca.crt; then run kubectl annotate service demo-service --namespace team-a " +
+				"traefik.ingress.kubernetes.io/service.serverstransport=team-a-NAME@kubernetescrd, where NAME is its name",
 		}},
 		"HTTPS behind a Gateway": {
 			networking: https + "expose: {hostname: a.example.com}", cluster: gateway,
@@ -73,7 +73,7 @@ func TestExposureWarnings(t *testing.T) {
 func TestBackendTLS(t *testing.T) {
 	const (
 		path     = "spec.networking.expose"
-		needs    = "the server speaks HTTPS, and a Gateway speaks plain HTTP to it until a BackendTLSPolicy tells it otherwise; "
+		needs    = "the server uses HTTPS, and a Gateway uses plain HTTP to it until a BackendTLSPolicy specifies otherwise; "
 		inside   = "demo-service.team-a.svc"
 		fromSpec = "networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: llama.example.com}}"
 	)
@@ -103,19 +103,19 @@ func TestBackendTLS(t *testing.T) {
 			spec:  "networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: www.google.com}}",
 			chain: public, hostname: "www.google.com",
 		},
-		"no authority": {chain: certificate, warning: `nobody knows who signed the server's certificate: add key "ca.crt" of Secret "cert", ` +
-			`with the authority's certificate in PEM form (of a certificate that signs itself: the same as in "tls.crt")`},
-		"a key for an authority": {chain: certificate, authority: key, warning: `key "ca.crt" of Secret "cert" holds something else than a certificate ` +
-			"at line 1: put nothing but the authority's certificate there"},
-		"text for an authority": {chain: certificate, authority: []byte("hello"), warning: `key "ca.crt" of Secret "cert" holds no certificate in PEM form: ` +
+		"no authority": {chain: certificate, warning: `the authority of the server's certificate is unknown: add key "ca.crt" of Secret "cert", ` +
+			`with the authority's certificate in PEM form (for a self-signed certificate, the same as in "tls.crt")`},
+		"a key for an authority": {chain: certificate, authority: key, warning: `key "ca.crt" of Secret "cert" contains something other than a certificate ` +
+			"at line 1: put only the authority's certificate there"},
+		"text for an authority": {chain: certificate, authority: []byte("hello"), warning: `key "ca.crt" of Secret "cert" contains no certificate in PEM form: ` +
 			"put the authority's certificate there, in PEM form"},
 		"another name": {chain: testutil.CertificateFor(t, "x.example.org"), authority: authority, warning: `the certificate in Secret "cert" ` +
-			"is for none of the names of the server: issue one for demo-service.team-a.svc.cluster.local, demo-service.team-a.svc or llama.example.com"},
+			"is not valid for any name of the server: issue one for demo-service.team-a.svc.cluster.local, demo-service.team-a.svc or llama.example.com"},
 		"it was not read": {},
 		"a certificate of the configuration's own": {
 			spec:     "overrideConfig: {configMapName: mine}\nnetworking: {expose: {hostname: llama.example.com}}",
 			override: "version: 2\nserver: {tls_certfile: /a, tls_keyfile: /b}\n",
-			warning:  `make one for Service "demo-service" with the authority of the certificate and a name in it`,
+			warning:  `create one for Service "demo-service" with the authority of the certificate and a name that the certificate contains`,
 		},
 		"plain HTTP":  {spec: "networking: {expose: {hostname: llama.example.com}}"},
 		"not exposed": {spec: "networking: {tls: {enabled: true, secretName: cert}}", chain: certificate, authority: authority},

@@ -73,11 +73,11 @@ func (p *Plan) copiedAsV1alpha1(in Input) error {
 	}
 	const path = "spec.overrideConfig.configMapName"
 	if len(in.Override.Files) > 1 {
-		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, and its other keys are not mounted beside it: "+
-			"mount what the server needs of them with spec.workload.overrides.volumes", in.Override.Key, in.Override.ConfigMapName)
+		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, and the other keys are not mounted next to it: "+
+			"mount the keys that the server needs with spec.workload.overrides.volumes", in.Override.Key, in.Override.ConfigMapName)
 	}
 	if in.Override.Key != names.ConfigFile && intent.OwnCommand(&in.Object.Spec) {
-		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, which is mounted as %s: your own command has to read that",
+		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, which is mounted as %s: your command must read that file",
 			in.Override.Key, in.Override.ConfigMapName, names.ConfigPath)
 	}
 	p.mount(in, data, hash(data))

@@ -154,7 +154,7 @@ server: {port: 9000, workers: 2}
 	}
 	in := labelled(t, override+withExternal)
 	in.Packages["mine"].API = "safety"
-	const moved = `spec.externalProviders.inference[0]: image "r/mine:1" holds a provider of the API safety: put it under spec.externalProviders.safety`
+	const moved = `spec.externalProviders.inference[0]: image "r/mine:1" contains a provider of the API safety: move it to spec.externalProviders.safety`
 	if _, err := plan.Build(in); err == nil || err.Error() != moved {
 		t.Errorf("under another API: %v", err)
 	}
@@ -171,13 +171,13 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	}{
 		"one file": {spec, map[string][]byte{"config.yaml": files["run.yaml"]}, nil},
 		"more files": {spec, files, []string{
-			`ConfigMap "mine" has no key "config.yaml", so the server starts on its key "run.yaml": rename it`,
-			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", and its other keys are not mounted beside it: ` +
-				"mount what the server needs of them with spec.workload.overrides.volumes",
+			`ConfigMap "mine" has no key "config.yaml", so the server starts with its key "run.yaml": rename that key`,
+			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", and the other keys are not mounted next to it: ` +
+				"mount the keys that the server needs with spec.workload.overrides.volumes",
 		}},
 		"own command": {spec + "workload: {overrides: {command: [run]}}\n", map[string][]byte{"run.yaml": files["run.yaml"]}, []string{
 			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", which is mounted as /etc/llama-stack/config.yaml: ` +
-				"your own command has to read that",
+				"your command must read that file",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -125,8 +125,8 @@ func otherPortVariable(runtime release.Runtime) string {
 }
 
 // paths returns variables that set the directories of a configuration, and those of the distribution's own
-// configuration, to paths on the volume, so that all data is on the volume and the path is the same before and after
-// 0.8, where the server's default moved (server fact 41).
+// configuration, to paths on the volume. All data is then on the volume, and the path is the same before and after 0.8,
+// where the server's default moved (server fact 41).
 //
 // A stack of v1alpha1 gets such variables only where the server's default moved away from its volume.
 func paths(in Input, config []byte) []render.EnvVar {
@@ -199,7 +199,7 @@ func ownVariables(input render.Input, in *intent.Intent) field.ErrorList {
 		if slices.Contains(own, variable.Name) {
 			path := field.NewPath("spec", "secretEnv").Key(variable.Name)
 			errs = append(errs, field.Forbidden(path, fmt.Sprintf(
-				"%q is set by the operator: take another name, or set it in workload.overrides.env", variable.Name)))
+				"%q is set by the operator: use another name, or set it in workload.overrides.env", variable.Name)))
 		}
 	}
 	return errs
@@ -217,9 +217,9 @@ func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
 	switch {
 	case resolved.Exact:
 	case resolved.DetectedBy == distribution.Unknown:
-		p.warn(path, "the server release of image %q is not known; it is configured as release %s", resolved.Image, resolved.Release.Line)
+		p.warn(path, "the server release of image %q is unknown; it is configured as release %s", resolved.Image, resolved.Release.Line)
 	default:
-		p.warn(path, "server release %s is configured by what is known of %s", resolved.Version, resolved.Release.Version)
+		p.warn(path, "server release %s is configured with the data of release %s", resolved.Version, resolved.Release.Version)
 	}
 }
 

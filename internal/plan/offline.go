@@ -32,7 +32,7 @@ func (p *Plan) offlineWarnings(in Input) {
 		field, data = "spec.overrideConfig", in.Override.Data
 	}
 	if data == nil {
-		p.warn(path, "the server's own configuration in image %q is not known, so nothing tells what of it needs the internet", in.Distribution.Image)
+		p.warn(path, "the server's configuration in image %q is unknown, so the operator cannot report which parts of it need the internet", in.Distribution.Image)
 		return
 	}
 	p.Warnings = append(p.Warnings, offline.Findings(data, field, in.Intent, in.Distribution.Release)...)

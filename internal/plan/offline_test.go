@@ -26,16 +26,16 @@ func TestOfflineWarnings(t *testing.T) {
 		"not offline": {spec: "distribution: {name: starter}\n"},
 		"the image's own configuration": {spec: "offline: true\n", want: []string{
 			"spec.offline: providers of the base call public services",
-			"spec.offline: providers of the base load files",
+			"spec.offline: providers of the base download files",
 			`spec.offline: vector_stores.default_embedding_model: the model "nomic-ai/nomic-embed-text-v1.5"`,
 			`spec.offline: vector_stores.default_reranker_model: the model "Qwen/Qwen3-Reranker-0.6B"`,
 		}},
 		"an image that nobody knows": {spec: "distribution: {image: \"example.com/mine:1\"}\noffline: true\n", want: []string{
-			`spec.offline: the server's own configuration in image "example.com/mine:1" is not known`,
+			`spec.offline: the server's configuration in image "example.com/mine:1" is unknown`,
 		}},
 		"an override": {
 			spec: "overrideConfig: {configMapName: mine}\noffline: true\n", input: override(s3),
-			want: []string{"spec.overrideConfig: providers.files[0]: remote::s3 asks s3.amazonaws.com when the server starts"},
+			want: []string{"spec.overrideConfig: providers.files[0]: remote::s3 calls s3.amazonaws.com when the server starts"},
 		},
 		"an override inside": {
 			spec:  "overrideConfig: {configMapName: mine}\noffline: true\n",

@@ -24,13 +24,13 @@ func (p *Plan) beneathOwnMount(in Input) {
 		return
 	}
 	if !workersOnly(in.Object) {
-		p.warn(at.String(), "a volume is mounted where the generated configuration is, so the server does not see it, or does not start: mount the volume "+
-			"outside of %s, or give the whole configuration with spec.overrideConfig", names.ConfigDir)
+		p.warn(at.String(), "a volume is mounted over the generated configuration, so the server does not see the configuration or does not start: mount the volume "+
+			"outside %s, or provide the whole configuration with spec.overrideConfig", names.ConfigDir)
 		return
 	}
 	p.hidden, p.ConfigMapName = p.input.Config, ""
 	p.input.Config, p.input.Registry, p.input.Directories = nil, nil, nil
-	p.Warnings = append(p.Warnings, workersIgnored(in, "a volume of your own is mounted at "+names.ConfigDir+", and its configuration decides"))
+	p.Warnings = append(p.Warnings, workersIgnored(in, "one of your volumes is mounted at "+names.ConfigDir+", and its configuration takes precedence"))
 }
 
 // ownMount returns the field of the user's volume at or below the directory of the configuration.

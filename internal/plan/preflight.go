@@ -36,10 +36,11 @@ func (p *Plan) storesOf(in Input) stores {
 	return stores{config: config, distribution: in.Distribution, intent: in.Intent}
 }
 
-// TriesChanges reports whether a change of the pods is first tried in a separate pod, by spec.workload.preflight
-// (decision 0012). When unset or Auto, this happens only if it is useful, because the old pods stop before the new ones
-// start, and safe: only the pods' own volume contains the server's data, and the pods request no device that may be the
-// only one. A stack that was created as v1alpha1 is changed as before, unless its spec asks for a trial.
+// TriesChanges reports whether a change of the pods is first tried in a separate pod (spec.workload.preflight)
+// (decision 0012). When unset or Auto, this happens only if it is useful and safe. It is useful if the old pods stop
+// before the new ones start. It is safe if only the pods' own volume contains the server's data, and the pods request
+// no device that may be the only one. A stack that was created as v1alpha1 is changed as before, unless its spec
+// requests a trial.
 func (p *Plan) TriesChanges() bool {
 	spec, mode := &p.input.Stack.Spec, v1alpha2.PreflightMode("")
 	if spec.Workload != nil {

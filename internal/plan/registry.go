@@ -10,7 +10,7 @@ import (
 )
 
 // registry returns how the pods update the registry for a generated configuration. With the user's own configuration,
-// or the image's, the registry is unchanged, because the operator does not know which resources they register.
+// or the image's, the registry is unchanged, because the resources that they register are unknown.
 func registry(in Input, found *stackconfig.Registry) *render.Registry {
 	if found == nil {
 		return nil

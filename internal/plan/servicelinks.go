@@ -19,9 +19,9 @@ const (
 
 // serviceLinks reports whether the pods have the variables that Kubernetes derives from the Services of the namespace
 // (X_SERVICE_HOST, X_PORT). A stack of v1alpha1 has always had them, and its configuration may read them. It does not
-// have them when the name of a Service could break the server: if the server, or the configuration that the operator
-// generated for it, reads a port from a variable X_PORT that nothing sets, a Service named x would set it to a URL
-// (server fact 27). The variables of the server's own port are always set.
+// have them when the name of a Service could break the server. This is the case if the server, or the configuration
+// that the operator generated for it, reads a port from a variable X_PORT that is not set: a Service named x would set
+// it to a URL (server fact 27). The variables of the server's own port are always set.
 func serviceLinks(in render.Input, generated []byte) bool {
 	if !names.Compat(in.Stack.Annotations) {
 		return false

@@ -30,7 +30,7 @@ func (p *Plan) tagWarning(in Input) {
 	if needs == "" || intent.OwnCommand(&in.Object.Spec) {
 		return
 	}
-	p.warn("spec.distribution", "nothing but the tag of image %q says that it holds release %s, which needs %s: the container is left as "+
-		"the image has it; give the image the label io.llamastack.server.version when the tag is right, or another tag when it is not",
+	p.warn("spec.distribution", "only the tag of image %q indicates that it contains release %s, which needs %s: the container is left as "+
+		"the image defines it; if the tag is correct, add the label io.llamastack.server.version to the image, otherwise use another tag",
 		resolved.Image, resolved.Release.Line, needs)
 }

@@ -50,7 +50,7 @@ func TestContainerOfAnImageWithATag(t *testing.T) {
 				tmp:      strings.Contains(text(t, built.Objects), "medium: Memory"),
 				command:  len(server.Command) > 1,
 				warned: slices.ContainsFunc(built.Warnings, func(f stackconfig.Finding) bool {
-					return strings.HasPrefix(f.Message, "nothing but the tag of image")
+					return strings.HasPrefix(f.Message, "only the tag of image")
 				}),
 			}
 			if got != want {

@@ -77,8 +77,8 @@ func TestReadTrust(t *testing.T) {
 		"what is no certificate": {
 			spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one, key, trusted)}, want: counts{Own: 1},
 			warnings: []string{
-				`key "ca-bundle.crt" of ConfigMap "ca": line 9: is a private key, which everybody who may read the ConfigMap has now: take it out, and issue another: it is left out`,
-				`key "ca-bundle.crt" of ConfigMap "ca": line 12: is a "TRUSTED CERTIFICATE", not a certificate: it is left out`,
+				`key "ca-bundle.crt" of ConfigMap "ca": line 9: is a private key, which everyone who can read the ConfigMap now has: remove it, and issue a new key: it is ignored`,
+				`key "ca-bundle.crt" of ConfigMap "ca": line 12: is a "TRUSTED CERTIFICATE", not a certificate: it is ignored`,
 			},
 		},
 		"what is no certificate, of v1alpha2": {
@@ -91,9 +91,9 @@ func TestReadTrust(t *testing.T) {
 		},
 		"in place of one of another namespace": {
 			spec: elsewhere, contents: map[string]map[string][]byte{"ca": bundle(one, two)}, want: counts{Own: 2},
-			warnings: []string{`ConfigMap "ca" of namespace "shared" is not there, is out of the operator's reach, or its annotation ` +
+			warnings: []string{`ConfigMap "ca" of namespace "shared" does not exist, the operator has no access to it, or its annotation ` +
 				`llamastack.io/allow-namespaces does not name "team": the ConfigMap of that name in namespace "team" is used; ` +
-				`name no other namespace, or have that annotation set`},
+				`remove the namespace, or ask its owner to set that annotation`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,21 +31,21 @@ func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) {
 	inFiles := p.inFiles()
 	inMemory := slices.DeleteFunc(p.inMemory(), func(name string) bool { return slices.Contains(inFiles, name) })
 	if len(inFiles) > 0 {
-		what := "do not share what is in files"
+		what := "do not share data that is in files"
 		if spec.Workload.Storage != nil && !render.ExclusiveVolume(spec) {
-			what = "write the same files, which are made for one pod"
+			what = "write the same files, which only one pod may use"
 		}
-		warn("%s: %s; set spec.storage to PostgreSQL or Redis, and for vectorIo and files take providers that keep their data on a server",
+		warn("%s: %s; set spec.storage to PostgreSQL or Redis, and for vectorIo and files use providers that keep their data on a server",
 			what, strings.Join(inFiles, ", "))
 	}
 	if len(inMemory) > 0 {
-		warn("do not share what each holds in memory: %s; take a provider of vectorIo that keeps its data on a server, like pgvector", strings.Join(inMemory, ", "))
+		warn("do not share the data that each has in memory: %s; use a provider of vectorIo that keeps its data on a server, such as pgvector", strings.Join(inMemory, ", "))
 	}
 	if len(inFiles)+len(inMemory) == 0 {
 		p.unlisted(warn)
 	}
 	if render.ExclusiveVolume(spec) {
-		warn("have one volume that pods of a single node can mount: the others may never start; " +
+		warn("have one volume that only pods of a single node can mount: the other pods may never start; " +
 			"set spec.workload.storage.accessModes to [ReadWriteMany], or remove spec.workload.storage and keep the data on servers")
 	}
 }
@@ -86,10 +86,10 @@ func (p *Plan) unlisted(warn func(format string, args ...any)) {
 	if err != nil || yamlnode.Len(yamlnode.At(p.root(), "providers", vectorIO)) == 0 {
 		return
 	}
-	const each = "find the vector stores that they made themselves or that were there when they started, not those of each other; "
+	const each = "find only the vector stores that they created or that existed when they started, not those of each other; "
 	store, ok := match.Release.Storage.Lists(vectorIO)
 	if !ok {
-		warn(each+"take release %s or newer and set spec.settings.storage.stores.vector_stores there, or disable vectorIo", release.FirstLineThatLists(vectorIO))
+		warn(each+"use release %s or later and set spec.settings.storage.stores.vector_stores there, or disable vectorIo", release.FirstLineThatLists(vectorIO))
 		return
 	}
 	if yamlnode.IsNull(yamlnode.At(p.root(), strings.Split(store.Path, ".")...)) {

@@ -10,9 +10,9 @@ const (
 	onServers   = onDatabases + "disabled: [vectorIo, files]\n"
 	onPgvector  = "disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]\nworkload: {replicas: 2}\n" +
 		"providers: {vectorIo: {provider: pgvector, endpoint: pg, apiKey: {secretKeyRef: {name: pg, key: password}}}}\n"
-	ownLists  = "replicas find the vector stores that they made themselves or that were there when they started, not those of each other; "
-	notShared = "replicas do not share what is in files: "
-	oneVolume = "replicas have one volume that pods of a single node can mount"
+	ownLists  = "replicas find only the vector stores that they created or that existed when they started, not those of each other; "
+	notShared = "replicas do not share data that is in files: "
+	oneVolume = "replicas have one volume that only pods of a single node can mount"
 )
 
 // Several replicas that do not share the data of clients cause a warning with an alternative.
@@ -32,15 +32,15 @@ func TestReplicasThatShareNothing(t *testing.T) {
 		},
 		"one volume for all": {
 			"workload: {replicas: 2, storage: {accessModes: [ReadWriteMany]}}\n",
-			[]string{"spec.workload.replicas: 2 replicas write the same files, which are made for one pod: "},
+			[]string{"spec.workload.replicas: 2 replicas write the same files, which only one pod may use: "},
 		},
 		"an index in memory": {
 			onDatabases + "disabled: [files, vectorIo/sqlite-vec]\nworkload: {replicas: 2}\n",
-			[]string{"spec.workload.replicas: 2 replicas do not share what each holds in memory: vector_io/faiss; take a provider of vectorIo"},
+			[]string{"spec.workload.replicas: 2 replicas do not share the data that each has in memory: vector_io/faiss; use a provider of vectorIo"},
 		},
 		"a release that lists vector stores from memory": {
 			onDatabases + onPgvector,
-			[]string{"spec.workload.replicas: 2 " + ownLists + "take release 1.2 or newer and set spec.settings.storage.stores.vector_stores there, or disable vectorIo"},
+			[]string{"spec.workload.replicas: 2 " + ownLists + "use release 1.2 or later and set spec.settings.storage.stores.vector_stores there, or disable vectorIo"},
 		},
 		"vector stores that are listed from memory": {
 			"distribution: {name: starter, version: \"1.5\"}\n" + onDatabases + onPgvector,

@@ -39,7 +39,7 @@ func guard(before, after map[string]any, server string, path *field.Path) field.
 	for _, key := range []string{names.AnnotationConfigHash, names.AnnotationInputs, names.AnnotationCABundleHash} {
 		if differ(before, after, "metadata", "annotations", key) {
 			errs = append(errs, field.Forbidden(metadata.Child("annotations").Key(key),
-				"is the operator's own and cannot be changed: remove it"))
+				"belongs to the operator and cannot be changed: remove it"))
 		}
 	}
 	errs = append(errs, guardVolumes(before, after, path.Child("spec", "volumes"))...)
@@ -57,7 +57,7 @@ func guardContainer(before, after map[string]any, server string, path *field.Pat
 	var errs field.ErrorList
 	if differ(was, now, "image") {
 		errs = append(errs, field.Forbidden(path.Child("image"),
-			"is chosen by spec.distribution: set spec.distribution.image instead"))
+			"is set by spec.distribution: set spec.distribution.image instead"))
 	}
 	for _, volume := range ownVolumes {
 		if volume.mountPath == "" {
@@ -66,7 +66,7 @@ func guardContainer(before, after map[string]any, server string, path *field.Pat
 		mountBefore := find(items(was, "volumeMounts"), "mountPath", volume.mountPath)
 		if mountNow := find(items(now, "volumeMounts"), "mountPath", volume.mountPath); !reflect.DeepEqual(mountBefore, mountNow) {
 			errs = append(errs, field.Forbidden(path.Child("volumeMounts").Key(volume.mountPath),
-				fmt.Sprintf("is where the operator mounts volume %q: take another path", volume.name)))
+				fmt.Sprintf("is where the operator mounts volume %q: use another path", volume.name)))
 		}
 	}
 	return errs
@@ -81,7 +81,7 @@ func imageless(after map[string]any, server string, path *field.Path) field.Erro
 		name, _ := object["name"].(string)
 		if image, _ := object["image"].(string); image == "" && name != server {
 			errs = append(errs, field.Required(path.Key(name).Child("image"), fmt.Sprintf(
-				"required: %q is a container of its own; write the name %q to change the server's container, or give this one an image",
+				"required: %q is a separate container; use the name %q to change the server's container, or set an image for this one",
 				name, server)))
 		}
 	}
@@ -95,7 +95,7 @@ func guardInitContainers(pod *corev1ac.PodSpecApplyConfiguration, path *field.Pa
 		container := &pod.InitContainers[i]
 		if name := ptr.Deref(container.Name, ""); ptr.Deref(container.Image, "") == "" {
 			errs = append(errs, field.Required(path.Key(name).Child("image"),
-				fmt.Sprintf("required: %q is a container of its own; give it an image", name)))
+				fmt.Sprintf("required: %q is a separate container; set an image for it", name)))
 		}
 	}
 	return errs
@@ -108,10 +108,10 @@ func guardVolumes(before, after map[string]any, path *field.Path) field.ErrorLis
 		now := find(items(after, "spec", "volumes"), "name", volume.name)
 		switch {
 		case was != nil && now == nil:
-			errs = append(errs, field.Forbidden(path.Key(volume.name), "is the operator's and cannot be removed"))
+			errs = append(errs, field.Forbidden(path.Key(volume.name), "belongs to the operator and cannot be removed"))
 		case volume.mountPath != "" && !reflect.DeepEqual(was, now):
 			errs = append(errs, field.Forbidden(path.Key(volume.name),
-				"is the operator's and cannot be changed: give your volume another name"))
+				"belongs to the operator and cannot be changed: give your volume another name"))
 		}
 	}
 	return errs

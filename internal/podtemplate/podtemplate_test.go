@@ -165,11 +165,11 @@ func TestBounds(t *testing.T) {
 	}
 	for name, tc := range map[string]struct{ patch, want string }{
 		"as many variables as may be": {env(podtemplate.MaxEntries), ""},
-		"one more":                    {env(podtemplate.MaxEntries + 1), `podTemplate.spec.containers[0].env: 501 entries are more than the 500 that may be given: remove some`},
-		"labels":                      {`{metadata: {labels: {` + entries(501, "l%d: v") + `}}}`, `podTemplate.metadata.labels: 501 entries are more than the 500 that may be given: remove some`},
+		"one more":                    {env(podtemplate.MaxEntries + 1), `podTemplate.spec.containers[0].env: 501 entries exceed the limit of 500: remove some`},
+		"labels":                      {`{metadata: {labels: {` + entries(501, "l%d: v") + `}}}`, `podTemplate.metadata.labels: 501 entries exceed the limit of 500: remove some`},
 		"bytes": {
 			`{metadata: {annotations: {a: ` + strings.Repeat("x", podtemplate.MaxBytes) + `}}}`,
-			`podTemplate: 262181 bytes are more than the 262144 that a patch may have: put what is long into a ConfigMap, and mount it`,
+			`podTemplate: 262181 bytes exceed the limit of 262144 for a patch: move long parts to a ConfigMap and mount it`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestBounds(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for name, tc := range map[string]struct{ patch, want string }{
-		"no object": {`[a]`, `podTemplate: must be an object, a part of a pod template such as {spec: {tolerations: […]}}`},
+		"no object": {`[a]`, `podTemplate: must be an object that is part of a pod template, such as {spec: {tolerations: […]}}`},
 		"a misspelt field": {
 			`{spec: {contaners: []}}`, `podTemplate.spec.contaners: unknown field, did you mean "containers"?`,
 		},
@@ -191,7 +191,7 @@ func TestRefusals(t *testing.T) {
 			`{spec: {containers: [{name: llama-stack, resources: {limit: {cpu: 1}}}]}}`,
 			`podTemplate.spec.containers[0].resources.limit: unknown field, did you mean "limits"?`,
 		},
-		"a field like none":  {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field; known are metadata, spec`},
+		"a field like none":  {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field; known fields: metadata, spec`},
 		"a field of a map's": {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector[a]: must be text, got a number; quote it`},
 		"the wrong type":     {`{spec: {hostNetwork: "yes"}}`, `podTemplate.spec.hostNetwork: must be true or false, got "yes"`},
 		"several at once": {
@@ -201,12 +201,12 @@ func TestRefusals(t *testing.T) {
 		},
 		"a misspelt container": {
 			`{spec: {containers: [{name: lama-stack, resources: {limits: {cpu: 1}}}]}}`,
-			`podTemplate.spec.containers[lama-stack].image: required: "lama-stack" is a container of its own; ` +
-				`write the name "llama-stack" to change the server's container, or give this one an image`,
+			`podTemplate.spec.containers[lama-stack].image: required: "lama-stack" is a separate container; ` +
+				`use the name "llama-stack" to change the server's container, or set an image for this one`,
 		},
 		"an init container without an image": {
 			`{spec: {initContainers: [{name: prepare}]}}`,
-			`podTemplate.spec.initContainers[prepare].image: required: "prepare" is a container of its own; give it an image`,
+			`podTemplate.spec.initContainers[prepare].image: required: "prepare" is a separate container; set an image for it`,
 		},
 		"no quantity": {
 			`{spec: {containers: [{name: llama-stack, resources: {limits: {cpu: much}}}]}}`,
@@ -214,20 +214,20 @@ func TestRefusals(t *testing.T) {
 		},
 		"null": {
 			`{spec: {containers: [{name: llama-stack, livenessProbe: null}]}}`,
-			"podTemplate.spec.containers[0].livenessProbe: null is lost on its way through kubectl apply and Helm: to remove an object write {$patch: delete}",
+			"podTemplate.spec.containers[0].livenessProbe: kubectl apply and Helm drop null: to remove an object, write {$patch: delete}",
 		},
 		"no directive": {
 			`{spec: {$path: delete}}`,
-			`podTemplate.spec.$path: "$path" is no directive of a strategic merge patch: write $patch: delete or $patch: replace`,
+			`podTemplate.spec.$path: "$path" is not a directive of a strategic merge patch: write $patch: delete or $patch: replace`,
 		},
-		"an unknown directive": {`{spec: {$patch: destroy}}`, `podTemplate.spec.$patch: takes delete, replace or merge: write one of them`},
+		"an unknown directive": {`{spec: {$patch: destroy}}`, `podTemplate.spec.$patch: must be delete, replace or merge`},
 		"an item without name": {
 			`{spec: {containers: [{image: a}]}}`,
-			`podTemplate.spec.containers[0].name: required: name tells the items of containers apart`,
+			`podTemplate.spec.containers[0].name: required: name identifies the items of containers`,
 		},
 		"a mount without path": {
 			`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: a}]}]}}`,
-			`podTemplate.spec.containers[0].volumeMounts[0].mountPath: required: mountPath tells the items of volumeMounts apart`,
+			`podTemplate.spec.containers[0].volumeMounts[0].mountPath: required: mountPath identifies the items of volumeMounts`,
 		},
 		"a label of the selector": {
 			`{metadata: {labels: {app: mine}}}`, `podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it`,
@@ -239,11 +239,11 @@ func TestRefusals(t *testing.T) {
 		},
 		"an annotation of ours": {
 			`{metadata: {annotations: {llamastack.io/inputs: x}}}`,
-			"podTemplate.metadata.annotations[llamastack.io/inputs]: is the operator's own and cannot be changed: remove it",
+			"podTemplate.metadata.annotations[llamastack.io/inputs]: belongs to the operator and cannot be changed: remove it",
 		},
 		"the image": {
 			`{spec: {containers: [{name: llama-stack, image: mine}]}}`,
-			"podTemplate.spec.containers[llama-stack].image: is chosen by spec.distribution: set spec.distribution.image instead",
+			"podTemplate.spec.containers[llama-stack].image: is set by spec.distribution: set spec.distribution.image instead",
 		},
 		"the server's container": {
 			`{spec: {containers: [{name: llama-stack, $patch: delete}]}}`,
@@ -251,23 +251,23 @@ func TestRefusals(t *testing.T) {
 		},
 		"a volume of ours": {
 			`{spec: {volumes: [{name: lls-storage, $patch: delete}]}}`,
-			"podTemplate.spec.volumes[lls-storage]: is the operator's and cannot be removed",
+			"podTemplate.spec.volumes[lls-storage]: belongs to the operator and cannot be removed",
 		},
 		"the configuration": {
 			`{spec: {volumes: [{name: user-config, configMap: {name: mine}}]}}`,
-			"podTemplate.spec.volumes[user-config]: is the operator's and cannot be changed: give your volume another name",
+			"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be changed: give your volume another name",
 		},
 		"where the configuration is": {
 			`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: mine, mountPath: /etc/llama-stack}]}]}}`,
-			`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": take another path`,
+			`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": use another path`,
 		},
 		"the whole spec": {
 			`{spec: {$patch: replace, containers: [{name: llama-stack, image: server:1}]}}`,
-			"podTemplate.spec.volumes[lls-storage]: is the operator's and cannot be removed\n" +
-				"podTemplate.spec.volumes[lls-tmp]: is the operator's and cannot be removed\n" +
-				"podTemplate.spec.volumes[model-files]: is the operator's and cannot be removed\n" +
-				"podTemplate.spec.volumes[user-config]: is the operator's and cannot be removed\n" +
-				`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": take another path`,
+			"podTemplate.spec.volumes[lls-storage]: belongs to the operator and cannot be removed\n" +
+				"podTemplate.spec.volumes[lls-tmp]: belongs to the operator and cannot be removed\n" +
+				"podTemplate.spec.volumes[model-files]: belongs to the operator and cannot be removed\n" +
+				"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be removed\n" +
+				`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": use another path`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

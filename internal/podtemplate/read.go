@@ -37,13 +37,13 @@ var directives = []string{directive, "$retainKeys", "$deleteFromPrimitiveList/",
 // because the merge would leave an empty object.
 func read(patch []byte, path *field.Path) (map[string]any, field.ErrorList) {
 	if len(patch) > MaxBytes {
-		return nil, field.ErrorList{field.Forbidden(path, fmt.Sprintf("%d bytes are more than the %d that a patch may have: "+
-			"put what is long into a ConfigMap, and mount it", len(patch), MaxBytes))}
+		return nil, field.ErrorList{field.Forbidden(path, fmt.Sprintf("%d bytes exceed the limit of %d for a patch: "+
+			"move long parts to a ConfigMap and mount it", len(patch), MaxBytes))}
 	}
 	var changes map[string]any
 	if err := json.Unmarshal(patch, &changes); err != nil || changes == nil {
 		return nil, field.ErrorList{field.TypeInvalid(path, field.OmitValueType{},
-			"must be an object, a part of a pod template such as {spec: {tolerations: […]}}")}
+			"must be an object that is part of a pod template, such as {spec: {tolerations: […]}}")}
 	}
 	var errs field.ErrorList
 	if tooMany(changes, path, &errs); len(errs) > 0 {
@@ -83,7 +83,7 @@ func tooMany(value any, path *field.Path, errs *field.ErrorList) {
 		}
 	}
 	if entries > MaxEntries {
-		*errs = append(*errs, field.Forbidden(path, fmt.Sprintf("%d entries are more than the %d that may be given: remove some", entries, MaxEntries)))
+		*errs = append(*errs, field.Forbidden(path, fmt.Sprintf("%d entries exceed the limit of %d: remove some", entries, MaxEntries)))
 	}
 }
 
@@ -96,12 +96,12 @@ func withoutDirectives(value any, path *field.Path, errs *field.ErrorList) any {
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			switch {
 			case key == directive && !slices.Contains([]any{remove, "replace", "merge"}, value[key]):
-				*errs = append(*errs, field.Forbidden(path.Child(key), "takes delete, replace or merge: write one of them"))
+				*errs = append(*errs, field.Forbidden(path.Child(key), "must be delete, replace or merge"))
 			case !strings.HasPrefix(key, "$"):
 				fields[key] = withoutDirectives(value[key], path.Child(key), errs)
 			case !isDirective(key):
 				*errs = append(*errs, field.Forbidden(path.Child(key), fmt.Sprintf(
-					"%q is no directive of a strategic merge patch: write $patch: delete or $patch: replace", key)))
+					"%q is not a directive of a strategic merge patch: write $patch: delete or $patch: replace", key)))
 			}
 		}
 		return fields
@@ -113,7 +113,7 @@ func withoutDirectives(value any, path *field.Path, errs *field.ErrorList) any {
 		return list
 	case nil:
 		*errs = append(*errs, field.Forbidden(path,
-			"null is lost on its way through kubectl apply and Helm: to remove an object write {$patch: delete}"))
+			"kubectl apply and Helm drop null: to remove an object, write {$patch: delete}"))
 	}
 	return value
 }

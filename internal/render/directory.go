@@ -18,7 +18,7 @@ func directoryContainer(
 	for _, directory := range directories {
 		script = append(script, `mkdir -p "`+shellText(directory)+`"`)
 	}
-	return beside(server, names.DirectoryContainer, shell(strings.Join(script, " && ")))
+	return likeServer(server, names.DirectoryContainer, shell(strings.Join(script, " && ")))
 }
 
 // shellText returns a path of the server's configuration for a shell, for use in double quotes. Both have the same

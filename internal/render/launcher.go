@@ -32,9 +32,9 @@ exec "$python" -m uvicorn "$module.core.server.server:create_app" --factory \
   --host 0.0.0.0 --port "$LLS_PORT" --workers "$LLS_WORKERS"
 `
 
-// command returns the first that applies: the user's command, the launcher if it is requested, a command that updates
-// the registry and then runs the image's entrypoint, the release's command if the entrypoint does not look for the
-// configuration, or no command, which runs the entrypoint.
+// command returns the first that applies of these: the user's command, the launcher if it is requested, and a command
+// that updates the registry and then runs the image's entrypoint. Otherwise it returns the release's command if the
+// entrypoint does not look for the configuration, or no command, which runs the entrypoint.
 func command(in Input) []string {
 	user := overrides(&in.Stack.Spec).Command
 	switch {

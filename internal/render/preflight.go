@@ -63,9 +63,9 @@ func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1a
 	return &result
 }
 
-// PreflightObjects returns the pod and, before it in apply order, the objects that are created only for it: copies of
-// the objects that the running pods read and that would change, and a policy that allows no connections if connections
-// are limited.
+// PreflightObjects returns the pod and, before it in apply order, the objects that are created only for it. These are
+// copies of the objects that the running pods read and that would change, and, if connections are limited, a policy that
+// allows none.
 func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	name, err := PreflightName(in.Stack.Name, preflight.Template)
 	if err != nil {

@@ -78,11 +78,11 @@ func shell(script string, arguments ...string) []string {
 // registryContainer returns a container that updates the registry with the image, environment, volumes, user and
 // resources of the server's container.
 func registryContainer(in Input, server *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
-	return beside(server, names.RegistryContainer, shell(registryScript, registryArguments(in)...))
+	return likeServer(server, names.RegistryContainer, shell(registryScript, registryArguments(in)...))
 }
 
-// beside returns a container that runs a command with all settings of the server's container.
-func beside(server *corev1ac.ContainerApplyConfiguration, name string, command []string) *corev1ac.ContainerApplyConfiguration {
+// likeServer returns a container that runs a command with all settings of the server's container.
+func likeServer(server *corev1ac.ContainerApplyConfiguration, name string, command []string) *corev1ac.ContainerApplyConfiguration {
 	container := *server
 	container.Command = command
 	container.Args, container.Ports = nil, nil

@@ -20,7 +20,7 @@ import (
 // The error contains none of the Secret's content.
 func checkCertificate(secret *corev1.Secret, now time.Time) error {
 	if secret.Type != corev1.SecretTypeTLS {
-		return fmt.Errorf("has the type %q, and a certificate has the type %s", secret.Type, corev1.SecretTypeTLS)
+		return fmt.Errorf("has the type %q, but a certificate must have the type %s", secret.Type, corev1.SecretTypeTLS)
 	}
 	certificate, key := secret.Data[names.TLSCertificate], secret.Data[names.TLSKey]
 	if len(certificate) == 0 || len(key) == 0 {
@@ -62,7 +62,7 @@ func checkKey(data []byte) error {
 	case block == nil:
 		return fmt.Errorf("has no private key in PEM form under %s", names.TLSKey)
 	case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
-		return fmt.Errorf("has a private key under %s with a passphrase, which nobody can give to the server", names.TLSKey)
+		return fmt.Errorf("has a private key under %s with a passphrase, which the server cannot read", names.TLSKey)
 	}
 	_, pkcs1 := x509.ParsePKCS1PrivateKey(block.Bytes)
 	_, pkcs8 := x509.ParsePKCS8PrivateKey(block.Bytes)

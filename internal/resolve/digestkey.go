@@ -120,7 +120,7 @@ func (d *DigestKeys) read(ctx context.Context) ([]byte, error) {
 	}
 	data := secret.Data[digestKeyField]
 	if len(data) < digestKeySize {
-		return nil, fmt.Errorf("key %q has %d bytes, want %d; delete the Secret to have it made again", digestKeyField, len(data), digestKeySize)
+		return nil, fmt.Errorf("key %q has %d bytes, want %d; delete the Secret so that the operator creates it again", digestKeyField, len(data), digestKeySize)
 	}
 	return data, nil
 }

@@ -94,16 +94,16 @@ func TestSecrets(t *testing.T) {
 			message: `Key "other" not found in Secret "a" in namespace "ns". Referenced by: spec.x
 Secret "gone" not found in namespace "ns". Referenced by: spec.y
 Key "empty" of Secret "b" in namespace "ns" is empty. Referenced by: spec.z
-Key "zero" of Secret "c" in namespace "ns" holds a zero byte, which no environment variable can carry. Referenced by: spec.w`,
+Key "zero" of Secret "c" in namespace "ns" contains a zero byte, which an environment variable cannot contain. Referenced by: spec.w`,
 		},
 		{
 			name: "longer than a variable", uses: []intent.SecretUse{use("l", "long", "spec.x"), use("l", "fits", "spec.y")},
 			reason:  v1alpha2.ReasonSecretValueUnusable,
-			message: `Key "long" of Secret "l" in namespace "ns" is longer than the 131064 bytes that an environment variable can carry. Referenced by: spec.x`,
+			message: `Key "long" of Secret "l" in namespace "ns" is longer than the 131064 bytes that an environment variable can contain. Referenced by: spec.x`,
 		},
 		{
 			name: "number", uses: []intent.SecretUse{use("n", "number", "spec.x")}, reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Key "number" of Secret "n" in namespace "ns" looks like a number, and the server would take it for one and refuse it; ` +
+			message: `Key "number" of Secret "n" in namespace "ns" looks like a number, and the server would convert it to one and reject it; ` +
 				`use another value. Referenced by: spec.x`,
 		},
 	} {
@@ -378,13 +378,13 @@ func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 	}
 	only := use("open")
 	only.NoOther = true
-	if _, err := limited.Get(t.Context(), stack, []intent.ConfigMapUse{only}); err == nil || !strings.Contains(err.Error(), "works in other namespaces only") {
+	if _, err := limited.Get(t.Context(), stack, []intent.ConfigMapUse{only}); err == nil || !strings.Contains(err.Error(), "does not watch that namespace") {
 		t.Errorf("past the operator's namespaces: %v", err)
 	}
 	for _, name := range []string{"closed", "gone"} {
 		_, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{use(name)})
 		failure, ok := errors.AsType[*status.Failure](err)
-		want := `ConfigMap "` + name + `" of namespace "shared" is not there, or its annotation llamastack.io/allow-namespaces does not name "ns". Referenced by: spec.x`
+		want := `ConfigMap "` + name + `" of namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not name "ns". Referenced by: spec.x`
 		if !ok || failure.Message != want || failure.Reason != v1alpha2.ReasonConfigMapNotFound {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}

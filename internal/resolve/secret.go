@@ -27,7 +27,7 @@ import (
 // Values holds the values of referenced Secrets. It prints none of them.
 type Values struct {
 	data map[keyRef][]byte
-	// authorities holds the authorities beside the certificates, by Secret. No pod reads them, so they are in no
+	// authorities holds the authorities in the Secrets of certificates, by Secret. No pod reads them, so they are in no
 	// digest.
 	authorities map[string][]byte
 	// expiring is the Secret whose certificate expires first, and expiry is the time.
@@ -129,8 +129,8 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 	return values, problems.failure()
 }
 
-// keepAuthorities remembers the authorities beside a certificate. If they are too long, it keeps just enough to show
-// that.
+// keepAuthorities remembers the authorities in the Secret of a certificate. If they are too long, it keeps only enough to
+// show that.
 func (v *Values) keepAuthorities(secret *corev1.Secret, uses []intent.SecretUse) {
 	isCertificate := func(use intent.SecretUse) bool { return use.Purpose == intent.PurposeCertificate }
 	if secret != nil && slices.ContainsFunc(uses, isCertificate) {
@@ -189,10 +189,10 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 			return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("Secret %q in namespace %q %v", use.Secret, q.Namespace, err)
 		}
 	case len(use.EnvVar)+len(value)+2 > maxVariable:
-		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can carry",
+		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can contain",
 			key, maxVariable-len(use.EnvVar)-2)
 	case bytes.IndexByte(value, 0) >= 0:
-		return v1alpha2.ReasonSecretValueUnusable, key + " holds a zero byte, which no environment variable can carry"
+		return v1alpha2.ReasonSecretValueUnusable, key + " contains a zero byte, which an environment variable cannot contain"
 	case q.Text(use.EnvVar):
 		if err := secretvalue.Usable(string(value)); err != nil {
 			return v1alpha2.ReasonSecretValueUnusable, key + " " + err.Error()

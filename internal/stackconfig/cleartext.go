@@ -23,7 +23,7 @@ func ClearText(base *baseconfig.Base, rel *release.Release) []Finding {
 			told[path] = true
 			findings = append(findings, Finding{
 				ConfigPath: path,
-				Message: "is a credential in clear text, which everyone reads who may pull the image; " +
+				Message: "is a credential in clear text, which everyone who can pull the image can read; " +
 					"write ${env.NAME} here, and name the Secret in spec.secretEnv of the stack",
 			})
 		}

@@ -37,7 +37,7 @@ func dependents(d *draft.Draft) {
 	for i := range d.Intent.Disabled {
 		item := &d.Intent.Disabled[i]
 		if names := with[item]; len(names) > 0 {
-			d.Warnf(item.Path, "disables what needs it as well, in brackets the API that is missed: %s", strings.Join(names, ", "))
+			d.Warnf(item.Path, "also disables the providers that need it, shown with the missing API in parentheses: %s", strings.Join(names, ", "))
 		}
 	}
 }

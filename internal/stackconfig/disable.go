@@ -16,7 +16,7 @@ import (
 )
 
 // disable removes APIs and single providers, together with the resources and settings that refer to them. When
-// something is both disabled and configured, it is disabled and a warning says so.
+// something is both disabled and configured, it is disabled and a warning reports that.
 func disable(d *draft.Draft) {
 	if len(d.Intent.Disabled) == 0 && len(d.Dropped) == 0 {
 		return
@@ -49,15 +49,15 @@ func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	case api == apiTelemetry && d.Release.Runtime.TelemetrySwitch != "":
 		switchOff(d, item)
 	case !ok && release.KnownAPI(api):
-		d.Warnf(item.Path, "the server release %s has no API %q, so there is nothing to disable%s", d.Release.Line, item.API, d.OtherRelease(api))
+		d.Warnf(item.Path, "the server release %s has no API %q, so this entry has no effect%s", d.Release.Line, item.API, d.OtherRelease(api))
 	case !ok:
-		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is not an API; known are %s", item.API, strings.Join(providable(d), ", "))))
+		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is not an API; known APIs: %s", item.API, strings.Join(providable(d), ", "))))
 	case !known.Providable && known.Router != "":
-		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is a part of %s; disable that", item.API, draft.APIField(known.Router))))
+		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is part of %s; disable that API instead", item.API, draft.APIField(known.Router))))
 	case !known.Providable:
 		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q belongs to the server itself and cannot be disabled", item.API)))
 	case item.Provider != "" && item.Provider != intent.Wildcard && !hasProvider(d, api, item.Provider):
-		d.Warnf(item.Path, "there is no %s provider %q to disable", draft.APIField(api), item.Provider)
+		d.Warnf(item.Path, "no %s provider has the id %q, so this entry has no effect", draft.APIField(api), item.Provider)
 	}
 }
 

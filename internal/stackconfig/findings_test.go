@@ -77,7 +77,7 @@ func TestManyNames(t *testing.T) {
 	_, report := stackconfig.Generate(stackconfig.Input{
 		Intent: readIntent(t, []byte(wishesOfNothing+"}")), Base: parseBase(t, []byte(base)), Release: release.Default(),
 	})
-	if got := intent.Messages(report.Errors); !strings.Contains(got, `"other" is not a backend in storage.backends; there are b00, b01`) ||
+	if got := intent.Messages(report.Errors); !strings.Contains(got, `"other" is not a backend in storage.backends; available: b00, b01`) ||
 		!strings.Contains(got, ", b19 and 10 more") {
 		t.Errorf("got\n%s", got)
 	}

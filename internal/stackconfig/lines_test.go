@@ -67,11 +67,11 @@ func TestLinesDiffer(t *testing.T) {
 		},
 		"an MCP server with a provider of another type": {
 			"0.6", "resources: {tools: [{name: tickets, provider: brave-search, mcpEndpoint: 'http://t/mcp'}]}",
-			`spec.resources.tools[0].provider: "brave-search" is of type remote::brave-search, and an MCP server needs remote::model-context-protocol`,
+			`spec.resources.tools[0].provider: "brave-search" is of type remote::brave-search, and an MCP server requires remote::model-context-protocol`,
 		},
 		"a connector with a provider of another type": {
 			"0.7", "resources: {tools: [{name: tickets, provider: brave-search, mcpEndpoint: 'http://t/mcp'}]}",
-			`spec.resources.tools[0].provider: "brave-search" is of type remote::brave-search, and an MCP server needs remote::model-context-protocol`,
+			`spec.resources.tools[0].provider: "brave-search" is of type remote::brave-search, and an MCP server requires remote::model-context-protocol`,
 		},
 		"websearch stays with the base's provider": {
 			"0.6", "resources: {tools: [websearch]}", "  - toolgroup_id: builtin::websearch\n    provider_id: tavily-search\n",
@@ -83,7 +83,7 @@ func TestLinesDiffer(t *testing.T) {
 		},
 		"an endpoint that is not read": {
 			"0.3", "providers: {inference: {provider: together, endpoint: 'http://t:1/v1'}}",
-			"remote::together calls the public service in the server release 0.3, whatever its endpoint",
+			"remote::together always calls the public service in the server release 0.3 and ignores the endpoint",
 		},
 		"a type that only later releases have": {
 			"0.7", "providers: {vectorIo: {provider: neo4j, endpoint: 'neo4j://n'}}",
@@ -91,22 +91,22 @@ func TestLinesDiffer(t *testing.T) {
 		},
 		"a slip in a type that only later releases have": {
 			"0.7", "providers: {vectorIo: {provider: neo4}}",
-			`"neo4" is not a type of vectorIo provider in release 0.7; "remote::neo4j" is one in releases 1.3, 1.4, 1.5`,
+			`"neo4" is not a type of vectorIo provider in release 0.7; "remote::neo4j" is a type in releases 1.3, 1.4, 1.5`,
 		},
 		"a type of another API": {
 			"0.7", "providers: {safety: {provider: vllm}}",
 			`"vllm" is not a type of safety provider in release 0.7; remote::vllm is a type of inference provider`,
 		},
 		"a type that is gone": {
-			"1.0", "providers: {vectorIo: {provider: 'inline::sqlite_vec'}}", "; release 0.7 was the last that had it, use vector_io/inline::sqlite-vec",
+			"1.0", "providers: {vectorIo: {provider: 'inline::sqlite_vec'}}", "; release 0.7 was the last that had it; use vector_io/inline::sqlite-vec",
 		},
 		"an API that comes later":         {"0.7", "providers: {messages: {provider: builtin}}", `no API "messages" to configure; release 0.8 is the first that has it`},
-		"an API that is gone":             {"0.8", "providers: {scoring: {provider: basic}}", `no API "scoring" to configure; release 0.7 was the last that had it, evaluate`},
-		"an API that was never there yet": {"0.3", "disabled: [skills]", `no API "skills", so there is nothing to disable; release 1.1 is the first that has it`},
+		"an API that is gone":             {"0.8", "providers: {scoring: {provider: basic}}", `no API "scoring" to configure; release 0.7 was the last that had it; evaluate`},
+		"an API that was never there yet": {"0.3", "disabled: [skills]", `no API "skills", so this entry has no effect; release 1.1 is the first that has it`},
 		"keys of an account instead of an API key": {
 			"0.3", "providers: {inference: {provider: bedrock, apiKey: {secretKeyRef: {name: b, key: t}}}}",
-			"spec.providers.inference.apiKey: remote::bedrock takes no API key in release 0.3; name its secrets in secretRefs: " +
-				"aws_access_key_id, aws_secret_access_key, aws_session_token; releases where it takes one: 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5",
+			"spec.providers.inference.apiKey: remote::bedrock does not accept an API key in release 0.3; name its secrets in secretRefs: " +
+				"aws_access_key_id, aws_secret_access_key, aws_session_token; releases in which it accepts one: 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5",
 		},
 		"an API key of 0.4": {
 			"0.4", "providers: {inference: {provider: bedrock, apiKey: {secretKeyRef: {name: b, key: t}}}}", "api_key: ${env.LLSD_BEDROCK_API_KEY}",

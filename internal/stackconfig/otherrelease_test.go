@@ -41,7 +41,7 @@ func TestOtherReleases(t *testing.T) {
 		},
 		"no workers": {
 			func(r *release.Release) { r.Server = schema.NewClass("ServerConfig", schema.ExtraIgnore, nil) }, "workload: {workers: 2}",
-			[]string{"spec.workload.workers: the server release 0.7 runs one process only"},
+			[]string{"spec.workload.workers: the server release 0.7 runs only one process"},
 		},
 		"a connection string goes in parts where it could go whole": {
 			func(r *release.Release) { backend(r, "sql_postgres").ConnectionStringKey = "connection_string" }, postgres,
@@ -66,7 +66,7 @@ func TestOtherReleases(t *testing.T) {
 		},
 		"the URL of an MCP server lies deeper": {
 			func(r *release.Release) { r.Tools.MCPURLKey = "endpoint.uri" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
-			[]string{"spec.resources.tools[0]: the required key \"url\" is missing; it takes text", "spec.resources.tools[0].mcpEndpoint: unknown key"},
+			[]string{"spec.resources.tools[0]: the required key \"url\" is missing; its value must be text", "spec.resources.tools[0].mcpEndpoint: unknown key"},
 		},
 		"tool groups that the server drops": {
 			func(r *release.Release) { r.Tools.MCP = "tool_groups" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// PathVariables returns the variables of a distribution's own configuration whose default lies below the server's data
+// PathVariables returns the variables of a distribution's own configuration whose default is below the server's data
 // directory. Each is set to the same path below mountPath, so that all data is on the volume. PathVariables returns
 // nothing for a distribution that the release does not ship. Use PathsIn for its configuration.
 func PathVariables(rel *release.Release, distribution, mountPath string) []draft.EnvVar {
@@ -25,7 +25,7 @@ func PathVariables(rel *release.Release, distribution, mountPath string) []draft
 	return variables
 }
 
-// pathReference is a variable whose default lies below a data directory of the server, with the parts of that default.
+// pathReference is a variable whose default is below a data directory of the server, with the parts of that default.
 type pathReference struct{ variable, directory, rest string }
 
 // pathReferences returns the references of a configuration.
@@ -59,7 +59,7 @@ func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 }
 
 // PathsBeside returns the variables of PathVariables and PathsIn that a volume for the server's data directory does not
-// cover. Release 0.8 renamed the directory, so the default of a variable can lie below one directory while the volume
+// cover. Release 0.8 renamed the directory, so the default of a variable can be below one directory while the volume
 // is mounted as the other (server fact 41). With these values, the server finds the data of earlier releases on the
 // volume.
 func PathsBeside(config []byte, rel *release.Release, distribution, mountPath string) []draft.EnvVar {

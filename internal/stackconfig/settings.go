@@ -32,7 +32,7 @@ func settings(d *draft.Draft) map[string]*field.Path {
 	storage.PlaceNamed(d)
 	storage.AddNeeded(d)
 	if d.Intent.Settings.Values["logging"] != nil {
-		d.Ignoredf(d.Intent.Settings.Path.Child("logging"), "the server release %s reads no log levels there; set %s in spec.workload.overrides.env",
+		d.Ignoredf(d.Intent.Settings.Path.Child("logging"), "the server release %s does not read log levels from there; set %s in spec.workload.overrides.env",
 			d.Release.Line, d.Release.Runtime.LoggingVariable)
 	}
 	return taken
@@ -53,7 +53,7 @@ func removeSetting(d *draft.Draft, removed *intent.RemovedSetting, taken map[str
 	}
 	last := len(removed.Keys)
 	if owner := setBy(d, parents[last]); owner != nil {
-		d.Failf(removed.Path, "%q is set by %s, and cannot be taken out here", removed.Text(), owner)
+		d.Failf(removed.Path, "%q is set by %s and cannot be removed here", removed.Text(), owner)
 		return
 	}
 	for i := last; i > 0 && (i == last || yamlnode.Len(parents[i]) == 0); i-- {
@@ -68,11 +68,11 @@ func warnNothingRemoved(d *draft.Draft, removed *intent.RemovedSetting, parent *
 	near[i] = suggest.Nearest(near[i], yamlnode.Keys(parent))
 	switch {
 	case parent.Kind == yaml.SequenceNode:
-		d.Warnf(removed.Path, "%q leads into a list, which can only go as a whole", removed.Text())
+		d.Warnf(removed.Path, "%q is inside a list, and a list can only be removed as a whole", removed.Text())
 	case near[i] != "":
-		d.Warnf(removed.Path, "there is no %q in the configuration, did you mean %q?", removed.Text(), strings.Join(near, "."))
+		d.Warnf(removed.Path, "the configuration has no %q; did you mean %q?", removed.Text(), strings.Join(near, "."))
 	default:
-		d.Warnf(removed.Path, "there is no %q in the configuration, so nothing is taken out", removed.Text())
+		d.Warnf(removed.Path, "the configuration has no %q, so nothing is removed", removed.Text())
 	}
 }
 
@@ -87,7 +87,7 @@ func merge(d *draft.Draft, mapping *yaml.Node, values map[string]any, path *fiel
 			continue
 		}
 		if owner := setBy(d, there); owner != nil {
-			d.Failf(path.Child(key), "is set by %s too; keep one of them", owner)
+			d.Failf(path.Child(key), "is also set by %s; keep one of them", owner)
 			continue
 		}
 		d.WriteField(fields, key, yamlnode.FromJSON(values[key]), draft.From(path.Child(key)))
@@ -114,6 +114,6 @@ func setBy(d *draft.Draft, node *yaml.Node) *field.Path {
 // warnClearText warns of credentials in clear text, because anyone who can read the ConfigMap can read them.
 func warnClearText(d *draft.Draft, value any, path *field.Path) {
 	for _, at := range credential.ClearText(value, path) {
-		d.Warnf(at, "is a credential in clear text; put it into a Secret, name that in spec.secretEnv and write ${env.NAME} here")
+		d.Warnf(at, "is a credential in clear text; put it in a Secret, name the Secret in spec.secretEnv, and write ${env.NAME} here")
 	}
 }

@@ -15,12 +15,12 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 	for name, tc := range map[string]struct{ line, spec, want string }{
 		"a section that is gone": {
 			"1.0", "settings: {server: {cors: true}}",
-			"spec.settings.server.cors: the server release 1.0 has no server.cors and ignores it; release 0.8 was the last that had it, " +
+			"spec.settings.server.cors: the server release 1.0 has no server.cors and ignores it; release 0.8 was the last that had it; " +
 				"answer CORS requests in the ingress or gateway",
 		},
 		"a whole section that is gone": {
 			"1.2", "settings: {safety: {default_shield_id: guard}}",
-			"spec.settings.safety: the server release 1.2 has no safety and ignores it; release 0.8 was the last that had it, check text",
+			"spec.settings.safety: the server release 1.2 has no safety and ignores it; release 0.8 was the last that had it; check text",
 		},
 		"a section that is not there yet": {
 			"0.3", "settings: {connectors_of_mine: 1, safety: {default_shield_id: guard}}",
@@ -28,11 +28,11 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 		},
 		"a key that a field has set": {
 			"0.3", "disabled: [telemetry]\n  settings: {telemetry: {enabled: true}}",
-			"spec.settings.telemetry.enabled: is set by spec.disabled[0] too; keep one of them",
+			"spec.settings.telemetry.enabled: is also set by spec.disabled[0]; keep one of them",
 		},
 		"a key that a field has set, taken out": {
 			"0.3", "disabled: [telemetry]\n  removeSettings: [telemetry]",
-			`spec.removeSettings[0]: "telemetry" is set by spec.disabled[0], and cannot be taken out here`,
+			`spec.removeSettings[0]: "telemetry" is set by spec.disabled[0] and cannot be removed here`,
 		},
 		"keys of clients": {
 			"1.4", "secretEnv: {CLIENT: {secretKeyRef: {name: c, key: k}}}\n" +
@@ -46,11 +46,11 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 		"tenants": {"1.2", "settings: {server: {tenancy: {mode: single, default_tenant_id: a}}}", "    mode: single\n"},
 		"log levels that nobody reads": {
 			"1.5", "settings: {logging: {category_levels: {core: debug}}}",
-			"spec.settings.logging: the server release 1.5 reads no log levels there; set OGX_LOGGING in spec.workload.overrides.env",
+			"spec.settings.logging: the server release 1.5 does not read log levels from there; set OGX_LOGGING in spec.workload.overrides.env",
 		},
 		"the default shield without its API": {
 			"0.8", "disabled: [safety]\n  settings: {safety: {default_shield_id: guard}}",
-			"spec.settings.safety.default_shield_id: needs the API safety; add a provider to spec.providers.safety",
+			"spec.settings.safety.default_shield_id: requires the API safety; add a provider to spec.providers.safety",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestDefaultShieldWithoutItsAPI(t *testing.T) {
 		t.Errorf("every API is served: %s", intent.Messages(report.Errors))
 	}
 	_, report := generate(t, spec, append(base, "apis: [inference]\n"...))
-	want := "spec.settings.safety.default_shield_id: needs the API safety; add a provider to spec.providers.safety"
+	want := "spec.settings.safety.default_shield_id: requires the API safety; add a provider to spec.providers.safety"
 	if got := intent.Messages(report.Errors); got != want {
 		t.Errorf("one API is served: %q", got)
 	}

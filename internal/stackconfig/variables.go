@@ -38,10 +38,10 @@ func variable(d *draft.Draft, found envref.Reference, path *field.Path) {
 	name := found.Name
 	switch {
 	case !found.Replaced():
-		d.Warnf(path, "%q is not replaced: the server reads names of upper-case letters, digits and '_' only", envref.To(name))
+		d.Warnf(path, "%q is not replaced: the server reads only names of upper-case letters, digits and '_'", envref.To(name))
 	case found.Operator != "" || d.IsSet(name):
 	case d.Intent.MoreVariables:
-		d.Warnf(path, "%q must come with spec.workload.overrides.envFrom, or the server does not start", name)
+		d.Warnf(path, "%q must come from spec.workload.overrides.envFrom, or the server does not start", name)
 	}
 	// Without envFrom it is an error, which the step check reports for the whole configuration.
 }

@@ -14,8 +14,8 @@ var (
 	// fieldPath matches the start of an error: a field of the spec, or a place in a base configuration.
 	fieldPath = regexp.MustCompile(`^([A-Za-z_]+)((\.[A-Za-z_]+)|(\[[0-9]+\]))*(\[[^]]+\])?: `)
 	// remedy matches a word with which an error states the remedy or the accepted values.
-	remedy = regexp.MustCompile(`\b(write|take|takes|set|remove|name|give|add|leave|keep|quote|choose|use|put|change|serve|disable|belongs|required|must|needs?|requires)\b|` +
-		`did you mean|known are|available:|there are|which are|is called|its keys are|the first that has it|the last that had it|is not a whole number above`)
+	remedy = regexp.MustCompile(`\b(write|take|takes|set|remove|name|give|add|leave|keep|quote|choose|use|put|move|change|serve|disable|belongs|required|must|needs?|requires)\b|` +
+		`did you mean|known (types|APIs):|available:|is now called|its keys are|the first that has it|the last that had it|is not a whole number greater than`)
 )
 
 const inBase = "(in the base configuration)"

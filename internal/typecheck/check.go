@@ -162,7 +162,7 @@ func unknownField(name string, known map[string]reflect.Type) string {
 	case len(names) == 0 || len(names) > fewFields:
 		return "unknown field: remove it"
 	default:
-		return "unknown field; known are " + strings.Join(names, ", ")
+		return "unknown field; known fields: " + strings.Join(names, ", ")
 	}
 }
 

@@ -34,8 +34,8 @@ func TestCheck(t *testing.T) {
 		"reference in its short form": {
 			`{"secretEnv": {"A": {"name": "a", "key": "b"}, "B": {"key": "b"}}}`,
 			[]string{
-				`spec.secretEnv[A]: key and name go one level deeper: write {secretKeyRef: {name: …, key: …}}`,
-				`spec.secretEnv[B]: key goes one level deeper: write {secretKeyRef: {name: …, key: …}}`,
+				`spec.secretEnv[A]: key and name belong one level deeper: write {secretKeyRef: {name: …, key: …}}`,
+				`spec.secretEnv[B]: key belongs one level deeper: write {secretKeyRef: {name: …, key: …}}`,
 			},
 		},
 		"a value in the place of a reference": {
@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 			`{"networkin": {}, "baseConfig": {"cofigMapName": "a", "zzzzzz": 1}, "zzzzzzz": 1, "externalProviders": {"inference": [{"imag": "b"}]}}`,
 			[]string{
 				`spec.baseConfig.cofigMapName: unknown field, did you mean "configMapName"?`,
-				`spec.baseConfig.zzzzzz: unknown field; known are configMapName, key`,
+				`spec.baseConfig.zzzzzz: unknown field; known fields: configMapName, key`,
 				`spec.externalProviders.inference[0].imag: unknown field, did you mean "image"?`,
 				`spec.networkin: unknown field, did you mean "networking"?`,
 				`spec.zzzzzzz: unknown field: remove it`,

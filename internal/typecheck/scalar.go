@@ -66,7 +66,7 @@ func (c *checker) special(value any, typ reflect.Type, path string) (any, bool) 
 	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
 		return c.wrong(path, "must be a time such as 2006-01-02T15:04:05Z, got %s", abbreviated(value))
 	default:
-		return c.wrong(path, "does not take %s: see the reference of the API", kindOf(value))
+		return c.wrong(path, "must not be %s: see the API reference", kindOf(value))
 	}
 }
 
@@ -162,7 +162,7 @@ func oneLevelDeeper(fields map[string]any, typ reflect.Type) string {
 	}
 	slices.Sort(found)
 	if len(found) == 1 {
-		return found[0] + " goes"
+		return found[0] + " belongs"
 	}
-	return fmt.Sprintf("%s and %s go", strings.Join(found[:len(found)-1], ", "), found[len(found)-1])
+	return fmt.Sprintf("%s and %s belong", strings.Join(found[:len(found)-1], ", "), found[len(found)-1])
 }

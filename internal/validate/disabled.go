@@ -31,7 +31,7 @@ func disabledCount(c *checks) {
 	for i, text := range c.Spec.Disabled {
 		if len(text) > maxDisabledLength {
 			c.Invalid(spec("disabled").Index(i), len(text),
-				"%d characters are more than the %d that an API and a provider's id may have: remove it", len(text), maxDisabledLength)
+				"%d characters exceed the limit of %d for an API and a provider's id: remove the entry", len(text), maxDisabledLength)
 		}
 	}
 }
@@ -59,9 +59,9 @@ func unknownAPI(api string) string {
 		known = append(known, draft.APIField(name))
 	}
 	slices.Sort(known)
-	message := fmt.Sprintf("%q is no API of any server release", api)
+	message := fmt.Sprintf("%q is not an API of any server release", api)
 	if near := suggest.Nearest(api, known); near != "" {
 		return fmt.Sprintf("%s, did you mean %q?", message, near)
 	}
-	return message + "; known are " + strings.Join(known, ", ")
+	return message + "; known APIs: " + strings.Join(known, ", ")
 }

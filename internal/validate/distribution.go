@@ -23,14 +23,14 @@ func name(c *checks) {
 	path := field.NewPath("metadata", "name")
 	switch {
 	case c.Name == "":
-		c.Required(path, "required: the name of the stack, from which its Service and all the rest take theirs")
+		c.Required(path, "required: the name of the stack, from which the names of its Service and its other objects are derived")
 	case names.Compat(c.Annotations):
 		if len(c.Name) > validation.LabelValueMaxLength {
-			c.InvalidText(path, c.Name, "must be at most %d characters: it is the value of a label", validation.LabelValueMaxLength)
+			c.InvalidText(path, c.Name, "must be at most %d characters, because it is the value of a label", validation.LabelValueMaxLength)
 		}
 	case len(c.Name) > maxObjectName || !labelForm.MatchString(c.Name):
 		c.InvalidText(path, c.Name,
-			`must be at most 55 lower-case letters, digits and "-", a letter first and no "-" at the end: children take their names from it`)
+			`must be at most 55 lower-case letters, digits and "-", begin with a letter and not end with "-": the names of other objects are derived from it`)
 	}
 }
 
@@ -41,7 +41,7 @@ func distributionOne(c *checks) {
 	case d.Name == "" && d.Image == "":
 		c.Required(path, "needs name (a known distribution, for example starter) or image")
 	case d.Name != "" && d.Image != "":
-		c.Forbidden(path, `name %q and image %q exclude each other: remove one of them`, d.Name, d.Image)
+		c.Forbidden(path, `name %q and image %q are mutually exclusive: remove one of them`, d.Name, d.Image)
 	}
 }
 
@@ -55,7 +55,7 @@ func distributionImageUpdates(c *checks) {
 	d, path := c.Spec.Distribution, spec("distribution", "imageUpdates")
 	oneOf(c, path, d.ImageUpdates, v1alpha2.ImageUpdatesStay, v1alpha2.ImageUpdatesFollow)
 	if d.ImageUpdates == v1alpha2.ImageUpdatesFollow && strings.Contains(d.Image, "@") {
-		c.Forbidden(path, `Follow needs an image without a digest, and %q has one, which always stands for the same image: `+
+		c.Forbidden(path, `Follow needs an image without a digest, and %q has one, which always refers to the same image: `+
 			`remove the digest, or imageUpdates`, d.Image)
 	}
 }
@@ -66,7 +66,7 @@ func distributionVersion(c *checks) {
 	case d.Version == "":
 	case d.Name == "":
 		c.Forbidden(path,
-			`%q chooses the release of a named distribution: give name instead of image, or put the version into the tag of image`, d.Version)
+			`%q selects the release of a named distribution: set name instead of image, or put the version in the tag of image`, d.Version)
 	case !release.IsVersion(d.Version):
 		c.InvalidText(path, d.Version, `is not a server release: write one like 0.7 or 0.7.3`)
 	}

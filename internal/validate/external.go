@@ -50,7 +50,7 @@ func externalCount(c *checks) {
 func externalID(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider) {
 	if id := provider.ProviderID; len(id) > maxID || !idForm.MatchString(id) {
 		c.InvalidText(path.Child("providerId"), id,
-			`cannot be an id: at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends`)
+			`is not a valid id: use at most 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit`)
 	}
 }
 
@@ -62,7 +62,7 @@ func externalTwice(c *checks) {
 		id := provider.ProviderID
 		if other, taken := first[id]; taken {
 			c.Forbidden(path.Child("providerId"),
-				"%q comes from two images, %s here and %s in %s: give one of them another id", id, provider.Image, images[id], other)
+				"%q comes from two images, %s here and %s in %s: give one of the providers another id", id, provider.Image, images[id], other)
 			return
 		}
 		first[id], images[id] = path.String(), provider.Image

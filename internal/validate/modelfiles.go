@@ -22,9 +22,9 @@ func modelFilesOne(c *checks) {
 	switch files := c.Spec.ModelFiles; {
 	case files == nil:
 	case files.PersistentVolumeClaim == nil && files.Image == nil:
-		c.Required(path, "needs persistentVolumeClaim or image: where the files are")
+		c.Required(path, "needs persistentVolumeClaim or image, which contains the files")
 	case files.PersistentVolumeClaim != nil && files.Image != nil:
-		c.Forbidden(path, "persistentVolumeClaim and image exclude each other: remove one of them")
+		c.Forbidden(path, "persistentVolumeClaim and image are mutually exclusive: remove one of them")
 	}
 }
 
@@ -54,6 +54,6 @@ func modelFilesDirectories(c *checks) {
 
 func (c *checks) directoryBelow(path *field.Path, at, example string) {
 	if at != "" && (len(at) > maxDirectory || !directoryForm.MatchString(at) || upwardsForm.MatchString(at)) {
-		c.InvalidText(path, at, `is not a directory below the files: write one like %s, without a leading "/", ":" and ".."`, example)
+		c.InvalidText(path, at, `is not a directory within the files: write one like %s, without a leading "/", ":" and ".."`, example)
 	}
 }

@@ -55,7 +55,7 @@ func (c *checks) hostname(path *field.Path, name string) {
 	case name == "":
 		return
 	case len(validation.IsValidIP(path, name)) == 0:
-		c.InvalidText(path, name, `is an address: write a host name like llama.example.com`)
+		c.InvalidText(path, name, `is an IP address: write a host name like llama.example.com`)
 		return
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
 		c.InvalidText(path, name, `is not a host name: write one like llama.example.com, without scheme, port and path`)
@@ -63,7 +63,7 @@ func (c *checks) hostname(path *field.Path, name string) {
 	}
 	for label := range strings.SplitSeq(name, ".") {
 		if len(label) > validation.DNS1123LabelMaxLength {
-			c.InvalidText(path, name, `is not a host name: its part %q is longer than %d characters`, label, validation.DNS1123LabelMaxLength)
+			c.InvalidText(path, name, `is not a host name: its part %q has more than %d characters`, label, validation.DNS1123LabelMaxLength)
 			return
 		}
 	}
@@ -88,7 +88,7 @@ func allowedNamespaces(c *checks) {
 	for i, name := range names {
 		if name != "*" && (len(name) > maxNamespaceName || !namespaceForm.MatchString(name)) {
 			c.InvalidText(path.Index(i), name,
-				`cannot be the name of a namespace: lower-case letters, digits and "-"; "*" alone means every namespace`)
+				`is not a valid namespace name: use lower-case letters, digits and "-", or only "*" for every namespace`)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func allowedLabels(c *checks) {
 	c.atMost(path, len(labels), maxAllowed)
 	for i, label := range labels {
 		if !selectorForm.MatchString(label) {
-			c.InvalidText(path.Index(i), label, `is neither a label key (llama-access) nor key=value (team=ml)`)
+			c.InvalidText(path.Index(i), label, `is neither a label key, such as llama-access, nor key=value, such as team=ml`)
 		}
 	}
 }

@@ -73,10 +73,10 @@ func podLabels(c *checks) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if problems := validation.IsQualifiedName(key); len(problems) > 0 {
-			c.InvalidText(path.Key(key), key, "cannot be the key of a label: %s", problems[0])
+			c.InvalidText(path.Key(key), key, "is not a valid label key: %s", problems[0])
 		}
 		if problems := validation.IsValidLabelValue(labels[key]); len(problems) > 0 {
-			c.InvalidText(path.Key(key), labels[key], "cannot be the value of a label: %s", problems[0])
+			c.InvalidText(path.Key(key), labels[key], "is not a valid label value: %s", problems[0])
 		}
 	}
 }
@@ -88,14 +88,14 @@ func podAnnotations(c *checks) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		if problems := validation.IsQualifiedName(strings.ToLower(key)); len(problems) > 0 {
-			c.InvalidText(path.Key(key), key, "cannot be the key of an annotation: %s", problems[0])
+			c.InvalidText(path.Key(key), key, "is not a valid annotation key: %s", problems[0])
 		}
 	}
 }
 
 func terminationGracePeriod(c *checks) {
 	if seconds := c.overrides().TerminationGracePeriodSeconds; seconds != nil && *seconds < 0 {
-		c.Invalid(spec("workload", "overrides", "terminationGracePeriodSeconds"), *seconds, "%d is too small: take 0 or more", *seconds)
+		c.Invalid(spec("workload", "overrides", "terminationGracePeriodSeconds"), *seconds, "%d is too small: use 0 or more", *seconds)
 	}
 }
 

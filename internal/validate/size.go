@@ -44,8 +44,8 @@ func tooLarge(obj *v1alpha2.LlamaStackDistribution) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(spec(), size, fmt.Sprintf(
-		"%d bytes of JSON are more than the %d that a spec may have: put what is long into a ConfigMap, "+
-			"and name that in spec.baseConfig, or mount it", size, MaxSpecBytes))}
+		"%d bytes of JSON exceed the limit of %d for a spec: move long parts to a ConfigMap, "+
+			"and name it in spec.baseConfig or mount it", size, MaxSpecBytes))}
 }
 
 // SpecBytes returns the length of a spec as JSON, including a spec that a cache left out.

@@ -24,7 +24,7 @@ func sized(bytes int) *v1alpha2.LlamaStackDistribution {
 // A spec that is too large is rejected with only this error, even when a cache has left it out.
 func TestTooLarge(t *testing.T) {
 	obj := sized(MaxSpecBytes)
-	const want = "spec: 262266 bytes of JSON are more than the 262144 that a spec may have: "
+	const want = "spec: 262266 bytes of JSON exceed the limit of 262144 for a spec: "
 	for _, when := range []string{"as it is written", "as a cache has it", "as a cache has it after another event"} {
 		_, _, errs := Spec(obj)
 		if len(errs) != 1 || !strings.HasPrefix(intent.Message(errs[0]), want) {

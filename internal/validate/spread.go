@@ -24,7 +24,7 @@ func spreadTwice(c *checks) {
 			continue
 		}
 		c.InvalidText(spec("workload", "topologySpreadConstraints").Index(i), this.key,
-			`with %s is constrained by entry %d already: remove one of them`, this.when, j)
+			`with %s is already constrained by entry %d: remove one of them`, this.when, j)
 	}
 }
 
@@ -34,7 +34,7 @@ func spreadOfNothing(c *checks) []string {
 	for i, constraint := range c.workload().TopologySpreadConstraints {
 		if constraint.LabelSelector == nil {
 			warnings = append(warnings, fmt.Sprintf(
-				"%s: counts no pods without a labelSelector, so it spreads nothing: add labelSelector: {matchLabels: {%s: %s}}",
+				"%s: without a labelSelector, the constraint counts no pods and has no effect: add labelSelector: {matchLabels: {%s: %s}}",
 				spec("workload", "topologySpreadConstraints").Index(i), names.LabelInstance, c.Name))
 		}
 	}

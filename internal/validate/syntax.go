@@ -34,7 +34,7 @@ func (c *checks) objectName(path *field.Path, kind, name string) {
 		c.Required(path, "required: the name of %s in the same namespace", article(kind))
 	case len(name) > maxName || !subdomainForm.MatchString(name):
 		c.InvalidText(path, name,
-			`cannot be the name of %s: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`, article(kind))
+			`is not a valid name for %s: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit`, article(kind))
 	}
 }
 
@@ -51,7 +51,7 @@ func (c *checks) dataKey(path *field.Path, key string) {
 	case key == "":
 		c.Required(path, "required: a key of that ConfigMap")
 	case len(key) > maxName || !dataKeyForm.MatchString(key):
-		c.InvalidText(path, key, `cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."`)
+		c.InvalidText(path, key, `is not a valid key of a ConfigMap: use letters, digits, "-", "_" and "."`)
 	}
 }
 
@@ -69,13 +69,13 @@ func Image(path *field.Path, reference string) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, reference, fmt.Sprintf(
-		`%q is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case`, reference))}
+		`%q is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case`, reference))}
 }
 
 // duplicate adds an error for an item that occurs earlier in the same list.
 func (c *checks) duplicate(path *field.Path, value string) {
 	err := field.Duplicate(path, value)
-	err.Detail = fmt.Sprintf("%q is there twice: remove one of them", value)
+	err.Detail = fmt.Sprintf("%q is listed twice: remove one of them", value)
 	c.Add(err)
 }
 
@@ -84,9 +84,9 @@ func (c *checks) between(path *field.Path, value *int32, low, high int32) {
 	switch {
 	case value == nil || (*value >= low && *value <= high):
 	case high == math.MaxInt32:
-		c.Invalid(path, *value, "%d is too small: take %d or more", *value, low)
+		c.Invalid(path, *value, "%d is too small: use %d or more", *value, low)
 	default:
-		c.Invalid(path, *value, "%d is out of range: take %d to %d", *value, low, high)
+		c.Invalid(path, *value, "%d is out of range: use a value from %d to %d", *value, low, high)
 	}
 }
 
@@ -99,13 +99,13 @@ func oneOf[T ~string](c *checks, path *field.Path, value T, known ...T) {
 	for i, k := range known {
 		words[i] = string(k)
 	}
-	c.Invalid(path, value, "%q is not known: take one of %s", value, strings.Join(words, ", "))
+	c.Invalid(path, value, "%q is not a known value: use one of %s", value, strings.Join(words, ", "))
 }
 
 // atMost checks the length of a list or map, and reports whether it is within the limit.
 func (c *checks) atMost(path *field.Path, count, limit int) bool {
 	if count > limit {
-		c.Forbidden(path, "%d entries are more than the %d that may be given: remove some", count, limit)
+		c.Forbidden(path, "%d entries exceed the limit of %d: remove some", count, limit)
 	}
 	return count <= limit
 }

@@ -22,7 +22,7 @@ func commandWithTLS(c *checks) []string {
 	if !c.tls().Enabled || len(c.overrides().Command) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: the probes ask by HTTPS, so this command has to serve it: take the two files in %s, or the image's own entrypoint",
+	return []string{fmt.Sprintf("%s: the probes use HTTPS, so this command must serve HTTPS: use the two files in %s, or the image's entrypoint",
 		spec("workload", "overrides", "command"), names.TLSDir)}
 }
 
@@ -49,10 +49,10 @@ func variables(c *checks) []string {
 	for i, env := range c.overrides().Env {
 		path := spec("workload", "overrides", "env").Index(i).Child("name")
 		if _, both := c.Spec.SecretEnv[env.Name]; both {
-			warnings = append(warnings, fmt.Sprintf("%s: %q is in secretEnv too, and this one wins", path, env.Name))
+			warnings = append(warnings, fmt.Sprintf("%s: %q is also in secretEnv, and this value takes precedence", path, env.Name))
 		}
 		if strings.HasPrefix(env.Name, names.EnvPrefix) {
-			warnings = append(warnings, fmt.Sprintf("%s: %q begins with %s, the operator's own variables, and replaces the one of that name",
+			warnings = append(warnings, fmt.Sprintf("%s: %q begins with %s, the prefix of the operator's variables, and replaces the variable of that name",
 				path, env.Name, names.EnvPrefix))
 		}
 	}
@@ -66,7 +66,7 @@ func autoscaledBelowReplicas(c *checks) []string {
 	if !names.Compat(c.Annotations) || a == nil || replicas == nil || a.MaxReplicas < 1 || a.MaxReplicas >= *replicas {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: %d is less than %s, %d, below which the autoscaler of a stack of v1alpha1 does not go: it counts as %d; raise it or lower replicas",
+	return []string{fmt.Sprintf("%s: %d is less than %s, %d, below which the autoscaler of a v1alpha1 stack does not scale, so %d is used; raise it or lower replicas",
 		spec("workload", "autoscaling", "maxReplicas"), a.MaxReplicas, spec("workload", "replicas"), *replicas, *replicas)}
 }
 
@@ -83,7 +83,7 @@ func serviceless(c *checks) []string {
 	case len(c.Name) <= maxObjectName && !strings.Contains(c.Name, "."):
 		cluster = "Kubernetes before 1.36"
 	}
-	return []string{fmt.Sprintf("%s: %q: %s makes no Service %q and no Ingress that leads to it: the server runs, and no Service leads to it; "+
-		"for one take at most %d lower-case letters, digits and %q, a letter first",
+	return []string{fmt.Sprintf("%s: %q: %s does not accept a Service %q or an Ingress for it: the server runs, but no Service selects it; "+
+		"to have a Service, use a name of at most %d lower-case letters, digits and %q that begins with a letter",
 		field.NewPath("metadata", "name"), c.Name, cluster, names.Service(c.Name), maxObjectName, "-")}
 }

@@ -11,7 +11,7 @@ import (
 
 // remedy matches a word with which an error states the remedy or the accepted values.
 var remedy = regexp.MustCompile(`\b(write|take|set|remove|name|names|give|add|leave|keep|quote|choose|raise|lower|use|put|change|make|disable|belongs)\b|` +
-	`did you mean|known are|is neither .* nor |is not host:port or|is kept for|ask for|\bmust\b|\bneeds?\b|required|at most|cannot be|\(got|selects the pods|has no field|take it away`)
+	`did you mean|known (types|APIs|fields):|is neither .* nor |is not host:port or|is not a whole number greater than|require client certificates|combine|determines it|\bmust\b|\bneeds?\b|required|at most|cannot be|\(got|selects the pods|has no field`)
 
 // Every error of every rule names the field, repeats the value unless the field may hold a secret, and states a remedy.
 // The table has a case for each rule (TestRulesHaveCases), so a new rule without one of the three parts fails here.

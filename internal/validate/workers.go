@@ -21,7 +21,7 @@ func workersWithoutCPU(c *checks) []string {
 	if !limited || limit.Cmp(*enough) >= 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: %q is less than one CPU for each of %d workers, and the server ends a worker that takes longer "+
-		"than 5 s to start: it may never get ready; raise the limit to %q or remove it",
+	return []string{fmt.Sprintf("%s: %q is less than one CPU for each of %d workers, and the server stops a worker that takes more "+
+		"than 5 s to start, so it may never become ready; raise the limit to %q or remove it",
 		spec("workload", "resources", "limits").Key(string(corev1.ResourceCPU)), limit.String(), *workers, enough.String())}
 }

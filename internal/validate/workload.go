@@ -50,7 +50,7 @@ func autoscalingTargets(c *checks) {
 
 func storageSize(c *checks) {
 	if size := c.volume().Size; size != nil && size.Sign() <= 0 {
-		c.InvalidText(spec("workload", "storage", "size"), size.String(), `is no size: write one like 10Gi`)
+		c.InvalidText(spec("workload", "storage", "size"), size.String(), `is not a size: write one like 10Gi`)
 	}
 }
 
@@ -72,7 +72,7 @@ func storageMountPath(c *checks) {
 	switch {
 	case at == "":
 	case slices.Contains(c.ownMounts(), strings.TrimSuffix(at, "/")):
-		c.InvalidText(path, at, `is where the operator mounts a volume of its own: take another path, for example /.llama`)
+		c.InvalidText(path, at, `is where the operator mounts one of its volumes: use another path, for example /.llama`)
 	case len(at) > maxMountPath || !absoluteForm.MatchString(at) || dotsForm.MatchString(at):
 		c.InvalidText(path, at, `is not an absolute path: write one like /.llama, without ":", "." and ".."`)
 	}
@@ -97,7 +97,7 @@ func disruptionBudgetOne(c *checks) {
 	case budget.MinAvailable == nil && budget.MaxUnavailable == nil:
 		c.Required(path, "needs minAvailable or maxUnavailable")
 	case budget.MinAvailable != nil && budget.MaxUnavailable != nil:
-		c.Forbidden(path, `minAvailable %q and maxUnavailable %q exclude each other: remove one of them`,
+		c.Forbidden(path, `minAvailable %q and maxUnavailable %q are mutually exclusive: remove one of them`,
 			budget.MinAvailable, budget.MaxUnavailable)
 	}
 }

@@ -76,11 +76,11 @@ func TestNamesOfOlderStacks(t *testing.T) {
 		warning string
 	}{
 		"plain":                 {},
-		"3scale-stack":          {digitFirst, "Kubernetes before 1.36 makes no Service"},
-		"3":                     {digitFirst, "Kubernetes before 1.36 makes no Service"},
-		"my.stack":              {withoutService, "Kubernetes makes no Service"},
-		strings.Repeat("a", 56): {withoutService, "Kubernetes makes no Service"},
-		strings.Repeat("a", 63): {withoutService, "Kubernetes makes no Service"},
+		"3scale-stack":          {digitFirst, "Kubernetes before 1.36 does not accept a Service"},
+		"3":                     {digitFirst, "Kubernetes before 1.36 does not accept a Service"},
+		"my.stack":              {withoutService, "Kubernetes does not accept a Service"},
+		strings.Repeat("a", 56): {withoutService, "Kubernetes does not accept a Service"},
+		strings.Repeat("a", 63): {withoutService, "Kubernetes does not accept a Service"},
 	} {
 		refused, warnings := refusedKinds(t, c, name)
 		if diff := gocmp.Diff(tc.refused, refused); diff != "" {

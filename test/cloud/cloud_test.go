@@ -74,7 +74,7 @@ func TestIdentityOfAWS(t *testing.T) {
 		return err
 	})
 	c.tells(t, "mine", "ConfigGenerationSucceeded", "")
-	c.tells(t, "others", "BaseConfigUnavailable", "the registry answers with status 401 Unauthorized")
+	c.tells(t, "others", "BaseConfigUnavailable", "the registry responds with status 401 Unauthorized")
 	if asked := stands.Asked(clouds.ECR + "/v2/team/"); len(asked) == 0 || len(asked) > 3 {
 		t.Errorf("%d requests for the image, want 1 to 3", len(asked))
 	}

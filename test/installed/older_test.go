@@ -21,7 +21,7 @@ const (
 	ours  = "dist/install.yaml"
 )
 
-// Ours takes the place of an installation of the operator for v1alpha1, whichever way users apply manifests. Its objects have
+// Ours replaces an installation of the operator for v1alpha1, whichever way users apply manifests. Its objects have
 // the same names, so nothing of the older one works beside ours: no second budget on the operator's pods, which makes every
 // eviction fail, no Service without endpoints and no right that ours does not have. What stays is one ConfigMap, which the
 // page on installation names.

@@ -18,7 +18,7 @@ import (
 )
 
 // externalStack has two external providers of one package: the operator reads the label of one image, and nobody knows
-// the other before its pod starts. The server of a release takes the place of %q.
+// the other before its pod starts. The server of a release replaces %q.
 const externalStack = `
 distribution: {name: starter, version: %q}
 externalProviders:

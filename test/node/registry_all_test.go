@@ -166,14 +166,14 @@ var registryFaults = []struct {
 	name, says string
 	fault      fault
 }{
-	{"stopped", "the connection ends before the answer does", func(_ http.ResponseWriter, _ *http.Request) bool {
+	{"stopped", "the connection closed before the response was complete", func(_ http.ResponseWriter, _ *http.Request) bool {
 		panic(http.ErrAbortHandler)
 	}},
 	{"in trouble", "status 503", func(w http.ResponseWriter, _ *http.Request) bool {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return true
 	}},
-	{"slow", "no answer in time", func(_ http.ResponseWriter, request *http.Request) bool {
+	{"slow", "no response in time", func(_ http.ResponseWriter, request *http.Request) bool {
 		<-request.Context().Done()
 		return true
 	}},
@@ -288,7 +288,7 @@ func TestRegistryThatLies(t *testing.T) {
 	apply("Follow")
 	condition := find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale), v1alpha2.ConditionDegraded)
 	t.Logf("a flipped last byte: %s", condition.Message)
-	if !strings.Contains(condition.Message, second+", which cannot be used") || !strings.Contains(condition.Message, "does not have the digest") {
+	if !strings.Contains(condition.Message, second+", which cannot be used") || !strings.Contains(condition.Message, "does not match the requested digest") {
 		t.Errorf("message %q", condition.Message)
 	}
 	if after := s.onePod("my").UID; after != before {

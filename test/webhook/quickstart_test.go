@@ -184,7 +184,7 @@ func (c *cluster) generated(t *testing.T, name string) {
 	if err := yaml.Unmarshal([]byte(text), &configuration); err != nil {
 		t.Fatal(err)
 	}
-	// The distribution's other providers of the API stay, and this one takes the place of the distribution's of its id.
+	// The distribution's other providers of the API stay, and this one replaces the distribution's of its id.
 	if !slices.Contains(configuration.Providers["inference"], provider{ID: "vllm", Type: "remote::vllm"}) {
 		t.Errorf("the inference providers are %+v", configuration.Providers["inference"])
 	}

@@ -216,7 +216,7 @@ func TestLabelRefuses(t *testing.T) {
 		"manifests of texts":  {s.add(`{"manifests":[""]}`), "manifests is not a list"},
 		"config no object":    {s.add(`{"config":""}`), "config is not a descriptor"},
 		"config of no digest": {s.add(`{"config":{"digest":"x"}}`), "config is not a descriptor"},
-		"forged":              {forged, "the registry sends content that does not have the digest it was asked for"},
+		"forged":              {forged, "the registry returns content that does not match the requested digest"},
 		"text":                {s.image(`""`), "the configuration of the image is not a JSON object"},
 		"config of a text":    {s.image(`{"config":""}`), "config is not a JSON object"},
 		"labels of numbers":   {s.image(`{"config":{"Labels":{"a":1}}}`), "the labels of the image are not strings"},

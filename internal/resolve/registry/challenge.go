@@ -21,7 +21,7 @@ const (
 )
 
 // connect returns a session for a repository. It asks for the registry's challenge unless that is remembered, and gets
-// a token when the registry wants one. A remembered challenge is the one that the registry sends to everybody.
+// a token when the registry requires one. A remembered challenge is the one that the registry sends to every client.
 func (r *Reader) connect(ctx context.Context, repository name.Repository, auth authn.Authenticator) (*session, error) {
 	through := transport.NewUserAgent(r.through, userAgent)
 	challenge, err := r.challenge(ctx, repository.Registry, through)
@@ -64,7 +64,7 @@ func (r *Reader) challenge(ctx context.Context, registry name.Registry, through 
 	return challenge, nil
 }
 
-// token returns the token for a repository. It is empty when the registry wants none.
+// token returns the token for a repository. It is empty when the registry requires none.
 func (r *Reader) token(
 	ctx context.Context, repository name.Repository, auth authn.Authenticator, through http.RoundTripper, challenge *transport.Challenge,
 ) (*transport.Token, error) {

@@ -74,7 +74,7 @@ func TestLargeLayer(t *testing.T) {
 	image := repository.labelled(t, inLayerOf(layer, "config.yaml"), layer)
 	delete(repository, layer.Digest)
 	_, err := repository.content(t.Context(), image)
-	const want = `label "io.llamastack.config.layer": the layer is larger than 33554432 bytes; put the configuration into the label "io.llamastack.config.base64" instead`
+	const want = `label "io.llamastack.config.layer": the layer is larger than 33554432 bytes; put the configuration in the label "io.llamastack.config.base64" instead`
 	if err == nil || err.Error() != want || Transient(err) {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -110,10 +110,10 @@ func TestPackedLayers(t *testing.T) {
 		wantErr string
 	}{
 		{name: "zstd", layer: packed(maxWindow)},
-		{name: "zstd with a large window", layer: packed(2 * maxWindow), wantErr: "packed by zstd with a window larger than 8388608 bytes; put the configuration into the label"},
-		{name: "zstd that breaks off", layer: packed(maxWindow)[:100], wantErr: "the layer cannot be unpacked"},
-		{name: "gzip that breaks off", layer: []byte{0x1f, 0x8b, 8, 0}, wantErr: "the layer cannot be unpacked"},
-		{name: "no archive", layer: []byte(strings.Repeat("config.yaml", 100)), wantErr: "the layer cannot be unpacked"},
+		{name: "zstd with a large window", layer: packed(2 * maxWindow), wantErr: "compressed with zstd and a window larger than 8388608 bytes; put the configuration in the label"},
+		{name: "zstd that breaks off", layer: packed(maxWindow)[:100], wantErr: "the layer cannot be decompressed"},
+		{name: "gzip that breaks off", layer: []byte{0x1f, 0x8b, 8, 0}, wantErr: "the layer cannot be decompressed"},
+		{name: "no archive", layer: []byte(strings.Repeat("config.yaml", 100)), wantErr: "the layer cannot be decompressed"},
 		{name: "nothing", wantErr: "the layer has no such file"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -22,18 +22,18 @@ import (
 // Failures of a read. They contain no text that a remote host wrote, because a registry can redirect to any other host,
 // and the user who named the registry may not see that host's answer.
 var (
-	errWrongContent = errors.New("the registry sends content that does not have the digest it was asked for")
+	errWrongContent = errors.New("the registry returns content that does not match the requested digest")
 	errTooMany      = fmt.Errorf("the image has more than %d manifests, layers or labels", maxListed)
 	errNoPlatform   = errors.New("the image has no manifest for")
-	errNoManifest   = errors.New("the registry sends something that is not the manifest or the configuration of an image")
-	errNoImage      = errors.New("what the digest stands for is not the manifest or the configuration of an image")
-	errSchema1      = errors.New("the image has a manifest of schema 1, which is not read; push it again with a newer program")
-	errRealm        = errors.New("the registry wants a token and names no place that gives one")
+	errNoManifest   = errors.New("the registry returns content that is not the manifest or the configuration of an image")
+	errNoImage      = errors.New("the digest does not refer to the manifest or the configuration of an image")
+	errSchema1      = errors.New("the image has a manifest of schema 1, which is not supported; push it again with a newer tool")
+	errRealm        = errors.New("the registry requires a token and does not name a server that issues tokens")
 	errRedirects    = fmt.Errorf("the registry redirects more than %d times", maxRedirects)
-	errNoAnswer     = errors.New("no answer in time")
-	errNonsense     = errors.New("the answer is not one of a registry")
+	errNoAnswer     = errors.New("no response in time")
+	errNonsense     = errors.New("the response is not from a registry")
 	errAuthority    = errors.New("the certificate is signed by an unknown authority")
-	errNotHTTPS     = errors.New("the registry does not speak HTTPS; an administrator can list it under registries.insecure")
+	errNotHTTPS     = errors.New("the registry does not use HTTPS; an administrator can list it under registries.insecure")
 )
 
 // answerError is the error for a failed response.
@@ -45,7 +45,7 @@ type answerError struct {
 
 // Error returns the status and a code of the registry API.
 func (e *answerError) Error() string {
-	text := fmt.Sprintf("the registry answers with status %d", e.status)
+	text := fmt.Sprintf("the registry responds with status %d", e.status)
 	if word := http.StatusText(e.status); word != "" {
 		text += " " + word
 	}
@@ -125,7 +125,7 @@ func NeedsInsecure(err error) bool {
 	return errors.Is(err, errPlainHTTP) || errors.Is(err, address.ErrLocal) || errors.Is(err, errNotHTTPS)
 }
 
-// NeedsLogin reports whether a registry wants other credentials, or wants credentials where there were none.
+// NeedsLogin reports whether a registry requires other credentials, or credentials where none were sent.
 func NeedsLogin(err error) bool {
 	var answer *answerError
 	return errors.As(err, &answer) && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)
@@ -150,11 +150,11 @@ func networkCause(err error) error {
 	case errors.As(err, &lookup) && lookup.IsNotFound:
 		return errors.New("no such host")
 	case errors.As(err, &lookup):
-		return errors.New("the host name cannot be looked up")
+		return errors.New("the host name cannot be resolved")
 	case errors.As(err, &number):
 		return errors.New(number.Error())
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return errors.New("the connection ends before the answer does")
+		return errors.New("the connection closed before the response was complete")
 	}
 	return tlsCause(err)
 }
@@ -172,7 +172,7 @@ func tlsCause(err error) error {
 	case errors.As(err, &unknown):
 		return errAuthority
 	case errors.As(err, &host):
-		return errors.New("the certificate is one of another host")
+		return errors.New("the certificate is for another host")
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return errors.New("the certificate has expired or is not valid yet")
 	case errors.As(err, &invalid):

@@ -119,7 +119,7 @@ func hostileLayers(t *testing.T) []hostileAnswer {
 		{name: "a block device", rule: stays, does: of(archive(t, tar.Header{Name: file, Typeflag: tar.TypeBlock, Devmajor: 8}))},
 		{name: "a pipe", rule: stays, does: of(archive(t, tar.Header{Name: file, Typeflag: tar.TypeFifo}))},
 		{name: "a directory", rule: stays, does: of(archive(t, tar.Header{Name: file + "/", Typeflag: tar.TypeDir}))},
-		{name: "a file that is there twice", rule: fine, does: of(append(bytes.Clone(plain[:1024]), archive(t, tar.Header{Name: file, Typeflag: tar.TypeSymlink, Linkname: "x"})...))},
+		{name: "a file that is listed twice", rule: fine, does: of(append(bytes.Clone(plain[:1024]), archive(t, tar.Header{Name: file, Typeflag: tar.TypeSymlink, Linkname: "x"})...))},
 		{name: "a path with dots in the archive", rule: fine, does: of(append(rawHeader("a/../../config.yaml", '0', fmt.Sprintf("%011o\x00", len(config))), plain[512:]...))},
 		{name: "a file that is too large", rule: stays, does: of(append(rawHeader(file, '0', fmt.Sprintf("%011o\x00", maxConfig+1)), make([]byte, 1024)...))},
 		{name: "a file of an absurd size", rule: stays, does: of(append(rawHeader(file, '0', "\x80\x00\x00\x00\x7f\xff\xff\xff\xff\xff\xff\xff"), make([]byte, 1024)...))},

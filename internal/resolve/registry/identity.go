@@ -34,7 +34,7 @@ type IdentityError interface {
 	Pause() time.Duration
 }
 
-// identity is the operator's own credentials. They are fetched when a registry wants credentials, and keep the same
+// identity is the operator's own credentials. They are fetched when a registry requires credentials, and keep the same
 // fingerprint however often the token changes.
 type identity struct {
 	from     Identities
@@ -55,7 +55,7 @@ func (i *identity) AuthorizationContext(ctx context.Context) (*authn.AuthConfig,
 
 // orIdentity returns the operator's identity at the cloud of a repository when no other credentials match the
 // repository and an administrator allows the identity for it. No other host gets the token: neither a registry whose
-// certificate is not checked, nor a host that somebody other than the cloud may serve.
+// certificate is not checked, nor a host that another party than the cloud may serve.
 func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository) authn.Authenticator {
 	if auth != authn.Anonymous {
 		return auth
@@ -69,7 +69,7 @@ func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository
 }
 
 // errForeignRealm is the error for a registry whose token server does not belong to its cloud.
-var errForeignRealm = errors.New("the registry wants a token from a host that does not get the operator's identity")
+var errForeignRealm = errors.New("the registry requires a token from a host that must not receive the operator's identity")
 
 // settle replaces an identity with the current credentials, for a registry that wants credentials. It returns other
 // credentials unchanged.
@@ -101,7 +101,7 @@ func (r *Reader) settle(ctx context.Context, auth authn.Authenticator, challenge
 }
 
 // told adds a remedy to an error when the registry refused the operator's identity, and has its token replaced if the
-// registry did not accept it. Only this text tells a user that a pull Secret is missing, or that the operator lacks a
+// registry did not accept it. Only this text informs a user that a pull Secret is missing, or that the operator lacks a
 // permission.
 func told(auth authn.Authenticator, err error) error {
 	own, ok := auth.(*identity)
@@ -112,5 +112,5 @@ func told(auth authn.Authenticator, err error) error {
 	if status == http.StatusUnauthorized {
 		own.from.Refused(own.registry)
 	}
-	return fmt.Errorf("%w, to the operator's identity at %s; let that read the repository, or give the stack a pull Secret", err, own.cloud)
+	return fmt.Errorf("%w to the operator's identity at %s; allow that identity to read the repository, or give the stack a pull Secret", err, own.cloud)
 }

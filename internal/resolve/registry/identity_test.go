@@ -127,13 +127,13 @@ func TestCloudIdentity(t *testing.T) {
 		},
 		{
 			name: "no cloud's", image: "closed.example.com/team/server:1", options: Options{CloudIdentity: []string{"closed.example.com"}},
-			wantErr: "the registry answers with status 401 Unauthorized",
+			wantErr: "the registry responds with status 401 Unauthorized",
 		},
 		{
 			name: "with any certificate", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all, Insecure: []string{ecrHost}},
 			wantErr: "status 401 Unauthorized",
 		},
-		{name: "not allowed", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all, Allow: []string{"quay.io"}}, wantErr: "is none of registries.allow"},
+		{name: "not allowed", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all, Allow: []string{"quay.io"}}, wantErr: "is not in registries.allow"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := serveClouds(t)
@@ -312,11 +312,11 @@ func TestCloudIdentityRefused(t *testing.T) {
 		want        string
 		refused     int
 	}{
-		{ecrHost, ecrHost + "/v2/team/", http.StatusForbidden, `{"errors":[{"code":"DENIED"}]}`, "the registry answers with status 403 Forbidden and code DENIED, to the operator's identity at AWS; let that read the repository, or give the stack a pull Secret", 0},
-		{ecrHost, ecrHost + "/v2/team/", http.StatusUnauthorized, "", "the registry answers with status 401 Unauthorized, to the operator's identity at AWS; let", 1},
-		{googleHost, googleHost + "/v2/token", http.StatusForbidden, "", "get a token: the registry answers with status 403 Forbidden, to the operator's identity at Google Cloud; let", 0},
-		{azureHost, azureHost + "/oauth2/token", http.StatusUnauthorized, "", "get a token: the registry answers with status 401 Unauthorized, to the operator's identity at Azure; let", 1},
-		{ecrHost, ecrHost + "/v2/team/", http.StatusNotFound, "", "the registry answers with status 404 Not Found", 0},
+		{ecrHost, ecrHost + "/v2/team/", http.StatusForbidden, `{"errors":[{"code":"DENIED"}]}`, "the registry responds with status 403 Forbidden and code DENIED to the operator's identity at AWS; allow that identity to read the repository, or give the stack a pull Secret", 0},
+		{ecrHost, ecrHost + "/v2/team/", http.StatusUnauthorized, "", "the registry responds with status 401 Unauthorized to the operator's identity at AWS; allow", 1},
+		{googleHost, googleHost + "/v2/token", http.StatusForbidden, "", "get a token: the registry responds with status 403 Forbidden to the operator's identity at Google Cloud; allow", 0},
+		{azureHost, azureHost + "/oauth2/token", http.StatusUnauthorized, "", "get a token: the registry responds with status 401 Unauthorized to the operator's identity at Azure; allow", 1},
+		{ecrHost, ecrHost + "/v2/team/", http.StatusNotFound, "", "the registry responds with status 404 Not Found", 0},
 	} {
 		c := serveClouds(t)
 		c.On(tc.place, func(w http.ResponseWriter, r *http.Request) {

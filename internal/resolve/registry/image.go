@@ -38,9 +38,9 @@ type RefusedError struct {
 // Error names the repository and the setting that forbids the read.
 func (e *RefusedError) Error() string {
 	if e.Mirrored {
-		return fmt.Sprintf("repository %q may not be asked by a mirror set of the cluster (mirrorSourcePolicy NeverContactSource), which has no mirror for it", e.Repository)
+		return fmt.Sprintf("a mirror set of the cluster forbids access to repository %q (mirrorSourcePolicy NeverContactSource) and has no mirror for it", e.Repository)
 	}
-	return fmt.Sprintf("repository %q is none of registries.allow in the operator's configuration", e.Repository)
+	return fmt.Sprintf("repository %q is not in registries.allow of the operator's configuration", e.Repository)
 }
 
 // LabelError is the error for a label of an image, or for the content that it points to, that cannot be used. It stays

@@ -30,7 +30,7 @@ const (
 )
 
 // useBase64 is the remedy for a layer that is not read.
-const useBase64 = `put the configuration into the label "` + LabelBase64 + `" instead`
+const useBase64 = `put the configuration in the label "` + LabelBase64 + `" instead`
 
 // fetch passes the content of a blob to a function, see readBlob.
 type fetch func(ctx context.Context, of descriptor, use func(io.Reader) error) error
@@ -79,9 +79,9 @@ func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, e
 	case ctx.Err() != nil:
 		return nil, sanitize(ctx.Err())
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		err = fmt.Errorf("the layer is packed by zstd with a window larger than %d bytes; %s", maxWindow, useBase64)
+		err = fmt.Errorf("the layer is compressed with zstd and a window larger than %d bytes; %s", maxWindow, useBase64)
 	case !errors.As(err, &limit) && !errors.Is(err, errNoFile):
-		err = errors.New("the layer cannot be unpacked")
+		err = errors.New("the layer cannot be decompressed")
 	}
 	return nil, &LabelError{Label: LabelPath, Err: err}
 }
@@ -96,7 +96,7 @@ func unpack(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
 	case bytes.HasPrefix(start, []byte{0x1f, 0x8b}):
 		reader, err := gzip.NewReader(buffered)
 		if err != nil {
-			return nil, nil, errors.New("the layer cannot be unpacked")
+			return nil, nil, errors.New("the layer cannot be decompressed")
 		}
 		return reader, func() {}, nil
 	case bytes.Equal(start, []byte{0x28, 0xb5, 0x2f, 0xfd}):
@@ -123,7 +123,7 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 			continue
 		}
 		if header.Typeflag != tar.TypeReg {
-			return nil, fmt.Errorf("%w: %q is not a plain file", errNoFile, file)
+			return nil, fmt.Errorf("%w: %q is not a regular file", errNoFile, file)
 		}
 		if header.Size > maxConfig {
 			return nil, tooLarge("configuration", maxConfig)

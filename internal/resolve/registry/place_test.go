@@ -80,7 +80,7 @@ func TestRefusedHubImage(t *testing.T) {
 	reader := New(Options{Allow: []string{"quay.io"}})
 	defer reader.Close()
 	for _, image := range hubImages("nginx:1") {
-		if _, err := reader.reference(image); err == nil || !strings.Contains(err.Error(), `repository "docker.io/library/nginx" is none of`) {
+		if _, err := reader.reference(image); err == nil || !strings.Contains(err.Error(), `repository "docker.io/library/nginx" is not in registries.allow`) {
 			t.Errorf("%s: got %v", image, err)
 		}
 	}

@@ -66,7 +66,7 @@ func TestPoolProviders(t *testing.T) {
 	want[images[4]] = fmt.Sprintf("read image %q: label %q: the metadata of the package is larger than 65536 bytes", images[4], LabelProvider)
 	gone := server.host + "/test/gone:1"
 	images = append(images, gone)
-	want[gone] = fmt.Sprintf("read image %q: the registry answers with status 404 Not Found and code NAME_UNKNOWN", gone)
+	want[gone] = fmt.Sprintf("read image %q: the registry responds with status 404 Not Found and code NAME_UNKNOWN", gone)
 	pool, told := runPool(t, server, func(Target) (authn.Keychain, error) {
 		credentials.Add(1)
 		return &Keychain{}, nil

@@ -214,9 +214,9 @@ func TestRead(t *testing.T) {
 		{name: "no path", labels: map[string]string{LabelLayer: digestOf(t, withFile)}, layers: []v1.Layer{withFile}, wantErr: `label "io.llamastack.config.path": "" is not the path of a file`},
 		{name: "another images layer", labels: inLayer(withFile, "etc/config.yaml"), wantErr: "the image has no layer sha256:"},
 		{name: "no such file", labels: inLayer(withFile, "config.yaml"), layers: []v1.Layer{withFile}, wantErr: `the layer has no such file: "config.yaml"`},
-		{name: "link", labels: inLayer(withFile, "etc/link.yaml"), layers: []v1.Layer{withFile}, wantErr: `"etc/link.yaml" is not a plain file`},
+		{name: "link", labels: inLayer(withFile, "etc/link.yaml"), layers: []v1.Layer{withFile}, wantErr: `"etc/link.yaml" is not a regular file`},
 		{name: "large file", labels: inLayer(large, "config.yaml"), layers: []v1.Layer{large}, wantErr: "the configuration is larger than 786432 bytes"},
-		{name: "bomb", labels: inLayer(bomb, "config.yaml"), layers: []v1.Layer{bomb}, wantErr: `the unpacked layer is larger than 268435456 bytes; put the configuration into the label "io.llamastack.config.base64" instead`},
+		{name: "bomb", labels: inLayer(bomb, "config.yaml"), layers: []v1.Layer{bomb}, wantErr: `the unpacked layer is larger than 268435456 bytes; put the configuration in the label "io.llamastack.config.base64" instead`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			built := image(t, tc.labels, tc.layers...)
@@ -298,11 +298,11 @@ func TestRefusals(t *testing.T) {
 		options     Options
 		wantErr     string
 	}{
-		{name: "not allowed", image: ref, options: Options{Allow: []string{server.host + "/other", "quay.io"}}, wantErr: "is none of registries.allow"},
+		{name: "not allowed", image: ref, options: Options{Allow: []string{server.host + "/other", "quay.io"}}, wantErr: "is not in registries.allow"},
 		{name: "allowed", image: ref, options: Options{Allow: []string{server.host + "/team"}}},
 		{name: "allowed registry", image: ref, options: Options{Allow: []string{server.host}}},
 		{name: "rewritten", image: "docker.io/ogxai/server:1", options: Options{Rewrite: map[string]string{"docker.io/ogxai": server.host + "/team"}}},
-		{name: "local address", image: strings.TrimPrefix(secure.URL, "https://") + "/a/b:1", wantErr: "the address is a local one"},
+		{name: "local address", image: strings.TrimPrefix(secure.URL, "https://") + "/a/b:1", wantErr: "the address is local"},
 		{name: "not a name", image: "UPPER/case:1", wantErr: `parse image "UPPER/case:1"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

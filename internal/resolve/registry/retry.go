@@ -72,7 +72,7 @@ func statusOf(err error) int {
 }
 
 const (
-	// maxWanted bounds the pause that a registry asks for. leastWanted is the pause if it does not say how long.
+	// maxWanted bounds the pause that a registry asks for. leastWanted is the pause if it specifies none.
 	maxWanted   = time.Hour
 	leastWanted = 10 * time.Second
 )

@@ -136,8 +136,8 @@ func TestSlowTenant(t *testing.T) {
 func TestEndlessAnswers(t *testing.T) {
 	for path, want := range map[string]string{
 		"/manifests/": "the manifest is larger than 4194304 bytes",
-		"/blobs/":     "does not have the digest",
-		"/v2/":        "the answer is larger than",
+		"/blobs/":     "does not match the requested digest",
+		"/v2/":        "the response is larger than",
 	} {
 		t.Run(strings.Trim(path, "/"), func(t *testing.T) {
 			server := serve(t)

@@ -45,7 +45,7 @@ func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(), erro
 	}
 	if err != nil {
 		<-windows
-		return nil, nil, errors.New("the layer cannot be unpacked")
+		return nil, nil, errors.New("the layer cannot be decompressed")
 	}
 	return decoder, func() {
 		if decoder.Reset(nil) == nil { // it keeps nothing of the layer

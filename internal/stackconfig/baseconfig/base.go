@@ -69,7 +69,7 @@ const maxKeptBase = 64 << 10
 // ParseUncached is Parse without the cache, for text that is not read again, such as a generated configuration.
 func ParseUncached(data []byte) (*Base, error) {
 	if len(data) > MaxSize {
-		return nil, fmt.Errorf("base config has %d bytes, more than the %d that a base may have", len(data), MaxSize)
+		return nil, fmt.Errorf("base config has %d bytes, which exceeds the limit of %d", len(data), MaxSize)
 	}
 	root, err := Read(data)
 	if err != nil {
@@ -115,7 +115,7 @@ func decodeYAML(data []byte) (document *yaml.Node, err error) {
 		if err != nil {
 			return nil, syntaxError(data, err)
 		}
-		return nil, errors.New("holds more than one YAML document")
+		return nil, errors.New("contains more than one YAML document")
 	}
 	return document.Content[0], nil
 }
@@ -125,7 +125,7 @@ func syntaxError(data []byte, err error) error {
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
 		if bytes.ContainsRune(indent, '\t') && len(indent) < len(line) {
-			return fmt.Errorf("is not YAML: %w (line %d is indented with a tab, YAML wants spaces)", err, i+1)
+			return fmt.Errorf("is not YAML: %w (line %d is indented with a tab; YAML requires spaces)", err, i+1)
 		}
 	}
 	return fmt.Errorf("is not YAML: %w", err)

@@ -44,15 +44,15 @@ func (n *normalizer) node(node *yaml.Node, depth int) (*yaml.Node, error) {
 	n.written += len(node.Value) + 2*depth
 	switch {
 	case depth > maxDepth:
-		return nil, fmt.Errorf("line %d: is nested deeper than %d levels", node.Line, maxDepth)
+		return nil, fmt.Errorf("line %d: is nested more than %d levels deep", node.Line, maxDepth)
 	case n.nodes > maxNodes:
-		return nil, fmt.Errorf("line %d: has more than %d values when its aliases are written out", node.Line, maxNodes)
+		return nil, fmt.Errorf("line %d: has more than %d values after its aliases are expanded", node.Line, maxNodes)
 	case n.written > maxWritten:
-		return nil, fmt.Errorf("line %d: has more than %d bytes when its aliases are written out", node.Line, maxWritten)
+		return nil, fmt.Errorf("line %d: has more than %d bytes after its aliases are expanded", node.Line, maxWritten)
 	case node.Kind == yaml.AliasNode:
 		return n.node(node.Alias, depth+1)
 	case !slices.Contains(knownTags, node.ShortTag()):
-		return nil, fmt.Errorf("line %d: the tag %s is none that the server reads", node.Line, node.ShortTag())
+		return nil, fmt.Errorf("line %d: the server does not support the tag %s", node.Line, node.ShortTag())
 	}
 	if node.Kind == yaml.MappingNode {
 		if err := checkKeys(node); err != nil {
@@ -103,7 +103,7 @@ func checkKeys(node *yaml.Node) error {
 			return fmt.Errorf("line %d: a key must be a string, got %s", key.Line, KindOf(key))
 		}
 		if !seen.add(key.Value) {
-			return fmt.Errorf("line %d: the key %q is there twice", node.Content[i].Line, key.Value)
+			return fmt.Errorf("line %d: duplicate key %q", node.Content[i].Line, key.Value)
 		}
 	}
 	return nil
@@ -165,7 +165,7 @@ func (n *normalizer) merge(node, value *yaml.Node, depth int) ([]*yaml.Node, err
 	var pairs []*yaml.Node
 	for _, source := range sources {
 		if source.Kind != yaml.MappingNode {
-			return nil, fmt.Errorf("line %d: a merge key takes a mapping or a list of mappings", value.Line)
+			return nil, fmt.Errorf("line %d: the value of a merge key must be a mapping or a list of mappings", value.Line)
 		}
 		for i := 0; i+1 < len(source.Content); i += 2 {
 			if taken.add(source.Content[i].Value) {

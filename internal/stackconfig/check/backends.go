@@ -33,7 +33,7 @@ func (c *checker) backends() {
 		family, _, _ := strings.Cut(yamlnode.Text(named.Get(backend), "type"), "_")
 		if named.Get(backend) != nil && family != known.Family {
 			c.failAt("storage.stores."+name, func() string {
-				return fmt.Sprintf("needs a backend of type %s_*, and %q is none", known.Family, backend)
+				return fmt.Sprintf("requires a backend of type %s_*, and %q is not one", known.Family, backend)
 			})
 		}
 	}
@@ -56,7 +56,7 @@ func (c *checker) backendTypes(backends *yaml.Node) {
 		kind, known := c.Release.Storage.Backend(yamlnode.Text(backend, "type"))
 		if !known {
 			c.failAt(path, func() string {
-				return fmt.Sprintf("%q is not a type of backend in release %s; known are %s",
+				return fmt.Sprintf("%q is not a type of backend in release %s; known types: %s",
 					yamlnode.Text(backend, "type"), c.Release.Line, strings.Join(c.backendNames(), ", "))
 			})
 			continue
@@ -83,7 +83,7 @@ func (c *checker) backendsIn(node *yaml.Node, path string, backends *yamlnode.Fi
 	if node.Kind == yaml.MappingNode {
 		if name := yamlnode.Text(node, "backend"); name != "" && !envref.In(name) && backends.Get(name) == nil {
 			c.failAt(draft.JoinPath(path, "backend"), func() string {
-				return fmt.Sprintf("%q is not a backend in storage.backends; there are %s", name, draft.Listed(yamlnode.Keys(backends.Mapping())))
+				return fmt.Sprintf("%q is not a backend in storage.backends; available: %s", name, draft.Listed(yamlnode.Keys(backends.Mapping())))
 			})
 		}
 		for i := 0; i+1 < len(node.Content); i += 2 {

@@ -99,7 +99,7 @@ func (c *checker) authentication() {
 	if c.Release.Runtime.HealthNeedsToken && !yamlnode.IsNull(yamlnode.At(c.Root, "server", "auth")) {
 		c.failAt("server.auth", func() string {
 			return fmt.Sprintf(
-				"makes the server release %s ask for a token at its health check too, which no probe has, so that it would never be ready: remove it, or run %s or a later release",
+				"makes the health check of the server release %s require a token, which probes do not have, so the server would never be ready: remove it, or run %s or a later release",
 				c.Release.Line, release.FirstLineWithOpenHealthCheck())
 		})
 	}

@@ -20,7 +20,7 @@ func TestConfiguration(t *testing.T) {
 	}{
 		"nothing wrong": {base: "server: {port: 8321}"},
 		"a variable": {base: "server: {port: '${env.MY_PORT}'}", errors: []string{
-			"server.port: nothing sets the variable MY_PORT, and the server does not start without it: " +
+			"server.port: the variable MY_PORT is not set, and the server does not start without it: " +
 				"name it in spec.secretEnv or spec.workload.overrides.env (in the base configuration)",
 		}},
 		"an API": {base: "apis: [infrence]", errors: []string{

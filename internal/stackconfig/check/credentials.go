@@ -21,8 +21,8 @@ func (c *checker) credentials() {
 		if variable := c.credentialVariable(e); variable != "" {
 			remedy += fmt.Sprintf(", or set the variable %s in spec.secretEnv", variable)
 		}
-		c.Warnf(e.User.Path.Child("apiKey"), "%s calls a service that asks for a credential, and it has none: %s; "+
-			"without it, requests fail that do not bring a credential of their own", e.Kind.Type, remedy)
+		c.Warnf(e.User.Path.Child("apiKey"), "%s calls a service that requires a credential, and none is set: %s; "+
+			"without it, requests that do not carry their own credential fail", e.Kind.Type, remedy)
 	}
 }
 

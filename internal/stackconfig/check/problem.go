@@ -17,11 +17,11 @@ func (c *checker) problem(p *schema.Problem, path string) {
 	origin := c.OriginAt(path)
 	switch {
 	case p.Kind == schema.MissingKey && c.removed[path] != nil:
-		c.Failf(c.removed[path], "the server does not start without %s (%s): leave it, or set another value in spec.settings", path, p.Want)
+		c.Failf(c.removed[path], "the server does not start without %s (%s): keep it, or set another value in spec.settings", path, p.Want)
 	case p.Kind == schema.MissingKey:
 		steps := draft.SplitPath(path)
 		c.failAt(path, func() string {
-			return fmt.Sprintf("the required key %q is missing; it takes %s", steps[len(steps)-1], p.Want)
+			return fmt.Sprintf("the required key %q is missing; its value must be %s", steps[len(steps)-1], p.Want)
 		})
 	case p.Fatal:
 		c.failAt(path, func() string { return p.Message() + c.unsetNote(path) })
@@ -86,7 +86,7 @@ func (c *checker) failAt(path string, message func() string) {
 		from = "in the base configuration"
 	}
 	if isWarning {
-		c.Warn(draft.Finding{ConfigPath: path, Message: message() + " (" + from + "; the release of the server is not known)"})
+		c.Warn(draft.Finding{ConfigPath: path, Message: message() + " (" + from + "; the release of the server is unknown)"})
 		return
 	}
 	c.Fail(&field.Error{

@@ -18,7 +18,7 @@ func (c *checker) providers() {
 	for path, e := range c.eachProvider {
 		key := [2]string{e.API, e.ID}
 		if seen[key] && e.Enabled {
-			c.Warn(draft.Finding{ConfigPath: path, Message: fmt.Sprintf("the id %q is there twice, and the server takes the last one", e.ID)})
+			c.Warn(draft.Finding{ConfigPath: path, Message: fmt.Sprintf("the id %q is used twice, and the server uses the last provider with it", e.ID)})
 		}
 		seen[key] = true
 		if e.Kind == nil || !e.Enabled {
@@ -26,7 +26,7 @@ func (c *checker) providers() {
 		}
 		if e.Kind.Broken != "" {
 			c.failAt(path, func() string {
-				return fmt.Sprintf("%s does not start in the server release %s; %s, and take this one away with %s/%s in spec.disabled",
+				return fmt.Sprintf("%s does not start in the server release %s; %s, and disable this one with %s/%s in spec.disabled",
 					e.Kind.Type, c.Release.Line, e.Kind.Broken, draft.APIField(e.API), e.ID)
 			})
 			continue
@@ -73,11 +73,11 @@ func (c *checker) scoring() {
 			first[key] = e
 			continue
 		}
-		const same = "%s is the type of %q already, both register the same functions, and the server does not start; "
+		const same = "%s is also the type of %q; both register the same functions, and the server does not start; "
 		switch path := e.Path(); {
 		case path == nil || e.ID == other.ID:
 		case e.External != nil && other.External != nil:
-			c.Failf(path, same+"leave one of them out", e.ProviderType, other.ID)
+			c.Failf(path, same+"remove one of them", e.ProviderType, other.ID)
 		default:
 			c.Failf(path, same+"give this one the id %q, or disable %s/%s", e.ProviderType, other.ID, other.ID, draft.APIField(e.API), other.ID)
 		}
@@ -133,7 +133,7 @@ func (c *checker) unsetKey(e *draft.Provider, p *schema.Problem, path string) {
 func (c *checker) dependencies() {
 	for _, m := range MissingAPIs(c.Draft) {
 		c.failAt(c.pathOf(m.by[0]), func() string {
-			return fmt.Sprintf("%s needs the API %s; add a provider to spec.providers.%s",
+			return fmt.Sprintf("%s requires the API %s; add a provider to spec.providers.%s",
 				m.Names(), draft.APIField(m.API), draft.APIField(m.API))
 		})
 	}

@@ -31,7 +31,7 @@ func (c *checker) references() {
 		id := draft.NamedID(setting, reference.ProviderKey)
 		if id != "" && !envref.In(id) && c.Index.Find(reference.API, id) == nil {
 			c.failAt(reference.Path, func() string {
-				return fmt.Sprintf("names the %s provider %q, which does not exist; available: %s", draft.APIField(reference.API), id, c.available(reference.API))
+				return fmt.Sprintf("refers to the %s provider %q, which does not exist; available: %s", draft.APIField(reference.API), id, c.available(reference.API))
 			})
 		}
 	}
@@ -54,7 +54,7 @@ func (c *checker) modelReference(reference release.Reference, setting *yaml.Node
 		}
 	}
 	c.Warnf(c.OriginAt(reference.Path).Path,
-		"no model %q of the provider %q is registered, and the server does without %s, or does not start, unless the provider lists it; add it to spec.resources.models",
+		"no model %q of the provider %q is registered; unless the provider lists it, the server ignores %s or does not start; add the model to spec.resources.models",
 		model, provider, reference.Path)
 }
 
@@ -68,7 +68,7 @@ func (c *checker) resourceReference(reference release.Reference, setting *yaml.N
 	}
 	if !c.ServesAPI(known.API) {
 		c.failAt(reference.Path, func() string {
-			return fmt.Sprintf("needs the API %s; add a provider to spec.providers.%s", draft.APIField(known.API), draft.APIField(known.API))
+			return fmt.Sprintf("requires the API %s; add a provider to spec.providers.%s", draft.APIField(known.API), draft.APIField(known.API))
 		})
 		return
 	}
@@ -81,7 +81,7 @@ func (c *checker) resourceReference(reference release.Reference, setting *yaml.N
 	}
 	if len(ids) > 0 && !slices.Contains(ids, id) {
 		c.failAt(reference.Path, func() string {
-			return fmt.Sprintf("%q is none of the %s, which are %s", id, reference.Resource, draft.Listed(ids))
+			return fmt.Sprintf("%q is not one of the %s; available: %s", id, reference.Resource, draft.Listed(ids))
 		})
 	}
 }

@@ -23,9 +23,9 @@ func (c *checker) startupModels() {
 		if origin.Path == nil || e == nil || c.hasKey(e) {
 			continue
 		}
-		message := fmt.Sprintf("the server release %s asks %s for the model when it starts, and there is no API key to ask with", c.Release.Line, id)
+		message := fmt.Sprintf("the server release %s queries %s for the model when it starts, and no API key is set", c.Release.Line, id)
 		if e.User != nil && e.User.Endpoint != "" {
-			c.Warnf(origin.Path, "%s: it does not start when the endpoint demands one; name it in %s", message, e.User.Path.Child("apiKey"))
+			c.Warnf(origin.Path, "%s: the server does not start if the endpoint requires a key; name its Secret in %s", message, e.User.Path.Child("apiKey"))
 			continue
 		}
 		c.Failf(origin.Path, "%s: configure a provider in spec.providers.%s, with its apiKey, and name it as the model's provider", message, draft.APIField(models.API))

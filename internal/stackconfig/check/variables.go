@@ -110,7 +110,7 @@ func (c *checker) variablesOfText(text, path string) {
 			remedy += fmt.Sprintf(", or give it a default, ${env.%s:=…}", name)
 		}
 		c.failAt(path, func() string {
-			return fmt.Sprintf("nothing sets the variable %s, and the server does not start without it: %s", name, remedy)
+			return fmt.Sprintf("the variable %s is not set, and the server does not start without it: %s", name, remedy)
 		})
 	}
 }

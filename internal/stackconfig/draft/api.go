@@ -45,7 +45,7 @@ func (d *Draft) RemovalNote(kind, name string) string {
 	}
 	text := "; release " + removal.Last + " was the last that had it"
 	if removal.Instead != "" {
-		text += ", " + strings.TrimSuffix(removal.Instead, ".")
+		text += "; " + strings.TrimSuffix(removal.Instead, ".")
 	}
 	return text
 }

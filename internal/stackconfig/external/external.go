@@ -54,11 +54,11 @@ func Apply(d *draft.Draft, packages map[string]*externalprovider.Package) []Inst
 // wrongAPI reports a provider that is listed under another API than the one in its image.
 func wrongAPI(d *draft.Draft, p *intent.ExternalProvider, api string) {
 	if !release.KnownAPI(api) {
-		d.Failf(p.Path, "image %q holds a provider of the API %q, which no server release has: take another image, or mend its %s",
+		d.Failf(p.Path, "image %q contains a provider of the API %q, which no server release has: use another image, or correct its %s",
 			p.Image, api, externalprovider.File)
 		return
 	}
-	d.Failf(p.Path, "image %q holds a provider of the API %s: put it under spec.externalProviders.%s",
+	d.Failf(p.Path, "image %q contains a provider of the API %s: move it to spec.externalProviders.%s",
 		p.Image, draft.APIField(api), draft.APIField(api))
 }
 
@@ -112,12 +112,12 @@ func warnOfOverride(d *draft.Draft, e, replaced *draft.Provider) {
 	case own >= 0:
 		text = d.Intent.Providers[own].Path.String()
 	case replaced != nil && replaced.External == nil:
-		text = "the configuration's own, " + replaced.ProviderType
+		text = "the configuration's own provider of type " + replaced.ProviderType
 	default:
 		return
 	}
 	d.Warn(draft.Finding{Path: e.External.Path.Child("providerId").String(), Overrides: true, Message: "the external provider " +
-		quoted(e.ID) + " takes the place of " + text + "; give it another id to have both"})
+		quoted(e.ID) + " replaces " + text + "; give it another id to keep both"})
 }
 
 func quoted(id string) string { return `"` + id + `"` }
@@ -151,7 +151,7 @@ func warnClearText(d *draft.Draft, e *draft.Provider) {
 	warn := func(at *field.Path) {
 		if !told[at.String()] {
 			told[at.String()] = true
-			d.Warnf(at, "is a credential in clear text; name a Secret in secretRefs, or in spec.secretEnv and write ${env.NAME} here")
+			d.Warnf(at, "is a credential in clear text; name a Secret in secretRefs, or name one in spec.secretEnv and write ${env.NAME} here")
 		}
 	}
 	for _, key := range secretKeys(e.Kind) {

@@ -53,13 +53,13 @@ func TestApply(t *testing.T) {
 		t.Errorf("types (-want +got):\n%s", diff)
 	}
 	report := d.Finish()
-	const moved = `spec.externalProviders.inference[2]: image "c" holds a provider of the API safety: put it under spec.externalProviders.safety`
+	const moved = `spec.externalProviders.inference[2]: image "c" contains a provider of the API safety: move it to spec.externalProviders.safety`
 	if diff := cmp.Diff(moved, intent.Messages(report.Errors)); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 	overrides := []draft.Finding{{
 		Path: "spec.externalProviders.inference[1].providerId", Overrides: true,
-		Message: `the external provider "one" takes the place of the configuration's own, remote::vllm; give it another id to have both`,
+		Message: `the external provider "one" replaces the configuration's own provider of type remote::vllm; give it another id to keep both`,
 	}}
 	if diff := cmp.Diff(overrides, report.Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)

@@ -53,7 +53,7 @@ func (c *checks) resourceNeeds() []need {
 			if asked := c.askedNeed(known.API, provider); asked != "" {
 				found = append(found, need{path: c.OriginAt(at).Path, at: at, fatal: true, message: asked})
 			} else if message := c.modelNeed(known.API, provider, id); message != "" {
-				found = append(found, need{path: c.OriginAt(at).Path, at: at, message: message + ", or leave it out"})
+				found = append(found, need{path: c.OriginAt(at).Path, at: at, message: message + ", or remove the model"})
 			}
 		}
 	}
@@ -68,10 +68,10 @@ func (c *checks) modelNeed(api, provider, model string) string {
 		return ""
 	}
 	if host := c.downloadsFrom(e); host != "" {
-		return fmt.Sprintf("the model %q of %s is loaded from %s when it is first used: give it with spec.modelFiles.huggingFaceCache", model, provider, host)
+		return fmt.Sprintf("the model %q of %s is downloaded from %s when it is first used: provide it with spec.modelFiles.huggingFaceCache", model, provider, host)
 	}
 	if host := c.serviceOf(e); host != "" {
-		return fmt.Sprintf("the model %q of %s is served by %s, and requests to it fail: give the provider an endpoint that the cluster reaches", model, provider, host)
+		return fmt.Sprintf("the model %q of %s is served by %s, and requests to it fail: give the provider an endpoint that the cluster can reach", model, provider, host)
 	}
 	return ""
 }
@@ -87,6 +87,6 @@ func (c *checks) askedNeed(api, provider string) string {
 	if host == "" {
 		return ""
 	}
-	return fmt.Sprintf("the server release %s asks %s for the model when it starts, and ends without an answer; "+
-		"offline, give the provider %s an endpoint that the cluster reaches, or leave the model out", c.Release.Line, host, provider)
+	return fmt.Sprintf("the server release %s queries %s for the model when it starts, and stops without a response; "+
+		"offline, give the provider %s an endpoint that the cluster can reach, or remove the model", c.Release.Line, host, provider)
 }

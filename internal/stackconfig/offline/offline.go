@@ -127,18 +127,18 @@ func (c *checks) providerNeeds() []need {
 			loads = append(loads, fmt.Sprintf("%s (%s)", id, host))
 		default:
 			found = append(found, need{path: e.Path(), at: path, message: fmt.Sprintf(
-				"%s loads files from %s when it first needs them; %s", e.ProviderType, host, giveFiles(host, "take it away"))})
+				"%s downloads files from %s when it first needs them; %s", e.ProviderType, host, giveFiles(host, "remove it"))})
 		}
 	}
 	offline := field.NewPath("spec", "offline")
 	if len(calls) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
-			"providers of the base call public services, and requests to them fail: %s; take them away with spec.disabled, or configure them with an endpoint of your own",
+			"providers of the base call public services, and requests to them fail: %s; disable them in spec.disabled, or configure your own endpoint for them",
 			draft.Listed(calls))})
 	}
 	if len(loads) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
-			"providers of the base load files when they first need them: %s; give those of huggingface.co with spec.modelFiles.huggingFaceCache, or take the providers away with spec.disabled",
+			"providers of the base download files when they first need them: %s; provide the files of huggingface.co with spec.modelFiles.huggingFaceCache, or disable the providers in spec.disabled",
 			draft.Listed(loads))})
 	}
 	return found
@@ -184,19 +184,19 @@ func (c *checks) textOf(value *yaml.Node) string {
 
 // serviceNeed returns the need of a provider that calls a public service.
 func (c *checks) serviceNeed(e *draft.Provider, path, host string) need {
-	at, remedy := e.Path(), fmt.Sprintf("take it away with %s/%s in spec.disabled", draft.APIField(e.API), e.ID)
+	at, remedy := e.Path(), fmt.Sprintf("disable it with %s/%s in spec.disabled", draft.APIField(e.API), e.ID)
 	if at != nil {
-		remedy = "take it away"
+		remedy = "remove it"
 	}
 	if e.Kind.EndpointKey != "" && !e.Kind.EndpointIgnored {
-		remedy = "give it an endpoint that the cluster reaches, or " + remedy
+		remedy = "give it an endpoint that the cluster can reach, or " + remedy
 		if e.User != nil {
 			at = at.Child("endpoint")
 		}
 	}
 	if e.Kind.ServiceAtStart {
 		return need{path: at, at: path, fatal: true, message: fmt.Sprintf(
-			"%s asks %s when the server starts, which ends without an answer; offline, %s", e.ProviderType, host, remedy)}
+			"%s calls %s when the server starts, and the server stops without a response; offline, %s", e.ProviderType, host, remedy)}
 	}
 	return need{path: at, at: path, message: fmt.Sprintf("%s calls %s, and requests to it fail; offline, %s", e.ProviderType, host, remedy)}
 }
@@ -231,7 +231,7 @@ func giveFiles(host, otherwise string) string {
 	if host != hub {
 		return "offline, " + otherwise
 	}
-	return "give them with spec.modelFiles.huggingFaceCache, or " + otherwise
+	return "provide them with spec.modelFiles.huggingFaceCache, or " + otherwise
 }
 
 // tokenizerNeed returns the need for the tokenizer, which the vector stores of some releases load when they start. The
@@ -243,8 +243,8 @@ func (c *checks) tokenizerNeed() []need {
 		return nil
 	}
 	return []need{{path: field.NewPath("spec", "offline"), message: fmt.Sprintf(
-		"the vector stores of the server release %s load the tokenizer %s when they start, and the server ends without it: "+
-			"give it with spec.modelFiles.tiktokenCache, unless the image has it where its %s says", c.Release.Line, name, names.EnvTiktokenCache)}}
+		"the vector stores of the server release %s load the tokenizer %s when they start, and the server stops without it: "+
+			"provide it with spec.modelFiles.tiktokenCache, unless the image has it in the directory that its %s names", c.Release.Line, name, names.EnvTiktokenCache)}}
 }
 
 // outsideURL is a URL of the configuration with a host outside the cluster.
@@ -293,5 +293,5 @@ func outsideHost(text string) string {
 
 func (c *checks) outsideNeed(url outsideURL) need {
 	return need{path: c.OriginAt(url.at).Path, at: url.at, message: fmt.Sprintf(
-		"the host %q is not a name of the cluster: offline, requests to it fail unless your own network has it", url.host)}
+		"the host %q is not a name of the cluster: offline, requests to it fail unless it is in your own network", url.host)}
 }

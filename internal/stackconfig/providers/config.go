@@ -38,7 +38,7 @@ func (c *configWriter) put(key string, value *yaml.Node, path *field.Path) {
 		name = known.Name
 	}
 	if other, taken := c.setBy[name]; taken {
-		c.Failf(path, "%q is set by %s too; keep one of them", key, other)
+		c.Failf(path, "%q is also set by %s; keep one of them", key, other)
 		return
 	}
 	c.setBy[name] = path
@@ -55,7 +55,7 @@ func (c *configWriter) endpoint() {
 	path := p.Path.Child("endpoint")
 	switch {
 	case c.kind.EndpointKey == "":
-		c.Failf(path, "%s takes no endpoint in release %s; its keys are %s", c.kind.Type, c.Release.Line, c.keyNames())
+		c.Failf(path, "%s does not accept an endpoint in release %s; its keys are %s", c.kind.Type, c.Release.Line, c.keyNames())
 	case c.kind.EndpointParts.Port != "":
 		c.hostAndPort(p.Endpoint, path)
 	default:
@@ -66,7 +66,7 @@ func (c *configWriter) endpoint() {
 		c.put(c.kind.EndpointKey, yamlnode.String(c.kind.Endpoint(p.Endpoint)), path)
 	}
 	if c.kind.EndpointIgnored {
-		c.Ignoredf(path, "%s calls the public service in the server release %s, whatever its endpoint", c.kind.Type, c.Release.Line)
+		c.Ignoredf(path, "%s always calls the public service in the server release %s and ignores the endpoint", c.kind.Type, c.Release.Line)
 	}
 }
 
@@ -85,12 +85,12 @@ func (c *configWriter) checkEndpoint(endpoint string) error {
 		return intent.CheckURL(endpoint)
 	}
 	if strings.Contains(endpoint, "@") && !envref.In(endpoint) {
-		return errors.New("carries a user or password; an endpoint is no place for one, use a Secret")
+		return errors.New("contains a user or password, which is not allowed in an endpoint; use a Secret")
 	}
 	if found || !strings.ContainsAny(endpoint, " \t\r\n") {
 		return nil
 	}
-	return fmt.Errorf("%q is not an endpoint; write it like host:8000", endpoint)
+	return fmt.Errorf("%q is not an endpoint; write one like host:8000", endpoint)
 }
 
 func isURL(expr *schema.Expr) bool {
@@ -102,7 +102,7 @@ func (c *configWriter) hostAndPort(endpoint string, path *field.Path) {
 	host, port, found := strings.Cut(endpoint, ":")
 	number, err := strconv.ParseUint(port, 10, 16)
 	if strings.ContainsAny(endpoint, "/@ ") || host == "" || (found && (err != nil || number == 0)) {
-		c.Failf(path, "%s takes host or host:port, without a scheme or a path", c.kind.Type)
+		c.Failf(path, "%s requires host or host:port, without a scheme or a path", c.kind.Type)
 		return
 	}
 	c.put(c.kind.EndpointKey, yamlnode.String(host), path)
@@ -119,7 +119,7 @@ func (c *configWriter) credential() {
 		return
 	}
 	if c.kind.CredentialKey == "" {
-		c.Failf(p.Path.Child("apiKey"), "%s takes no API key in release %s; %s", c.kind.Type, c.Release.Line, c.insteadOfAPIKey())
+		c.Failf(p.Path.Child("apiKey"), "%s does not accept an API key in release %s; %s", c.kind.Type, c.Release.Line, c.insteadOfAPIKey())
 		return
 	}
 	text := c.SecretVariable(p.APIKey)
@@ -140,7 +140,7 @@ func (c *configWriter) insteadOfAPIKey() string {
 		text = "name its secrets in secretRefs: " + strings.Join(secrets, ", ")
 	}
 	if lines := release.LinesWithCredential(c.entry.API, c.kind.Type); len(lines) > 0 {
-		text += "; releases where it takes one: " + strings.Join(lines, ", ")
+		text += "; releases in which it accepts one: " + strings.Join(lines, ", ")
 	}
 	return text
 }

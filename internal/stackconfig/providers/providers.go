@@ -83,9 +83,9 @@ func MeantType(d *draft.Draft, p *intent.Provider) string {
 		return fmt.Sprintf("; did you mean %q?", nearest)
 	}
 	if nearest := release.NearestTypeOfAny(p.API, p.Type); nearest != "" {
-		return fmt.Sprintf("; %q is one in releases %s", nearest, strings.Join(release.LinesWith(p.API, nearest), ", "))
+		return fmt.Sprintf("; %q is a type in releases %s", nearest, strings.Join(release.LinesWith(p.API, nearest), ", "))
 	}
-	return "; known are " + strings.Join(d.Release.ProviderTypes(p.API), ", ")
+	return "; known types: " + strings.Join(d.Release.ProviderTypes(p.API), ", ")
 }
 
 // overlay writes one provider.

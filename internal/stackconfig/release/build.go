@@ -61,7 +61,7 @@ func (b *builder) fail(err error) {
 func (b *builder) class(name, user string) *schema.Class {
 	c, ok := b.classes[name]
 	if !ok {
-		b.fail(fmt.Errorf("%s names the class %q, which is not described", user, name))
+		b.fail(fmt.Errorf("%s refers to the class %q, which has no description", user, name))
 	}
 	return c
 }
@@ -169,7 +169,7 @@ func (b *builder) tools() Tools {
 		group := row.Names[name]
 		providers, ok := groups[group]
 		if !ok {
-			b.fail(fmt.Errorf("tool %q means the group %q, which no provider has", name, group))
+			b.fail(fmt.Errorf("tool %q refers to the group %q, which no provider has", name, group))
 		}
 		tools.BuiltIn = append(tools.BuiltIn, BuiltInTool{
 			Name: name, Group: group, Automatic: row.Automatic, Providers: slices.Sorted(slices.Values(providers)),

@@ -20,7 +20,7 @@ type Distribution struct {
 	Last string
 	// Variables are the environment variables that the config reads, sorted by name.
 	Variables []Variable
-	// PathVariables are the variables whose default lies below the server's data directory, sorted by name.
+	// PathVariables are the variables whose default is below the server's data directory, sorted by name.
 	PathVariables []PathVariable
 
 	yaml func() ([]byte, error)
@@ -80,7 +80,7 @@ func writeConfig(name string, data []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// pathVariables returns the variables whose default lies below the data directory.
+// pathVariables returns the variables whose default is below the data directory.
 func pathVariables(variables []Variable, dataDir string) []PathVariable {
 	var out []PathVariable
 	for _, v := range variables {

@@ -14,7 +14,7 @@ type Match struct {
 	// Asked is the requested version, without a leading `v`.
 	Asked string
 	// Exact reports whether the data is for the requested version: a line was requested, or a version in
-	// Release.Covers. Otherwise the data is for the nearest patch of the same line, and the user must be told.
+	// Release.Covers. Otherwise the data is for the nearest patch of the same line, and the user must be warned.
 	Exact bool
 }
 

@@ -49,7 +49,7 @@ func (o *ordered) UnmarshalYAML(node *yaml.Node) error {
 func appendJSON(out []byte, node *yaml.Node) ([]byte, error) {
 	switch node.Kind {
 	case yaml.AliasNode:
-		return nil, fmt.Errorf("line %d: an alias within set is not read", node.Line) // an alias might contain itself
+		return nil, fmt.Errorf("line %d: an alias within set is not supported", node.Line) // an alias might contain itself
 	case yaml.MappingNode, yaml.SequenceNode:
 		return appendItems(out, node)
 	default:
@@ -125,13 +125,13 @@ func decodeOverlay(data []byte) (*overlay, error) {
 	}
 	for i, c := range o.Corrections {
 		if c.Of == "" || len(c.Set) == 0 || c.Reason == "" || c.Test == "" {
-			return nil, fmt.Errorf("decode overlay: correction %d (of %q) lacks of, set, reason or test", i, c.Of)
+			return nil, fmt.Errorf("decode overlay: correction %d (of %q) has no of, set, reason or test", i, c.Of)
 		}
 	}
 	return &o, nil
 }
 
-// covers reports whether a line lies between two others, both included. An empty one is no limit.
+// covers reports whether a line is between two others, both included. An empty line is not a limit.
 func covers(since, until, line string) bool {
 	return (since == "" || compareLines(since, line) <= 0) && (until == "" || compareLines(line, until) <= 0)
 }

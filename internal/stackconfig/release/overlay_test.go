@@ -146,8 +146,8 @@ func TestBadData(t *testing.T) {
 		"no version":          {`{"line": "1.0"}`, none, `line "1.0" or version "" is empty`},
 		"overlay not YAML":    {minimal, "\t", "decode overlay"},
 		"overlay, unknown":    {minimal, "fixes: []", "field fixes not found"},
-		"no reason":           {minimal, "corrections: [{of: runtime, set: {host: x}, test: t}]", `correction 0 (of "runtime") lacks`},
-		"no test":             {minimal, "corrections: [{of: runtime, set: {host: x}, reason: r}]", "lacks of, set, reason or test"},
+		"no reason":           {minimal, "corrections: [{of: runtime, set: {host: x}, test: t}]", `correction 0 (of "runtime") has no`},
+		"no test":             {minimal, "corrections: [{of: runtime, set: {host: x}, reason: r}]", "has no of, set, reason or test"},
 		"no such part":        {minimal, of("weather", "{a: 1}"), `correct "weather": no such part`},
 		"no such provider":    {minimal, of("provider inference/remote::y", "{a: 1}"), "no such part"},
 		"no such backend":     {minimal, of("backend kv_y", "{a: 1}"), "no such part"},
@@ -157,12 +157,12 @@ func TestBadData(t *testing.T) {
 		"no such key":         {minimal, of("key Server.x", "{a: 1}"), "no such part"},
 		"key without class":   {minimal, of("key port", "{a: 1}"), "no such part"},
 		"unknown field set":   {minimal, of("runtime", "{a: 1}"), `unknown field "a"`},
-		"alias in set":        {minimal, of("runtime", "&a {host: *a}"), "an alias within set is not read"},
-		"unknown class":       {replaced(`"top_level": "Config"`, `"top_level": "C"`), none, `top_level names the class "C", which is not described`},
+		"alias in set":        {minimal, of("runtime", "&a {host: *a}"), "an alias within set is not supported"},
+		"unknown class":       {replaced(`"top_level": "Config"`, `"top_level": "C"`), none, `top_level refers to the class "C", which has no description`},
 		"bad type expression": {replaced(`"int"`, `"list["`), none, `class "Server": key "port": parse type expression`},
 		"bad extra":           {replaced(`"forbid"`, `"maybe"`), none, `unknown extra "maybe"`},
 		"bad provider name":   {replaced("inference/remote::x", "remote::x"), none, `provider "remote::x" is not written as api/type`},
-		"bad tool":            {minimal, of("tools", "{names: {a: builtin::a}}"), `tool "a" means the group "builtin::a", which no provider has`},
+		"bad tool":            {minimal, of("tools", "{names: {a: builtin::a}}"), `tool "a" refers to the group "builtin::a", which no provider has`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

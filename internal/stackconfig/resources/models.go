@@ -53,7 +53,7 @@ func (r *registrar) public(m *intent.Model, res *resource) {
 	id := res.Public(m.Name, provider, m.ProviderModelID)
 	r.models = append(r.models, PublicModel{Path: m.Path.String(), Name: m.Name, ID: id})
 	if res.DropsID() && m.ProviderModelID != "" && m.ProviderModelID != m.Name {
-		r.Warnf(m.Path.Child("name"), "the server release %s drops this name because of providerModelId; clients call the model %q", r.Release.Line, id)
+		r.Warnf(m.Path.Child("name"), "the server release %s ignores this name because providerModelId is set; the name of the model for clients is %q", r.Release.Line, id)
 	}
 }
 
@@ -76,7 +76,7 @@ func (r *registrar) metadata(m *intent.Model) *yaml.Node {
 	path, fields := m.Path.Child("metadata"), yamlnode.FieldsOf(metadata)
 	for _, key := range slices.Sorted(maps.Keys(m.Metadata)) {
 		if fields.Get(key) != nil {
-			r.Failf(path.Child(key), "%q is set by a field of the model too; keep one of them", key)
+			r.Failf(path.Child(key), "%q is also set by a field of the model; keep one of them", key)
 			continue
 		}
 		r.WriteField(fields, key, yamlnode.FromJSON(m.Metadata[key]), draft.From(path.Child(key)))
@@ -96,10 +96,10 @@ func (r *registrar) embedding(m *intent.Model) {
 		r.Fail(field.Required(path, "required for an embedding model: the length of its vectors"))
 	case json.Number:
 		if n, err := strconv.ParseInt(value.String(), 10, 64); err != nil || n <= 0 {
-			r.Failf(path, "%s is not a whole number above 0", value)
+			r.Failf(path, "%s is not a whole number greater than 0", value)
 		}
 	default:
-		r.Failf(path, "must be a whole number above 0")
+		r.Failf(path, "must be a whole number greater than 0")
 	}
 }
 
@@ -116,5 +116,5 @@ func (m PublicModel) Renamed() bool { return m.ID != m.Name }
 
 // String returns a message about the name for the user who wrote it.
 func (m PublicModel) String() string {
-	return fmt.Sprintf("%s: clients call this model %q", m.Path, m.ID)
+	return fmt.Sprintf("%s: the name of this model for clients is %q", m.Path, m.ID)
 }

@@ -77,7 +77,7 @@ func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, b
 		return nil, false
 	}
 	if known.Dropped {
-		r.Failf(path, "the server release %s reads %s and drops them; %s", r.Release.Line, kind, known.Instead)
+		r.Failf(path, "the server release %s reads %s and ignores them; %s", r.Release.Line, kind, known.Instead)
 		return nil, false
 	}
 	entry := yamlnode.Map()
@@ -93,7 +93,7 @@ func (r *registrar) provider(res *resource, name string, path *field.Path) bool 
 		return false
 	}
 	if name != "" && !e.Enabled {
-		r.Warnf(path, "provider %q exists only when the variable %s is set; without it the server leaves %q out", name, e.Condition, res.id)
+		r.Warnf(path, "provider %q exists only when the variable %s is set; without it the server omits %q", name, e.Condition, res.id)
 	}
 	origin := draft.From(path)
 	if name == "" {
@@ -115,7 +115,7 @@ func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 		}
 	}
 	if res.Kind == kindModels && e.User == nil && e.Condition == "" && others > 1 {
-		r.Warnf(res.path, "%q goes to the provider %q of the distribution, the first of %d: spec.providers.%s has none; configure the provider that is meant there, or name one in provider",
+		r.Warnf(res.path, "%q is assigned to the provider %q of the distribution, the first of %d, because spec.providers.%s has none; configure the intended provider there, or name one in provider",
 			res.id, e.ID, others, draft.APIField(res.API))
 	}
 }
@@ -123,7 +123,7 @@ func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 // choose returns the provider of a resource.
 func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider, bool) {
 	if item := r.Disabled.APIs[api]; item != nil {
-		r.Ignoredf(path, "the API %s is disabled by %s, so this is left out", draft.APIField(api), item.Path)
+		r.Ignoredf(path, "the API %s is disabled by %s, so this entry is ignored", draft.APIField(api), item.Path)
 		return nil, false
 	}
 	if name == "" {
@@ -131,14 +131,14 @@ func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider,
 			return e, true
 		}
 		if r.HasDependent(api) {
-			r.Ignoredf(path, "no provider of the API %s is left, so this is left out", draft.APIField(api))
+			r.Ignoredf(path, "no provider of the API %s remains, so this entry is ignored", draft.APIField(api))
 			return nil, false
 		}
-		r.notFound(path, "", fmt.Sprintf("needs a provider of the API %s, and none is configured; add one to spec.providers.%s", draft.APIField(api), draft.APIField(api)))
+		r.notFound(path, "", fmt.Sprintf("requires a provider of the API %s, and none is configured; add one to spec.providers.%s", draft.APIField(api), draft.APIField(api)))
 		return nil, false
 	}
 	if item := r.Disabled.By(api, name); item != nil {
-		r.Ignoredf(path, "provider %q is disabled by %s, so this is left out", name, item.Path)
+		r.Ignoredf(path, "provider %q is disabled by %s, so this entry is ignored", name, item.Path)
 		return nil, false
 	}
 	if e := r.Index.Find(api, name); e != nil {
@@ -214,7 +214,7 @@ func (r *registrar) registeredTwice(res *resource, other *field.Path) {
 			return
 		}
 	}
-	r.Failf(res.path, "%q is registered by %s too, and differently; keep one of them", res.id, other)
+	r.Failf(res.path, "%q is also registered by %s, with different values; keep one of them", res.id, other)
 }
 
 func (r *registrar) listOf(res *resource) *yaml.Node {
@@ -249,7 +249,7 @@ func (r *registrar) replaceDefault(reference release.Reference, own firstOf) {
 	}
 	r.Write(draft.Under(parent, last), yamlnode.String(own.id), draft.Derived(own.path, "the base's default does not exist"))
 	r.Warn(draft.Finding{Path: own.path.String(), ConfigPath: reference.Path, Message: fmt.Sprintf(
-		"%s is now %q: the default of the distribution, %q, does not exist unless a variable is set, and the server would not start",
+		"%s is now %q: the distribution's default, %q, exists only if a variable is set, and without it the server would not start",
 		reference.Path, own.id, named)})
 }
 

@@ -49,7 +49,7 @@ func (r *registrar) takesShield(s *intent.Shield, res *resource) bool {
 	if slices.Contains(e.Kind.ResourceIDs, name) {
 		return true
 	}
-	r.Fail(field.Invalid(path, name, fmt.Sprintf("%q is no shield of %s, and the server ends with it; take one of %s",
+	r.Fail(field.Invalid(path, name, fmt.Sprintf("%q is not a shield of %s, and the server does not start with it; use one of %s",
 		name, e.Kind.Type, strings.Join(e.Kind.ResourceIDs, ", "))))
 	return false
 }
@@ -67,7 +67,7 @@ func (r *registrar) shieldModel(s *intent.Shield) {
 		}
 	}
 	if near != "" {
-		r.Warnf(s.Path.Child("model"), "%q differs from the model %q by upper and lower case alone, and the server tells them apart; write %q",
+		r.Warnf(s.Path.Child("model"), "%q differs from the model %q only in case, and the server distinguishes the two; write %q",
 			s.Model, near, near)
 	}
 }

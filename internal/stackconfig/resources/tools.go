@@ -21,11 +21,11 @@ const apiToolRuntime = "tool_runtime"
 // provider.
 func (r *registrar) tool(t *intent.Tool) {
 	if item := r.Disabled.APIs[apiToolRuntime]; item != nil {
-		r.Ignoredf(t.Path, "the API toolRuntime is disabled by %s, so this is left out", item.Path)
+		r.Ignoredf(t.Path, "the API toolRuntime is disabled by %s, so this entry is ignored", item.Path)
 		return
 	}
 	if r.firstProvider(apiToolRuntime) == nil && r.HasDependent(apiToolRuntime) {
-		r.Ignoredf(t.Path, "no provider of the API toolRuntime is left, so this is left out")
+		r.Ignoredf(t.Path, "no provider of the API toolRuntime remains, so this entry is ignored")
 		return
 	}
 	if r.firstProvider(apiToolRuntime) == nil {
@@ -36,7 +36,7 @@ func (r *registrar) tool(t *intent.Tool) {
 	builtIn, known := r.Release.Tools.BuiltInTool(t.Name)
 	switch {
 	case known && t.MCPEndpoint != "":
-		r.Failf(t.Path.Child("mcpEndpoint"), "%q is a tool of the server itself and has no MCP endpoint; give the MCP server another name", t.Name)
+		r.Failf(t.Path.Child("mcpEndpoint"), "%q is a built-in tool of the server and has no MCP endpoint; give the MCP server another name", t.Name)
 	case known:
 		r.builtInTool(t, builtIn)
 	case t.MCPEndpoint != "":
@@ -64,7 +64,7 @@ func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 		r.Ignoredf(t.Path.Child("provider"), "the server release %s chooses the provider of %s itself", r.Release.Line, t.Name)
 	}
 	if len(t.Args) > 0 {
-		r.Ignoredf(t.Path.Child("args"), "the server release %s takes no arguments for %s", r.Release.Line, t.Name)
+		r.Ignoredf(t.Path.Child("args"), "the server release %s does not accept arguments for %s", r.Release.Line, t.Name)
 	}
 }
 
@@ -89,7 +89,7 @@ func (r *registrar) toolProvider(t *intent.Tool, what string, types []string) *d
 	if t.Provider != "" {
 		e, ok := r.choose(apiToolRuntime, t.Provider, path)
 		if ok && !slices.Contains(types, e.ProviderType) {
-			r.Failf(path, "%q is of type %s, and %s needs %s", t.Provider, e.ProviderType, what, strings.Join(types, " or "))
+			r.Failf(path, "%q is of type %s, and %s requires %s", t.Provider, e.ProviderType, what, strings.Join(types, " or "))
 			return nil
 		}
 		return e
@@ -102,10 +102,10 @@ func (r *registrar) toolProvider(t *intent.Tool, what string, types []string) *d
 		}
 	}
 	if r.HasDependent(apiToolRuntime, types...) {
-		r.Ignoredf(path, "no provider of the API toolRuntime is left that serves %s, so this is left out", what)
+		r.Ignoredf(path, "no remaining provider of the API toolRuntime serves %s, so this entry is ignored", what)
 		return nil
 	}
-	r.notFound(path, "", fmt.Sprintf("%s needs a toolRuntime provider of type %s; add one to spec.providers.toolRuntime",
+	r.notFound(path, "", fmt.Sprintf("%s requires a toolRuntime provider of type %s; add one to spec.providers.toolRuntime",
 		what, strings.Join(types, " or ")))
 	return nil
 }
@@ -134,7 +134,7 @@ func (r *registrar) mcpServer(t *intent.Tool) {
 		r.Ignoredf(t.Path.Child("provider"), "the server release %s chooses the provider of an MCP server itself", r.Release.Line)
 	}
 	if len(t.Args) > 0 {
-		r.Ignoredf(t.Path.Child("args"), "the server release %s takes no arguments for an MCP server", r.Release.Line)
+		r.Ignoredf(t.Path.Child("args"), "the server release %s does not accept arguments for an MCP server", r.Release.Line)
 	}
 	r.register(res)
 }
@@ -153,7 +153,7 @@ func (r *registrar) mcpURL(entry *yaml.Node, t *intent.Tool) {
 func (r *registrar) toolGroup(t *intent.Tool, group, provider string) {
 	known, ok := r.Release.Resource(kindToolGroups)
 	if !ok || known.Dropped {
-		r.Failf(t.Path, "%q is neither a tool of the server release %s (%s) nor an MCP server; give it mcpEndpoint if it is one",
+		r.Failf(t.Path, "%q is neither a tool of the server release %s (%s) nor an MCP server; if it is an MCP server, set mcpEndpoint",
 			t.Name, r.Release.Line, strings.Join(r.builtInNames(), ", "))
 		return
 	}

@@ -12,21 +12,21 @@ func (p *Problem) Message() string {
 	case UnknownKey:
 		return p.unknownMessage()
 	case MissingKey:
-		return fmt.Sprintf("required key is missing; it takes %s", p.Want)
+		return fmt.Sprintf("required key is missing; its value must be %s", p.Want)
 	case WrongType:
 		return p.typeMessage()
 	case OutOfRange:
 		return fmt.Sprintf("must be %s", p.Want)
 	case ConflictingKeys:
-		return fmt.Sprintf("may not stand beside %q; give one of the two", p.Want)
+		return fmt.Sprintf("must not be set together with %q; remove one of the two", p.Want)
 	case IncompleteKeys:
-		return fmt.Sprintf("does nothing alone, the server refuses it; give %s too", p.Want)
+		return fmt.Sprintf("has no effect alone, and the server rejects it; also set %s", p.Want)
 	case MissingChoice:
 		return fmt.Sprintf("one of these keys is required: %s", p.Want)
 	case ConflictingValues:
-		return fmt.Sprintf("the server refuses %s together; change one of them", p.Want)
+		return fmt.Sprintf("the server rejects %s together; change one of them", p.Want)
 	case DeprecatedKey:
-		return "is deprecated by the server: it works in this release, and a later one may not have it"
+		return "is deprecated by the server: it works in this release, but a later release may not have it"
 	}
 	return string(p.Kind)
 }
@@ -43,9 +43,9 @@ func (p *Problem) typeMessage() string {
 }
 
 func (p *Problem) unknownMessage() string {
-	what := "unknown key, the server ignores it"
+	what := "unknown key; the server ignores it"
 	if p.Fatal {
-		what = "unknown key, the server refuses it"
+		what = "unknown key; the server rejects it"
 	}
 	if p.Nearest != "" {
 		what += fmt.Sprintf("; did you mean %q?", p.Nearest)

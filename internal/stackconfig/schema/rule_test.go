@@ -78,9 +78,9 @@ func TestRules(t *testing.T) {
 		problem schema.Problem
 		want    string
 	}{
-		{conflict("in.http"), `may not stand beside "api_key"; give one of the two`},
-		{incomplete("in.project", "access_token"), "does nothing alone, the server refuses it; give access_token too"},
-		{never, "the server refuses http: * and project: true together; change one of them"},
+		{conflict("in.http"), `must not be set together with "api_key"; remove one of the two`},
+		{incomplete("in.project", "access_token"), "has no effect alone, and the server rejects it; also set access_token"},
+		{never, "the server rejects http: * and project: true together; change one of them"},
 		{conditional, "one of these keys is required: project (with http: single)"},
 		{choice, "one of these keys is required: api_key, access_token, http"},
 	} {
@@ -114,9 +114,9 @@ func TestValueRules(t *testing.T) {
 		"{p: 100, lists: 101}":                   "",
 		"{p: '${env.P}', lists: 1}":              "",
 		"{forward: {a: X}}":                      "",
-		"{forward: {a: X}, blocked: [y, ' x ']}": `forward: may not stand beside "blocked"; give one of the two`,
+		"{forward: {a: X}, blocked: [y, ' x ']}": `forward: must not be set together with "blocked"; remove one of the two`,
 		"{forward: {a: X}, blocked: [a]}":        "",
-		"{forward: [x], blocked: {k: X}}":        `forward: may not stand beside "blocked"; give one of the two`,
+		"{forward: [x], blocked: {k: X}}":        `forward: must not be set together with "blocked"; remove one of the two`,
 	} {
 		t.Run(text, func(t *testing.T) {
 			var document yaml.Node

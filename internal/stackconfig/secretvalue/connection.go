@@ -10,8 +10,8 @@ import (
 
 var (
 	errConnection = errors.New("the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database")
-	errEscape     = errors.New("the connection string cannot be read; in its user and password the characters @ / : # ? % [ ] are written percent-encoded, @ as %40")
-	errHosts      = errors.New("the connection string names several hosts, and the server takes one")
+	errEscape     = errors.New("the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40")
+	errHosts      = errors.New("the connection string has several hosts, and the server supports only one")
 )
 
 // parseConnection parses a URL or libpq's keyword form.

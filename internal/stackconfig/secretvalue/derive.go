@@ -57,7 +57,7 @@ func Derive(part Part, value string) (string, error) {
 		return usable(c.host, "the host")
 	case PartHostPlain:
 		if insistsOnTLS(c.sslMode) {
-			return "", fmt.Errorf("the connection string says sslmode=%s, and the server cannot be told so for this store", c.sslMode)
+			return "", fmt.Errorf("the connection string sets sslmode=%s, which the server does not support for this store", c.sslMode)
 		}
 		return usable(c.host, "the host")
 	case PartPort:
@@ -109,10 +109,10 @@ const (
 // complete sets the defaults and checks the parts.
 func (c *connection) complete() error {
 	if c.host == "" {
-		return errors.New("the connection string names no host")
+		return errors.New("the connection string has no host")
 	}
 	if c.user == "" {
-		return errors.New("the connection string names no user")
+		return errors.New("the connection string has no user")
 	}
 	if c.db == "" {
 		c.db = c.user
@@ -128,7 +128,7 @@ func (c *connection) complete() error {
 		c.sslMode = defaultSSLMode
 	case "disable", "allow", "prefer", "require", "verify-ca", "verify-full":
 	default:
-		return errors.New("the connection string has an sslmode that PostgreSQL does not know")
+		return errors.New("the connection string has an sslmode that PostgreSQL does not support")
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (c *connection) set(name, value string) error {
 	case "application_name", "connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count":
 		// The server sets its own value, so nothing is lost.
 	default:
-		return fmt.Errorf("the connection string has a parameter%s that cannot be handed to the server; take it out", printable(name))
+		return fmt.Errorf("the connection string has a parameter%s that cannot be passed to the server; remove it", printable(name))
 	}
 	return nil
 }

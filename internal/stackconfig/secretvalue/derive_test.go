@@ -48,29 +48,29 @@ func TestDeriveErrors(t *testing.T) {
 		value, want string
 	}{
 		{host, "", "is empty"},
-		{host, "postgresql://me:hidden@db/stack\n", "ends with a line break; make the Secret from a file without one, or with --from-literal"},
+		{host, "postgresql://me:hidden@db/stack\n", "ends with a line break; create the Secret from a file without one, or with --from-literal"},
 		{host, "hidden", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
 		{host, "mysql://me:hidden@db/stack", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
-		{host, "postgresql://me:hid%zzden@db/stack", "the connection string cannot be read; in its user and password the characters @ / : # ? % [ ] are written percent-encoded, @ as %40"},
-		{host, "postgresql://me:hid#den@db/stack", "the connection string cannot be read; in its user and password the characters @ / : # ? % [ ] are written percent-encoded, @ as %40"},
-		{host, "postgresql://me:hidden@db/stack?a=%zz", "the connection string cannot be read; in its user and password the characters @ / : # ? % [ ] are written percent-encoded, @ as %40"},
-		{host, "postgresql://me:hidden@one:5432,two:5432/stack", "the connection string names several hosts, and the server takes one"},
-		{host, "host=one,two user=hidden", "the connection string names several hosts, and the server takes one"},
-		{host, "postgresql://me:hidden@/stack", "the connection string names no host"},
-		{host, "postgresql://db/stack", "the connection string names no user"},
+		{host, "postgresql://me:hid%zzden@db/stack", "the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40"},
+		{host, "postgresql://me:hid#den@db/stack", "the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40"},
+		{host, "postgresql://me:hidden@db/stack?a=%zz", "the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40"},
+		{host, "postgresql://me:hidden@one:5432,two:5432/stack", "the connection string has several hosts, and the server supports only one"},
+		{host, "host=one,two user=hidden", "the connection string has several hosts, and the server supports only one"},
+		{host, "postgresql://me:hidden@/stack", "the connection string has no host"},
+		{host, "postgresql://db/stack", "the connection string has no user"},
 		{host, "postgresql://me:hidden@db:99999/stack", "the connection string has a port that is not between 1 and 65535"},
-		{host, "postgresql://me:hidden@db/stack?sslmode=hidden", "the connection string has an sslmode that PostgreSQL does not know"},
-		{host, "postgresql://me:hidden@db/stack?sslrootcert=/hidden", `the connection string has a parameter "sslrootcert" that cannot be handed to the server; take it out`},
+		{host, "postgresql://me:hidden@db/stack?sslmode=hidden", "the connection string has an sslmode that PostgreSQL does not support"},
+		{host, "postgresql://me:hidden@db/stack?sslrootcert=/hidden", `the connection string has a parameter "sslrootcert" that cannot be passed to the server; remove it`},
 		{host, "host=db user=me hidden hidden=1", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
 		{host, "host=db user='hidden", "the connection string has a quote that is not closed"},
-		{host, "host=db user=me hid/den=1", "the connection string has a parameter that cannot be handed to the server; take it out"},
-		{secretvalue.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string says sslmode=verify-full, and the server cannot be told so for this store"},
+		{host, "host=db user=me hid/den=1", "the connection string has a parameter that cannot be passed to the server; remove it"},
+		{secretvalue.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string sets sslmode=verify-full, which the server does not support for this store"},
 		{password, "postgresql://me@db/stack", "the password is empty"},
-		{password, "postgresql://me:12345@db/stack", "the password looks like a number, and the server would take it for one and refuse it; use another value"},
-		{secretvalue.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a bool, and the server would take it for one and refuse it; use another value"},
-		{secretvalue.PartUser, "postgresql://1e5:hidden@db/stack", "the user looks like a number, and the server would take it for one and refuse it; use another value"},
-		{secretvalue.PartDB, "postgresql://me:hidden@db/17", "the name of the database looks like a number, and the server would take it for one and refuse it; use another value"},
-		{secretvalue.PartEncoded, "17", "the value looks like a number, and the server would take it for one and refuse it; use another value"},
+		{password, "postgresql://me:12345@db/stack", "the password looks like a number, and the server would convert it to one and reject it; use another value"},
+		{secretvalue.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a bool, and the server would convert it to one and reject it; use another value"},
+		{secretvalue.PartUser, "postgresql://1e5:hidden@db/stack", "the user looks like a number, and the server would convert it to one and reject it; use another value"},
+		{secretvalue.PartDB, "postgresql://me:hidden@db/17", "the name of the database looks like a number, and the server would convert it to one and reject it; use another value"},
+		{secretvalue.PartEncoded, "17", "the value looks like a number, and the server would convert it to one and reject it; use another value"},
 		{"nonsense", "postgresql://me:hidden@db/stack", `"nonsense" is not a part of a connection string`},
 	} {
 		got, err := secretvalue.Derive(tc.part, tc.value)
@@ -98,19 +98,19 @@ func TestDeriveErrors(t *testing.T) {
 // Each case is a value of a variable with the result of the server's conversion.
 func TestUsable(t *testing.T) {
 	const (
-		number  = "looks like a number, and the server would take it for one and refuse it; use another value"
-		boolean = "looks like a bool, and the server would take it for one and refuse it; use another value"
+		number  = "looks like a number, and the server would convert it to one and reject it; use another value"
+		boolean = "looks like a bool, and the server would convert it to one and reject it; use another value"
 	)
 	for value, want := range map[string]string{
 		"": "is empty", "  \t": "is empty", "\n": "is empty",
 		"12345": number, "0123": number, "1_000": number, " 12 ": number, "-5": number, "+5": number, "1e5": number, "1.5": number,
 		".5": number, "5.": number, "nan": number, "NaN": number, "inf": number, "-Infinity": number, "1_0.0_1e-1_0": number, "٣": number,
 		"true": boolean, "False": boolean, "TRUE": boolean,
-		"token\n":   "ends with a line break; make the Secret from a file without one, or with --from-literal",
-		"tok\x00en": "holds a control character", "tok\x1ben": "holds a control character", "\xff\xfe": "is not text in UTF-8",
+		"token\n":   "ends with a line break; create the Secret from a file without one, or with --from-literal",
+		"tok\x00en": "contains a control character", "tok\x1ben": "contains a control character", "\xff\xfe": "is not valid UTF-8 text",
 		"~":         "begins with ~, which the server replaces with its home directory; use another value",
 		"~/token":   "begins with ~, which the server replaces with its home directory; use another value",
-		"a${env.B}": "holds a reference like ${env.NAME}, which newer servers replace once more; use another value",
+		"a${env.B}": "contains a reference like ${env.NAME}, which newer servers replace a second time; use another value",
 		"sk-12345":  "", "1_": "", "_1": "", "1__0": "", "0x1F": "", "1e": "", "yes": "", "null": "", "two\nlines": "", "10.0.0.1": "", "~token": "", "1e5x": "",
 		"${env.lower}": "", "${OTHER}": "", "$HOME": "",
 	} {

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-var errLineBreak = errors.New("ends with a line break; make the Secret from a file without one, or with --from-literal")
+var errLineBreak = errors.New("ends with a line break; create the Secret from a file without one, or with --from-literal")
 
 // Numbers as Python's int() and float() read them: with underscores between digits, and digits of any script.
 var (
@@ -33,21 +33,21 @@ func Usable(value string) error {
 	case trimmed == "":
 		return errors.New("is empty")
 	case !utf8.ValidString(value):
-		return errors.New("is not text in UTF-8")
+		return errors.New("is not valid UTF-8 text")
 	case strings.TrimRight(value, "\r\n") != value:
 		return errLineBreak
 	case strings.ContainsFunc(value, func(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' }):
-		return errors.New("holds a control character")
+		return errors.New("contains a control character")
 	case strings.EqualFold(value, "true") || strings.EqualFold(value, "false"):
-		return errors.New("looks like a bool, and the server would take it for one and refuse it; use another value")
+		return errors.New("looks like a bool, and the server would convert it to one and reject it; use another value")
 	case IsInteger(trimmed) || IsFloat(trimmed):
-		return errors.New("looks like a number, and the server would take it for one and refuse it; use another value")
+		return errors.New("looks like a number, and the server would convert it to one and reject it; use another value")
 	case value == "~" || strings.HasPrefix(value, "~/"):
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
 	case envref.In(value):
 		// From 1.2 on, the workers read the configuration that the command line has resolved, and resolve it again
 		// (server fact 6).
-		return errors.New("holds a reference like ${env.NAME}, which newer servers replace once more; use another value")
+		return errors.New("contains a reference like ${env.NAME}, which newer servers replace a second time; use another value")
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (s *storageWriter) replaceInline(at *InlineStore, kind release.Backend, sto
 	}
 	node := s.served(kind, store)
 	if _, apart := kind.Class.Key("namespace"); apart {
-		s.Write(draft.Under(node, "namespace"), yamlnode.String(at.name), draft.Derived(store.Path, "keeps apart what shares a server"))
+		s.Write(draft.Under(node, "namespace"), yamlnode.String(at.name), draft.Derived(store.Path, "separates stores that share a server"))
 	}
 	s.Write(draft.Under(at.In, at.Key), node, draft.From(store.Path))
 }

@@ -44,7 +44,7 @@ func nameTable(d *draft.Draft, backend *yaml.Node, inUse string) {
 		d.Write(draft.Under(backend, tableKey), yamlnode.String(cmp.Or(inUse, keyValueTable)), draft.Origin{Note: "the same in every release"})
 	case inUse != "":
 		if text, moved := tableWithDefault(d, written, inUse); moved {
-			d.Write(draft.Under(backend, tableKey), yamlnode.String(text), draft.Origin{Note: "the table that the data is in"})
+			d.Write(draft.Under(backend, tableKey), yamlnode.String(text), draft.Origin{Note: "the table that contains the data"})
 		}
 	}
 }

@@ -162,7 +162,7 @@ func TestHandle(t *testing.T) {
 		"offline, and ends at the start":       {request: create(object(t, `{distribution: {name: starter}, offline: true, providers: {files: {provider: s3, settings: {bucket_name: a}}}}`, nil)), denied: "s3.amazonaws.com"},
 		"offline, and fails when it is used":   {request: create(object(t, `{distribution: {name: starter}, offline: true, providers: {inference: {provider: groq}}}`, nil)), warned: "api.groq.com"},
 		"an external provider":                 {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, image: "example.com/a:1"}]}}`, nil))},
-		"one in the place of another":          {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: openai, image: "example.com/a:1"}]}}`, nil)), warned: "takes the place of"},
+		"one in the place of another":          {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: openai, image: "example.com/a:1"}]}}`, nil)), warned: "replaces the configuration's own provider"},
 		"an external provider of no API":       {request: create(object(t, `{distribution: {name: starter}, externalProviders: {telepathy: [{providerId: a, image: "example.com/a:1"}]}}`, nil)), denied: "telepathy"},
 		"more than is compared, but valid":     {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
 	}

@@ -73,7 +73,7 @@ func retentionScope(t *testing.T) (releases []*release.Release, stores []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Up to 0.2 what is registered again takes the place of the first.
+	// Up to 0.2 what is registered again replaces the first.
 	return slices.DeleteFunc(releases, func(rel *release.Release) bool { return rel.Runtime.RegistryReplaces }), stores
 }
 

@@ -144,7 +144,7 @@ func (n *negatives) isScoring(kind *provider.Type) bool {
 // scoring: two providers of one type.
 func (n *negatives) scoring(kind *provider.Type) {
 	if n.rel.Runtime.RegistryReplaces {
-		return // the second takes the place of the first
+		return // the second replaces the first
 	}
 	one := n.another(kind, fields{"provider": kind.Type})
 	two := n.another(kind, fields{"provider": kind.Type})

@@ -13,10 +13,10 @@ import (
 )
 
 // ErrLocal is the error for an address that no registry may have.
-var ErrLocal = errors.New("the address is a local one, or one for a special purpose; list the registry under registries.insecure to allow it")
+var ErrLocal = errors.New("the address is local or reserved for a special purpose; list the registry under registries.insecure to allow it")
 
 // ErrNoIdentityService is the error for an address that gives no pod its identity.
-var ErrNoIdentityService = errors.New("the address is none of a service that gives pods their identity")
+var ErrNoIdentityService = errors.New("the address does not belong to a service that gives pods their identity")
 
 // special lists the ranges that no registry is read from: the ranges of the IANA registries of special-purpose
 // addresses (RFC 6890), the multicast ranges, and the deprecated ranges that a machine may still route to itself. The

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	awsRemedy = "give the operator's ServiceAccount a role that may read from ECR, by IRSA (eks.amazonaws.com/role-arn) or EKS Pod Identity, or give the stack a pull Secret"
+	awsRemedy = "give the operator's ServiceAccount a role that can read from ECR, with IRSA (eks.amazonaws.com/role-arn) or EKS Pod Identity, or give the stack a pull Secret"
 	// codeThrottling is the code for too many requests. AWS sends it with a status other than 429.
 	codeThrottling = "Throttling"
 )
@@ -130,7 +130,7 @@ type awsClient struct {
 }
 
 // errNoSession is the error for a request to the first version of the machine metadata, which the SDK falls back to.
-var errNoSession = errors.New("the metadata of the machine is not asked without a session")
+var errNoSession = errors.New("the metadata of the machine is not read without a session")
 
 // Do sends a request.
 func (a *awsClient) Do(asked *http.Request) (*http.Response, error) {

@@ -49,12 +49,12 @@ func (f *Failure) Pause() time.Duration { return f.pause }
 // Causes of failures.
 var (
 	errNoIdentity  = errors.New("the operator's pod has no identity there")
-	errEnvironment = errors.New("the variables of the operator's pod do not say what its identity is")
-	errAddress     = errors.New("the operator's environment names an address that no token is got from")
-	errLarge       = fmt.Errorf("the answer is larger than %d bytes", maxAnswer)
-	errNonsense    = errors.New("the answer is not one that has a token")
-	errExpired     = errors.New("the token has expired already; the clocks may differ")
-	errNoAnswer    = errors.New("no answer in time")
+	errEnvironment = errors.New("the variables of the operator's pod do not specify its identity")
+	errAddress     = errors.New("the operator's environment contains an address that is not used to get tokens")
+	errLarge       = fmt.Errorf("the response is larger than %d bytes", maxAnswer)
+	errNonsense    = errors.New("the response does not contain a token")
+	errExpired     = errors.New("the token has already expired; the clocks may differ")
+	errNoAnswer    = errors.New("no response in time")
 )
 
 // statusError is the error for a failed response.
@@ -130,17 +130,17 @@ func networkCause(err error) error {
 	case errors.As(err, &lookup) && lookup.IsNotFound:
 		return errors.New("no such host")
 	case errors.As(err, &lookup):
-		return errors.New("the host name cannot be looked up")
+		return errors.New("the host name cannot be resolved")
 	case errors.As(err, &number):
 		return errors.New(number.Error())
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return errors.New("the connection ends before the answer does")
+		return errors.New("the connection closed before the response was complete")
 	case errors.As(err, &authority):
 		return errors.New("the certificate is signed by an unknown authority")
 	case errors.As(err, &host):
-		return errors.New("the certificate is one of another host")
+		return errors.New("the certificate is for another host")
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
-		return errors.New("it does not speak HTTPS")
+		return errors.New("it does not use HTTPS")
 	default:
 		return errNonsense
 	}

@@ -87,7 +87,7 @@ func hostileAnswers() []hostile {
 				<-r.Context().Done()
 			},
 		},
-		{name: "cut off", answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, want: "the connection ends before the answer does", transient: true},
+		{name: "cut off", answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, want: "the connection closed before the response was complete", transient: true},
 		{name: "unauthorized", answer: says(401, nil, clouds.Secret), want: "status 401 Unauthorized"},
 		{name: "forbidden", answer: says(403, nil, clouds.Secret), want: "status 403 Forbidden"},
 		{name: "not found", answer: says(404, nil, clouds.Secret), want: "status 404 Not Found"},
@@ -240,10 +240,10 @@ func TestUnreachable(t *testing.T) {
 	environment(t, nil)
 	identities := New(Options{})
 	for _, tc := range []struct{ url, want string }{
-		{"http://127.0.0.1:9/", "the address is none of a service that gives pods their identity"},
-		{"http://10.0.0.1/", "the address is none of a service that gives pods their identity"},
-		{"http://[::1]/", "the address is none of a service that gives pods their identity"},
-		{"http://169.254.169.254:8080/", "the address is none of a service that gives pods their identity"},
+		{"http://127.0.0.1:9/", "the address does not belong to a service that gives pods their identity"},
+		{"http://10.0.0.1/", "the address does not belong to a service that gives pods their identity"},
+		{"http://[::1]/", "the address does not belong to a service that gives pods their identity"},
+		{"http://169.254.169.254:8080/", "the address does not belong to a service that gives pods their identity"},
 	} {
 		_, err := identities.client.ask(t.Context(), request{method: http.MethodGet, url: tc.url, service: true})
 		if err == nil || !strings.Contains(err.Error(), tc.want) {

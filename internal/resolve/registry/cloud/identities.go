@@ -90,6 +90,6 @@ func (i *Identities) source(registry string) (key string, fetch func(context.Con
 	case imagename.Azure:
 		return registry, i.azure, nil
 	default:
-		return "", nil, fmt.Errorf("registry %q is none of a cloud", registry)
+		return "", nil, fmt.Errorf("registry %q does not belong to a cloud", registry)
 	}
 }
