@@ -38,7 +38,7 @@ func baseProviders(d *draft.Draft) map[string][]string {
 		}
 	}
 	dropAPIs(d, nodes)
-	return removeResources(d, func(api, id string) bool { return d.Dropped[[2]string{api, id}] })
+	return removeResources(d, func(api, id string) bool { return d.Dropped[[2]string{api, id}] || len(d.Index.Of(api)) == 0 })
 }
 
 // keeper collects the providers that stay, the declared ones first.
@@ -76,7 +76,7 @@ func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 // keepNeeded keeps a provider of the base for each API that a provider needs and that no kept provider serves. The needs
 // of a type that the release does not have are not known.
 func (k *keeper) keepNeeded(e *draft.Provider) {
-	if e.Kind == nil {
+	if e.Kind == nil || !usable(k.Draft, e) {
 		return
 	}
 	for _, api := range e.Kind.Requires {
@@ -128,9 +128,10 @@ func ofBase(d *draft.Draft, api string) *draft.Provider {
 	return first
 }
 
-// usable reports whether a provider of the base exists and starts.
+// usable reports whether a provider exists and starts. The step dependents removes a provider that needs a disabled API.
 func usable(d *draft.Draft, e *draft.Provider) bool {
-	return e.Enabled && !d.Disabled.Has(e.API, e.ID) && (e.Kind == nil || e.Kind.Broken == "")
+	_, disables := missingRequirement(d, e)
+	return e.Enabled && !d.Disabled.Has(e.API, e.ID) && disables == nil && (e.Kind == nil || e.Kind.Broken == "")
 }
 
 // dropAPIs removes the nodes of dropped providers, and the APIs that no provider serves any longer. The step add-missing
