@@ -40,6 +40,17 @@ func TestValidatePrevious(t *testing.T) {
 			[]string{`note: -: demo: --previous does not contain stack "demo" of namespace "default"; its data is not checked`},
 			"error",
 		},
+		"only the declared providers": {
+			stack(on07), stack(`{distribution: {name: starter, version: "0.7", baseProviders: Required}, workload: {storage: {}}, ` +
+				`providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`), nil, 0,
+			[]string{"warning: -: demo: spec.distribution.baseProviders: the server no longer serves vector stores", "ok: -: demo"},
+			"error",
+		},
+		"a wildcard": {
+			stack(on07), stack(`{distribution: {name: starter, version: "0.7"}, workload: {storage: {}}, disabled: [vector_io/*]}`), nil, 0,
+			[]string{"warning: -: demo: spec.disabled[0]: the server no longer serves vector stores", "ok: -: demo"},
+			"error",
+		},
 		"a previous one that is wrong": {
 			stack(`{distribution: {name: nothing}}`), stack(on07), nil, 0,
 			[]string{"warning: -: demo: the stack in --previous gives no configuration, so its data is not checked: "},

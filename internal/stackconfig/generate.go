@@ -104,6 +104,7 @@ func (r *run) result() *Result {
 		Registry:      r.registry,
 		Models:        r.models,
 		External:      r.external,
+		Dropped:       d.Dropped,
 		ProviderCount: providerCount(d),
 		ResourceCount: resourceCount(d),
 		ServesTLS:     servesTLS(d.Root),
