@@ -95,4 +95,11 @@ func TestUpgradeCheckTellsOfData(t *testing.T) {
 	contains(t, accepted.out, "demo: 0.3 to 0.7: starts\n", "\ndata  ")
 	asJSON := run(t, stack(on07), "upgrade-check", "-f", "-", "--to", "1.0", "-o", "json")
 	contains(t, asJSON.out, `"leftBehind": [`, "the data of batches, prompts is in another kind of store in this release")
+	required := run(t, stack(`{distribution: {name: starter, version: "0.7", baseProviders: Required}, workload: {storage: {}}, `+
+		`disabled: [safety/*], providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}, responses: {provider: builtin}}}`),
+		"upgrade-check", "-f", "-", "--to", "1.0")
+	contains(t, required.out, "demo: 0.7 to 1.0: starts\n", "the data of prompts is in another kind of store in this release")
+	if strings.Contains(required.out, "data of batches") {
+		t.Errorf("data that the stack does not have:\n%s", required.out)
+	}
 }
