@@ -38,7 +38,9 @@ func baseProviders(d *draft.Draft) map[string][]string {
 		}
 	}
 	dropAPIs(d, nodes)
-	return removeResources(d, func(api, id string) bool { return d.Dropped[[2]string{api, id}] || len(d.Index.Of(api)) == 0 })
+	return removeResources(d, func(api, id string) bool {
+		return d.Dropped[[2]string{api, id}] || len(d.Index.Of(api)) == 0
+	})
 }
 
 // keeper collects the providers that stay, the declared ones first.
@@ -66,15 +68,15 @@ func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 		all[e] = true
 		if e.Path() == nil {
 			api := draft.APIField(e.API)
-			d.Warnf(intent.BaseProvidersPath, "keeps the provider %s/%s of the base, because these providers need the API %s: %s; "+
-				"to replace it, add a provider to spec.providers.%s", api, e.ID, api, draft.Listed(k.needs[e]), api)
+			d.Warnf(intent.BaseProvidersPath, "keeps the provider %s/%s of the base, because these providers need the API %s: "+
+				"%s; to replace it, add a provider to spec.providers.%s", api, e.ID, api, draft.Listed(k.needs[e]), api)
 		}
 	}
 	return all
 }
 
-// keepNeeded keeps a provider of the base for each API that a provider needs and that no kept provider serves. The needs
-// of a type that the release does not have are not known.
+// keepNeeded keeps a provider of the base for each API that a provider needs and that no kept provider serves. The
+// needs of a type that the release does not have are not known.
 func (k *keeper) keepNeeded(e *draft.Provider) {
 	if e.Kind == nil || !usable(k.Draft, e) {
 		return
@@ -101,8 +103,8 @@ func (k *keeper) keepNeeded(e *draft.Provider) {
 }
 
 // ofBase returns the provider of the base that serves an API which the spec's providers need: the one that the base
-// itself names as its default, otherwise the first that runs inside the server, otherwise the first. It returns nil when
-// the base has none, or only providers that need a variable which is not set.
+// itself names as its default, otherwise the first that runs inside the server, otherwise the first. It returns nil
+// when the base has none, or only providers that need a variable which is not set.
 func ofBase(d *draft.Draft, api string) *draft.Provider {
 	for _, reference := range d.Release.References {
 		if reference.API == api && reference.ProviderKey != "" {
@@ -128,14 +130,15 @@ func ofBase(d *draft.Draft, api string) *draft.Provider {
 	return first
 }
 
-// usable reports whether a provider exists and starts. The step dependents removes a provider that needs a disabled API.
+// usable reports whether a provider exists and starts. The step dependents removes a provider that needs a disabled
+// API.
 func usable(d *draft.Draft, e *draft.Provider) bool {
 	_, disables := missingRequirement(d, e)
 	return e.Enabled && !d.Disabled.Has(e.API, e.ID) && disables == nil && (e.Kind == nil || e.Kind.Broken == "")
 }
 
-// dropAPIs removes the nodes of dropped providers, and the APIs that no provider serves any longer. The step add-missing
-// serves an API again that a provider needs and that starts without providers.
+// dropAPIs removes the nodes of dropped providers, and the APIs that no provider serves any longer. The step
+// add-missing serves an API again that a provider needs and that starts without providers.
 func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 	all := yamlnode.Get(d.Root, "providers")
 	var served []string
@@ -178,13 +181,14 @@ func serves(d *draft.Draft, api string) bool {
 // sectionAPIs are the APIs that read a section of settings, by the name of the section.
 var sectionAPIs = map[string]string{"vector_stores": "vector_io", "safety": "safety"}
 
-// warnOfReference warns of a default of the base that is gone with its provider, if the server still serves the API that
-// reads the default.
+// warnOfReference warns of a default of the base that is gone with its provider, if the server still serves the API
+// that reads the default.
 func warnOfReference(d *draft.Draft, path, provider string) {
 	section, _, _ := strings.Cut(path, ".")
 	if api := sectionAPIs[section]; api == "" || len(d.Index.Of(api)) == 0 {
 		return
 	}
 	d.Warn(draft.Finding{Path: intent.BaseProvidersPath.String(), ConfigPath: path, Message: fmt.Sprintf(
-		"removes %s, because the server does not have the provider %s of the base; to set a default, use spec.settings", path, provider)})
+		"removes %s, because the server does not have the provider %s of the base; to set a default, use spec.settings",
+		path, provider)})
 }

@@ -19,7 +19,10 @@ const vllmProvider = "    inference: {provider: vllm, endpoint: 'http://vllm:800
 // alone is a stack without inference. Some distributions have inference providers that need a variable.
 const alone = "batches-alone"
 
-// requiredStacks are stacks that keep only their own providers. The value of a provider by API is a type of some releases.
+const requiredHead = "metadata: {name: demo}\n" +
+	"spec:\n  distribution: {name: starter, baseProviders: Required}\n  providers:\n"
+
+// requiredStacks are stacks that keep only their own providers, with the API that a release must have for them.
 var requiredStacks = []struct{ name, api, spec string }{
 	{"chat", "inference", vllmProvider},
 	{"chat-and-model", "inference", vllmProvider + "  resources: {models: [llama]}\n"},
@@ -32,7 +35,8 @@ var requiredStacks = []struct{ name, api, spec string }{
 	{"safety", "safety", vllmProvider + "    safety: {provider: llama-guard}\n  resources: {shields: [guard]}\n"},
 	{"mcp", "tool_runtime", vllmProvider + "    toolRuntime: {provider: model-context-protocol}\n" +
 		"  resources: {tools: [{name: tickets, mcpEndpoint: 'http://mcp:3000/sse'}]}\n"},
-	{"postgres", "inference", vllmProvider + "  storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n"},
+	{"postgres", "inference", vllmProvider + "  storage:\n" +
+		"    sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}\n"},
 }
 
 // TestRequiredBaseProviders runs every stack over every distribution of every release. The checks of the engine find no
@@ -52,7 +56,7 @@ func TestRequiredBaseProviders(t *testing.T) {
 					continue
 				}
 				at := line + "/" + name + "/" + stack.name
-				wishes := readIntent(t, []byte("metadata: {name: demo}\nspec:\n  distribution: {name: starter, baseProviders: Required}\n  providers:\n"+stack.spec))
+				wishes := readIntent(t, []byte(requiredHead+stack.spec))
 				in := stackconfig.Input{Intent: wishes, Base: parseBase(t, base), Release: rel}
 				result, report := stackconfig.Generate(in)
 				if result == nil && needsVariables(in) {
