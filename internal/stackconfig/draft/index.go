@@ -126,7 +126,9 @@ func (x *Disabled) Of(api string) *intent.Disabled {
 
 // Gone reports whether the configuration does not have a provider of the base, because the user disabled it or because
 // spec.distribution.baseProviders removed it.
-func (d *Draft) Gone(api, id string) bool { return d.Disabled.Has(api, id) || d.Dropped[[2]string{api, id}] }
+func (d *Draft) Gone(api, id string) bool {
+	return d.Disabled.Has(api, id) || d.Dropped[[2]string{api, id}]
+}
 
 // Resolve determines the content of the base: its providers by API and id, with conditional ids resolved (ids are
 // compared after that), and which of them the user disabled.
