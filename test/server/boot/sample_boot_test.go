@@ -159,7 +159,7 @@ func (tc *stackCase) check(t *testing.T, rel *release.Release) {
 	for _, model := range tc.models {
 		checkModel(t, server, rel, on.models, model, s.secrets[model.secret][model.key])
 	}
-	if _, ok := rel.Resource("shields"); ok {
+	if _, ok := rel.Resource("shields"); ok && len(tc.shields) > 0 {
 		checkList(t, server, "/v1/shields", tc.shields)
 	}
 	checkMCP(t, server, rel, tc.mcp)
