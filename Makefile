@@ -15,9 +15,9 @@ CACHE := .cache
 BIN := $(CACHE)/bin
 
 # The pure packages of docs/development/architecture.md. A test in test/architecture compares this list with its table.
-PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle \
-	internal/convert internal/distribution internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/podtemplate \
-	internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/typecheck internal/validate
+PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/view \
+	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/podtemplate \
+	internal/redact internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
 # The packages that start goroutines. They run under the race detector.
@@ -221,10 +221,10 @@ fmt: $(BIN)/golangci-lint ## Format the Go files
 	@for module in $(LINT_MODULES); do (cd $$module && $(abspath $(BIN))/golangci-lint fmt); done
 
 .PHONY: lint
-lint: $(BIN)/golangci-lint ## Run the linters of .golangci.yaml
+lint: $(BIN)/golangci-lint ## Run the linters of .golangci.yaml, and the linter for English
 	@status=0; for module in $(LINT_MODULES); do echo "lint $$module"; \
 		(cd $$module && $(abspath $(BIN))/golangci-lint run --config $(CURDIR)/.golangci.yaml) || status=1; \
-	done; exit $$status
+	done; echo "lint prose"; $(GO) run ./hack/prose || status=1; exit $$status
 
 .PHONY: verify
 verify: $(BIN)/gofumpt ## Fail when generated files, go.mod files or formatting are not up to date
@@ -247,6 +247,8 @@ generate-api: $(BIN)/controller-gen
 generate-rbac: $(BIN)/controller-gen
 	@$(BIN)/controller-gen rbac:roleName=llama-stack-k8s-operator-manager-role paths=./internal/... output:rbac:dir=config/rbac
 	@$(GO) run ./hack/role config/rbac/role.yaml config/rbac/namespaced/role.yaml
+	@cp config/rbac/role.yaml internal/doctor/role.yaml # the rights that kubectl llamastack doctor looks for
+	@cp config/rbac/namespaced/role.yaml internal/doctor/role-namespaced.yaml
 
 .PHONY: generate-docs
 generate-docs: $(BIN)/crd-ref-docs

@@ -1,32 +1,32 @@
 package v1alpha1
 
-// Condition types that only v1alpha1 has. The conversion derives each from a
-// condition of v1alpha2. The others are v1alpha2's, under the same names.
+// Condition types that only v1alpha1 has. The conversion derives each of them from a condition of v1alpha2. The other
+// types are those of v1alpha2, under the same names.
 const (
 	// ConditionDeploymentReady follows Available.
 	ConditionDeploymentReady = "DeploymentReady"
 	// ConditionHealthCheck follows Available.
 	ConditionHealthCheck = "HealthCheck"
-	// ConditionServiceReady is True with a serviceURL; without one it follows
-	// DeploymentUpdated until there is a Service. A stack without a Service has none.
+	// ConditionServiceReady is True if there is a serviceURL. Otherwise, it follows DeploymentUpdated until there is a
+	// Service. A stack without a Service does not have this condition.
 	ConditionServiceReady = "ServiceReady"
 	// ConditionConfigReady follows ConfigGenerated.
 	ConditionConfigReady = "ConfigReady"
 )
 
-// Reasons of those conditions. ConfigReady has the reasons of ConfigGenerated. A
-// condition that is Unknown has the reason of the one that it follows.
+// Reasons of those conditions. ConfigReady has the reasons of ConfigGenerated. A condition that is Unknown has the
+// reason of the condition that it follows.
 const (
-	// ReasonDeploymentReady: the roll-out is complete.
+	// ReasonDeploymentReady means that the roll-out is complete.
 	ReasonDeploymentReady = "DeploymentReady"
-	// ReasonDeploymentFailed: it is not, yet or any more; Available says why.
+	// ReasonDeploymentFailed means that the roll-out is not complete. Available has the reason.
 	ReasonDeploymentFailed = "DeploymentFailed"
-	// ReasonHealthCheckPassed: every pod passes its readiness probe.
+	// ReasonHealthCheckPassed means that every pod passes its readiness probe.
 	ReasonHealthCheckPassed = "HealthCheckPassed"
-	// ReasonHealthCheckFailed: some pod does not.
+	// ReasonHealthCheckFailed means that a pod does not pass its readiness probe.
 	ReasonHealthCheckFailed = "HealthCheckFailed"
-	// ReasonServiceReady: the Service is applied.
+	// ReasonServiceReady means that the Service is applied.
 	ReasonServiceReady = "ServiceReady"
-	// ReasonServiceFailed: it is not; DeploymentUpdated says why.
+	// ReasonServiceFailed means that the Service is not applied. DeploymentUpdated has the reason.
 	ReasonServiceFailed = "ServiceFailed"
 )

@@ -4,8 +4,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // LlamaStackDistribution runs one Llama Stack server.
 //
-// It is served for the stacks that are written in it. The API server stores
-// v1alpha2, and the operator converts between the two.
+// v1alpha1 is served for the stacks that are written in it. The API server stores v1alpha2, and the operator converts
+// between the two.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=llsd
@@ -24,11 +24,11 @@ type LlamaStackDistribution struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the wanted state.
+	// spec is the desired state.
 	// +required
 	Spec LlamaStackDistributionSpec `json:"spec"`
 
-	// status is what the operator observed last.
+	// status is the last observed state.
 	// +optional
 	Status LlamaStackDistributionStatus `json:"status,omitempty"`
 }
@@ -43,45 +43,42 @@ type LlamaStackDistributionList struct {
 	Items []LlamaStackDistribution `json:"items"`
 }
 
-// LlamaStackDistributionSpec is the wanted state of a stack.
+// LlamaStackDistributionSpec is the desired state of a stack.
 type LlamaStackDistributionSpec struct {
-	// replicas is the number of pods; 0 stops the server and keeps its data.
-	// Unset: 1.
+	// replicas is the number of pods. Set 0 to stop the server and keep its data. Defaults to 1.
 	// +kubebuilder:default=1
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// server is what runs. Required.
+	// server configures the server. Required.
 	// +required
 	Server ServerSpec `json:"server"`
 
-	// network says who reaches the server. Unset: its namespace and the
-	// operator's, where the operator makes network policies.
+	// network restricts who can connect to the server. If unset, and if the operator creates network policies, only the
+	// namespaces of the stack and of the operator can connect.
 	// +optional
 	Network *NetworkSpec `json:"network,omitempty"`
 }
 
-// NetworkSpec says who reaches the server.
+// NetworkSpec restricts who can connect to the server.
 type NetworkSpec struct {
-	// exposeRoute makes the server reachable from outside the cluster. Unset:
-	// false.
+	// exposeRoute exposes the server outside the cluster. Defaults to false.
 	// +kubebuilder:default=false
 	// +optional
 	ExposeRoute *bool `json:"exposeRoute,omitempty"`
 
-	// allowedFrom lists who may connect, beside the stack's own namespace and
-	// the operator's.
+	// allowedFrom lists the namespaces that can connect, in addition to those of the stack and of the operator.
 	// +optional
 	AllowedFrom *AllowedFromSpec `json:"allowedFrom,omitempty"`
 }
 
 // AllowedFromSpec lists namespaces.
 type AllowedFromSpec struct {
-	// namespaces by name; "*" is every namespace.
+	// namespaces lists namespaces by name. "*" means every namespace.
 	// +optional
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	// labels are keys of labels that a namespace has to have.
+	// labels lists the keys of labels that a namespace must have.
 	// +optional
 	Labels []string `json:"labels,omitempty"`
 }

@@ -1,14 +1,11 @@
-// Package v1alpha1 holds the types of LlamaStackDistribution, version v1alpha1:
-// the version of the stacks in use today. Every object written in it keeps
-// working; package convert turns it into v1alpha2, the hub, and back, and loses
-// nothing either way. Types only.
+// Package v1alpha1 holds the types of LlamaStackDistribution in version v1alpha1. Stacks in this version are in use
+// today, and every such object keeps working. Package convert converts it to v1alpha2, the hub, and back without loss.
 //
-// No rule here is stricter than it ever was, so that whatever is stored stays
-// valid. What v1alpha1 took from v1alpha2 later (providers, resources, state
-// storage, external providers) is of v1alpha2's types.
+// No rule here is stricter than in earlier releases, so that stored objects stay valid. The fields that v1alpha1
+// adopted from v1alpha2 later (providers, resources, state storage, external providers) have the types of v1alpha2.
 //
-// Both versions show the same facts in the status. Conditions and fields that
-// only v1alpha1 has are not stored: the conversion derives them.
+// Both versions show the same facts in the status. Conditions and fields that only v1alpha1 has are not stored. The
+// conversion derives them.
 //
 // +kubebuilder:object:generate=true
 // +groupName=llamastack.io

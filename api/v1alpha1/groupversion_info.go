@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kind is the kind this package describes.
+// Kind is the kind that this package describes.
 const Kind = "LlamaStackDistribution"
 
 var (

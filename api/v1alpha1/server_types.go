@@ -8,13 +8,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// DefaultContainerName is the name of the server's container when
-// containerSpec.name is unset.
+// DefaultContainerName is the name of the server's container if containerSpec.name is unset.
 const DefaultContainerName = "llama-stack"
 
 // ServerSpec is the server and how it runs.
 type ServerSpec struct {
-	// distribution says which server runs: a known name or an image. Required.
+	// distribution selects the server: a known name or an image. Required.
 	// +required
 	Distribution DistributionSpec `json:"distribution"`
 
@@ -22,7 +21,7 @@ type ServerSpec struct {
 	// +optional
 	ContainerSpec *ContainerSpec `json:"containerSpec,omitempty"`
 
-	// workers is the number of server processes in a pod. Unset: 1.
+	// workers is the number of server processes in a pod. Defaults to 1.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	Workers *int32 `json:"workers,omitempty"`
@@ -31,37 +30,35 @@ type ServerSpec struct {
 	// +optional
 	PodOverrides *PodOverrides `json:"podOverrides,omitempty"`
 
-	// podDisruptionBudget of the pods. Unset: one with maxUnavailable 1 when
-	// there is more than one replica.
+	// podDisruptionBudget limits voluntary disruptions of the pods. If unset and there is more than one replica,
+	// maxUnavailable is 1.
 	// +optional
 	PodDisruptionBudget *PodDisruptionBudgetSpec `json:"podDisruptionBudget,omitempty"`
 
-	// topologySpreadConstraints of the pods. Unset: spread over nodes and zones
-	// where possible when there is more than one replica.
+	// topologySpreadConstraints spread the pods over the cluster. If unset and there is more than one replica, the pods
+	// are spread over nodes and zones where possible.
 	// +optional
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
-	// autoscaling adds a HorizontalPodAutoscaler. Unset, or with maxReplicas 0:
-	// none.
+	// autoscaling adds a HorizontalPodAutoscaler. If unset, or if maxReplicas is 0, there is no autoscaler.
 	// +optional
 	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
 
-	// storage adds a PersistentVolumeClaim for the server's data, and says where
-	// the server keeps its state. Unset: an emptyDir, lost with the pod.
+	// storage adds a PersistentVolumeClaim for the server's data, and sets where the server keeps its state. If unset,
+	// the data is in an emptyDir and is lost with the pod.
 	// +optional
 	Storage *StorageSpec `json:"storage,omitempty"`
 
-	// userConfig takes the whole server configuration from a ConfigMap.
+	// userConfig takes the complete server configuration from a ConfigMap.
 	// +optional
 	UserConfig *UserConfigSpec `json:"userConfig,omitempty"`
 
-	// tlsConfig is trust for the server's outgoing calls.
+	// tlsConfig configures which certificates the server trusts in outgoing calls.
 	// +optional
 	TLSConfig *TLSConfig `json:"tlsConfig,omitempty"`
 
-	// providers configures the server's providers, API by API, as in v1alpha2. A
-	// provider may also say config (v1alpha2: settings), region and
-	// deploymentName; the server ignores the last from release 0.3 on.
+	// providers configures the server's providers for each API, as in v1alpha2. A provider can also have config
+	// (settings in v1alpha2), region and deploymentName. The server ignores deploymentName from release 0.3 on.
 	// +optional
 	Providers *v1alpha2.ProvidersSpec `json:"providers,omitempty"`
 
@@ -69,7 +66,7 @@ type ServerSpec struct {
 	// +optional
 	Resources *v1alpha2.ResourcesSpec `json:"resources,omitempty"`
 
-	// disabled lists API names the server shall not serve, as in v1alpha2.
+	// disabled lists the names of APIs that the server must not serve, as in v1alpha2.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
@@ -84,12 +81,11 @@ type ServerSpec struct {
 	ExternalProviders map[string]v1alpha2.ExternalProviders `json:"externalProviders,omitempty"`
 }
 
-// DistributionSpec names the server that runs.
+// DistributionSpec selects the server that runs.
 //
 // +kubebuilder:validation:XValidation:rule=`!(has(self.name) && has(self.image) && size(self.name) > 0 && size(self.image) > 0)`,message=`name and image are mutually exclusive: remove one of them`
 type DistributionSpec struct {
-	// name is a distribution the operator knows, for example starter. Null is
-	// unset.
+	// name is a distribution that the operator supports, for example starter. Null means unset.
 	// +nullable
 	// +optional
 	Name string `json:"name,omitempty"`
@@ -101,42 +97,42 @@ type DistributionSpec struct {
 
 // ContainerSpec changes the server's container.
 type ContainerSpec struct {
-	// name of the container.
+	// name is the name of the container.
 	// +kubebuilder:default=llama-stack
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// port the server listens on. Unset: 8321. The stack has a Service only with
-	// a port or with env.
+	// port is the port that the server listens on. Defaults to 8321. The stack has a Service only if port or env is
+	// set.
 	// +optional
 	Port int32 `json:"port,omitempty"`
 
-	// resources of the container. Unset: requests of 1Gi memory and one CPU per
+	// resources are the resources of the container. If unset, the container requests 1Gi of memory and one CPU per
 	// worker.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// env is added to the container.
+	// env lists environment variables that are added to the container.
 	// +optional
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
-	// command in place of the image's entrypoint.
+	// command replaces the image's entrypoint.
 	// +optional
 	Command []string `json:"command,omitempty"`
 
-	// args of the entrypoint or command.
+	// args are the arguments of the entrypoint or command.
 	// +optional
 	Args []string `json:"args,omitempty"`
 }
 
 // PodOverrides changes the pod.
 type PodOverrides struct {
-	// serviceAccountName of the pods, made by the user. Unset: <name>-sa, made by
-	// the operator.
+	// serviceAccountName is the ServiceAccount of the pods, which you must create. If unset, the operator creates
+	// <name>-sa.
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// terminationGracePeriodSeconds of the pods. Unset: Kubernetes' default, 30.
+	// terminationGracePeriodSeconds is the grace period of the pods. Defaults to that of Kubernetes, 30.
 	// +optional
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
@@ -149,46 +145,45 @@ type PodOverrides struct {
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
 }
 
-// PodDisruptionBudgetSpec limits what a drained node may take.
+// PodDisruptionBudgetSpec limits how many pods a voluntary disruption can evict.
 type PodDisruptionBudgetSpec struct {
-	// minAvailable pods, a number or a percentage.
+	// minAvailable is the minimum number of available pods, as a number or a percentage.
 	// +optional
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
 
-	// maxUnavailable pods, a number or a percentage.
+	// maxUnavailable is the maximum number of unavailable pods, as a number or a percentage.
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
-// AutoscalingSpec is a HorizontalPodAutoscaler.
+// AutoscalingSpec configures a HorizontalPodAutoscaler.
 type AutoscalingSpec struct {
-	// minReplicas is the lower bound. Unset: 1.
+	// minReplicas is the lower bound. Defaults to 1.
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 
-	// maxReplicas is the upper bound; 0 is no autoscaling. Required.
+	// maxReplicas is the upper bound. 0 disables autoscaling. Required.
 	// +required
 	MaxReplicas int32 `json:"maxReplicas"`
 
-	// targetCPUUtilizationPercentage of the requested CPU. Unset: 80 when
+	// targetCPUUtilizationPercentage is the target in percent of the requested CPU. Defaults to 80 if
 	// targetMemoryUtilizationPercentage is unset too.
 	// +optional
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
 
-	// targetMemoryUtilizationPercentage of the requested memory. Unset: memory is
-	// not looked at.
+	// targetMemoryUtilizationPercentage is the target in percent of the requested memory. If unset, the autoscaler
+	// ignores memory.
 	// +optional
 	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
 }
 
-// StorageSpec is the volume for the server's data ({} is one with all defaults),
-// and the stores of its state.
+// StorageSpec is the volume for the server's data, and the stores of its state. {} means a volume with all defaults.
 type StorageSpec struct {
-	// size of the volume. Unset: 10Gi.
+	// size is the size of the volume. Defaults to 10Gi.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
 
-	// mountPath is where the volume is mounted. Unset: /.llama.
+	// mountPath is the path at which the volume is mounted. Defaults to /.llama.
 	// +optional
 	MountPath string `json:"mountPath,omitempty"`
 
@@ -201,38 +196,36 @@ type StorageSpec struct {
 	SQL *v1alpha2.SQLStorageSpec `json:"sql,omitempty"`
 }
 
-// UserConfigSpec is a ConfigMap that holds a whole configuration.
+// UserConfigSpec is a ConfigMap with a complete configuration.
 type UserConfigSpec struct {
-	// configMapName is the ConfigMap; empty is off. Required.
+	// configMapName is the name of the ConfigMap. An empty name disables userConfig. Required.
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
-	// configMapNamespace is where the ConfigMap is. It is read in another
-	// namespace than the stack's only when its annotation
-	// llamastack.io/allow-namespaces names the stack's. Unset: the stack's.
+	// configMapNamespace is the namespace of the ConfigMap. The operator reads a ConfigMap in another namespace only if
+	// its annotation llamastack.io/allow-namespaces names the stack's namespace. Defaults to the stack's namespace.
 	// +optional
 	ConfigMapNamespace string `json:"configMapNamespace,omitempty"`
 }
 
-// TLSConfig is trust for the server's outgoing calls.
+// TLSConfig configures which certificates the server trusts in outgoing calls.
 type TLSConfig struct {
-	// caBundle adds certificates the server trusts.
+	// caBundle adds certificates that the server trusts.
 	// +optional
 	CABundle *CABundleConfig `json:"caBundle,omitempty"`
 }
 
 // CABundleConfig is a ConfigMap with PEM certificates.
 type CABundleConfig struct {
-	// configMapName is the ConfigMap. Required.
+	// configMapName is the name of the ConfigMap. Required.
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
-	// configMapNamespace is where the ConfigMap is, see userConfig. Unset: the
-	// stack's.
+	// configMapNamespace is the namespace of the ConfigMap, as in userConfig. Defaults to the stack's namespace.
 	// +optional
 	ConfigMapNamespace string `json:"configMapNamespace,omitempty"`
 
-	// configMapKeys are the keys to read, at most 50. Unset: ca-bundle.crt.
+	// configMapKeys lists the keys to read, at most 50. Defaults to ca-bundle.crt.
 	// +kubebuilder:validation:MaxItems=50
 	// +optional
 	ConfigMapKeys []string `json:"configMapKeys,omitempty"`

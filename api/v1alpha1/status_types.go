@@ -7,23 +7,22 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// LlamaStackDistributionStatus is what the operator observed last.
+// LlamaStackDistributionStatus is the last observed state.
 type LlamaStackDistributionStatus struct {
-	// phase sums the conditions up in one word.
+	// phase summarizes the conditions in one word.
 	// +optional
 	Phase v1alpha2.Phase `json:"phase,omitempty"`
 
-	// version of operator and server.
+	// version holds the versions of the operator and the server.
 	// +optional
 	Version *v1alpha2.VersionStatus `json:"version,omitempty"`
 
-	// distributionConfig is what the running server says of itself.
+	// distributionConfig is the information that the running server reports about itself.
 	// +optional
 	DistributionConfig *DistributionConfig `json:"distributionConfig,omitempty"`
 
-	// conditions say what holds and what does not: those of v1alpha2, and
-	// DeploymentReady, HealthCheck, ServiceReady and ConfigReady, which follow from
-	// them.
+	// conditions describe the state in detail: those of v1alpha2, and DeploymentReady, HealthCheck, ServiceReady and
+	// ConfigReady, which are derived from them.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
@@ -31,12 +30,11 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	AvailableReplicas int32 `json:"availableReplicas"`
 
-	// serviceURL is where the server is reached inside the cluster. Unset without a
-	// Service.
+	// serviceURL is the URL of the server inside the cluster. It is unset if there is no Service.
 	// +optional
 	ServiceURL string `json:"serviceURL,omitempty"`
 
-	// routeURL is where the server is reached from outside.
+	// routeURL is the URL of the server outside the cluster.
 	// +optional
 	RouteURL string `json:"routeURL,omitempty"`
 
@@ -44,40 +42,40 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	GeneratedConfigMap string `json:"generatedConfigMap,omitempty"`
 
-	// observedGeneration is the generation of the spec this status speaks of.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// resolvedDistribution, as in v1alpha2.
+	// resolvedDistribution is the resolved server, as in v1alpha2.
 	// +optional
 	ResolvedDistribution *v1alpha2.ResolvedDistribution `json:"resolvedDistribution,omitempty"`
 
-	// configGeneration, as in v1alpha2.
+	// configGeneration is the generated configuration, as in v1alpha2.
 	// +optional
 	ConfigGeneration *v1alpha2.ConfigGeneration `json:"configGeneration,omitempty"`
 
-	// externalProviders, as in v1alpha2.
+	// externalProviders lists the external providers, as in v1alpha2.
 	// +listType=map
 	// +listMapKey=providerId
 	// +optional
 	ExternalProviders []v1alpha2.ExternalProviderStatus `json:"externalProviders,omitempty"`
 
-	// replicas is the number of pods the Deployment has.
+	// replicas is the number of pods of the Deployment.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
-	// selector of the pods, for the scale subresource.
+	// selector selects the pods, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 }
 
-// DistributionConfig is what the running server says of itself.
+// DistributionConfig is the information that the running server reports about itself.
 type DistributionConfig struct {
 	// activeDistribution is the name or image in use.
 	// +optional
 	ActiveDistribution string `json:"activeDistribution,omitempty"`
 
-	// providers that the running server has, by API and id.
+	// providers lists the providers of the running server, by API and id.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
 
@@ -86,24 +84,23 @@ type DistributionConfig struct {
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
 }
 
-// ProviderInfo is one provider of the running server. The JSON names are the
-// server's.
+// ProviderInfo is one provider of the running server. Its JSON names are those of the server.
 type ProviderInfo struct {
-	// api the provider serves.
+	// api is the API that the provider serves.
 	API string `json:"api"`
 
-	// provider_id in the server.
+	// provider_id is the id of the provider in the server.
 	ProviderID string `json:"provider_id"`
 
-	// provider_type in the server.
+	// provider_type is the type of the provider in the server.
 	ProviderType string `json:"provider_type"`
 
-	// config was the server's own answer, in which secrets may stand. It is kept no
-	// more and always {}: the generated ConfigMap has the settings.
+	// config used to hold the server's own answer, which can contain secrets. It is no longer recorded and is always
+	// {}. The generated ConfigMap has the settings.
 	// +optional
 	Config *apiextensionsv1.JSON `json:"config,omitempty"`
 
-	// health as the server reports it.
+	// health is the provider's health as the server reports it.
 	// +optional
 	Health v1alpha2.ProviderHealthStatus `json:"health,omitempty"`
 }

@@ -1,198 +1,193 @@
 package v1alpha2
 
-// Condition types. See docs/conditions.md for what each means to a user.
+// Condition types. docs/conditions.md describes each of them for users.
 const (
-	// ConditionReady: everything below holds and the rollout is complete.
-	// False carries the first failing condition's reason.
+	// ConditionReady is True if all conditions below hold and the roll-out is complete. If it is False, it has the
+	// reason of the first condition that does not hold.
 	ConditionReady = "Ready"
-	// ConditionValidationSucceeded: the spec makes sense and what it refers to exists.
+	// ConditionValidationSucceeded is True if the spec is valid and the objects that it refers to exist.
 	ConditionValidationSucceeded = "ValidationSucceeded"
-	// ConditionSecretsResolved: every referenced Secret and key exists and is usable.
+	// ConditionSecretsResolved is True if every referenced Secret and key exists and is usable.
 	ConditionSecretsResolved = "SecretsResolved"
-	// ConditionConfigGenerated: the server has a configuration that boots.
+	// ConditionConfigGenerated is True if the server has a configuration with which it can start.
 	ConditionConfigGenerated = "ConfigGenerated"
-	// ConditionDeploymentUpdated: every child was applied.
+	// ConditionDeploymentUpdated is True if every child was applied.
 	ConditionDeploymentUpdated = "DeploymentUpdated"
-	// ConditionAvailable: enough pods serve the current configuration.
+	// ConditionAvailable is True if enough pods serve with the current configuration.
 	ConditionAvailable = "Available"
-	// ConditionStorageReady: the volume claim is as the spec asks for. Only with
+	// ConditionStorageReady is True if the PersistentVolumeClaim matches the spec. It is present only with
 	// workload.storage.
 	ConditionStorageReady = "StorageReady"
-	// ConditionExposed: what exposes the stack outside of the cluster is in place. Only
-	// with networking.expose.
+	// ConditionExposed is True if the objects that expose the stack outside the cluster are in place. It is present
+	// only with networking.expose.
 	ConditionExposed = "Exposed"
-	// ConditionDegraded is present only while True: it runs, but not as asked.
+	// ConditionDegraded is present only while True: the stack runs, but not as requested.
 	ConditionDegraded = "Degraded"
-	// ConditionDataLeftBehind is present only while True: the last change of the pods
-	// left data behind that clients stored.
+	// ConditionDataLeftBehind is present only while True: the last change of the pods left data behind that clients
+	// stored.
 	ConditionDataLeftBehind = "DataLeftBehind"
-	// ConditionAdopted False: a newer operator, or this one after an older,
-	// renders the pods differently; the difference takes effect at the next change.
+	// ConditionAdopted is False if this operator renders the pods differently than an earlier one did. The difference
+	// takes effect with the next change.
 	ConditionAdopted = "Adopted"
-	// ConditionStalled is kstatus' word for a failure that waits for a change.
+	// ConditionStalled is the condition of kstatus for a failure that only a change fixes.
 	ConditionStalled = "Stalled"
-	// ConditionReconciling is kstatus' word for work in progress.
+	// ConditionReconciling is the condition of kstatus for work in progress.
 	ConditionReconciling = "Reconciling"
 )
 
 // Reasons of ValidationSucceeded.
 const (
-	// ReasonSpecValid: nothing is wrong with the spec.
+	// ReasonSpecValid means that the spec is valid.
 	ReasonSpecValid = "SpecValid"
-	// ReasonInvalidSpec: the message lists each field, its value and the remedy.
+	// ReasonInvalidSpec means that the spec is invalid. The message lists each field, its value and the remedy.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonForbiddenByBounds says that the operator's ConfigMap does not allow the
-	// stack what its spec asks for.
+	// ReasonForbiddenByBounds means that the operator's ConfigMap does not allow what the spec requests.
 	ReasonForbiddenByBounds = "ForbiddenByBounds"
-	// ReasonUnknownDistribution: the name is not in the catalogue.
+	// ReasonUnknownDistribution means that the name is not in the catalogue.
 	ReasonUnknownDistribution = "UnknownDistribution"
-	// ReasonConfigMapNotFound: a referenced ConfigMap does not exist.
+	// ReasonConfigMapNotFound means that a referenced ConfigMap does not exist.
 	ReasonConfigMapNotFound = "ConfigMapNotFound"
-	// ReasonConfigMapKeyMissing: a referenced ConfigMap lacks the key.
+	// ReasonConfigMapKeyMissing means that a referenced ConfigMap does not have the key.
 	ReasonConfigMapKeyMissing = "ConfigMapKeyMissing"
-	// ReasonConfigMapValueUnusable: certificates to trust that are none, or a private
-	// key among them.
+	// ReasonConfigMapValueUnusable means that the certificates to trust are not valid, or contain a private key.
 	ReasonConfigMapValueUnusable = "ConfigMapValueUnusable"
 )
 
 // Reasons of SecretsResolved.
 const (
-	// ReasonAllSecretsFound: every referenced Secret and key exists.
+	// ReasonAllSecretsFound means that every referenced Secret and key exists.
 	ReasonAllSecretsFound = "AllSecretsFound"
-	// ReasonNoSecretsReferenced: the spec refers to none.
+	// ReasonNoSecretsReferenced means that the spec does not refer to a Secret.
 	ReasonNoSecretsReferenced = "NoSecretsReferenced"
-	// ReasonSecretNotFound: a referenced Secret does not exist.
+	// ReasonSecretNotFound means that a referenced Secret does not exist.
 	ReasonSecretNotFound = "SecretNotFound"
-	// ReasonSecretKeyMissing: a referenced Secret lacks the key.
+	// ReasonSecretKeyMissing means that a referenced Secret does not have the key.
 	ReasonSecretKeyMissing = "SecretKeyMissing"
-	// ReasonSecretValueUnusable: a value is empty, or one the server would turn
-	// into a number or a bool and refuse.
+	// ReasonSecretValueUnusable means that a value is empty, or that the server would convert it to a number or a
+	// boolean and reject it.
 	ReasonSecretValueUnusable = "SecretValueUnusable"
 )
 
 // Reasons of ConfigGenerated.
 const (
-	// ReasonConfigGenerationSucceeded: a configuration was generated.
+	// ReasonConfigGenerationSucceeded means that a configuration was generated.
 	ReasonConfigGenerationSucceeded = "ConfigGenerationSucceeded"
-	// ReasonOverrideConfigUsed: the user's own configuration runs.
+	// ReasonOverrideConfigUsed means that the user's own configuration runs.
 	ReasonOverrideConfigUsed = "OverrideConfigUsed"
-	// ReasonDistributionDefaultUsed: the image's configuration runs unchanged.
+	// ReasonDistributionDefaultUsed means that the image's configuration runs unchanged.
 	ReasonDistributionDefaultUsed = "DistributionDefaultUsed"
-	// ReasonConfigGenerationFailed: what was asked for gives no configuration
-	// that boots; the message lists each field and the remedy.
+	// ReasonConfigGenerationFailed means that the spec does not result in a configuration with which the server can
+	// start. The message lists each field and the remedy.
 	ReasonConfigGenerationFailed = "ConfigGenerationFailed"
-	// ReasonMissingConfigLabels: the image carries no base configuration.
+	// ReasonMissingConfigLabels means that the image's labels have no base configuration.
 	ReasonMissingConfigLabels = "MissingConfigLabels"
-	// ReasonBaseConfigRequired: a base is needed and reading images is off.
+	// ReasonBaseConfigRequired means that a base is required, and that reading images is disabled.
 	ReasonBaseConfigRequired = "BaseConfigRequired"
-	// ReasonBaseConfigUnavailable: the base cannot be read at the moment.
+	// ReasonBaseConfigUnavailable means that the base cannot be read at the moment.
 	ReasonBaseConfigUnavailable = "BaseConfigUnavailable"
-	// ReasonReadingExternalProviders: the labels of external providers' images are being read.
+	// ReasonReadingExternalProviders means that the operator is reading the labels of external providers' images.
 	ReasonReadingExternalProviders = "ReadingExternalProviders"
-	// ReasonUnsupportedConfigVersion: the base has a schema version nobody knows.
+	// ReasonUnsupportedConfigVersion means that the base has an unknown schema version.
 	ReasonUnsupportedConfigVersion = "UnsupportedConfigVersion"
-	// ReasonUpgradeConfigFailure: the spec does not fit the release asked for.
+	// ReasonUpgradeConfigFailure means that the spec does not fit the requested release.
 	ReasonUpgradeConfigFailure = "UpgradeConfigFailure"
-	// ReasonMissingProviderForResource: a resource has no provider to go to.
+	// ReasonMissingProviderForResource means that there is no provider for a resource.
 	ReasonMissingProviderForResource = "MissingProviderForResource"
 )
 
 // Reasons of DeploymentUpdated.
 const (
-	// ReasonDeploymentUpdateSucceeded: every child is applied.
+	// ReasonDeploymentUpdateSucceeded means that every child is applied.
 	ReasonDeploymentUpdateSucceeded = "DeploymentUpdateSucceeded"
-	// ReasonDeploymentUpdateFailed: the API server refused a child.
+	// ReasonDeploymentUpdateFailed means that the API server rejected a child.
 	ReasonDeploymentUpdateFailed = "DeploymentUpdateFailed"
-	// ReasonOwnershipConflict: an object of a child's name belongs to someone else.
+	// ReasonOwnershipConflict means that an object with the name of a child belongs to another owner.
 	ReasonOwnershipConflict = "OwnershipConflict"
-	// ReasonPreflightInProgress: a change is tried in a pod of its own; the pods that
-	// run stay as they are meanwhile.
+	// ReasonPreflightInProgress means that the operator tries a change in a separate pod. The running pods stay as they
+	// are in the meantime.
 	ReasonPreflightInProgress = "PreflightInProgress"
-	// ReasonPreflightFailed: the pod in which a change is tried does not become ready;
-	// the pods that run stay as they are.
+	// ReasonPreflightFailed means that the pod in which the operator tries a change does not become ready. The running
+	// pods stay as they are.
 	ReasonPreflightFailed = "PreflightFailed"
-	// ReasonDeploymentPaused: the annotation llamastack.io/paused keeps the operator
-	// from writing anything but the status.
+	// ReasonDeploymentPaused means that the annotation llamastack.io/paused allows the operator to write only the
+	// status.
 	ReasonDeploymentPaused = "DeploymentPaused"
-	// ReasonDataLossNotAccepted: a change leaves data behind that nothing brings back,
-	// and no annotation of the stack accepts it; the pods that run stay as they are.
+	// ReasonDataLossNotAccepted means that a change permanently loses data, and that no annotation of the stack accepts
+	// it. The running pods stay as they are.
 	ReasonDataLossNotAccepted = "DataLossNotAccepted"
 )
 
 // Reason of DataLeftBehind.
 const (
-	// ReasonDataLeftBehind: the message names the data, and how to take it along or
-	// bring it back.
+	// ReasonDataLeftBehind means that data was left behind. The message names the data, and how to move or restore it.
 	ReasonDataLeftBehind = "DataLeftBehind"
 )
 
 // Reasons of Available.
 const (
-	// ReasonMinimumReplicasAvailable: the wanted pods serve the current configuration.
+	// ReasonMinimumReplicasAvailable means that the wanted pods serve with the current configuration.
 	ReasonMinimumReplicasAvailable = "MinimumReplicasAvailable"
-	// ReasonScaledToZero: no pods, as asked for.
+	// ReasonScaledToZero means that there are no pods, as requested.
 	ReasonScaledToZero = "ScaledToZero"
-	// ReasonReplicasUnavailable: too few pods serve.
+	// ReasonReplicasUnavailable means that too few pods serve.
 	ReasonReplicasUnavailable = "ReplicasUnavailable"
-	// ReasonRolloutInProgress: pods of the current configuration are starting.
+	// ReasonRolloutInProgress means that pods with the current configuration are starting.
 	ReasonRolloutInProgress = "RolloutInProgress"
-	// ReasonRolloutFailed: pods of the current configuration do not become ready.
+	// ReasonRolloutFailed means that pods with the current configuration do not become ready.
 	ReasonRolloutFailed = "RolloutFailed"
 )
 
 // Reasons of Exposed.
 const (
-	// ReasonExposureApplied: the Ingress, Route or HTTPRoute is applied, and nobody
-	// refuses it.
+	// ReasonExposureApplied means that the Ingress, Route or HTTPRoute is applied, and that no controller rejects it.
 	ReasonExposureApplied = "ExposureApplied"
-	// ReasonHostnameTaken: another stack is exposed by the host name.
+	// ReasonHostnameTaken means that another stack is exposed by the host name.
 	ReasonHostnameTaken = "HostnameTaken"
-	// ReasonExposureUnavailable: the cluster does not serve what stacks are exposed by.
+	// ReasonExposureUnavailable means that the cluster does not serve the kind that exposes the stack.
 	ReasonExposureUnavailable = "ExposureUnavailable"
-	// ReasonExposureNotAccepted: a router or Gateway does not accept what the stack is
-	// exposed by.
+	// ReasonExposureNotAccepted means that a router or a Gateway does not accept the object that exposes the stack.
 	ReasonExposureNotAccepted = "ExposureNotAccepted"
 )
 
 // Reasons of StorageReady.
 const (
-	// ReasonStorageReady: the volume claim is bound, or waits for its first pod.
+	// ReasonStorageReady means that the PersistentVolumeClaim is bound, or waits for its first pod.
 	ReasonStorageReady = "StorageReady"
-	// ReasonStorageLost: the volume behind the claim is gone.
+	// ReasonStorageLost means that the volume of the claim no longer exists.
 	ReasonStorageLost = "StorageLost"
-	// ReasonStorageResizeRefused: the claim cannot become as large as the spec says.
+	// ReasonStorageResizeRefused means that the claim cannot grow to the size in the spec.
 	ReasonStorageResizeRefused = "StorageResizeRefused"
-	// ReasonStorageShrinkRefused: the spec asks for less than the claim requests.
+	// ReasonStorageShrinkRefused means that the spec requests less than the claim does.
 	ReasonStorageShrinkRefused = "StorageShrinkRefused"
-	// ReasonStorageChangeRefused: the spec asks for another class or other access modes
-	// than the volume has, or the API server refuses another change of the claim.
+	// ReasonStorageChangeRefused means that the spec requests another class or other access modes than the volume has,
+	// or that the API server rejects another change of the claim.
 	ReasonStorageChangeRefused = "StorageChangeRefused"
 )
 
 // Reasons of Degraded.
 const (
-	// ReasonRolledBack: a user rolled the Deployment back; the spec is not in force.
+	// ReasonRolledBack means that a user rolled the Deployment back, so that the spec is not in force.
 	ReasonRolledBack = "RolledBack"
-	// ReasonSecretChangedToInvalid: a Secret in use became unusable; the pods
-	// keep what they started with.
+	// ReasonSecretChangedToInvalid means that a Secret in use became unusable. The pods keep the values that they
+	// started with.
 	ReasonSecretChangedToInvalid = "SecretChangedToInvalid"
-	// ReasonAutoscalerInactive: the autoscaler does not scale, most often for want of
-	// metrics; the pods keep their number.
+	// ReasonAutoscalerInactive means that the autoscaler does not scale, usually because it has no metrics. The number
+	// of pods stays the same.
 	ReasonAutoscalerInactive = "AutoscalerInactive"
-	// ReasonBaseConfigStale: the base in use cannot be read again; the pods keep the
-	// configuration they started with.
+	// ReasonBaseConfigStale means that the base in use cannot be read again. The pods keep the configuration that they
+	// started with.
 	ReasonBaseConfigStale = "BaseConfigStale"
 )
 
 // Reasons shared by several conditions.
 const (
-	// ReasonInternalError: a defect of the operator, with what was attempted.
+	// ReasonInternalError means a defect of the operator. The message names the failed action.
 	ReasonInternalError = "InternalError"
-	// ReasonRenderingDiffers: see ConditionAdopted.
+	// ReasonRenderingDiffers is the reason of ConditionAdopted.
 	ReasonRenderingDiffers = "RenderingDiffers"
-	// ReasonProgressing: work goes on.
+	// ReasonProgressing means that work is in progress.
 	ReasonProgressing = "Progressing"
-	// ReasonWaiting: an earlier condition must hold first.
+	// ReasonWaiting means that an earlier condition must hold first.
 	ReasonWaiting = "Waiting"
 )
 
@@ -205,46 +200,46 @@ const (
 	EventProviderIgnored        = "ProviderIgnored"
 	EventConfigWarning          = "ConfigWarning"
 	EventRolledBack             = "RolledBack"
-	// EventExternalProviderOverride: an external provider takes the place of another one.
+	// EventExternalProviderOverride means that an external provider replaces another provider.
 	EventExternalProviderOverride = "ExternalProviderOverride"
-	// EventCertificateExpires: the server's certificate ends within 14 days.
+	// EventCertificateExpires means that the server's certificate expires within 14 days.
 	EventCertificateExpires = "CertificateExpires"
 	EventAdopted            = "Adopted"
-	// EventDataLeftBehind: a change that is about to be made leaves data behind.
+	// EventDataLeftBehind means that a change that is about to be applied leaves data behind.
 	EventDataLeftBehind = "DataLeftBehind"
-	// EventDataLossNotAccepted: a change waits, because nothing brings back what it
-	// leaves behind.
+	// EventDataLossNotAccepted means that a change waits, because it permanently loses data.
 	EventDataLossNotAccepted = "DataLossNotAccepted"
-	// EventPreflightStarted: a pod was made to try a change in.
+	// EventPreflightStarted means that a pod was created in which the operator tries a change.
 	EventPreflightStarted = "PreflightStarted"
-	// EventPreflightFailed: the change does not start there.
+	// EventPreflightFailed means that the change does not start in that pod.
 	EventPreflightFailed = "PreflightFailed"
-	// EventPreflightSkipped: a change was made without a try, because no pod for one
-	// was let in or placed.
+	// EventPreflightSkipped means that a change was applied without a preflight, because its pod was rejected or no
+	// node had room for it.
 	EventPreflightSkipped = "PreflightSkipped"
-	// EventServerReleaseDiffers: the running server is of another release than its
-	// configuration was made for.
+	// EventServerReleaseDiffers means that the running server has another release than the one that its configuration
+	// was made for.
 	EventServerReleaseDiffers = "ServerReleaseDiffers"
-	// EventImageLabelsUnreadable: an image in place of the operator's own could not be
-	// read, and the configuration is made from the operator's copy for its name; or the
-	// image of an external provider, whose pods find out what it holds.
+	// EventImageLabelsUnreadable means that an image that replaces the operator's own could not be read, and that the
+	// configuration is made from the operator's copy for its name. It can also mean that the image of an external
+	// provider could not be read, and that its pods determine its content.
 	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
-	// EventImageTagMoved: the tag of the image stands for another image in the registry than the one that runs.
+	// EventImageTagMoved means that the tag of the image refers to another image in the registry than the running one.
 	EventImageTagMoved = "ImageTagMoved"
-	// EventExternalProviderFailed: an external provider does not get into the pods, or
-	// keeps the server from starting.
+	// EventExternalProviderFailed means that an external provider cannot be installed in the pods, or prevents the
+	// server from starting.
 	EventExternalProviderFailed = "ExternalProviderFailed"
-	// EventExternalProviderDiffers: an external provider is ready and is not what its
-	// label says, or not the same in all pods.
+	// EventExternalProviderDiffers means that an external provider is ready, but differs from its label or between the
+	// pods.
 	EventExternalProviderDiffers = "ExternalProviderDiffers"
-	// EventOtherOperator: an operator for v1alpha1 of another installation acts on the stack, so this one writes nothing.
+	// EventOtherOperator means that an operator for v1alpha1 of another installation acts on the stack, so that this
+	// operator writes nothing.
 	EventOtherOperator = "OtherOperator"
 )
 
 // Event reasons on the operator's own ConfigMap.
 const (
-	// EventInvalidOperatorConfig: a key cannot be read and keeps its last good state.
+	// EventInvalidOperatorConfig means that a key cannot be read and keeps its last good state.
 	EventInvalidOperatorConfig = "InvalidOperatorConfig"
-	// EventWebhookCertificateFailed: the API server may not trust the operator's webhooks.
+	// EventWebhookCertificateFailed means that the API server may not trust the operator's webhooks.
 	EventWebhookCertificateFailed = "WebhookCertificateFailed"
 )

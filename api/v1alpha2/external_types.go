@@ -11,8 +11,7 @@ import (
 // +kubebuilder:validation:MaxItems=16
 type ExternalProviders []ExternalProvider
 
-// ExternalProvider is a provider that comes in a container image of its own
-// (FR-014, FR-090 to FR-092).
+// ExternalProvider is a provider in a separate container image (FR-014, FR-090 to FR-092).
 type ExternalProvider struct {
 	// providerId is the provider's id in the server. Required.
 	// +kubebuilder:validation:MaxLength=63
@@ -20,18 +19,18 @@ type ExternalProvider struct {
 	// +required
 	ProviderID string `json:"providerId"`
 
-	// image holds the provider's package. Required.
+	// image is the container image with the provider's package. Required.
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^(([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|[[][0-9a-fA-F:]+[]])(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-fA-F]{32,128})?$')`,messageExpression=`'"' + self + '" is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case'`
 	// +required
 	Image string `json:"image"`
 
-	// imagePullPolicy of that image. Unset: Kubernetes' default.
+	// imagePullPolicy is the pull policy of that image. Defaults to that of Kubernetes.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 
-	// config of the provider, as it is.
+	// config is the configuration of the provider, which is used unchanged.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional

@@ -2,32 +2,30 @@ package v1alpha2
 
 import corev1 "k8s.io/api/core/v1"
 
-// ModelFilesSpec gives the server files of models and tokenizers that it would
-// download otherwise: from exactly one of a volume and an image. They are
-// mounted read-only at /opt/llama-stack/model-files.
+// ModelFilesSpec provides files of models and tokenizers that the server would otherwise download, from exactly one of
+// a volume and an image. They are mounted read-only at /opt/llama-stack/model-files.
 //
 // +kubebuilder:validation:XValidation:rule=`has(self.persistentVolumeClaim) || has(self.image)`,message=`needs persistentVolumeClaim or image, which contains the files`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.persistentVolumeClaim) || !has(self.image)`,message=`persistentVolumeClaim and image are mutually exclusive: remove one of them`,reason=FieldValueForbidden
 type ModelFilesSpec struct {
-	// persistentVolumeClaim has the files.
+	// persistentVolumeClaim is a volume with the files.
 	// +optional
 	PersistentVolumeClaim *ModelFilesClaim `json:"persistentVolumeClaim,omitempty"`
 
-	// image has the files. An init container copies them, with the image's own
-	// /bin/sh, cp, chmod and rm.
+	// image is an image with the files. An init container copies them, with the programs /bin/sh, cp, chmod and rm of
+	// the image.
 	// +optional
 	Image *ModelFilesImage `json:"image,omitempty"`
 
-	// huggingFaceCache is the directory, below the files, with a cache of the
-	// Hugging Face Hub (models--sentence-transformers--all-MiniLM-L6-v2 and the
-	// like). Unset: the server keeps its cache on its own volume.
+	// huggingFaceCache is the directory, relative to the files, with a cache of the Hugging Face Hub (with directories
+	// such as models--sentence-transformers--all-MiniLM-L6-v2). If unset, the server keeps its cache on its own volume.
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a directory within the files: write one like hub, without a leading "/", ":" and ".."'`
 	// +optional
 	HuggingFaceCache string `json:"huggingFaceCache,omitempty"`
 
-	// tiktokenCache is the directory, below the files, with the tokenizers of
-	// tiktoken. Unset: those of the image.
+	// tiktokenCache is the directory, relative to the files, with the tokenizers of tiktoken. If unset, the server uses
+	// the tokenizers in its image.
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a directory within the files: write one like tiktoken, without a leading "/", ":" and ".."'`
 	// +optional
@@ -36,7 +34,7 @@ type ModelFilesSpec struct {
 
 // ModelFilesClaim is a volume with model files.
 type ModelFilesClaim struct {
-	// claimName is a PersistentVolumeClaim in the object's namespace. Required.
+	// claimName is the name of a PersistentVolumeClaim in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a PersistentVolumeClaim: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +required
@@ -45,24 +43,23 @@ type ModelFilesClaim struct {
 
 // ModelFilesImage is an image with model files.
 type ModelFilesImage struct {
-	// reference of the image. Required.
+	// reference is the reference of the image. Required.
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^(([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|[[][0-9a-fA-F:]+[]])(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-fA-F]{32,128})?$')`,messageExpression=`'"' + self + '" is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case'`
 	// +required
 	Reference string `json:"reference"`
 
-	// path is the directory of the image with the files. Unset: /models.
+	// path is the directory in the image with the files. Defaults to /models.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write one like /models, without ":", "." and ".."'`
 	// +optional
 	Path string `json:"path,omitempty"`
 
-	// pullPolicy of the image. Unset: Kubernetes' default.
+	// pullPolicy is the pull policy of the image. Defaults to that of Kubernetes.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
 	PullPolicy corev1.PullPolicy `json:"pullPolicy,omitempty"`
 }
 
-// DefaultModelFilesPath is the directory of an image with model files when
-// modelFiles.image names none.
+// DefaultModelFilesPath is the directory with model files in an image if modelFiles.image does not name one.
 const DefaultModelFilesPath = "/models"

@@ -6,40 +6,39 @@ import (
 	"fmt"
 )
 
-// The wrappers below hold the JSON a user wrote. Decoding keeps any valid JSON,
-// so that an object somebody stored past admission is reported, not choked on;
-// encoding gives back the same value.
+// The wrappers below hold the JSON that a user wrote. Decoding accepts any valid JSON, so that validation can report an
+// object that was stored without admission. Encoding returns the same value.
 
 var jsonNull = []byte("null")
 
-// MarshalJSON gives back what was written.
+// MarshalJSON returns the JSON that was written.
 func (p Providers) MarshalJSON() ([]byte, error) { return marshalRaw(p.Raw) }
 
-// UnmarshalJSON keeps what was written.
+// UnmarshalJSON keeps the JSON that was written.
 func (p *Providers) UnmarshalJSON(data []byte) error { return unmarshalRaw(data, &p.Raw) }
 
-// MarshalJSON gives back what was written.
+// MarshalJSON returns the JSON that was written.
 func (m ModelEntry) MarshalJSON() ([]byte, error) { return marshalRaw(m.Raw) }
 
-// UnmarshalJSON keeps what was written.
+// UnmarshalJSON keeps the JSON that was written.
 func (m *ModelEntry) UnmarshalJSON(data []byte) error { return unmarshalRaw(data, &m.Raw) }
 
-// MarshalJSON gives back what was written.
+// MarshalJSON returns the JSON that was written.
 func (t ToolEntry) MarshalJSON() ([]byte, error) { return marshalRaw(t.Raw) }
 
-// UnmarshalJSON keeps what was written.
+// UnmarshalJSON keeps the JSON that was written.
 func (t *ToolEntry) UnmarshalJSON(data []byte) error { return unmarshalRaw(data, &t.Raw) }
 
-// MarshalJSON gives back what was written.
+// MarshalJSON returns the JSON that was written.
 func (s ShieldEntry) MarshalJSON() ([]byte, error) { return marshalRaw(s.Raw) }
 
-// UnmarshalJSON keeps what was written.
+// UnmarshalJSON keeps the JSON that was written.
 func (s *ShieldEntry) UnmarshalJSON(data []byte) error { return unmarshalRaw(data, &s.Raw) }
 
-// MarshalJSON gives back what was written.
+// MarshalJSON returns the JSON that was written.
 func (e Expose) MarshalJSON() ([]byte, error) { return marshalRaw(e.Raw) }
 
-// UnmarshalJSON keeps what was written.
+// UnmarshalJSON keeps the JSON that was written.
 func (e *Expose) UnmarshalJSON(data []byte) error { return unmarshalRaw(data, &e.Raw) }
 
 func marshalRaw(raw []byte) ([]byte, error) {
@@ -49,8 +48,8 @@ func marshalRaw(raw []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// unmarshalRaw keeps the bytes without insignificant white space: two spellings
-// of one value are one value to every comparison and digest.
+// unmarshalRaw keeps the bytes without insignificant white space, so that two spellings of one value are equal in every
+// comparison and digest.
 func unmarshalRaw(data []byte, raw *[]byte) error {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, data); err != nil {
@@ -60,7 +59,7 @@ func unmarshalRaw(data []byte, raw *[]byte) error {
 	return nil
 }
 
-// MarshalJSON writes the provider with its shorthand keys beside the named ones.
+// MarshalJSON writes the provider with its shorthand keys next to the named ones.
 func (p Provider) MarshalJSON() ([]byte, error) {
 	type named Provider
 	data, err := json.Marshal(named(p))
@@ -101,8 +100,8 @@ func NewModel(model Model) ModelEntry { return ModelEntry{Raw: mustMarshal(model
 // NewExpose wraps the bool form.
 func NewExpose(enabled bool) *Expose { return &Expose{Raw: mustMarshal(enabled)} }
 
-// mustMarshal is for values whose encoding cannot fail but by a caller's
-// mistake: a Provider whose shorthand repeats a field, or invalid raw JSON.
+// mustMarshal encodes a value. Encoding can fail only because of a mistake of the caller: a Provider whose shorthand
+// repeats a field, or invalid raw JSON.
 func mustMarshal(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

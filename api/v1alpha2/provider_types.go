@@ -4,97 +4,82 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// ProvidersSpec configures providers by API (FR-003). Every field takes one
-// provider or a list of them; in a list of more than one each needs an id
-// (FR-034), and ids are unique over all APIs (FR-072).
+// ProvidersSpec configures providers by API (FR-003). Every field takes one provider or a list of providers. In a list
+// of more than one, each provider needs an id (FR-034). Ids are unique across all APIs (FR-072).
 type ProvidersSpec struct {
-	// inference: one provider, {provider: vllm}, or a list, [{id: a, provider:
-	// vllm}, {id: b, provider: openai}]. Serves models (API inference).
+	// inference is one provider, {provider: vllm}, or a list, [{id: a, provider: vllm}, {id: b, provider: openai}]. It
+	// serves models (API inference).
 	// +optional
 	Inference *Providers `json:"inference,omitempty"`
-	// safety: one provider, {provider: llama-guard}, or a list, [{id: a, provider:
-	// llama-guard}, {id: b, provider: bedrock}]. Runs shields (API safety, up to
-	// release 0.8).
+	// safety is one provider, {provider: llama-guard}, or a list, [{id: a, provider: llama-guard}, {id: b, provider:
+	// bedrock}]. It runs shields (API safety, up to release 0.8).
 	// +optional
 	Safety *Providers `json:"safety,omitempty"`
-	// vectorIo: one provider, {provider: pgvector}, or a list, [{id: a, provider:
-	// pgvector}, {id: b, provider: faiss}]. Vector stores (API vector_io).
+	// vectorIo is one provider, {provider: pgvector}, or a list, [{id: a, provider: pgvector}, {id: b, provider:
+	// faiss}]. It provides vector stores (API vector_io).
 	// +optional
 	VectorIo *Providers `json:"vectorIo,omitempty"`
-	// toolRuntime: one provider, {provider: model-context-protocol}, or a list,
-	// [{id: a, provider: model-context-protocol}, {id: b, provider:
-	// tavily-search}]. Tools (API tool_runtime).
+	// toolRuntime is one provider, {provider: model-context-protocol}, or a list, [{id: a, provider:
+	// model-context-protocol}, {id: b, provider: tavily-search}]. It runs tools (API tool_runtime).
 	// +optional
 	ToolRuntime *Providers `json:"toolRuntime,omitempty"`
-	// telemetry: one provider, {provider: meta-reference}, or a list, [{id: a,
-	// provider: meta-reference}, {id: b, provider: meta-reference}]. For the API
-	// telemetry, release 0.2 only; newer releases read OTEL_* variables, set them
-	// in workload.overrides.env.
+	// telemetry is one provider, {provider: meta-reference}, or a list, [{id: a, provider: meta-reference}, {id: b,
+	// provider: meta-reference}]. It serves the API telemetry of release 0.2. Newer releases read OTEL_* variables. Set
+	// them in workload.overrides.env.
 	// +optional
 	Telemetry *Providers `json:"telemetry,omitempty"`
-	// agents: one provider, {provider: meta-reference}, or a list, [{id: a,
-	// provider: meta-reference}, {id: b, provider: meta-reference}]. For the API
-	// agents up to release 0.6.
+	// agents is one provider, {provider: meta-reference}, or a list, [{id: a, provider: meta-reference}, {id: b,
+	// provider: meta-reference}]. It serves the API agents, up to release 0.6.
 	// +optional
 	Agents *Providers `json:"agents,omitempty"`
-	// responses: one provider, {provider: builtin}, or a list, [{id: a, provider:
-	// builtin}, {id: b, provider: builtin}]. For the API responses, release 0.7
-	// and newer.
+	// responses is one provider, {provider: builtin}, or a list, [{id: a, provider: builtin}, {id: b, provider:
+	// builtin}]. It serves the API responses, from release 0.7 on.
 	// +optional
 	Responses *Providers `json:"responses,omitempty"`
-	// files: one provider, {provider: localfs}, or a list, [{id: a, provider:
-	// localfs}, {id: b, provider: s3}]. Uploaded files (API files).
+	// files is one provider, {provider: localfs}, or a list, [{id: a, provider: localfs}, {id: b, provider: s3}]. It
+	// stores uploaded files (API files).
 	// +optional
 	Files *Providers `json:"files,omitempty"`
-	// batches: one provider, {provider: reference}, or a list, [{id: a, provider:
-	// reference}, {id: b, provider: reference}]. Batch requests (API batches).
+	// batches is one provider, {provider: reference}, or a list, [{id: a, provider: reference}, {id: b, provider:
+	// reference}]. It serves batch requests (API batches).
 	// +optional
 	Batches *Providers `json:"batches,omitempty"`
-	// eval: one provider, {provider: meta-reference}, or a list, [{id: a,
-	// provider: meta-reference}, {id: b, provider: nvidia}]. For the API eval, up
-	// to release 0.7.
+	// eval is one provider, {provider: meta-reference}, or a list, [{id: a, provider: meta-reference}, {id: b,
+	// provider: nvidia}]. It serves the API eval, up to release 0.7.
 	// +optional
 	Eval *Providers `json:"eval,omitempty"`
-	// scoring: one provider, {provider: basic}, or a list, [{id: a, provider:
-	// basic}, {id: b, provider: braintrust}]. For the API scoring, up to release
-	// 0.7.
+	// scoring is one provider, {provider: basic}, or a list, [{id: a, provider: basic}, {id: b, provider: braintrust}].
+	// It serves the API scoring, up to release 0.7.
 	// +optional
 	Scoring *Providers `json:"scoring,omitempty"`
-	// datasetIo: one provider, {provider: localfs}, or a list, [{id: a, provider:
-	// localfs}, {id: b, provider: huggingface}]. For the API datasetio, up to
-	// release 0.7.
+	// datasetIo is one provider, {provider: localfs}, or a list, [{id: a, provider: localfs}, {id: b, provider:
+	// huggingface}]. It serves the API datasetio, up to release 0.7.
 	// +optional
 	DatasetIo *Providers `json:"datasetIo,omitempty"`
-	// postTraining: one provider, {provider: torchtune}, or a list, [{id: a,
-	// provider: torchtune}, {id: b, provider: nvidia}]. For the API post_training,
-	// up to release 0.6.
+	// postTraining is one provider, {provider: torchtune}, or a list, [{id: a, provider: torchtune}, {id: b, provider:
+	// nvidia}]. It serves the API post_training, up to release 0.6.
 	// +optional
 	PostTraining *Providers `json:"postTraining,omitempty"`
-	// fileProcessors: one provider, {provider: pypdf}, or a list, [{id: a,
-	// provider: pypdf}, {id: b, provider: docling}]. For the API file_processors,
-	// release 0.6 and newer.
+	// fileProcessors is one provider, {provider: pypdf}, or a list, [{id: a, provider: pypdf}, {id: b, provider:
+	// docling}]. It serves the API file_processors, from release 0.6 on.
 	// +optional
 	FileProcessors *Providers `json:"fileProcessors,omitempty"`
-	// messages: one provider, {provider: builtin}, or a list, [{id: a, provider:
-	// builtin}, {id: b, provider: builtin}]. For the API messages, release 0.8 and
-	// newer.
+	// messages is one provider, {provider: builtin}, or a list, [{id: a, provider: builtin}, {id: b, provider:
+	// builtin}]. It serves the API messages, from release 0.8 on.
 	// +optional
 	Messages *Providers `json:"messages,omitempty"`
-	// interactions: one provider, {provider: builtin}, or a list, [{id: a,
-	// provider: builtin}, {id: b, provider: builtin}]. For the API interactions,
-	// release 0.8 and newer.
+	// interactions is one provider, {provider: builtin}, or a list, [{id: a, provider: builtin}, {id: b, provider:
+	// builtin}]. It serves the API interactions, from release 0.8 on.
 	// +optional
 	Interactions *Providers `json:"interactions,omitempty"`
-	// skills: one provider, {provider: builtin}, or a list, [{id: a, provider:
-	// builtin}, {id: b, provider: builtin}]. For the API skills, release 1.1 and
-	// newer.
+	// skills is one provider, {provider: builtin}, or a list, [{id: a, provider: builtin}, {id: b, provider: builtin}].
+	// It serves the API skills, from release 1.1 on.
 	// +optional
 	Skills *Providers `json:"skills,omitempty"`
 }
 
-// Providers is one provider or a list of them (FR-004), kept as the JSON it was
-// written in. Package intent decodes it into Provider values, strictly and with
-// field paths.
+// Providers is one provider or a list of providers (FR-004), stored as the JSON that the user wrote. Package intent
+// decodes it into Provider values, strictly and with field paths.
 //
 // +kubebuilder:validation:Type=""
 // +kubebuilder:pruning:PreserveUnknownFields
@@ -105,8 +90,8 @@ type Providers struct {
 
 // Provider is the typed form of one entry of Providers (FR-005).
 type Provider struct {
-	// id is the provider's id in the server. Unset: the value of provider, and
-	// of that the part behind a "::" (FR-035).
+	// id is the provider's id in the server. Defaults to the value of provider, or to the part of that value after "::"
+	// (FR-035).
 	// +optional
 	ID string `json:"id,omitempty"`
 
@@ -127,11 +112,11 @@ type Provider struct {
 	// +optional
 	SecretRefs map[string]SecretReference `json:"secretRefs,omitempty"`
 
-	// settings is merged into the provider's config as it is (FR-033).
+	// settings is merged into the provider's configuration unchanged (FR-033).
 	// +optional
 	Settings *apiextensionsv1.JSON `json:"settings,omitempty"`
 
-	// Shorthand holds every other key: a configuration key of the provider
-	// whose value is {secretKeyRef: …}, the short form of secretRefs.
+	// Shorthand holds every other key: a configuration key of the provider with the value {secretKeyRef: …}, the short
+	// form of secretRefs.
 	Shorthand map[string]SecretReference `json:"-"`
 }

@@ -4,35 +4,33 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// ResourcesSpec registers resources when the server starts (FR-006). They are
-// added to what the base registers; the same kind and id replaces the base's.
+// ResourcesSpec registers resources when the server starts (FR-006). They are added to the resources of the base. A
+// resource of the same kind with the same id replaces that of the base.
 type ResourcesSpec struct {
-	// models: each a name, or an object {name, provider, contextLength,
-	// modelType, quantization, providerModelId, metadata}. Without a provider a
-	// model goes to the first inference provider (FR-040).
+	// models lists models, each as a name or as an object {name, provider, contextLength, modelType, quantization,
+	// providerModelId, metadata}. A model without a provider is assigned to the first inference provider (FR-040).
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=500
 	// +optional
 	Models []ModelEntry `json:"models,omitempty"`
 
-	// tools: each a name, or an object {name, provider, mcpEndpoint, args}.
-	// websearch and rag mean the built-in groups.
+	// tools lists tool groups, each as a name or as an object {name, provider, mcpEndpoint, args}. websearch and rag
+	// are the built-in groups.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=500
 	// +optional
 	Tools []ToolEntry `json:"tools,omitempty"`
 
-	// shields: each a name, or an object {name, provider, model, params}.
-	// Without a provider a shield goes to the first safety provider (FR-044).
+	// shields lists shields, each as a name or as an object {name, provider, model, params}. A shield without a
+	// provider is assigned to the first safety provider (FR-044).
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=500
 	// +optional
 	Shields []ShieldEntry `json:"shields,omitempty"`
 }
 
-// ModelEntry is a model's name, llama3.2-8b, or a Model, {name: llama3.2-70b,
-// provider: vllm, contextLength: 128000} (FR-007), kept as the JSON it was written
-// in.
+// ModelEntry is a model's name, llama3.2-8b, or a Model, {name: llama3.2-70b, provider: vllm, contextLength: 128000}
+// (FR-007), stored as the JSON that the user wrote.
 //
 // +kubebuilder:validation:Type=""
 // +kubebuilder:pruning:PreserveUnknownFields
@@ -41,8 +39,8 @@ type ModelEntry struct {
 	Raw []byte `json:"-"`
 }
 
-// ToolEntry is a tool group's name, websearch, or a Tool, {name: mine, mcpEndpoint:
-// http://mcp:3000/sse}, kept as the JSON it was written in.
+// ToolEntry is a tool group's name, websearch, or a Tool, {name: mine, mcpEndpoint: http://mcp:3000/sse}, stored as the
+// JSON that the user wrote.
 //
 // +kubebuilder:validation:Type=""
 // +kubebuilder:pruning:PreserveUnknownFields
@@ -51,8 +49,8 @@ type ToolEntry struct {
 	Raw []byte `json:"-"`
 }
 
-// ShieldEntry is a shield's name, llama-guard, or a Shield, {name: guard, provider:
-// llama-guard, model: llama-guard3-8b}, kept as the JSON it was written in.
+// ShieldEntry is a shield's name, llama-guard, or a Shield, {name: guard, provider: llama-guard, model:
+// llama-guard3-8b}, stored as the JSON that the user wrote.
 //
 // +kubebuilder:validation:Type=""
 // +kubebuilder:pruning:PreserveUnknownFields
@@ -63,59 +61,57 @@ type ShieldEntry struct {
 
 // Model is the object form of a model (FR-041, FR-042).
 type Model struct {
-	// name is the id the model is registered under. Required.
+	// name is the id under which the model is registered. Required.
 	// +required
 	Name string `json:"name"`
-	// provider is the id of an inference provider. Unset: the first one.
+	// provider is the id of an inference provider. Defaults to the first one.
 	// +optional
 	Provider string `json:"provider,omitempty"`
-	// providerModelId is the provider's own name of the model. Unset: name.
+	// providerModelId is the provider's own name of the model. Defaults to name.
 	// +optional
 	ProviderModelID string `json:"providerModelId,omitempty"`
-	// modelType is llm, embedding or rerank. Unset: the server's default, llm.
+	// modelType is llm, embedding or rerank. Defaults to that of the server, llm.
 	// +optional
 	ModelType string `json:"modelType,omitempty"`
-	// contextLength is the context window in tokens, more than 0. Written to
-	// the model's metadata.
+	// contextLength is the context window in tokens, greater than 0. It is written to the model's metadata.
 	// +optional
 	ContextLength *int64 `json:"contextLength,omitempty"`
-	// quantization names the quantization. Written to the model's metadata.
+	// quantization is the name of the quantization. It is written to the model's metadata.
 	// +optional
 	Quantization string `json:"quantization,omitempty"`
-	// metadata is added to the model's metadata as it is.
+	// metadata is added to the model's metadata unchanged.
 	// +optional
 	Metadata *apiextensionsv1.JSON `json:"metadata,omitempty"`
 }
 
 // Tool is the object form of a tool group (FR-043).
 type Tool struct {
-	// name is the tool group: websearch, rag, or a name of one's own. Required.
+	// name is the name of the tool group: websearch, rag, or a custom name. Required.
 	// +required
 	Name string `json:"name"`
-	// provider is the id of a toolRuntime provider. Unset: the first one that fits.
+	// provider is the id of a toolRuntime provider. Defaults to the first one that is suitable.
 	// +optional
 	Provider string `json:"provider,omitempty"`
 	// mcpEndpoint is the URL of an MCP server.
 	// +optional
 	MCPEndpoint string `json:"mcpEndpoint,omitempty"`
-	// args are handed to the tool group as they are.
+	// args are passed to the tool group unchanged.
 	// +optional
 	Args *apiextensionsv1.JSON `json:"args,omitempty"`
 }
 
 // Shield is the object form of a shield (FR-044).
 type Shield struct {
-	// name is the id the shield is registered under. Required.
+	// name is the id under which the shield is registered. Required.
 	// +required
 	Name string `json:"name"`
-	// provider is the id of a safety provider. Unset: the first one.
+	// provider is the id of a safety provider. Defaults to the first one.
 	// +optional
 	Provider string `json:"provider,omitempty"`
-	// model is the provider's own id of the shield, for llama-guard the guard
-	// model. Unset: name.
+	// model is the provider's own id of the shield, which for llama-guard is the guard model. Defaults to name.
 	// +optional
 	Model string `json:"model,omitempty"`
-	// params are handed to the shield as they are.
+	// params are passed to the shield unchanged.
 	// +optional
 	Params *apiextensionsv1.JSON `json:"params,omitempty"`
 }

@@ -1,14 +1,14 @@
 package v1alpha2
 
-// SecretReference is a value that lives in a Secret. The value itself never
-// enters a configuration: it reaches the server as an environment variable.
+// SecretReference is a value in a Secret. The value itself is never part of a configuration. The server reads it from
+// an environment variable.
 //
-// secretKeyRef is required by a rule and not by the schema, because only a rule
-// can say the right spelling to who wrote {name, key} one level too high.
+// secretKeyRef is required by a rule and not by the schema, because only the message of a rule can show the correct
+// form to a user who wrote {name, key} one level too high.
 //
 // +kubebuilder:validation:XValidation:rule=`has(self.secretKeyRef)`,message=`required: write {secretKeyRef: {name: <Secret>, key: <key>}}`,fieldPath=`.secretKeyRef`,reason=FieldValueRequired
 type SecretReference struct {
-	// secretKeyRef names the Secret and the key in it. Required.
+	// secretKeyRef names the Secret and its key. Required.
 	// +optional
 	SecretKeyRef SecretKeyRef `json:"secretKeyRef"`
 }

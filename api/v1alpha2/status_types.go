@@ -2,63 +2,63 @@ package v1alpha2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Phase is one word for people; conditions are for programs.
+// Phase is the state in one word, for people. Programs use the conditions.
 // +kubebuilder:validation:Enum=Pending;Initializing;Ready;Failed;Terminating
 type Phase string
 
 const (
-	// PhasePending: nothing runs yet, something is awaited.
+	// PhasePending means that the stack waits, and nothing runs yet.
 	PhasePending Phase = "Pending"
-	// PhaseInitializing: children are applied, the rollout is not complete.
+	// PhaseInitializing means that the children are applied, but the roll-out is not complete.
 	PhaseInitializing Phase = "Initializing"
-	// PhaseReady: the wanted state runs; also with replicas 0.
+	// PhaseReady means that the desired state runs, also with 0 replicas.
 	PhaseReady Phase = "Ready"
-	// PhaseFailed: the wanted state cannot be reached without a change.
+	// PhaseFailed means that the desired state cannot be reached without a change.
 	PhaseFailed Phase = "Failed"
-	// PhaseTerminating: the object is being deleted.
+	// PhaseTerminating means that the object is being deleted.
 	PhaseTerminating Phase = "Terminating"
 )
 
-// LlamaStackDistributionStatus is what the operator observed last.
+// LlamaStackDistributionStatus is the last observed state.
 type LlamaStackDistributionStatus struct {
-	// phase sums the conditions up in one word.
+	// phase summarizes the conditions in one word.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 
-	// observedGeneration is the generation of the spec this status speaks of.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions say what holds and what does not, each with the reason.
+	// conditions describe the state in detail, each with its reason.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// resolvedDistribution is the server that runs and how that was found.
+	// resolvedDistribution is the server that runs, and how it was found.
 	// +optional
 	ResolvedDistribution *ResolvedDistribution `json:"resolvedDistribution,omitempty"`
 
-	// configGeneration is the generated configuration in use. Unset when the
-	// image's own or an override runs.
+	// configGeneration is the generated configuration in use. It is unset if the image's own configuration or an
+	// override runs.
 	// +optional
 	ConfigGeneration *ConfigGeneration `json:"configGeneration,omitempty"`
 
-	// version of operator and server.
+	// version holds the versions of the operator and the server.
 	// +optional
 	Version *VersionStatus `json:"version,omitempty"`
 
-	// distributionConfig is what the running server says of itself.
+	// distributionConfig is the information that the running server reports about itself.
 	// +optional
 	DistributionConfig *DistributionConfigStatus `json:"distributionConfig,omitempty"`
 
-	// externalProviders by id.
+	// externalProviders lists the external providers by id.
 	// +listType=map
 	// +listMapKey=providerId
 	// +optional
 	ExternalProviders []ExternalProviderStatus `json:"externalProviders,omitempty"`
 
-	// replicas is the number of pods the Deployment has.
+	// replicas is the number of pods of the Deployment.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
@@ -66,16 +66,15 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	AvailableReplicas int32 `json:"availableReplicas"`
 
-	// selector of the pods, for the scale subresource.
+	// selector selects the pods, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// serviceURL is where the server is reached inside the cluster. Unset without a
-	// Service.
+	// serviceURL is the URL of the server inside the cluster. It is unset if there is no Service.
 	// +optional
 	ServiceURL string `json:"serviceURL,omitempty"`
 
-	// routeURL is where the server is reached from outside.
+	// routeURL is the URL of the server outside the cluster.
 	// +optional
 	RouteURL string `json:"routeURL,omitempty"`
 }
@@ -89,76 +88,73 @@ func (s *LlamaStackDistributionStatus) GeneratedConfigMap() string {
 	return s.ConfigGeneration.ConfigMapName
 }
 
-// ConfigSource says where a configuration came from.
+// ConfigSource is the source of a configuration.
 // +kubebuilder:validation:Enum=image-default;embedded;oci-label;config-map;override
 type ConfigSource string
 
 const (
-	// ConfigSourceImageDefault: the image's own configuration runs unchanged.
+	// ConfigSourceImageDefault means that the image's own configuration runs unchanged.
 	ConfigSourceImageDefault ConfigSource = "image-default"
-	// ConfigSourceEmbedded: generated over the operator's copy of the
-	// distribution's configuration.
+	// ConfigSourceEmbedded means that the configuration was generated from the operator's copy of the distribution's
+	// configuration.
 	ConfigSourceEmbedded ConfigSource = "embedded"
-	// ConfigSourceOCILabel: generated over the configuration in the image's labels.
+	// ConfigSourceOCILabel means that the configuration was generated from the configuration in the image's labels.
 	ConfigSourceOCILabel ConfigSource = "oci-label"
-	// ConfigSourceConfigMap: generated over spec.baseConfig.
+	// ConfigSourceConfigMap means that the configuration was generated from spec.baseConfig.
 	ConfigSourceConfigMap ConfigSource = "config-map"
-	// ConfigSourceOverride: spec.overrideConfig runs.
+	// ConfigSourceOverride means that spec.overrideConfig runs.
 	ConfigSourceOverride ConfigSource = "override"
 )
 
-// ImageSource says where an image was found.
+// ImageSource is the source of an image.
 // +kubebuilder:validation:Enum=spec;catalogue;related-image;operator-config
 type ImageSource string
 
 const (
-	// ImageFromSpec: spec.distribution.image names it.
+	// ImageFromSpec means that spec.distribution.image names the image.
 	ImageFromSpec ImageSource = "spec"
-	// ImageFromCatalogue: it is the catalogue's for name and version, as of the
-	// operator that the stack was made with.
+	// ImageFromCatalogue means that the image is that of the catalogue for name and version, as of the operator that
+	// the stack was created with.
 	ImageFromCatalogue ImageSource = "catalogue"
-	// ImageFromRelatedImage: a RELATED_IMAGE variable of the operator replaces
-	// the catalogue's.
+	// ImageFromRelatedImage means that a RELATED_IMAGE variable of the operator replaces the image of the catalogue.
 	ImageFromRelatedImage ImageSource = "related-image"
-	// ImageFromOperatorConfig: the operator's ConfigMap replaces the catalogue's.
+	// ImageFromOperatorConfig means that the operator's ConfigMap replaces the image of the catalogue.
 	ImageFromOperatorConfig ImageSource = "operator-config"
 )
 
-// ResolvedDistribution records the server of a stack. It stays as it is while
-// name and version in the spec are the same, whatever a newer operator's
-// catalogue says.
+// ResolvedDistribution records the server of a stack. It stays the same while name and version in the spec are the
+// same, even if the catalogue of a newer operator differs.
 type ResolvedDistribution struct {
-	// name of the distribution, when the spec has one.
+	// name is the name of the distribution, if the spec has one.
 	// +optional
 	Name string `json:"name,omitempty"`
-	// version the spec asked for.
+	// version is the version that the spec requests.
 	// +optional
 	Version string `json:"version,omitempty"`
 	// catalogueImage is the operator's image for name and version, before overrides.
 	// +optional
 	CatalogueImage string `json:"catalogueImage,omitempty"`
-	// image that runs.
+	// image is the image that runs.
 	// +optional
 	Image string `json:"image,omitempty"`
-	// imageFrom says where the image was found.
+	// imageFrom is the source of the image.
 	// +optional
 	ImageFrom ImageSource `json:"imageFrom,omitempty"`
-	// digest the image was resolved to, when its labels were read, or when
-	// the pods follow its tag.
+	// digest is the digest that the image was resolved to. It is set if the labels of the image were read, or if the
+	// pods follow its tag.
 	// +optional
 	Digest string `json:"digest,omitempty"`
-	// tagDigest is what the tag of the image stands for in the registry, while
-	// that is another digest.
+	// tagDigest is the digest that the tag of the image refers to in the registry. It is set only while it differs from
+	// digest.
 	// +optional
 	TagDigest string `json:"tagDigest,omitempty"`
-	// configSource says where the configuration came from.
+	// configSource is the source of the configuration.
 	// +optional
 	ConfigSource ConfigSource `json:"configSource,omitempty"`
 	// serverRelease is the release line whose rules the configuration follows.
 	// +optional
 	ServerRelease string `json:"serverRelease,omitempty"`
-	// serverReleaseFrom says how the release was found: version, catalogue,
-	// image-label, image-tag or unknown.
+	// serverReleaseFrom is how the release was found: version, catalogue, image-label, image-tag or unknown.
 	// +optional
 	ServerReleaseFrom string `json:"serverReleaseFrom,omitempty"`
 	// configHash is the SHA-256 of the configuration in use, in hex.
@@ -166,36 +162,36 @@ type ResolvedDistribution struct {
 	ConfigHash string `json:"configHash,omitempty"`
 }
 
-// ConfigGeneration is a generated configuration.
+// ConfigGeneration describes a generated configuration.
 type ConfigGeneration struct {
-	// configMapName holds it.
+	// configMapName is the name of the ConfigMap with the configuration.
 	ConfigMapName string `json:"configMapName"`
 	// generatedAt is the creation time of that ConfigMap.
 	// +optional
 	GeneratedAt *metav1.Time `json:"generatedAt,omitempty"`
-	// providerCount is the number of enabled providers in it.
+	// providerCount is the number of enabled providers in the configuration.
 	ProviderCount int32 `json:"providerCount"`
-	// resourceCount is the number of registered models, tools and shields in it.
+	// resourceCount is the number of registered models, tools and shields in the configuration.
 	ResourceCount int32 `json:"resourceCount"`
-	// configVersion is its schema version.
+	// configVersion is the schema version of the configuration.
 	// +optional
 	ConfigVersion string `json:"configVersion,omitempty"`
 }
 
-// VersionStatus holds the versions at work.
+// VersionStatus holds the versions of the operator and the server.
 type VersionStatus struct {
-	// operatorVersion that wrote this status.
+	// operatorVersion is the version of the operator that wrote this status.
 	// +optional
 	OperatorVersion string `json:"operatorVersion,omitempty"`
-	// llamaStackServerVersion the running server reports.
+	// llamaStackServerVersion is the version that the running server reports.
 	// +optional
 	LlamaStackServerVersion string `json:"llamaStackServerVersion,omitempty"`
-	// lastUpdated is when one of the two changed.
+	// lastUpdated is the time at which one of the two versions changed.
 	// +optional
 	LastUpdated *metav1.Time `json:"lastUpdated,omitempty"`
 }
 
-// DistributionConfigStatus is what the running server says of itself.
+// DistributionConfigStatus is the information that the running server reports about itself.
 type DistributionConfigStatus struct {
 	// activeDistribution is the name or image in use.
 	// +optional
@@ -203,48 +199,46 @@ type DistributionConfigStatus struct {
 	// availableDistributions maps known names to images.
 	// +optional
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
-	// providers that the running server has, by API and id, as its /v1/providers
-	// lists them. Empty where it does not tell.
+	// providers lists the providers of the running server, by API and id, as its /v1/providers returns them. It is
+	// empty if the server does not return them.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
 }
 
-// ProviderInfo is one provider of the running server. The JSON names are the
-// server's.
+// ProviderInfo is one provider of the running server. Its JSON names are those of the server.
 type ProviderInfo struct {
-	// api the provider serves.
+	// api is the API that the provider serves.
 	API string `json:"api"`
-	// provider_id in the server.
+	// provider_id is the id of the provider in the server.
 	ProviderID string `json:"provider_id"`
-	// provider_type in the server.
+	// provider_type is the type of the provider in the server.
 	ProviderType string `json:"provider_type"`
-	// health as the server reports it.
+	// health is the provider's health as the server reports it.
 	// +optional
 	Health ProviderHealthStatus `json:"health,omitempty"`
 }
 
-// What ProviderHealthStatus.Status may say: the server's own words, and Unknown.
+// Values of ProviderHealthStatus.Status: those of the server, and Unknown.
 const (
-	// ProviderHealthOK: the provider's own check succeeds.
+	// ProviderHealthOK means that the provider's own check succeeds.
 	ProviderHealthOK = "OK"
-	// ProviderHealthError: it fails.
+	// ProviderHealthError means that the provider's own check fails.
 	ProviderHealthError = "Error"
-	// ProviderHealthNotImplemented: the server checks nothing, as all do from
-	// release 0.3 on.
+	// ProviderHealthNotImplemented means that the server does not check the provider. From release 0.3 on, servers
+	// never do.
 	ProviderHealthNotImplemented = "Not Implemented"
-	// ProviderHealthUnknown: the server says something else, or nothing for a while.
+	// ProviderHealthUnknown means that the server reports another status, or has not answered for a while.
 	ProviderHealthUnknown = "Unknown"
 )
 
 // ProviderHealthStatus is a provider's health as the server reports it. No
 // condition depends on it.
 type ProviderHealthStatus struct {
-	// status: OK, Error, Not Implemented, or Unknown while the server does not
-	// answer. From release 0.3 on servers always say Not Implemented.
+	// status is OK, Error, Not Implemented, or Unknown while the server does not answer. From release 0.3 on, servers
+	// always report Not Implemented.
 	// +optional
 	Status string `json:"status,omitempty"`
-	// message says what is wrong, in the operator's words: a provider's own may
-	// quote credentials.
+	// message describes the problem in the operator's words, because a provider's own message may contain credentials.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
@@ -255,30 +249,30 @@ type ExternalProviderPhase string
 
 // The phases of an external provider.
 const (
-	// ExternalProviderPending: no pod has begun with it.
+	// ExternalProviderPending means that no pod has started to install it.
 	ExternalProviderPending ExternalProviderPhase = "Pending"
-	// ExternalProviderInstalling: a pod installs it, or its server is not ready yet.
+	// ExternalProviderInstalling means that a pod installs it, or that its server is not ready yet.
 	ExternalProviderInstalling ExternalProviderPhase = "Installing"
-	// ExternalProviderReady: a server with it is ready.
+	// ExternalProviderReady means that a server with it is ready.
 	ExternalProviderReady ExternalProviderPhase = "Ready"
-	// ExternalProviderFailed: it does not get into the pods, or keeps the server from starting.
+	// ExternalProviderFailed means that it cannot be installed in the pods, or prevents the server from starting.
 	ExternalProviderFailed ExternalProviderPhase = "Failed"
 )
 
 // ExternalProviderStatus is the state of one external provider.
 type ExternalProviderStatus struct {
-	// providerId as the spec has it.
+	// providerId is the provider's id in the spec.
 	ProviderID string `json:"providerId"`
-	// image it comes from.
+	// image is the image of the provider.
 	// +optional
 	Image string `json:"image,omitempty"`
-	// phase of its installation.
+	// phase is the phase of its installation.
 	// +optional
 	Phase ExternalProviderPhase `json:"phase,omitempty"`
-	// message says why it failed, or what to look at although it is ready.
+	// message is the reason of a failure, or a warning about a provider that is ready.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// initContainerName that copies it out of its image.
+	// initContainerName is the name of the init container that copies it from its image.
 	// +optional
 	InitContainerName string `json:"initContainerName,omitempty"`
 }

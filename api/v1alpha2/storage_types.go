@@ -1,13 +1,13 @@
 package v1alpha2
 
-// StateStorageSpec says where the server keeps its state (FR-008). What is not
-// given stays as the base has it (FR-053).
+// StateStorageSpec sets where the server keeps its state (FR-008). Settings that are not given stay as in the base
+// (FR-053).
 type StateStorageSpec struct {
-	// kv is the key-value store: registry, prompts, agents' state.
+	// kv is the key-value store, with the registry, prompts and the state of agents.
 	// +optional
 	KV *KVStorageSpec `json:"kv,omitempty"`
 
-	// sql is the relational store: conversations, responses, files' metadata.
+	// sql is the relational store, with conversations, responses and the metadata of files.
 	// +optional
 	SQL *SQLStorageSpec `json:"sql,omitempty"`
 }
@@ -24,11 +24,10 @@ const (
 	StoragePostgres StorageType = "postgres"
 )
 
-// KVStorageSpec is the key-value store (FR-050). A field that belongs to
-// another type is refused.
+// KVStorageSpec is the key-value store (FR-050). A field that belongs to another type is rejected.
 //
-// The rule on endpoint stands here and not at the field, where the API server
-// would repeat the value, and with it a password.
+// The rule on endpoint is here and not at the field. For a rule at the field, the API server would repeat the value,
+// which may contain a password.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || self.endpoint.matches('^(redis://)?([a-zA-Z0-9._-]+|[[][0-9a-fA-F:.]+[]])(:[0-9]{1,5})?(/0?)?$')`,message=`must be host:port or redis://host:port`,messageExpression=`self.endpoint.contains('@') ? '"…' + self.endpoint.substring(self.endpoint.lastIndexOf('@')) + '" contains a user or password: put the password in a Secret and name the Secret in password' : '"' + self.endpoint + '" is not host:port or redis://host:port'`,fieldPath=`.endpoint`,reason=FieldValueInvalid
 // +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || (has(self.type) && self.type == 'redis')`,message=`belongs to type redis: set type: redis or remove the field`,messageExpression=`'belongs to type redis, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: redis or remove the field'`,fieldPath=`.endpoint`,reason=FieldValueForbidden
@@ -37,23 +36,23 @@ const (
 // +kubebuilder:validation:XValidation:rule=`has(self.endpoint) || !has(self.type) || self.type != 'redis'`,message=`required for type redis: host:port of the Redis server`,fieldPath=`.endpoint`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`has(self.connectionString) || !has(self.type) || self.type != 'postgres'`,message=`required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}`,fieldPath=`.connectionString`,reason=FieldValueRequired
 type KVStorageSpec struct {
-	// type is sqlite, redis or postgres. Unset: sqlite (FR-050b).
+	// type is sqlite, redis or postgres. Defaults to sqlite (FR-050b).
 	// +kubebuilder:validation:Enum=sqlite;redis;postgres
 	// +optional
 	Type StorageType `json:"type,omitempty"`
 
-	// endpoint is host:port of Redis, or redis://host:port. Required for redis,
-	// only for redis.
+	// endpoint is the address of Redis, as host:port or redis://host:port. It is required for redis, and must be unset
+	// otherwise.
 	// +kubebuilder:validation:MaxLength=320
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// password is the password of Redis. Only for redis.
+	// password is the password of Redis. It must be unset for other types.
 	// +optional
 	Password *SecretReference `json:"password,omitempty"`
 
-	// connectionString is a PostgreSQL URL, postgresql://user:password@host:port/db.
-	// Required for postgres, only for postgres.
+	// connectionString is a PostgreSQL URL, postgresql://user:password@host:port/db. It is required for postgres, and
+	// must be unset otherwise.
 	// +optional
 	ConnectionString *SecretReference `json:"connectionString,omitempty"`
 }
@@ -63,13 +62,13 @@ type KVStorageSpec struct {
 // +kubebuilder:validation:XValidation:rule=`!has(self.connectionString) || (has(self.type) && self.type == 'postgres')`,message=`belongs to type postgres: set type: postgres or remove the field`,messageExpression=`'belongs to type postgres, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: postgres or remove the field'`,fieldPath=`.connectionString`,reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule=`has(self.connectionString) || !has(self.type) || self.type != 'postgres'`,message=`required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}`,fieldPath=`.connectionString`,reason=FieldValueRequired
 type SQLStorageSpec struct {
-	// type is sqlite or postgres. Unset: sqlite (FR-051a).
+	// type is sqlite or postgres. Defaults to sqlite (FR-051a).
 	// +kubebuilder:validation:Enum=sqlite;postgres
 	// +optional
 	Type StorageType `json:"type,omitempty"`
 
-	// connectionString is a PostgreSQL URL, postgresql://user:password@host:port/db
-	// (FR-052). Required for postgres, only for postgres.
+	// connectionString is a PostgreSQL URL, postgresql://user:password@host:port/db (FR-052). It is required for
+	// postgres, and must be unset otherwise.
 	// +optional
 	ConnectionString *SecretReference `json:"connectionString,omitempty"`
 }

@@ -8,86 +8,82 @@ import (
 )
 
 const (
-	// DefaultMountPath is where the data volume is mounted when
-	// workload.storage.mountPath is unset.
+	// DefaultMountPath is the path at which the data volume is mounted if workload.storage.mountPath is unset.
 	DefaultMountPath = "/.llama"
-	// DefaultStorageSize is the size of the volume when workload.storage.size
-	// is unset.
+	// DefaultStorageSize is the size of the volume if workload.storage.size is unset.
 	DefaultStorageSize = "10Gi"
 )
 
-// WorkloadSpec says how the server runs (FR-012).
+// WorkloadSpec configures how the server runs (FR-012).
 type WorkloadSpec struct {
-	// replicas is the number of pods; 0 stops the server and keeps its data.
-	// Unset: 1. With autoscaling the autoscaler owns it.
+	// replicas is the number of pods. Set 0 to stop the server and keep its data. Defaults to 1. With autoscaling, the
+	// autoscaler sets the number.
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// workers is the number of server processes in a pod. Unset: 1.
+	// workers is the number of server processes in a pod. Defaults to 1.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	Workers *int32 `json:"workers,omitempty"`
 
-	// resources of the server's container. Unset: requests of 1Gi memory and
-	// one CPU per worker.
+	// resources are the resources of the server's container. If unset, the container requests 1Gi of memory and one CPU
+	// per worker.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// autoscaling adds a HorizontalPodAutoscaler. Unset: none.
+	// autoscaling adds a HorizontalPodAutoscaler. If unset, there is no autoscaler.
 	// +optional
 	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
 
-	// storage adds a PersistentVolumeClaim for the server's data. Unset: an
-	// emptyDir, lost with the pod.
+	// storage adds a PersistentVolumeClaim for the server's data. If unset, the data is in an emptyDir and is lost with
+	// the pod.
 	// +optional
 	Storage *VolumeSpec `json:"storage,omitempty"`
 
-	// podDisruptionBudget of the pods. Unset: one with maxUnavailable 1 when
-	// there is more than one replica.
+	// podDisruptionBudget limits voluntary disruptions of the pods. If unset and there is more than one replica,
+	// maxUnavailable is 1.
 	// +optional
 	PodDisruptionBudget *PodDisruptionBudgetSpec `json:"podDisruptionBudget,omitempty"`
 
-	// topologySpreadConstraints of the pods. Unset: spread over nodes and zones
-	// where possible when there is more than one replica.
+	// topologySpreadConstraints spread the pods over the cluster. If unset and there is more than one replica, the pods
+	// are spread over nodes and zones where possible.
 	// +optional
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
-	// preflight boots a new image or configuration in a pod of its own before a
-	// running pod is stopped: Auto, Always or Never. Unset: Auto, which does so
-	// only where pods are stopped before others start (storage for one pod at a
-	// time) and nothing but that storage has data: file-based stores, no volume of
-	// yours that outlives a pod, no extended resources such as GPUs, no command of
-	// your own. A stack that was made as v1alpha1: Never.
+	// preflight starts a new image or configuration in a separate pod before a running pod is stopped: Auto, Always or
+	// Never. Auto does so only if pods are stopped before others start (storage for one pod at a time) and only that
+	// storage has data. This requires file-based stores, no volume of yours that outlives a pod, no extended resources
+	// such as GPUs, and no custom command. Defaults to Auto. For a stack that was created as v1alpha1, defaults to
+	// Never.
 	// +kubebuilder:validation:Enum=Auto;Always;Never
 	// +optional
 	Preflight PreflightMode `json:"preflight,omitempty"`
 
-	// overrides changes the pod in ways the other fields do not offer.
+	// overrides changes the pod in ways that the other fields do not offer.
 	// +optional
 	Overrides *WorkloadOverrides `json:"overrides,omitempty"`
 }
 
-// PreflightMode says when a new configuration is tried in a pod of its own.
+// PreflightMode determines when a new configuration is tried in a separate pod.
 type PreflightMode string
 
 const (
-	// PreflightAuto tries where it is safe and useful: never against a shared
-	// database.
+	// PreflightAuto tries a change if that is safe and useful, but never with a shared database.
 	PreflightAuto PreflightMode = "Auto"
-	// PreflightAlways tries before every change of image or configuration, with the
-	// databases that the configuration names.
+	// PreflightAlways tries every change of the image or the configuration, with the databases that the configuration
+	// names.
 	PreflightAlways PreflightMode = "Always"
-	// PreflightNever never tries.
+	// PreflightNever tries no change.
 	PreflightNever PreflightMode = "Never"
 )
 
-// AutoscalingSpec is a HorizontalPodAutoscaler.
+// AutoscalingSpec configures a HorizontalPodAutoscaler.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.minReplicas) || !has(self.maxReplicas) || self.maxReplicas >= self.minReplicas`,message=`must not be less than minReplicas: raise maxReplicas or lower minReplicas`,messageExpression=`'%d is less than minReplicas, %d: raise maxReplicas or lower minReplicas'.format([self.maxReplicas, self.minReplicas])`,fieldPath=`.maxReplicas`,reason=FieldValueInvalid
 type AutoscalingSpec struct {
-	// minReplicas is the lower bound, at least 1. Unset: 1.
+	// minReplicas is the lower bound, at least 1. Defaults to 1.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
@@ -97,15 +93,15 @@ type AutoscalingSpec struct {
 	// +required
 	MaxReplicas int32 `json:"maxReplicas"`
 
-	// targetCPUUtilization in percent of the requested CPU. Unset: 80 when
-	// targetMemoryUtilization is unset too.
+	// targetCPUUtilization is the target in percent of the requested CPU. Defaults to 80 if targetMemoryUtilization is
+	// unset too.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	// +optional
 	TargetCPUUtilization *int32 `json:"targetCPUUtilization,omitempty"`
 
-	// targetMemoryUtilization in percent of the requested memory. Unset: memory
-	// is not looked at.
+	// targetMemoryUtilization is the target in percent of the requested memory. If unset, the autoscaler ignores
+	// memory.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	// +optional
@@ -116,23 +112,23 @@ type AutoscalingSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.size) || (type(self.size) == int ? self.size > 0 : (!isQuantity(self.size) || quantity(self.size).isGreaterThan(quantity('0'))))`,message=`must be more than 0: write one like 10Gi`,messageExpression=`'"' + string(self.size) + '" is not a size: write one like 10Gi'`,fieldPath=`.size`,reason=FieldValueInvalid
 type VolumeSpec struct {
-	// size of the volume. Unset: 10Gi. It may grow, not shrink.
+	// size is the size of the volume. Defaults to 10Gi. It can grow, but not shrink.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
 
-	// mountPath is where the volume is mounted, absolute. Unset: /.llama.
+	// mountPath is the absolute path at which the volume is mounted. Defaults to /.llama.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write one like /.llama, without ":", "." and ".."'`
 	// +optional
 	MountPath string `json:"mountPath,omitempty"`
 
-	// storageClassName of the claim. Unset: the cluster's default class. Empty:
-	// a volume that exists already, as in a claim.
+	// storageClassName is the storage class of the PersistentVolumeClaim. If unset, the cluster's default class is
+	// used. If empty, the claim binds to an existing volume without a class.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	StorageClassName *string `json:"storageClassName,omitempty"`
 
-	// accessModes of the claim. Unset: ReadWriteOnce.
+	// accessModes are the access modes of the PersistentVolumeClaim. Defaults to ReadWriteOnce.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
@@ -140,46 +136,44 @@ type VolumeSpec struct {
 	// +optional
 	AccessModes []corev1.PersistentVolumeAccessMode `json:"accessModes,omitempty"`
 
-	// retainOnDelete keeps the claim when the object is deleted. Unset: false.
+	// retainOnDelete keeps the PersistentVolumeClaim when the object is deleted. Defaults to false.
 	// +optional
 	RetainOnDelete bool `json:"retainOnDelete,omitempty"`
 }
 
-// PodDisruptionBudgetSpec holds exactly one of its two fields.
+// PodDisruptionBudgetSpec has exactly one of its two fields.
 //
 // +kubebuilder:validation:XValidation:rule=`has(self.minAvailable) || has(self.maxUnavailable)`,message=`needs minAvailable or maxUnavailable`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.minAvailable) || !has(self.maxUnavailable)`,message=`minAvailable and maxUnavailable are mutually exclusive: remove one of them`,messageExpression=`'minAvailable "' + string(self.minAvailable) + '" and maxUnavailable "' + string(self.maxUnavailable) + '" are mutually exclusive: remove one of them'`,reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule=`!has(self.minAvailable) || (type(self.minAvailable) == int ? self.minAvailable >= 0 : self.minAvailable.matches('^([0-9]{1,2}|100)%$'))`,message=`write a number of pods or a percentage, 1 or "50%"`,messageExpression=`'"' + string(self.minAvailable) + '" is neither a number of pods nor a percentage: write 1 or "50%"'`,fieldPath=`.minAvailable`,reason=FieldValueInvalid
 // +kubebuilder:validation:XValidation:rule=`!has(self.maxUnavailable) || (type(self.maxUnavailable) == int ? self.maxUnavailable >= 0 : self.maxUnavailable.matches('^([0-9]{1,2}|100)%$'))`,message=`write a number of pods or a percentage, 1 or "50%"`,messageExpression=`'"' + string(self.maxUnavailable) + '" is neither a number of pods nor a percentage: write 1 or "50%"'`,fieldPath=`.maxUnavailable`,reason=FieldValueInvalid
 type PodDisruptionBudgetSpec struct {
-	// minAvailable pods, a number or a percentage.
+	// minAvailable is the minimum number of available pods, as a number or a percentage.
 	// +optional
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
 
-	// maxUnavailable pods, a number or a percentage.
+	// maxUnavailable is the maximum number of unavailable pods, as a number or a percentage.
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
-// WorkloadOverrides changes the pod. The user's entry wins over the operator's
-// of the same name or path.
+// WorkloadOverrides changes the pod. Your entry replaces the operator's entry with the same name or path.
 //
-// Its lists have one owner each in server-side apply, and may be empty, as in a
-// pod: a list that is a map by name would have the API server refuse every later
-// write to an object of an older version in which a name stands twice.
+// In server-side apply, each of its lists has one owner. A list can be empty, as in a pod. If a list were a map by
+// name, the API server would reject every later write to an object of an older version that has a name twice.
 type WorkloadOverrides struct {
-	// serviceAccountName of the pods, made by the user. Unset: <name>-sa, made
-	// by the operator.
+	// serviceAccountName is the ServiceAccount of the pods, which you must create. If unset, the operator creates
+	// <name>-sa.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ServiceAccount: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// imagePullSecrets of the pods.
+	// imagePullSecrets lists the pull Secrets of the pods.
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
-	// imagePullPolicy of the server's image. Unset: Kubernetes' default.
+	// imagePullPolicy is the pull policy of the server's image. Defaults to that of Kubernetes.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
@@ -197,19 +191,19 @@ type WorkloadOverrides struct {
 	// +optional
 	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
 
-	// env is added to the server's container.
+	// env lists environment variables that are added to the server's container.
 	// +optional
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
-	// envFrom is added to the server's container.
+	// envFrom lists sources of environment variables that are added to the server's container.
 	// +optional
 	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
 
-	// command in place of the image's entrypoint.
+	// command replaces the image's entrypoint.
 	// +optional
 	Command []string `json:"command,omitempty"`
 
-	// args of the entrypoint or command.
+	// args are the arguments of the entrypoint or command.
 	// +optional
 	Args []string `json:"args,omitempty"`
 
@@ -221,15 +215,14 @@ type WorkloadOverrides struct {
 	// +optional
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
 
-	// terminationGracePeriodSeconds of the pods: how long a server that is ended may
-	// take to finish its requests. Unset: 120; 30 for a stack of v1alpha1.
+	// terminationGracePeriodSeconds is the time that a server has to finish its requests when its pod is stopped.
+	// Defaults to 120, and to 30 for a stack of v1alpha1.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
-	// podTemplate is a strategic merge patch on the pod template, applied last.
-	// It may not change the selector's labels, the server container's name or
-	// image, or remove the operator's volumes.
+	// podTemplate is a strategic merge patch on the pod template. It is applied last. It must not change the labels of
+	// the selector or the name or image of the server's container, or remove the operator's volumes.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:MinProperties=1

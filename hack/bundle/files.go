@@ -49,7 +49,10 @@ func folderFiles(source, target string, executable bool) ([]bundle.File, error) 
 		if err != nil || entry.IsDir() || name == images {
 			return err
 		}
-		found = append(found, bundle.File{Name: path.Join(target, name), Source: filepath.Join(source, name), Executable: executable})
+		found = append(found, bundle.File{
+			Name: path.Join(target, name), Source: filepath.Join(source, name),
+			Executable: executable,
+		})
 		return nil
 	})
 	if err == nil && len(found) == 0 {

@@ -96,7 +96,9 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 }
 
 // pullAll pulls every available image, and returns the names of those that are not available.
-func pullAll(ctx context.Context, from *puller, wanted []selected, stderr io.Writer) (images []bundle.Image, missing []string) {
+func pullAll(
+	ctx context.Context, from *puller, wanted []selected, stderr io.Writer,
+) (images []bundle.Image, missing []string) {
 	for i := range wanted {
 		one := &wanted[i]
 		fmt.Fprintf(stderr, "pull %s\n", one.source)
@@ -112,7 +114,9 @@ func pullAll(ctx context.Context, from *puller, wanted []selected, stderr io.Wri
 }
 
 // write writes a complete archive or nothing.
-func write(ctx context.Context, output string, from bundle.Layout, images []bundle.Image, files []bundle.File) (int64, error) {
+func write(
+	ctx context.Context, output string, from bundle.Layout, images []bundle.Image, files []bundle.File,
+) (int64, error) {
 	file, err := os.Create(output + ".part")
 	if err != nil {
 		return 0, fmt.Errorf("write bundle: %w", err)

@@ -128,7 +128,8 @@ func bundleOf(t *testing.T, server, operator, platform string) {
 	output := filepath.Join(folder, "bundle.tar")
 	var stderr bytes.Buffer
 	args := []string{
-		"-output", output, "-cache", filepath.Join(folder, "cache"), "-tree", tree(), "-operator", "llama-stack-k8s-operator:dev=" + operator,
+		"-output", output, "-cache", filepath.Join(folder, "cache"), "-tree", tree(), "-operator",
+		"llama-stack-k8s-operator:dev=" + operator,
 		"-platform", platform, "starter=" + server,
 	}
 	if err := run(t.Context(), args, &stderr); err != nil {
@@ -153,7 +154,8 @@ func bundleOf(t *testing.T, server, operator, platform string) {
 		t.Fatal(err)
 	}
 	defer opened.Close()
-	if len(opened.Images) != 2 || opened.Images[0].Descriptor.MediaType.IsIndex() != (platform == "") || !opened.Images[1].Operator {
+	if len(opened.Images) != 2 || opened.Images[0].Descriptor.MediaType.IsIndex() != (platform == "") ||
+		!opened.Images[1].Operator {
 		t.Errorf("platform %q: images %+v", platform, opened.Images)
 	}
 	for _, file := range []string{"images.txt", "manifests/install.yaml", "chart/llama-stack-k8s-operator/Chart.yaml", "samples/v1alpha2-simple.yaml", "SHA256SUMS"} {
@@ -161,7 +163,8 @@ func bundleOf(t *testing.T, server, operator, platform string) {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
-	if text, err := opened.Read(bundle.Readme, 1<<20); err != nil || !strings.Contains(string(text), "distribution-starter:0.7.1@sha256:") {
+	if text, err := opened.Read(bundle.Readme, 1<<20); err != nil ||
+		!strings.Contains(string(text), "distribution-starter:0.7.1@sha256:") {
 		t.Errorf("read me: %s, %v", text, err)
 	}
 }
@@ -173,7 +176,8 @@ func TestMissing(t *testing.T) {
 	var stderr bytes.Buffer
 	args := []string{
 		"-output", output, "-cache", t.TempDir(), "-tree", tree(), "-operator", "llama-stack-k8s-operator:dev=" + operator,
-		"starter=" + server, "starter@0.7.3=" + strings.Replace(server, "server:1", "server:2", 1), "starter@0.6.1=oci:" + t.TempDir(),
+		"starter=" + server, "starter@0.7.3=" + strings.Replace(server, "server:1", "server:2", 1),
+		"starter@0.6.1=oci:" + t.TempDir(),
 	}
 	err := run(t.Context(), args, &stderr)
 	want := "2 of 4 images cannot be had: docker.io/ogxai/distribution-starter:0.7.3, docker.io/ogxai/distribution-starter:0.6.1"

@@ -28,8 +28,14 @@ type part struct {
 
 var parts = []part{
 	{definition, "llamastackdistributions.llamastack.io", "spec", "customresourcedefinition.yaml"},
-	{policies + "validatingadmissionpolicy.yaml", "llamastackdistributions.llamastack.io", "spec", "validatingadmissionpolicy.yaml"},
-	{policies + "validatingadmissionpolicybinding.yaml", "llamastackdistributions.llamastack.io", "spec", "validatingadmissionpolicybinding.yaml"},
+	{
+		policies + "validatingadmissionpolicy.yaml", "llamastackdistributions.llamastack.io", "spec",
+		"validatingadmissionpolicy.yaml",
+	},
+	{
+		policies + "validatingadmissionpolicybinding.yaml", "llamastackdistributions.llamastack.io", "spec",
+		"validatingadmissionpolicybinding.yaml",
+	},
 	{
 		"config/webhook/validatingwebhookconfiguration.yaml", prefix + "validating-webhook-configuration", "webhooks",
 		"validatingwebhookconfiguration.yaml",
@@ -84,7 +90,8 @@ func take(data []byte, name, key string) ([]byte, error) {
 			return nil, fmt.Errorf("parse manifest: %w", err)
 		}
 		object := document.Content[0]
-		if metadata := value(object, "metadata"); metadata == nil || value(metadata, "name") == nil || value(metadata, "name").Value != name {
+		if metadata := value(object, "metadata"); metadata == nil || value(metadata, "name") == nil ||
+			value(metadata, "name").Value != name {
 			continue
 		}
 		first := line(object, key)

@@ -42,7 +42,8 @@ var conversion = map[string]any{
 	"webhook": map[string]any{
 		"conversionReviewVersions": []string{"v1"},
 		"clientConfig": map[string]any{"service": map[string]any{
-			"namespace": names.OperatorNamespace, "name": names.WebhookService, "path": names.ConversionPath, "port": names.WebhookServicePort,
+			"namespace": names.OperatorNamespace, "name": names.WebhookService, "path": names.ConversionPath,
+			"port": names.WebhookServicePort,
 		}},
 	},
 }

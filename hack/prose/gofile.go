@@ -74,7 +74,8 @@ func joined(node ast.Expr) string {
 	}
 }
 
-// paragraphs splits a group of comments at empty lines. It leaves out directives, markers, indented code and block comments.
+// paragraphs splits a group of comments at empty lines. It leaves out directives, markers, indented code and block
+// comments.
 func paragraphs(line int, group *ast.CommentGroup) []text {
 	var texts []text
 	open := false

@@ -22,16 +22,37 @@ func TestRules(t *testing.T) {
 			[]string{"The entry is no certificate.", "These are no images."},
 			[]string{"There is no certificate.", "The entry is no longer used.", "The entry is not a certificate."},
 		},
-		"nobody":                      {[]string{"Nobody reads it.", "Whoever reads it waits."}, []string{"No client reads it."}},
-		"told":                        {[]string{"The user is told before.", "The table tells the release."}, []string{"You cannot tell two of them apart."}},
-		"says that":                   {[]string{"The status says that the pods wait."}, []string{"The page says why."}},
-		"a program that knows":        {[]string{"The operator knows the release."}, []string{"The operator reads the release."}},
-		"stands":                      {[]string{"The key stands in the Secret."}, []string{"An alias stands for an image."}},
-		"lies":                        {[]string{"The file lies below the folder."}, []string{"The file is in the folder."}},
-		"translated verb":             {[]string{"The condition goes away.", "The pod comes back."}, []string{"The condition ends."}},
-		"translated word":             {[]string{"It runs beside the server.", "Mend the field."}, []string{"It runs next to the server."}},
-		"riddle":                      {[]string{"The list holds nothing but names."}, []string{"The list holds only names."}},
-		"Latin":                       {[]string{"Set a value, e.g. 3.", "It runs via a proxy."}, []string{"Set a value, for example 3."}},
+		"nobody": {
+			[]string{"Nobody reads it.", "Whoever reads it waits."},
+			[]string{"No client reads it."},
+		},
+		"told": {
+			[]string{"The user is told before.", "The table tells the release."},
+			[]string{"You cannot tell two of them apart."},
+		},
+		"says that": {[]string{"The status says that the pods wait."}, []string{"The page says why."}},
+		"a program that knows": {
+			[]string{"The operator knows the release."},
+			[]string{"The operator reads the release."},
+		},
+		"stands": {[]string{"The key stands in the Secret."}, []string{"An alias stands for an image."}},
+		"lies":   {[]string{"The file lies below the folder."}, []string{"The file is in the folder."}},
+		"translated verb": {
+			[]string{"The condition goes away.", "The pod comes back."},
+			[]string{"The condition ends."},
+		},
+		"translated word": {
+			[]string{"It runs beside the server.", "Mend the field."},
+			[]string{"It runs next to the server."},
+		},
+		"riddle": {
+			[]string{"The list holds nothing but names."},
+			[]string{"The list holds only names."},
+		},
+		"Latin": {
+			[]string{"Set a value, e.g. 3.", "It runs via a proxy."},
+			[]string{"Set a value, for example 3."},
+		},
 		"filler":                      {[]string{"You simply set it."}, []string{"You set it."}},
 		"value without a verb":        {[]string{"Zero: no limit."}, []string{"Zero means no limit."}},
 		"godoc":                       {[]string{"name gives the name."}, []string{"name returns the name."}},
@@ -45,7 +66,8 @@ func TestRules(t *testing.T) {
 	}
 	for name, row := range rows {
 		for _, words := range row.found {
-			if findings := check(text{kind: comment, words: words}); len(findings) != 1 || !strings.HasPrefix(findings[0], name+": ") {
+			if findings := check(text{kind: comment, words: words}); len(findings) != 1 ||
+				!strings.HasPrefix(findings[0], name+": ") {
 				t.Errorf("%q: got %q, want one finding of %q", words, findings, name)
 			}
 		}
@@ -87,7 +109,15 @@ func TestTexts(t *testing.T) {
 		"comments of a script": {"hack/run", "#!/bin/sh\n# It runs\n# the test.\nrun # it\n# Again.\n", []text{{comment, 2, "It runs the test."}, {comment, 5, "Again."}}},
 		"a page": {
 			"docs/a.md", "# Title\n\nA `code`\nof [a link](there.md).\n\n    sample\n\n| head | cell |\n|---|---|\n| one | two |\n\n- item\n",
-			[]text{{page, 1, "Title"}, {page, 3, "A code of a link."}, {page, 8, "head"}, {page, 8, "cell"}, {page, 10, "one"}, {page, 10, "two"}, {page, 12, "item"}},
+			[]text{
+				{page, 1, "Title"},
+				{page, 3, "A code of a link."},
+				{page, 8, "head"},
+				{page, 8, "cell"},
+				{page, 10, "one"},
+				{page, 10, "two"},
+				{page, 12, "item"},
+			},
 		},
 		"an unknown type": {"docs/a.png", "words that are not read", nil},
 	} {
@@ -105,8 +135,9 @@ func TestTexts(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, data := range map[string]string{
-		"a.md": "Good words.\n\nThe entry is no image.\n", "untracked.md": "The entry is no image.\n", "docs/reference/b.md": "It is no image.\n",
-		"zz_generated.go": "package a\n\n// The entry is no image.\n",
+		"a.md": "Good words.\n\nThe entry is no image.\n", "untracked.md": "The entry is no image.\n",
+		"docs/reference/b.md": "It is no image.\n",
+		"zz_generated.go":     "package a\n\n// The entry is no image.\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 
 // clusterScoped lists the cluster-scoped resources of the rules.
 var clusterScoped = []string{
-	"customresourcedefinitions", "customresourcedefinitions/status", "imagecontentsourcepolicies", "imagedigestmirrorsets", "imagetagmirrorsets",
+	"customresourcedefinitions", "customresourcedefinitions/status", "imagecontentsourcepolicies", "imagedigestmirrorsets",
+	"imagetagmirrorsets",
 	"validatingwebhookconfigurations",
 }
 
@@ -65,7 +66,8 @@ func namespaced(data []byte) ([]byte, error) {
 		APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role", Metadata: map[string]string{"name": role.Name},
 	}
 	for _, rule := range role.Rules {
-		rule.Resources = slices.DeleteFunc(rule.Resources, func(resource string) bool { return slices.Contains(clusterScoped, resource) })
+		rule.Resources = slices.DeleteFunc(rule.Resources,
+			func(resource string) bool { return slices.Contains(clusterScoped, resource) })
 		if len(rule.Resources) == 1 {
 			rule.Verbs = slices.DeleteFunc(rule.Verbs, func(verb string) bool { return verb == elsewhere[rule.Resources[0]] })
 		}

@@ -132,7 +132,8 @@ var cases = map[string]struct {
 	}},
 	"two of one API": {"starter", starter + token, func(c config) {
 		keep(c, "inference", "sentence-transformers", "transformers")
-		add(c, "inference", provider("a", "remote::vllm", config{"base_url": "http://a:8000/v1", "api_token": "${env.TOKEN}"}),
+		add(c, "inference", provider("a", "remote::vllm",
+			config{"base_url": "http://a:8000/v1", "api_token": "${env.TOKEN}"}),
 			provider("b", "remote::openai", config{"base_url": "http://b:8000/v2", "api_key": "${env.TOKEN:=}"}))
 	}},
 	"another order": {"starter", starter, func(c config) {
@@ -141,7 +142,8 @@ var cases = map[string]struct {
 	}},
 	"pgvector": {"starter", starter + token, func(c config) {
 		in(c, "providers")["vector_io"] = []any{provider("pgvector", "remote::pgvector", config{
-			"host": "pg", "port": 5432, "db": "vectors", "user": "llama", "password": "${env.TOKEN}", "persistence": config{"namespace": "v", "backend": "kv_default"},
+			"host": "pg", "port": 5432, "db": "vectors", "user": "llama", "password": "${env.TOKEN}",
+			"persistence": config{"namespace": "v", "backend": "kv_default"},
 		})}
 		in(c, "vector_stores")["default_provider_id"] = "pgvector"
 	}},
@@ -149,26 +151,45 @@ var cases = map[string]struct {
 		in(c, "storage", "backends")["kv_default"] = config{"type": "kv_redis", "host": "redis", "port": 6379}
 	}},
 	"postgres in parts": {"starter", starter, func(c config) {
-		in(c, "storage", "backends")["sql_default"] = config{"type": "sql_postgres", "host": "pg", "port": 5432, "db": "a", "user": "b", "password": "${env.PW:=}"}
+		in(c, "storage", "backends")["sql_default"] = config{
+			"type": "sql_postgres", "host": "pg", "port": 5432, "db": "a",
+			"user": "b", "password": "${env.PW:=}",
+		}
 	}},
 	"another file": {"starter", starter, func(c config) {
 		in(c, "storage", "backends", "kv_default")["db_path"] = "/data/kv.db"
 	}},
 	"models and shields": {"starter", starter, func(c config) {
 		in(c, "registered_resources")["models"] = []any{
-			config{"metadata": config{}, "model_id": "llama", "provider_id": "openai", "provider_model_id": "x/llama", "model_type": "llm"},
-			config{"metadata": config{"embedding_dimension": 384, "context_length": 512}, "model_id": "emb", "provider_id": "sentence-transformers", "provider_model_id": nil, "model_type": "embedding"},
+			config{
+				"metadata": config{}, "model_id": "llama", "provider_id": "openai", "provider_model_id": "x/llama",
+				"model_type": "llm",
+			},
+			config{
+				"metadata": config{"embedding_dimension": 384, "context_length": 512}, "model_id": "emb",
+				"provider_id": "sentence-transformers", "provider_model_id": nil, "model_type": "embedding",
+			},
 		}
 		resources := in(c, "registered_resources")
-		resources["shields"] = append(resources["shields"].([]any), config{"shield_id": "guard", "provider_id": "llama-guard", "provider_shield_id": "openai/guard", "params": config{"a": 1}})
+		resources["shields"] = append(resources["shields"].([]any),
+			config{
+				"shield_id": "guard", "provider_id": "llama-guard", "provider_shield_id": "openai/guard",
+				"params": config{"a": 1},
+			})
 		c["safety"] = config{"default_shield_id": "guard"}
 	}},
 	"a dataset": {"starter", starter, func(c config) {
-		in(c, "registered_resources")["benchmarks"] = []any{config{"benchmark_id": "b", "dataset_id": "d", "scoring_functions": []any{}}}
+		in(c, "registered_resources")["benchmarks"] = []any{config{
+			"benchmark_id": "b", "dataset_id": "d",
+			"scoring_functions": []any{},
+		}}
 	}},
 	"settings": {"starter", starter, func(c config) {
 		delete(c, "vector_stores")
-		in(c, "server")["auth"] = config{"provider_config": config{"type": "oauth2_token", "jwks": config{"uri": "https://keys"}}}
+		in(c, "server")["auth"] = config{"provider_config": config{
+			"type": "oauth2_token",
+			"jwks": config{"uri": "https://keys"},
+		}}
 		in(c, "storage", "stores", "inference")["num_writers"] = 8
 	}},
 	"few APIs": {"starter", starter, func(c config) {
@@ -186,12 +207,16 @@ var cases = map[string]struct {
 			}
 		}
 		c["image_name"], c["apis"] = "mine", []any{"inference"}
-		c["providers"] = config{"inference": []any{provider("vllm", "remote::vllm", config{"base_url": "http://vllm:8000/v1"})}}
+		c["providers"] = config{"inference": []any{provider("vllm", "remote::vllm",
+			config{"base_url": "http://vllm:8000/v1"})}}
 	}},
 	"unknown keys": {"starter", starter, func(c config) {
 		c["odd"], c["providers"].(config)["odd"] = config{"a": 1}, []any{provider("x", "remote::x", nil)}
 	}},
-	"a null":            {"starter", starter, func(c config) { in(c, "server")["tls_certfile"], in(c, "server")["quota"] = nil, nil }},
+	"a null": {"starter", starter, func(c config) {
+		in(c, "server")["tls_certfile"],
+			in(c, "server")["quota"] = nil, nil
+	}},
 	"a port of its own": {"starter", starter, func(c config) { in(c, "server")["port"] = 9000 }},
 	"a variable nobody sets": {"starter", starter, func(c config) {
 		add(c, "inference", provider("a", "remote::vllm", config{"base_url": "${env.MINE}"}))
@@ -207,7 +232,10 @@ var cases = map[string]struct {
 			provider("b", "remote::vllm", config{"base_url": "http://me:hidden-2@a/v1", "api_token": "${env.T:=hidden-3}"}))
 	}},
 	"clear text in settings": {"starter", starter, func(c config) {
-		in(c, "server")["auth"] = config{"client_secret": "hidden-4", "nested": []any{config{"Authorization": "Bearer hidden-5"}}}
+		in(c, "server")["auth"] = config{
+			"client_secret": "hidden-4",
+			"nested":        []any{config{"Authorization": "Bearer hidden-5"}},
+		}
 	}},
 }
 

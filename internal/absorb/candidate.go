@@ -32,7 +32,10 @@ type candidate struct {
 
 // attempt finds the fields and compares the configuration that they give.
 func (b *builder) attempt(short bool) Result {
-	c := &candidate{builder: b, short: short, providers: object{}, resources: object{}, storage: object{}, settings: object{}, placed: map[string]string{}}
+	c := &candidate{
+		builder: b, short: short, providers: object{}, resources: object{}, storage: object{},
+		settings: object{}, placed: map[string]string{},
+	}
 	c.addProviders()
 	c.addResources()
 	c.addStorage()

@@ -23,10 +23,12 @@ var edits = []func(*rand.Rand, config){
 		c["apis"] = slices.DeleteFunc(c["apis"].([]any), func(a any) bool { return a == any(api) })
 	},
 	func(_ *rand.Rand, c config) {
-		add(c, "inference", provider("mine", "remote::vllm", config{"base_url": "http://mine/v1", "api_token": "${env.TOKEN}", "tls_verify": false}))
+		add(c, "inference", provider("mine", "remote::vllm",
+			config{"base_url": "http://mine/v1", "api_token": "${env.TOKEN}", "tls_verify": false}))
 	},
 	func(_ *rand.Rand, c config) {
-		add(c, "inference", provider("another", "remote::openai", config{"base_url": "http://another", "api_key": "${env.KEY:=}"}))
+		add(c, "inference", provider("another", "remote::openai",
+			config{"base_url": "http://another", "api_key": "${env.KEY:=}"}))
 	},
 	func(r *rand.Rand, c config) { // changes a value of a provider
 		for _, p := range in(c, "providers")[anyKey(r, in(c, "providers"))].([]any) {
@@ -43,7 +45,10 @@ var edits = []func(*rand.Rand, config){
 	},
 	func(r *rand.Rand, c config) { delete(c, anyKey(r, c)) },
 	func(_ *rand.Rand, c config) {
-		c["registered_resources"] = config{"models": []any{config{"model_id": "m", "provider_id": "mine", "model_type": "llm", "metadata": config{}}}}
+		c["registered_resources"] = config{"models": []any{config{
+			"model_id": "m", "provider_id": "mine", "model_type": "llm",
+			"metadata": config{},
+		}}}
 	},
 }
 
@@ -59,7 +64,13 @@ func anyKey(r *rand.Rand, c config) string {
 }
 
 func scalar(r *rand.Rand) any {
-	return []any{1, 1.5, true, "yes", "text", "${env.TOKEN}", "${env.OTHER:=1}", nil, []any{}, config{}, "1e5", config{"a": []any{nil, "b"}}}[r.IntN(12)]
+	return []any{
+		1, 1.5, true, "yes", "text", "${env.TOKEN}", "${env.OTHER:=1}", nil,
+		[]any{},
+		config{},
+		"1e5",
+		config{"a": []any{nil, "b"}},
+	}[r.IntN(12)]
 }
 
 // An absorbed configuration gives exactly the same configuration, and no configuration is absorbed in part.

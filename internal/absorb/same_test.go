@@ -43,7 +43,8 @@ func checkSame(t testing.TB, input plan.Input, got absorb.Result, want string) {
 	secrets := map[string]string{}
 	for _, v := range intent.Overrides(&stack.Spec).Env {
 		if v.ValueFrom != nil {
-			secrets["${env."+v.Name+"}"] = fmt.Sprint("Secret ", v.ValueFrom.SecretKeyRef.Name, "/", v.ValueFrom.SecretKeyRef.Key)
+			secrets["${env."+v.Name+"}"] = fmt.Sprint("Secret ", v.ValueFrom.SecretKeyRef.Name, "/",
+				v.ValueFrom.SecretKeyRef.Key)
 		}
 		if v.Name == names.EnvRegistry {
 			secrets["${env.LLS_REGISTRY:=registry/default/demo}"] = v.Value

@@ -58,7 +58,10 @@ func (c *candidate) set(from any, there bool, to any, path []string) bool {
 // remove removes a value, unless it or a part of it belongs to another field.
 func (c *candidate) remove(path []string) bool {
 	instead, holds := intent.Owned(path...)
-	dotted := slices.ContainsFunc(path, func(step string) bool { return step == "" || strings.ContainsAny(step, ". \t\n") })
+	dotted := slices.ContainsFunc(path, func(step string) bool {
+		return step == "" ||
+			strings.ContainsAny(step, ". \t\n")
+	})
 	if instead != "" || holds || dotted {
 		return false // the comparison reports it
 	}

@@ -71,7 +71,8 @@ func (c *candidate) keepRegistry() {
 	metadata := objectAt(c.want, "storage", "stores", "metadata")
 	namespace := textAt(metadata, "namespace")
 	kind := textAt(c.want, "storage", "backends", textAt(metadata, "backend"), "type")
-	taken := slices.ContainsFunc(intent.Overrides(&c.Object.Spec).Env, func(v corev1.EnvVar) bool { return v.Name == names.EnvRegistry })
+	taken := slices.ContainsFunc(intent.Overrides(&c.Object.Spec).Env,
+		func(v corev1.EnvVar) bool { return v.Name == names.EnvRegistry })
 	if taken || kind == "" || kind == release.KV+"_sqlite" || namespace == "" || envref.IsMeant(namespace) {
 		return
 	}

@@ -31,7 +31,8 @@ var (
 var words = map[string]any{
 	"": nil, "~": nil, "null": nil, "Null": nil, "NULL": nil,
 	"true": true, "True": true, "TRUE": true, "yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
-	"false": false, "False": false, "FALSE": false, "no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
+	"false": false, "False": false, "FALSE": false, "no": false, "No": false, "NO": false, "off": false, "Off": false,
+	"OFF": false,
 }
 
 // valueOf returns the value that the server reads from a tree. It returns an error for a key that is not a string.

@@ -12,8 +12,8 @@ import (
 )
 
 // answers holds the server's last answer for each object. It only saves calls, in three cases: the cache does not have
-// our own write yet, the content of an object is not cached, or the server stores a rendering in another form. Losing
-// it costs reads, never writes. Calls for one object are not concurrent.
+// our own write yet, the content of an object is not cached, or the server stores a rendering in another form. Without
+// it, the operator reads more, but never writes more. Calls for one object are not concurrent.
 type answers struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]map[objectKey]entry
@@ -36,7 +36,9 @@ func newAnswers() *answers {
 	return &answers{entries: map[types.NamespacedName]map[objectKey]entry{}}
 }
 
-func (m *answers) remember(owner types.NamespacedName, wanted *unstructured.Unstructured, live client.Object, keep bool) {
+func (m *answers) remember(
+	owner types.NamespacedName, wanted *unstructured.Unstructured, live client.Object, keep bool,
+) {
 	e := entry{digest: digestOf(wanted), uid: live.GetUID(), resourceVersion: live.GetResourceVersion()}
 	if keep {
 		e.live = live
@@ -54,7 +56,9 @@ func (m *answers) put(owner types.NamespacedName, object *unstructured.Unstructu
 }
 
 // confirmed reports whether the server has confirmed that wanted is in force in this version of the object.
-func (m *answers) confirmed(owner types.NamespacedName, wanted *unstructured.Unstructured, uid types.UID, resourceVersion string) bool {
+func (m *answers) confirmed(
+	owner types.NamespacedName, wanted *unstructured.Unstructured, uid types.UID, resourceVersion string,
+) bool {
 	e, ok := m.find(owner, wanted)
 	if !ok || e.uid != uid || e.resourceVersion != resourceVersion {
 		return false
@@ -78,7 +82,9 @@ func (m *answers) knows(owner types.NamespacedName, wanted *unstructured.Unstruc
 }
 
 // newer returns the object as the server last returned it, if the cached one is older, and nil otherwise.
-func (m *answers) newer(owner types.NamespacedName, cached *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (m *answers) newer(
+	owner types.NamespacedName, cached *unstructured.Unstructured,
+) (*unstructured.Unstructured, error) {
 	e, ok := m.find(owner, cached)
 	if !ok || e.live == nil || e.uid != cached.GetUID() {
 		return nil, nil

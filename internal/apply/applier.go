@@ -79,7 +79,9 @@ type Desired struct {
 // CheckOwnership checks every object before it writes any of them. If an object belongs to another owner, it fails with
 // *OwnershipConflict or *NameTaken (joined, if there are several) and changes nothing. Otherwise, it takes over the
 // fields that predecessors wrote.
-func (a *Applier) CheckOwnership(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
+func (a *Applier) CheckOwnership(
+	ctx context.Context, owner Owner, wanted []*unstructured.Unstructured,
+) ([]Desired, error) {
 	objects, err := a.lookupAll(ctx, owner, wanted)
 	if err != nil {
 		return nil, err
@@ -157,5 +159,6 @@ func content(object client.Object, kind schema.GroupVersionKind) (*unstructured.
 
 // sameContent compares the parts that an immutable object can never change.
 func sameContent(wanted, live *unstructured.Unstructured) bool {
-	return equal(wanted.Object["data"], live.Object["data"]) && equal(wanted.Object["binaryData"], live.Object["binaryData"])
+	return equal(wanted.Object["data"], live.Object["data"]) &&
+		equal(wanted.Object["binaryData"], live.Object["binaryData"])
 }

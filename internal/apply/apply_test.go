@@ -129,7 +129,8 @@ func TestSetPutsDriftBack(t *testing.T) {
 		{"injected container", `{"spec":{"template":{"spec":{"containers":[{"name":"sidecar","image":"s"}]}}}}`, apply.Unchanged},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if err := b.client.Patch(t.Context(), deployment, client.RawPatch(types.StrategicMergePatchType, []byte(tc.patch))); err != nil {
+			if err := b.client.Patch(t.Context(), deployment,
+				client.RawPatch(types.StrategicMergePatchType, []byte(tc.patch))); err != nil {
 				t.Fatal(err)
 			}
 			if got := b.apply(t, b.child(t, deploymentText)); got[0] != tc.want {
@@ -140,7 +141,8 @@ func TestSetPutsDriftBack(t *testing.T) {
 			}
 		})
 	}
-	containers, _, _ := unstructured.NestedSlice(b.get(t, deployments, "my").Object, "spec", "template", "spec", "containers")
+	containers, _, _ := unstructured.NestedSlice(b.get(t, deployments, "my").Object, "spec", "template", "spec",
+		"containers")
 	if len(containers) != 2 || b.get(t, deployments, "my").GetAnnotations()["theirs"] != "x" {
 		t.Errorf("what others added is gone: %v", containers)
 	}
@@ -152,13 +154,15 @@ func TestSetDropsWhatIsNoLongerWanted(t *testing.T) {
 	smaller := b.child(t, deploymentText)
 	containers, _, _ := unstructured.NestedSlice(smaller.Object, "spec", "template", "spec", "containers")
 	delete(containers[0].(map[string]any), "readinessProbe")
-	if err := unstructured.SetNestedSlice(smaller.Object, containers, "spec", "template", "spec", "containers"); err != nil {
+	if err := unstructured.SetNestedSlice(smaller.Object, containers, "spec", "template", "spec",
+		"containers"); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.apply(t, smaller); got[0] != apply.Configured {
 		t.Errorf("%s, want configured", got[0])
 	}
-	containers, _, _ = unstructured.NestedSlice(b.get(t, deployments, "my").Object, "spec", "template", "spec", "containers")
+	containers, _, _ = unstructured.NestedSlice(b.get(t, deployments, "my").Object, "spec", "template", "spec",
+		"containers")
 	if probe := containers[0].(map[string]any)["readinessProbe"]; probe != nil {
 		t.Errorf("the probe stays: %v", probe)
 	}
@@ -174,7 +178,7 @@ func TestCheckOwnership(t *testing.T) {
 		{
 			name:    "no controller, no labels",
 			foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil); u.SetLabels(nil) },
-			message: `Service "my-service" in namespace "NS" exists and has no controller and does not carry this object's labels; ` +
+			message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
 				`delete it, or give this object another name`,
 		},
 		{
@@ -183,13 +187,16 @@ func TestCheckOwnership(t *testing.T) {
 				u.SetOwnerReferences(nil)
 				u.SetLabels(map[string]string{"by": "tester"})
 			},
-			message: `Service "my-service" in namespace "NS" exists and has no controller and does not carry this object's labels; ` +
+			message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
 				`delete it, or give this object another name`,
 		},
 		{
 			name: "somebody else's, with our labels",
 			foreign: func(_ *bench, u *unstructured.Unstructured) {
-				u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "other", UID: "u", Controller: new(true)}})
+				u.SetOwnerReferences([]metav1.OwnerReference{{
+					APIVersion: "v1", Kind: "Node", Name: "other", UID: "u",
+					Controller: new(true),
+				}})
 			},
 			message: `Service "my-service" in namespace "NS" exists and is controlled by Node "other"; delete it, or give this object another name`,
 		},
@@ -211,7 +218,8 @@ func TestCheckOwnership(t *testing.T) {
 			if err := b.client.Create(t.Context(), foreign); err != nil {
 				t.Fatal(err)
 			}
-			found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
+			found, err := b.applier.CheckOwnership(t.Context(), b.owner,
+				[]*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
 			if tc.want == "" {
 				var conflict *apply.OwnershipConflict
 				if !errors.As(err, &conflict) {
@@ -277,7 +285,8 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	}
 	stale := object(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: my, annotations: {stale-by-apply: x}}}`)
 	stale.SetNamespace(b.owner.Namespace)
-	if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(stale), client.FieldOwner("my")); err != nil {
+	if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(stale),
+		client.FieldOwner("my")); err != nil {
 		t.Fatal(err)
 	}
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"theirs":"x"}}}`))
@@ -338,7 +347,8 @@ func TestTakeOverAgain(t *testing.T) {
 		"by applying": func(t *testing.T, b *bench) {
 			stale := object(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: my, annotations: {stale: x}}}`)
 			stale.SetNamespace(b.owner.Namespace)
-			if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(stale), client.FieldOwner("my")); err != nil {
+			if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(stale),
+				client.FieldOwner("my")); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -370,7 +380,10 @@ func TestTakeOverAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for where, got := range map[string]client.Object{"live": b.get(t, deployments, "my"), "decided on": desired[0].Live, "in hand": inHand} {
+			for where, got := range map[string]client.Object{
+				"live": b.get(t, deployments, "my"), "decided on": desired[0].Live,
+				"in hand": inHand,
+			} {
 				if diff := cmp.Diff(map[string]string{record: "predecessor", "stale": "x"}, got.GetAnnotations()); diff != "" {
 					t.Errorf("annotations %s (-want +got):\n%s", where, diff)
 				}
@@ -553,7 +566,8 @@ func TestPrune(t *testing.T) {
 	unlabelled := named(configText, "unlabelled")
 	unlabelled.SetLabels(nil)
 	for _, object := range []*unstructured.Unstructured{
-		foreign, unlabelled, named(configText, "kept"), named(configText, "old"), named(serviceText, "old"), named(claimText, "old"),
+		foreign, unlabelled, named(configText, "kept"), named(configText, "old"), named(serviceText, "old"),
+		named(claimText, "old"),
 	} {
 		if err := b.client.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
@@ -583,7 +597,8 @@ func TestPrune(t *testing.T) {
 	}
 	b.get(t, claims, "old")
 	b.counter.take()
-	if deleted, err = b.applier.Prune(t.Context(), b.owner, kinds, keep); err != nil || len(deleted) != 0 || b.counter.take() != 0 {
+	if deleted, err = b.applier.Prune(t.Context(), b.owner, kinds, keep); err != nil || len(deleted) != 0 ||
+		b.counter.take() != 0 {
 		t.Errorf("second time: %v, %v", deleted, err)
 	}
 }

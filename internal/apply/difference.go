@@ -37,7 +37,8 @@ func withoutIdentity(object map[string]any) map[string]any {
 	return fields
 }
 
-// compare walks wanted and live beside the owned set, which distinguishes a list of keyed items from an atomic list.
+// compare walks wanted and live together with the owned set, which distinguishes a list of keyed items from an atomic
+// list.
 func compare(owned *fieldpath.Set, wanted, live any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:

@@ -115,7 +115,8 @@ func TestInForce(t *testing.T) {
 		{name: "field no longer wanted", wanted: func(_ *testing.T, u *unstructured.Unstructured) {
 			unstructured.RemoveNestedField(u.Object, "spec", "priority")
 		}},
-		{name: "key of a map that is a value as a whole", live: set(map[string]any{"disk": "ssd", "more": "x"}, "spec", "nodeSelector")},
+		{name: "key of a map that is a value as a whole", live: set(map[string]any{"disk": "ssd", "more": "x"}, "spec",
+			"nodeSelector")},
 		{name: "value as a whole, key no longer wanted", wanted: set(map[string]any{}, "spec", "nodeSelector")},
 		{name: "number", wanted: set(int64(6), "spec", "priority")},
 		{name: "argument", wanted: container(func(c map[string]any) { c["args"] = []any{"x"} })},
@@ -128,7 +129,10 @@ func TestInForce(t *testing.T) {
 			c["env"] = []any{env[1], env[0]}
 		})},
 		{name: "other field of the pod", wanted: container(func(c map[string]any) {
-			c["env"] = []any{variable("A", "1"), map[string]any{"name": "B", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "metadata.uid"}}}}
+			c["env"] = []any{variable("A", "1"), map[string]any{
+				"name":      "B",
+				"valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "metadata.uid"}},
+			}}
 		})},
 		{name: "container gone", live: set([]any{}, "spec", "containers")},
 	} {
@@ -136,7 +140,10 @@ func TestInForce(t *testing.T) {
 			wanted, live := object(t, wantedText), object(t, liveText)
 			live.SetManagedFields([]metav1.ManagedFieldsEntry{
 				{Manager: "other", Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{}`)},
-				{Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(ownedText)},
+				{
+					Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsType: "FieldsV1",
+					FieldsV1: metav1.NewFieldsV1(ownedText),
+				},
 			})
 			if tc.wanted != nil {
 				tc.wanted(t, wanted)

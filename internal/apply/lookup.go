@@ -45,8 +45,8 @@ type version string
 const (
 	// newest reads from the store.
 	newest version = ""
-	// anyVersion accepts any version that the API server has cached. It may be slightly outdated. That does no harm if
-	// the answer is that the object does not exist, because creating an existing object is a conflict.
+	// anyVersion accepts any version that the API server has cached. It may be slightly outdated. That is safe if the
+	// answer is that the object does not exist, because creating an existing object is a conflict.
 	anyVersion version = "0"
 )
 
@@ -104,8 +104,8 @@ func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured, a
 	return live, nil
 }
 
-// parallel calls do for all elements concurrently. A panic is passed to the caller, which can handle it. In a goroutine
-// of its own, it would end the program.
+// parallel calls do for all elements concurrently. A panic is passed to the caller, which can handle it. In another
+// goroutine, it would end the program.
 func parallel(all []int, do func(int)) {
 	var group sync.WaitGroup
 	panics := make([]any, len(all))

@@ -188,7 +188,8 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 func TestLookingWhileTheAPIServerIsBehind(t *testing.T) {
 	b := newBench(t)
 	b.applier = apply.New(apply.Options{
-		Writer: stale{b.client}, Cache: behind{b.client}, Scheme: b.client.Scheme(), Manager: manager, MetadataOnly: []schema.GroupVersionKind{configMaps},
+		Writer: stale{b.client}, Cache: behind{b.client}, Scheme: b.client.Scheme(), Manager: manager,
+		MetadataOnly: []schema.GroupVersionKind{configMaps},
 	})
 	b.apply(t, b.all(t)...)
 	for _, outcome := range b.apply(t, b.all(t)...) {
@@ -202,7 +203,8 @@ func TestLookingWhileTheAPIServerIsBehind(t *testing.T) {
 func TestPanicWhileLooking(t *testing.T) {
 	b := newBench(t)
 	b.applier = apply.New(apply.Options{
-		Writer: defective{b.client}, Cache: b.client, Scheme: b.client.Scheme(), Manager: manager, MetadataOnly: []schema.GroupVersionKind{configMaps},
+		Writer: defective{b.client}, Cache: b.client, Scheme: b.client.Scheme(), Manager: manager,
+		MetadataOnly: []schema.GroupVersionKind{configMaps},
 	})
 	defer func() {
 		if cause, ok := recover().(error); !ok || !strings.Contains(cause.Error(), "defective.Get") {
@@ -223,7 +225,8 @@ func (defective) Get(context.Context, client.ObjectKey, client.Object, ...client
 // the values of a Secret.
 func TestAnswerWithoutContent(t *testing.T) {
 	b := newBench(t)
-	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
+	found, err := b.applier.CheckOwnership(t.Context(), b.owner,
+		[]*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +236,8 @@ func TestAnswerWithoutContent(t *testing.T) {
 	}
 	for i, kind := range []schema.GroupVersionKind{configMaps, services} {
 		got, live := set[i].Object, b.get(t, kind, found[i].Wanted.GetName())
-		if got.GetUID() != live.GetUID() || got.GetResourceVersion() != live.GetResourceVersion() || got.GetObjectKind().GroupVersionKind() != kind {
+		if got.GetUID() != live.GetUID() || got.GetResourceVersion() != live.GetResourceVersion() ||
+			got.GetObjectKind().GroupVersionKind() != kind {
 			t.Errorf("%s: answer %v, want the metadata of %v", kind.Kind, got, live)
 		}
 		content, err := set[i].Content()
@@ -262,7 +266,8 @@ func TestSetOfAnUnknownField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.applier.Set(t.Context(), b.owner, found); err == nil || !strings.Contains(err.Error(), ".spec.selectr") {
+	if _, err := b.applier.Set(t.Context(), b.owner, found); err == nil ||
+		!strings.Contains(err.Error(), ".spec.selectr") {
 		t.Errorf("Set: %v, want that the field is refused", err)
 	}
 }

@@ -116,7 +116,9 @@ type sharing struct {
 	fields apply.SharedFields
 }
 
-func (s sharing) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+func (s sharing) Get(
+	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
+) error {
 	if err := s.Reader.Get(ctx, key, object, options...); err != nil {
 		return err
 	}
@@ -161,7 +163,8 @@ func (b *bench) child(t *testing.T, text string) *unstructured.Unstructured {
 	child.SetNamespace(b.owner.Namespace)
 	child.SetLabels(b.owner.Labels)
 	child.SetOwnerReferences([]metav1.OwnerReference{{
-		APIVersion: "v1", Kind: "ConfigMap", Name: b.owner.Name, UID: b.owner.UID, Controller: new(true), BlockOwnerDeletion: new(true),
+		APIVersion: "v1", Kind: "ConfigMap", Name: b.owner.Name, UID: b.owner.UID, Controller: new(true),
+		BlockOwnerDeletion: new(true),
 	}})
 	return child
 }

@@ -23,7 +23,8 @@ func migrateFromMakers(
 	adopted := ours < 0 || metav1.GetControllerOfNoCopy(live) == nil && metav1.GetControllerOfNoCopy(wanted) != nil
 	owned, changed := fieldpath.NewSet(), false
 	for i, entry := range entries {
-		if i == ours || !isMaker(entry, owner, wanted.GetAPIVersion()) || entry.Operation == metav1.ManagedFieldsOperationApply && !adopted {
+		if i == ours || !isMaker(entry, owner, wanted.GetAPIVersion()) ||
+			entry.Operation == metav1.ManagedFieldsOperationApply && !adopted {
 			continue
 		}
 		set, err := decode(entry)

@@ -96,7 +96,13 @@ func settled(value any) any {
 	if !ok {
 		return value
 	}
-	for _, path := range [][]string{{"clusterIP"}, {"clusterIPs"}, {"storageClassName"}, {"template", "metadata", "annotations"}, {"template", "metadata", "creationTimestamp"}} {
+	for _, path := range [][]string{
+		{"clusterIP"},
+		{"clusterIPs"},
+		{"storageClassName"},
+		{"template", "metadata", "annotations"},
+		{"template", "metadata", "creationTimestamp"},
+	} {
 		unstructured.RemoveNestedField(spec, path...)
 	}
 	return spec
@@ -108,7 +114,8 @@ func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b := newBench(t)
 	b.restore(t, serviceText)
 	ours := b.child(t, serviceText)
-	if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(ours), client.FieldOwner(manager), client.ForceOwnership); err != nil {
+	if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(ours), client.FieldOwner(manager),
+		client.ForceOwnership); err != nil {
 		t.Fatal(err)
 	}
 	b.changes(t, `{apiVersion: v1, kind: Service, metadata: {name: my-service}, spec: {selector: {app: my}, ports: [{name: http, port: 81, targetPort: 81, protocol: TCP}]}}`)
@@ -122,11 +129,13 @@ func TestMigrateLeavesOthersAlone(t *testing.T) {
 	b.apply(t, b.child(t, serviceText))
 	theirs := b.child(t, serviceText)
 	theirs.SetAnnotations(map[string]string{"theirs": "x"})
-	if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(theirs), client.FieldOwner("gitops"), client.ForceOwnership); err != nil {
+	if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(theirs), client.FieldOwner("gitops"),
+		client.ForceOwnership); err != nil {
 		t.Fatal(err)
 	}
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"sessionAffinity":"ClientIP"}}`))
-	if err := b.client.Patch(t.Context(), b.get(t, services, "my-service"), patch, client.FieldOwner("somebody")); err != nil {
+	if err := b.client.Patch(t.Context(), b.get(t, services, "my-service"), patch,
+		client.FieldOwner("somebody")); err != nil {
 		t.Fatal(err)
 	}
 	b.restart(t)

@@ -39,7 +39,10 @@ func uidOfController(object metav1.Object) string {
 // ownedFields returns the set of fields that the manager applied, or nil if it never applied the object.
 func ownedFields(live metav1.Object, apiVersion, manager string) *fieldpath.Set {
 	entries := managedFields(live)
-	i := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) && e.APIVersion == apiVersion })
+	i := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
+		return applied(e, manager) &&
+			e.APIVersion == apiVersion
+	})
 	if i < 0 {
 		return nil
 	}

@@ -21,10 +21,14 @@ func TestSharedFields(t *testing.T) {
 	service := func(controller string, fields ...string) *corev1.Service {
 		object := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "my-service"}}
 		if controller != "" {
-			object.OwnerReferences = []metav1.OwnerReference{{UID: "somebody"}, {UID: types.UID(controller), Controller: new(true)}}
+			object.OwnerReferences = []metav1.OwnerReference{
+				{UID: "somebody"},
+				{UID: types.UID(controller), Controller: new(true)},
+			}
 		}
 		for _, text := range fields {
-			object.ManagedFields = append(object.ManagedFields, metav1.ManagedFieldsEntry{Manager: "me", FieldsV1: metav1.NewFieldsV1(text)})
+			object.ManagedFields = append(object.ManagedFields,
+				metav1.ManagedFieldsEntry{Manager: "me", FieldsV1: metav1.NewFieldsV1(text)})
 		}
 		return object
 	}
@@ -34,7 +38,8 @@ func TestSharedFields(t *testing.T) {
 	shared := NewSharedFields()
 	var kept []*corev1.Service
 	for _, object := range []*corev1.Service{
-		service(one, owned(one), status), service(other, status, owned(other)), service("", status, owned(one)), without, service(one),
+		service(one, owned(one), status), service(other, status, owned(other)), service("", status, owned(one)), without,
+		service(one),
 	} {
 		want := object.DeepCopy()
 		got, err := shared.Transform(object)
@@ -52,7 +57,8 @@ func TestSharedFields(t *testing.T) {
 		}
 	}
 	fields := func(object, entry int) *metav1.FieldsV1 { return kept[object].ManagedFields[entry].FieldsV1 }
-	if fields(0, 0) != fields(1, 1) || fields(0, 1) != fields(1, 0) || fields(0, 1) != fields(2, 0) || fields(0, 1) != fields(3, 0) {
+	if fields(0, 0) != fields(1, 1) || fields(0, 1) != fields(1, 0) || fields(0, 1) != fields(2, 0) ||
+		fields(0, 1) != fields(3, 0) {
 		t.Error("equal fields are kept twice")
 	}
 	if fields(2, 1) == fields(0, 0) || !strings.Contains(fields(2, 1).GetRawString(), one) {

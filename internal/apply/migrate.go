@@ -14,9 +14,12 @@ import (
 
 // migrateFieldOwnership transfers the fields that the owner's predecessors and the makers of the object wrote to us, so
 // that fields that an apply leaves out are removed (decision 0009). Fields of predecessors are transferred if we have
-// not applied the object yet, or if the predecessors have written it since. Other managers that write beside us do so
-// on purpose. The patch changes only the managed fields and the owner's mark, and fails if the object has changed.
-func (a *Applier) migrateFieldOwnership(ctx context.Context, owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// not applied the object yet, or if the predecessors have written it since. Other managers that also write the object
+// do so on purpose. The patch changes only the managed fields and the owner's mark, and fails if the object has
+// changed.
+func (a *Applier) migrateFieldOwnership(
+	ctx context.Context, owner Owner, wanted, live *unstructured.Unstructured,
+) (*unstructured.Unstructured, error) {
 	fields, err := TakenOver(live.GetKind(), live, owner, a.manager)
 	if err != nil {
 		return nil, err
@@ -75,7 +78,8 @@ func TakenOver(kind string, live metav1.Object, owner Owner, manager string) ([]
 	// The upgrade function supports only Update entries, so Apply entries are converted first.
 	sources := sets.New[string]()
 	for i, entry := range entries {
-		if entry.Subresource == "" && slices.Contains(owner.Predecessors, Manager{Name: entry.Manager, Operation: entry.Operation}) {
+		if entry.Subresource == "" && slices.Contains(owner.Predecessors,
+			Manager{Name: entry.Manager, Operation: entry.Operation}) {
 			entries[i].Operation = metav1.ManagedFieldsOperationUpdate
 			sources.Insert(entry.Manager)
 		}
@@ -134,6 +138,9 @@ func keepMetadata(entries []metav1.ManagedFieldsEntry, manager string) error {
 	if err != nil {
 		return err
 	}
-	kept, _ := split(set, func(path fieldpath.Path) bool { return path[0].FieldName != nil && *path[0].FieldName == "metadata" })
+	kept, _ := split(set, func(path fieldpath.Path) bool {
+		return path[0].FieldName != nil &&
+			*path[0].FieldName == "metadata"
+	})
 	return encode(&entries[i], kept)
 }

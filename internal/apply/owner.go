@@ -83,7 +83,7 @@ type OwnershipConflict struct {
 
 // Error names the object and its owner.
 func (e *OwnershipConflict) Error() string {
-	whose := "has no controller and does not carry this object's labels"
+	whose := "has no controller and does not have this object's labels"
 	if e.Controller != "" {
 		whose = "is controlled by " + e.Controller
 	}
@@ -108,5 +108,5 @@ type NameTaken struct {
 
 // Error names the object.
 func (e *NameTaken) Error() string {
-	return fmt.Sprintf("%s %q exists with other content or another owner", e.Kind, e.Name)
+	return fmt.Sprintf("%s %q exists with different content or another owner", e.Kind, e.Name)
 }

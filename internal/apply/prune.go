@@ -21,7 +21,9 @@ type Child struct {
 // A child has the owner's labels and has the owner as its controller. The controller reference alone is not enough,
 // because a widely used dashboard sets it too, and a label alone may be set by any client. A PersistentVolumeClaim is
 // never pruned.
-func (a *Applier) Prune(ctx context.Context, owner Owner, kinds []schema.GroupVersionKind, keep func(Child) bool) ([]Child, error) {
+func (a *Applier) Prune(
+	ctx context.Context, owner Owner, kinds []schema.GroupVersionKind, keep func(Child) bool,
+) ([]Child, error) {
 	var deleted []Child
 	for _, kind := range kinds {
 		if kind.Kind == "PersistentVolumeClaim" {
@@ -59,14 +61,15 @@ func (a *Applier) children(ctx context.Context, owner Owner, kind schema.GroupVe
 	if err != nil {
 		return nil, err
 	}
-	if err := a.cache.List(ctx, list, client.InNamespace(owner.Namespace), client.MatchingLabels(owner.Labels)); err != nil {
+	if err := a.cache.List(ctx, list, client.InNamespace(owner.Namespace),
+		client.MatchingLabels(owner.Labels)); err != nil {
 		return nil, fmt.Errorf("list %s: %w", kind.Kind, err)
 	}
 	var children []client.Object
 	err = meta.EachListItem(list, func(item runtime.Object) error {
 		object, ok := item.(client.Object)
 		if !ok {
-			return fmt.Errorf("list %s: %T is no object", kind.Kind, item)
+			return fmt.Errorf("list %s: %T is not an object", kind.Kind, item)
 		}
 		children = append(children, object)
 		return nil

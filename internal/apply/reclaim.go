@@ -49,7 +49,8 @@ func reclaimed(live metav1.Object, manager string, below, marked fieldpath.Path)
 	}
 	var owned *fieldpath.Set
 	for i, entry := range entries {
-		if entry.Operation != metav1.ManagedFieldsOperationUpdate || entry.Subresource != "" || entry.APIVersion != entries[ours].APIVersion {
+		if entry.Operation != metav1.ManagedFieldsOperationUpdate || entry.Subresource != "" ||
+			entry.APIVersion != entries[ours].APIVersion {
 			continue
 		}
 		set, err := decode(entry)
@@ -82,7 +83,8 @@ func reclaimed(live metav1.Object, manager string, below, marked fieldpath.Path)
 // replaceManagedFields changes only the managed fields, and the annotations unless they are nil. It fails if the object
 // has changed.
 func (a *Applier) replaceManagedFields(
-	ctx context.Context, live *unstructured.Unstructured, fields []metav1.ManagedFieldsEntry, annotations map[string]string,
+	ctx context.Context, live *unstructured.Unstructured, fields []metav1.ManagedFieldsEntry,
+	annotations map[string]string,
 ) (*unstructured.Unstructured, error) {
 	changes := []map[string]any{
 		{"op": "replace", "path": "/metadata/managedFields", "value": fields},
@@ -99,7 +101,8 @@ func (a *Applier) replaceManagedFields(
 	now.SetGroupVersionKind(live.GroupVersionKind())
 	now.SetNamespace(live.GetNamespace())
 	now.SetName(live.GetName())
-	if err := a.writer.Patch(ctx, now, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(a.manager)); err != nil {
+	if err := a.writer.Patch(ctx, now, client.RawPatch(types.JSONPatchType, patch),
+		client.FieldOwner(a.manager)); err != nil {
 		return nil, fmt.Errorf("%s %q: %w", live.GetKind(), live.GetName(), err)
 	}
 	return now, nil

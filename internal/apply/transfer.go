@@ -12,7 +12,9 @@ import (
 // Transfer applies fields of the desired object under another manager if we own the field at the path. The next apply
 // without that field then leaves its value as it is, so that another manager can take it over. Transfer writes nothing
 // if we own nothing to transfer.
-func (a *Applier) Transfer(ctx context.Context, desired Desired, manager string, fields runtime.ApplyConfiguration, path ...any) error {
+func (a *Applier) Transfer(
+	ctx context.Context, desired Desired, manager string, fields runtime.ApplyConfiguration, path ...any,
+) error {
 	if desired.Live == nil {
 		return nil
 	}

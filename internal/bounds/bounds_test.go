@@ -16,7 +16,10 @@ import (
 
 func TestFor(t *testing.T) {
 	list := bounds.Bounds{{Namespaces: []string{"team-a", "ml-*"}, NoCommand: true}, {NoPodTemplate: true}}
-	for namespace, want := range map[string]*bounds.Rule{"team-a": &list[0], "ml-x": &list[0], "team-ab": &list[1], "": &list[1]} {
+	for namespace, want := range map[string]*bounds.Rule{
+		"team-a": &list[0], "ml-x": &list[0], "team-ab": &list[1],
+		"": &list[1],
+	} {
 		if got := list.For(namespace); got != want {
 			t.Errorf("%q: %+v, want %+v", namespace, got, want)
 		}
@@ -115,13 +118,22 @@ func TestSpec(t *testing.T) {
 			rule: bounds.Rule{NoCommand: true}, overrides: patch("{spec: {nodeSelector: {gpu: a}, containers: [{name: llama-stack, resources: {limits: {cpu: 1}}}]}}"),
 		},
 		"exposure": {
-			bounds.Rule{Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"}, IngressAnnotations: []string{"team/*"}},
+			bounds.Rule{
+				Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"},
+				IngressAnnotations: []string{"team/*"},
+			},
 			nil,
-			&v1alpha2.ExposeSpec{Hostname: "xa.example.com", IngressClassName: "public", Annotations: map[string]string{"team/a": "", "other/b": "x"}},
+			&v1alpha2.ExposeSpec{
+				Hostname: "xa.example.com", IngressClassName: "public",
+				Annotations: map[string]string{"team/a": "", "other/b": "x"},
+			},
 			[]string{"spec.networking.expose.hostname", "spec.networking.expose.ingressClassName", "spec.networking.expose.annotations[other/b]"},
 		},
 		"exposure within bounds": {
-			rule:   bounds.Rule{Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"}, IngressAnnotations: []string{}},
+			rule: bounds.Rule{
+				Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"},
+				IngressAnnotations: []string{},
+			},
 			expose: &v1alpha2.ExposeSpec{Hostname: "x.a.example.com", IngressClassName: "internal"},
 		},
 		"what the operator chooses": {
@@ -156,17 +168,24 @@ func TestPod(t *testing.T) {
 		"ServiceAccount within bounds": {rule: bounds.Rule{ServiceAccounts: []string{"llama-*"}}, pod: "{spec: {serviceAccountName: llama-a}}"},
 		"the stack's own":              {rule: bounds.Rule{ServiceAccounts: []string{}}, pod: "{spec: {serviceAccountName: my-sa}}"},
 		"a host path":                  {bounds.Rule{PodSecurity: "baseline"}, "{spec: {volumes: [{name: a, hostPath: {path: /}}]}}", []string{"spec.workload.overrides"}},
-		"the host's network":           {bounds.Rule{PodSecurity: "baseline"}, "{spec: {hostNetwork: true}}", []string{"spec.workload.overrides"}},
-		"baseline is not restricted":   {rule: bounds.Rule{PodSecurity: "baseline"}, pod: "{spec: {containers: [{name: a, image: server}]}}"},
-		"restricted":                   {bounds.Rule{PodSecurity: "restricted"}, "{spec: {containers: [{name: a, image: server}]}}", []string{"spec.workload.overrides"}},
-		"privileged bounds nothing":    {rule: bounds.Rule{PodSecurity: "privileged"}, pod: "{spec: {hostPID: true}}"},
+		"the host's network": {
+			bounds.Rule{PodSecurity: "baseline"},
+			"{spec: {hostNetwork: true}}",
+			[]string{"spec.workload.overrides"},
+		},
+		"baseline is not restricted": {rule: bounds.Rule{PodSecurity: "baseline"}, pod: "{spec: {containers: [{name: a, image: server}]}}"},
+		"restricted":                 {bounds.Rule{PodSecurity: "restricted"}, "{spec: {containers: [{name: a, image: server}]}}", []string{"spec.workload.overrides"}},
+		"privileged bounds nothing":  {rule: bounds.Rule{PodSecurity: "privileged"}, pod: "{spec: {hostPID: true}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			template := &corev1ac.PodTemplateSpecApplyConfiguration{}
 			if err := yaml.UnmarshalStrict([]byte(tc.pod), template); err != nil {
 				t.Fatal(err)
 			}
-			errs, err := tc.rule.Pod(bounds.Pod{Template: template, Images: []string{"server", "provider"}, ServiceAccount: "my-sa"})
+			errs, err := tc.rule.Pod(bounds.Pod{
+				Template: template, Images: []string{"server", "provider"},
+				ServiceAccount: "my-sa",
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,7 +38,8 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	}
 	overrides := field.NewPath("spec", "workload", "overrides")
 	errs := r.containers(&spec.Spec, pod.Images, overrides.Child("podTemplate", "spec"))
-	if account := spec.Spec.ServiceAccountName; r.ServiceAccounts != nil && account != pod.ServiceAccount && !matches(r.ServiceAccounts, account) {
+	if account := spec.Spec.ServiceAccountName; r.ServiceAccounts != nil && account != pod.ServiceAccount &&
+		!matches(r.ServiceAccounts, account) {
 		errs = append(errs, field.Invalid(overrides.Child("serviceAccountName"), account,
 			fmt.Sprintf("the ServiceAccount %q is not allowed in this namespace: use one of %s, or remove the field; or %s", account, listed(r.ServiceAccounts), remedy)))
 	}

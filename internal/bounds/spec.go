@@ -77,7 +77,8 @@ func (r *Rule) expose(expose *v1alpha2.ExposeSpec) field.ErrorList {
 	if host := expose.Hostname; host != "" && r.Domains != nil && !inDomain(host, r.Domains) {
 		outside(path.Child("hostname"), host, "a host name in", r.Domains)
 	}
-	if class := expose.IngressClassName; class != "" && r.IngressClasses != nil && !slices.Contains(r.IngressClasses, class) {
+	if class := expose.IngressClassName; class != "" && r.IngressClasses != nil &&
+		!slices.Contains(r.IngressClasses, class) {
 		outside(path.Child("ingressClassName"), class, "one of", r.IngressClasses)
 	}
 	if r.IngressAnnotations != nil {

@@ -96,7 +96,10 @@ func (b *Bundle) images() ([]Image, error) {
 		if _, err := name.ParseReference(reference); err != nil {
 			return nil, fmt.Errorf("image %s has no valid name", entry.Digest)
 		}
-		images = append(images, Image{Reference: reference, Operator: entry.Annotations[annotationOperator] == "true", Descriptor: entry})
+		images = append(images, Image{
+			Reference: reference, Operator: entry.Annotations[annotationOperator] == "true",
+			Descriptor: entry,
+		})
 	}
 	return images, nil
 }

@@ -71,7 +71,8 @@ func archive(t *testing.T, from bundle.Layout, images []bundle.Image) []byte {
 	t.Helper()
 	var into bytes.Buffer
 	err := bundle.Write(t.Context(), &into, from, images, []bundle.File{
-		{Name: bundle.Readme, Content: []byte("read me\n")}, {Name: "bin/program", Content: []byte("#!/bin/sh\n"), Executable: true},
+		{Name: bundle.Readme, Content: []byte("read me\n")},
+		{Name: "bin/program", Content: []byte("#!/bin/sh\n"), Executable: true},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +105,8 @@ func target(t *testing.T, before func(http.ResponseWriter, *http.Request) bool) 
 	}))
 	t.Cleanup(served.Close)
 	return &bundle.Target{
-		Prefix: strings.TrimPrefix(served.URL, "http://") + "/mirror", Insecure: true, Transport: http.DefaultTransport, Credentials: authn.NewMultiKeychain(),
+		Prefix: strings.TrimPrefix(served.URL, "http://") + "/mirror", Insecure: true, Transport: http.DefaultTransport,
+		Credentials: authn.NewMultiKeychain(),
 	}
 }
 
@@ -193,7 +195,8 @@ func TestLoad(t *testing.T) {
 			}
 		}
 		want := map[string]string{
-			"library/llama-stack-k8s-operator:dev": operator, "ogxai/distribution-starter:0.7.1": server, "team/provider:1.2": provider,
+			"library/llama-stack-k8s-operator:dev": operator, "ogxai/distribution-starter:0.7.1": server,
+			"team/provider:1.2": provider,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("places (-want +got):\n%s", diff)
@@ -271,7 +274,10 @@ func TestDamaged(t *testing.T) {
 		change func(content []byte) []byte
 		want   string
 	}{
-		{"not an archive", func([]byte) []byte { return []byte("PK\x03\x04" + strings.Repeat("x", 2000)) }, "not a tar archive"},
+		{
+			"not an archive", func([]byte) []byte { return []byte("PK\x03\x04" + strings.Repeat("x", 2000)) },
+			"not a tar archive",
+		},
 		{"empty", func([]byte) []byte { return nil }, "it does not contain index.json"},
 		{"cut off", func(content []byte) []byte { return content[:len(content)*2/3] }, ""},
 		{"a blob is another one", func(content []byte) []byte {
@@ -326,8 +332,11 @@ func TestDestination(t *testing.T) {
 
 func TestCheckPrefix(t *testing.T) {
 	for prefix, valid := range map[string]bool{
-		"registry.corp": true, "registry.corp:5000/mirror/a": true, "localhost": true, "localhost:5000": true, "10.1.2.3:5000": true,
-		"": false, "mirror": false, "https://registry.corp": false, "registry.corp/Mirror": false, "registry.corp/": false, "registry.corp//a": false,
+		"registry.corp": true, "registry.corp:5000/mirror/a": true, "localhost": true, "localhost:5000": true,
+		"10.1.2.3:5000": true,
+		"":              false, "mirror": false, "https://registry.corp": false, "registry.corp/Mirror": false,
+		"registry.corp/":   false,
+		"registry.corp//a": false,
 	} {
 		if err := bundle.CheckPrefix(prefix); (err == nil) != valid {
 			t.Errorf("%q: %v", prefix, err)

@@ -23,8 +23,8 @@ func PEM(certificates [][]byte) []byte {
 	return text.Bytes()
 }
 
-// Digest returns a hex digest of a set of certificates. It excludes the roots: a newer operator has other roots, and that
-// must not restart a server.
+// Digest returns a hex digest of a set of certificates. It excludes the roots: a newer operator has other roots, and
+// that must not restart a server.
 func Digest(certificates [][]byte) string {
 	digest := sha256.New()
 	for _, certificate := range sorted(certificates) {

@@ -161,7 +161,8 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for _, problem := range problems {
-			if block, _ := pem.Decode(text); block != nil && len(block.Bytes) > 20 && strings.Contains(problem.Detail, string(block.Bytes)) {
+			if block, _ := pem.Decode(text); block != nil && len(block.Bytes) > 20 &&
+				strings.Contains(problem.Detail, string(block.Bytes)) {
 				t.Error("a problem holds the content")
 			}
 		}

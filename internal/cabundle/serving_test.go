@@ -15,7 +15,11 @@ func TestServingHostname(t *testing.T) {
 		names, wanted []string
 		want          string
 	}{
-		"the first of both": {[]string{"llama.example.com", "my.ns.svc"}, []string{"my.ns.svc", "llama.example.com"}, "my.ns.svc"},
+		"the first of both": {
+			[]string{"llama.example.com", "my.ns.svc"},
+			[]string{"my.ns.svc", "llama.example.com"},
+			"my.ns.svc",
+		},
 		"the second":        {[]string{"llama.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com"},
 		"by a pattern":      {[]string{"*.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com"},
 		"none of them":      {[]string{"other.example.com"}, []string{"my.ns.svc", "llama.example.com"}, ""},
@@ -36,9 +40,12 @@ func TestServingAuthorities(t *testing.T) {
 		text, want string
 		problem    *cabundle.Problem
 	}{
-		"none":                        {},
-		"one":                         {text: string(authority), want: string(authority)},
-		"one with text, twice":        {text: "# ours\n" + string(authority) + "secret\n" + string(authority), want: string(authority)},
+		"none": {},
+		"one":  {text: string(authority), want: string(authority)},
+		"one with text, twice": {
+			text: "# ours\n" + string(authority) + "secret\n" + string(authority),
+			want: string(authority),
+		},
 		"beside a key":                {text: string(authority) + string(key), problem: &cabundle.Problem{Line: 1 + strings.Count(string(authority), "\n")}},
 		"no certificate":              {text: "hello", problem: &cabundle.Problem{}},
 		"longer than what fits":       {text: strings.Repeat(" ", cabundle.MaxAuthorities+1), problem: &cabundle.Problem{}},

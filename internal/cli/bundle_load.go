@@ -56,7 +56,8 @@ The flag --output selects what is printed on standard output:
 	flags.StringVarP(&options.output, "output", "o", formValues, strings.Join(bundleForms, ", "))
 	flags.DurationVar(&options.timeout, "timeout", time.Hour, "time limit for the whole command")
 	must(command.MarkFlagRequired("registry"))
-	must(command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(bundleForms, cobra.ShellCompDirectiveNoFileComp)))
+	must(command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(bundleForms,
+		cobra.ShellCompDirectiveNoFileComp)))
 	return command
 }
 
@@ -81,8 +82,9 @@ func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptio
 	reader := registry.New(allowed)
 	defer reader.Close()
 	target := &bundle.Target{
-		Prefix: options.registry, Insecure: options.access.insecure, Transport: reader.Transport(), Credentials: authn.DefaultKeychain,
-		UserAgent: "kubectl-llamastack",
+		Prefix: options.registry, Insecure: options.access.insecure, Transport: reader.Transport(),
+		Credentials: authn.DefaultKeychain,
+		UserAgent:   "kubectl-llamastack",
 	}
 	places, err := opened.Destinations(target)
 	if err != nil {
@@ -105,7 +107,9 @@ func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptio
 }
 
 // loadAll loads the images one after the other, and reports each of them.
-func loadAll(ctx context.Context, p printer, from *bundle.Bundle, places []name.Reference, target *bundle.Target) error {
+func loadAll(
+	ctx context.Context, p printer, from *bundle.Bundle, places []name.Reference, target *bundle.Target,
+) error {
 	for i := range from.Images {
 		err := loadOne(ctx, p, from, &from.Images[i], places[i], target)
 		switch {
@@ -119,7 +123,9 @@ func loadAll(ctx context.Context, p printer, from *bundle.Bundle, places []name.
 	return nil
 }
 
-func loadOne(ctx context.Context, p printer, from *bundle.Bundle, image *bundle.Image, place name.Reference, target *bundle.Target) error {
+func loadOne(
+	ctx context.Context, p printer, from *bundle.Bundle, image *bundle.Image, place name.Reference, target *bundle.Target,
+) error {
 	started := time.Now()
 	size, err := from.Size(ctx, image)
 	if err != nil {
@@ -133,7 +139,8 @@ func loadOne(ctx context.Context, p printer, from *bundle.Bundle, image *bundle.
 	if loaded.Complete {
 		p.ok("the registry already has it: " + image.Descriptor.Digest.String())
 	} else {
-		p.ok(fmt.Sprintf("%s, %s sent in %.1f s", image.Descriptor.Digest, megabytes(loaded.Sent), time.Since(started).Seconds()))
+		p.ok(fmt.Sprintf("%s, %s sent in %.1f s", image.Descriptor.Digest, megabytes(loaded.Sent),
+			time.Since(started).Seconds()))
 	}
 	return nil
 }

@@ -103,7 +103,8 @@ quay.io/team/provider:1.2                   registry.corp:5000/mirror/team/provi
 		object.Data[key] = strings.ReplaceAll(text, "DIGEST", digest)
 	}
 	found, problems := operatorconfig.Read(object, operatorconfig.Config{})
-	if len(problems) > 0 || len(found.Images) != 4 || found.Registries.Rewrite["docker.io"] != "registry.corp:5000/mirror" {
+	if len(problems) > 0 || len(found.Images) != 4 ||
+		found.Registries.Rewrite["docker.io"] != "registry.corp:5000/mirror" {
 		t.Errorf("the operator reads %+v with the errors %v", found, problems)
 	}
 }
@@ -116,7 +117,8 @@ func TestBundleLoad(t *testing.T) {
 	load := func(code int, want string) {
 		t.Helper()
 		got := run(t, "", "bundle", "load", file, "--registry", server.host+"/mirror", "--insecure", "-o", "images")
-		if got.code != code || !strings.Contains(got.err, want) || (code == 0) != strings.Contains(got.out, "/mirror/team/provider:1.2") {
+		if got.code != code || !strings.Contains(got.err, want) ||
+			(code == 0) != strings.Contains(got.out, "/mirror/team/provider:1.2") {
 			t.Errorf("exit code %d, want %d and %q in:\n%s%s", got.code, code, want, got.out, got.err)
 		}
 		if strings.Contains(got.out+got.err, "s3cret") {
@@ -153,12 +155,32 @@ func TestBundleLoadRefuses(t *testing.T) {
 	}{
 		{"no registry", []string{file}, 2, `required flag(s) "registry"`},
 		{"a registry with a scheme", []string{file, "--registry", "https://registry.corp"}, 2, "use host[:port]"},
-		{"another output", []string{file, "--registry", "registry.corp", "-o", "json"}, 2, "values, configmap, variables, images"},
-		{"no certificates", []string{file, "--registry", "registry.corp", "--ca-file", folder + "/empty.pem"}, 2, "no certificates in PEM form"},
-		{"no file of certificates", []string{file, "--registry", "registry.corp", "--ca-file", folder + "/none.pem"}, 2, "--ca-file: open"},
+		{
+			"another output",
+			[]string{file, "--registry", "registry.corp", "-o", "json"},
+			2,
+			"values, configmap, variables, images",
+		},
+		{
+			"no certificates",
+			[]string{file, "--registry", "registry.corp", "--ca-file", folder + "/empty.pem"},
+			2,
+			"no certificates in PEM form",
+		},
+		{
+			"no file of certificates",
+			[]string{file, "--registry", "registry.corp", "--ca-file", folder + "/none.pem"},
+			2,
+			"--ca-file: open",
+		},
 		{"no archive", []string{folder + "/bundle.tar", "--registry", "registry.corp"}, 1, "it is not a tar archive"},
 		{"plain HTTP", []string{file, "--registry", server.host}, 1, "for this command, set --insecure"},
-		{"the time is over", []string{file, "--registry", server.host, "--insecure", "--timeout", "1ns"}, 1, "run the command again to continue"},
+		{
+			"the time is over",
+			[]string{file, "--registry", server.host, "--insecure", "--timeout", "1ns"},
+			1,
+			"run the command again to continue",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := run(t, "", append([]string{"bundle", "load"}, tc.args...)...)

@@ -39,7 +39,10 @@ type mirrored struct {
 }
 
 func newMirrored(images []bundle.Image, places []name.Reference, registry string) *mirrored {
-	m := &mirrored{overrides: distribution.Overrides{}, rewrite: map[string]string{}, images: [][]string{{"IMAGE", "PLACE", "DIGEST"}}}
+	m := &mirrored{
+		overrides: distribution.Overrides{}, rewrite: map[string]string{},
+		images: [][]string{{"IMAGE", "PLACE", "DIGEST"}},
+	}
 	catalogue := distribution.Images()
 	for i := range images {
 		digest, place := images[i].Descriptor.Digest.String(), places[i]
@@ -52,7 +55,8 @@ func newMirrored(images []bundle.Image, places []name.Reference, registry string
 			host, _, _ := strings.Cut(imagename.Familiar(repository), "/")
 			m.rewrite[host] = registry
 		}
-		at := slices.IndexFunc(catalogue, func(one distribution.CatalogueImage) bool { return one.Image == images[i].Reference })
+		at := slices.IndexFunc(catalogue,
+			func(one distribution.CatalogueImage) bool { return one.Image == images[i].Reference })
 		if at < 0 {
 			continue
 		}

@@ -54,7 +54,8 @@ func (m *manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.S
 // unreadCertificate adds a note about the objects that a cluster makes from a certificate that is missing from the
 // files.
 func (o *outcome) unreadCertificate(object *v1alpha2.LlamaStackDistribution, built *plan.Plan) {
-	if secret := render.TLSSecret(&object.Spec); secret != "" && built.ServesTLS && built.Exposure == render.HTTPRouteKind {
+	if secret := render.TLSSecret(&object.Spec); secret != "" && built.ServesTLS &&
+		built.Exposure == render.HTTPRouteKind {
 		o.notes = append(o.notes, fmt.Sprintf(
 			"this command does not read the certificate in Secret %q; in a cluster, the operator creates from it and its key "+
 				"%s BackendTLSPolicy %q and ConfigMap %q",

@@ -328,7 +328,10 @@ func TestSecretsStayOut(t *testing.T) {
 	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {token: " + canary + "}\n---\n"
 	object := stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://v:1", apiKey: {secretKeyRef: {name: s, key: token}}}}}`)
 	for _, args := range [][]string{
-		{"render", "-f", "-"}, {"render", "-f", "-", "-o", "config"}, {"render", "-f", "-", "-o", "env"}, {"validate", "-f", "-"},
+		{"render", "-f", "-"},
+		{"render", "-f", "-", "-o", "config"},
+		{"render", "-f", "-", "-o", "env"},
+		{"validate", "-f", "-"},
 	} {
 		got := run(t, secret+object, args...)
 		if got.code != 0 {

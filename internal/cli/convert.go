@@ -158,7 +158,8 @@ func (c *converter) nothing(files []string) string {
 // add writes a document, or records its problem.
 func (c *converter) add(doc document.Document) error {
 	switch {
-	case doc.Data == nil && doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)) && !bytes.Contains(doc.Source, []byte(ogxserver.Kind)):
+	case doc.Data == nil && doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)) &&
+		!bytes.Contains(doc.Source, []byte(ogxserver.Kind)):
 		c.notes = append(c.notes, doc.Title()+": skipped because it "+doc.Problem)
 		return nil
 	case doc.Data == nil:

@@ -33,7 +33,8 @@ func TestConvertAsTheAPIServer(t *testing.T) {
 		object.SetName(fmt.Sprintf("stack-%d", made))
 		object.SetNamespace("default")
 		// The API server drops fields that no version has, as with kubectl --validate=false.
-		if err := c.Create(t.Context(), object, &client.CreateOptions{Raw: &metav1.CreateOptions{FieldValidation: "Ignore"}}); err != nil {
+		if err := c.Create(t.Context(), object,
+			&client.CreateOptions{Raw: &metav1.CreateOptions{FieldValidation: "Ignore"}}); err != nil {
 			t.Fatal(err)
 		}
 		stored := &unstructured.Unstructured{}
@@ -41,7 +42,10 @@ func TestConvertAsTheAPIServer(t *testing.T) {
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), stored); err != nil {
 			t.Fatal(err)
 		}
-		return map[string]any{"annotations": stored.GetAnnotations(), "labels": stored.GetLabels(), "spec": stored.Object["spec"]}
+		return map[string]any{
+			"annotations": stored.GetAnnotations(), "labels": stored.GetLabels(),
+			"spec": stored.Object["spec"],
+		}
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)

@@ -74,7 +74,8 @@ func readOGXServer(doc document.Document, to string) (object map[string]any, pro
 func writeOGXServer(doc document.Document, object map[string]any) (page []byte, warnings []string, err error) {
 	result := ogxserver.Convert(object)
 	foreign := manifest.Foreign{
-		Object: result.Object, From: ogxserver.APIVersion + " " + ogxserver.Kind, Place: result.Place, LeftOut: result.LeftOut,
+		Object: result.Object, From: ogxserver.APIVersion + " " + ogxserver.Kind, Place: result.Place,
+		LeftOut: result.LeftOut,
 	}
 	if !json.Valid(doc.Source) {
 		foreign.Text = doc.Source

@@ -25,7 +25,10 @@ func TestConvertOGXServer(t *testing.T) {
 			if got.code != 0 {
 				t.Fatalf("exit code %d\n%s", got.code, got.err)
 			}
-			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{"out.yaml": []byte(got.out), "messages.txt": []byte(got.err)})
+			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{
+				"out.yaml":     []byte(got.out),
+				"messages.txt": []byte(got.err),
+			})
 			if again := run(t, got.out, "convert", "-f", "-"); again.out != got.out {
 				t.Errorf("converted once more (-once +twice):\n%s", cmp.Diff(got.out, again.out))
 			}

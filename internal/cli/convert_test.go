@@ -21,7 +21,10 @@ func TestConvert(t *testing.T) {
 			if got.code != 0 {
 				t.Fatalf("exit code %d\n%s", got.code, got.err)
 			}
-			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{"out.yaml": []byte(got.out), "messages.txt": []byte(got.err)})
+			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{
+				"out.yaml":     []byte(got.out),
+				"messages.txt": []byte(got.err),
+			})
 			again := run(t, got.out, "convert", "-f", "-", "--to", target(name))
 			if diff := cmp.Diff(got.out, again.out); diff != "" {
 				t.Errorf("converted once more (-once +twice):\n%s", diff)
@@ -46,7 +49,10 @@ func TestAbsorbConfig(t *testing.T) {
 			if !found || !strings.HasPrefix(before, configMap) {
 				t.Errorf("the ConfigMap is not written as it is:\n%s", configMap)
 			}
-			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{"out.yaml": []byte(stacks), "messages.txt": []byte(got.err)})
+			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{
+				"out.yaml":     []byte(stacks),
+				"messages.txt": []byte(got.err),
+			})
 			if checked := run(t, got.out, "validate", "-f", "-"); checked.code != 0 {
 				t.Errorf("what is written is refused:\n%s", checked.err)
 			}

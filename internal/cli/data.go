@@ -68,7 +68,8 @@ func (m *manifests) offlineChange(s stack, previous *manifests) outcome {
 	if names.Compat(before.object.Annotations) && !names.Compat(s.object.Annotations) {
 		// Applying a manifest of another version does not remove the annotation.
 		s.object = s.object.DeepCopy()
-		metav1.SetMetaDataAnnotation(&s.object.ObjectMeta, names.AnnotationCompat, before.object.Annotations[names.AnnotationCompat])
+		metav1.SetMetaDataAnnotation(&s.object.ObjectMeta, names.AnnotationCompat,
+			before.object.Annotations[names.AnnotationCompat])
 	}
 	return m.offlineSince(s, running.plan.Places)
 }

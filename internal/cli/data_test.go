@@ -28,13 +28,17 @@ func TestValidatePrevious(t *testing.T) {
 		want            []string
 		not             string
 	}{
-		"nothing is lost":       {stack(on07), stack(on07), nil, 0, []string{"ok: -: demo"}, "warning"},
-		"data stays behind":     {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: -: demo"}, "error"},
-		"strict":                {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 stacks are invalid"}, "ok:"},
-		"the roll-out waits":    {stack(on03), stack(on07), nil, 1, []string{"error: -: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
-		"another word":          {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`}, "ok:"},
-		"accepted":              {stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: -: demo: " + waits, "ok: -: demo"}, "error"},
-		"accepted, and nothing": {stack(on07), accepting(on07, "vector_io/faiss"), nil, 0, []string{"ok: -: demo"}, "warning"},
+		"nothing is lost":    {stack(on07), stack(on07), nil, 0, []string{"ok: -: demo"}, "warning"},
+		"data stays behind":  {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: -: demo"}, "error"},
+		"strict":             {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 stacks are invalid"}, "ok:"},
+		"the roll-out waits": {stack(on03), stack(on07), nil, 1, []string{"error: -: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
+		"another word":       {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`}, "ok:"},
+		"accepted":           {stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: -: demo: " + waits, "ok: -: demo"}, "error"},
+		"accepted, and nothing": {
+			stack(on07), accepting(on07, "vector_io/faiss"), nil, 0,
+			[]string{"ok: -: demo"},
+			"warning",
+		},
 		"another stack": {
 			strings.Replace(stack(on03), "demo", "other", 1), stack(on07), nil, 0,
 			[]string{`note: -: demo: --previous does not contain stack "demo" of namespace "default"; its data is not checked`},

@@ -121,7 +121,10 @@ func builtWith(t *testing.T, rel *release.Release, provider string) string {
 	in, _ := intent.FromObject(object)
 	built, err := plan.Build(plan.Input{
 		Object: object, Intent: in, Base: &plan.Base{Data: base, Source: v1alpha2.ConfigSourceEmbedded},
-		Distribution: distribution.Resolved{Name: "starter", Image: "starter:1", Release: rel, Exact: true, DetectedBy: distribution.ByCatalogue},
+		Distribution: distribution.Resolved{
+			Name: "starter", Image: "starter:1", Release: rel, Exact: true,
+			DetectedBy: distribution.ByCatalogue,
+		},
 	})
 	if err != nil {
 		found.refuse(err)

@@ -76,7 +76,8 @@ var duplicateField = regexp.MustCompile(`^duplicate field "(.+)"$`)
 
 // twice returns the duplicate fields of a JSON document. The YAML reader reports those of YAML.
 func twice(data []byte, like any) []typecheck.Problem {
-	strict, err := kjson.UnmarshalStrict(data, reflect.New(reflect.TypeOf(like).Elem()).Interface(), kjson.DisallowDuplicateFields)
+	strict, err := kjson.UnmarshalStrict(data, reflect.New(reflect.TypeOf(like).Elem()).Interface(),
+		kjson.DisallowDuplicateFields)
 	if err != nil {
 		return nil // a value of the wrong type, which is already reported
 	}

@@ -1,4 +1,4 @@
-// Package cli implements the commands of kubectl-llamastack, one file each. They read manifests from files, run the
-// same pipeline as the controller (package plan) and print the result. They need no cluster, except migrate, which
-// stores the stacks of a cluster in another version. The image commands read and label images.
+// Package cli implements the commands of kubectl-llamastack, one file each. The commands for manifests read files, run
+// the same pipeline as the controller (package plan) and print the result. The commands for clusters read stacks and
+// their objects through the API server. The image commands read and label images.
 package cli

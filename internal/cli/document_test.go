@@ -27,7 +27,8 @@ func TestLists(t *testing.T) {
 		"a list":                    `{"apiVersion": "v1", "kind": "List", "items": [` + one + "," + two + "]}",
 		"a list of lists":           `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "List", "items": [` + one + "]}," + two + "]}",
 		"one value after the other": one + "\n" + two,
-		"a list of one kind": strings.NewReplacer(`"kind":"LlamaStackDistribution",`, "", `"apiVersion":"llamastack.io/v1alpha2",`, "").Replace(
+		"a list of one kind": strings.NewReplacer(`"kind":"LlamaStackDistribution",`, "",
+			`"apiVersion":"llamastack.io/v1alpha2",`, "").Replace(
 			`{"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistributionList", "items": [` + one + "," + two + "]}"),
 	} {
 		for form, text := range map[string]string{"JSON": manifest, "YAML": toYAML(t, manifest)} {

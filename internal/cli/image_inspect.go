@@ -61,7 +61,9 @@ The exit code is 1 if the operator would not accept the image.`,
 	return command
 }
 
-func runImageInspect(ctx context.Context, stdin io.Reader, streams Streams, options imageInspectOptions, written string) error {
+func runImageInspect(
+	ctx context.Context, stdin io.Reader, streams Streams, options imageInspectOptions, written string,
+) error {
 	if err := checkForm(options.output); err != nil {
 		return err
 	}
@@ -123,7 +125,9 @@ func notTaken(written string, err error) error {
 }
 
 // inspectImage reads the image of each platform.
-func inspectImage(ctx context.Context, reader *registry.Reader, written string, wanted *v1.Platform, timeout time.Duration) (*imageReport, error) {
+func inspectImage(
+	ctx context.Context, reader *registry.Reader, written string, wanted *v1.Platform, timeout time.Duration,
+) (*imageReport, error) {
 	opening, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	place, err := image.Open(opening, written, reader, authn.DefaultKeychain)
@@ -156,7 +160,9 @@ func inspectImage(ctx context.Context, reader *registry.Reader, written string, 
 }
 
 // inspectPlatform reads the image of one platform within the operator's time limit.
-func inspectPlatform(ctx context.Context, place image.Place, digest string, platform v1.Platform, timeout time.Duration) (*registry.Details, error) {
+func inspectPlatform(
+	ctx context.Context, place image.Place, digest string, platform v1.Platform, timeout time.Duration,
+) (*registry.Details, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return registry.Inspect(ctx, place, digest, platform)

@@ -29,7 +29,10 @@ func TestImageOutput(t *testing.T) {
 		{name: "index", index: true, more: 60 << 10, args: []string{"--release", "0.7.3", "--provider"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			folder := write(t, map[string]string{"config.yaml": ownConfig + strings.Repeat("# more\n", tc.more/7), "provider.yaml": providerFile})
+			folder := write(t, map[string]string{
+				"config.yaml":   ownConfig + strings.Repeat("# more\n", tc.more/7),
+				"provider.yaml": providerFile,
+			})
 			images, indexes := map[string]v1.Image{"0.7.3": serverImage(t, false, "amd64")}, map[string]v1.ImageIndex{}
 			if tc.index {
 				images, indexes = nil, map[string]v1.ImageIndex{"0.7.3": serverIndex(t, false)}
@@ -99,11 +102,14 @@ func TestImageInspectRefuses(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"fits":                     {fits, []string{"--insecure"}, 0, "fits release 0.7"},
-		"by the operator's list":   {fits, []string{"--operator-config", operator(insecure)}, 0, "fits release 0.7"},
-		"mirror":                   {"docker.io/library/own:0.7.3", []string{"--operator-config", operator(fmt.Sprintf("{%s, rewrite: {docker.io/library/own: %s/team/own-1}}", insecure, server.host))}, 0, "fits release 0.7"},
-		"not in the list":          {fits, []string{"--operator-config", operator("insecure: []")}, 1, "list the registry under registries.insecure to allow it; for this command, set --insecure"},
-		"not allowed":              {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, allow: [quay.io]}", insecure))}, 1, "is not in registries.allow"},
+		"fits":                   {fits, []string{"--insecure"}, 0, "fits release 0.7"},
+		"by the operator's list": {fits, []string{"--operator-config", operator(insecure)}, 0, "fits release 0.7"},
+		"mirror":                 {"docker.io/library/own:0.7.3", []string{"--operator-config", operator(fmt.Sprintf("{%s, rewrite: {docker.io/library/own: %s/team/own-1}}", insecure, server.host))}, 0, "fits release 0.7"},
+		"not in the list":        {fits, []string{"--operator-config", operator("insecure: []")}, 1, "list the registry under registries.insecure to allow it; for this command, set --insecure"},
+		"not allowed": {fits, []string{
+			"--operator-config",
+			operator(fmt.Sprintf("{%s, allow: [quay.io]}", insecure)),
+		}, 1, "is not in registries.allow"},
 		"not read":                 {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, readLabels: false}", insecure))}, 1, "the operator does not read images: registries.readLabels"},
 		"not insecure":             {fits, nil, 1, "; for this command, set --insecure"},
 		"no such platform":         {index, []string{"--insecure", "--platform", "linux/s390x"}, 1, "the image has no manifest for linux/s390x"},

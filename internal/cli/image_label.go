@@ -67,7 +67,9 @@ Without --push, the command writes nothing. It shows the labels and the new dige
 	return command
 }
 
-func runImageLabel(ctx context.Context, stdin io.Reader, streams Streams, options imageLabelOptions, written string) error {
+func runImageLabel(
+	ctx context.Context, stdin io.Reader, streams Streams, options imageLabelOptions, written string,
+) error {
 	if err := checkForm(options.output); err != nil {
 		return err
 	}

@@ -106,13 +106,17 @@ func TestImageLabelRoundTrip(t *testing.T) {
 				t.Errorf("media type %s becomes %s", before.MediaType, after.MediaType)
 			}
 			for _, architecture := range []string{"amd64", "arm64"}[:1+btoi(tc.index)] {
-				operator := reader.New(reader.Options{Insecure: []string{server.host}, Platform: v1.Platform{OS: "linux", Architecture: architecture}})
+				operator := reader.New(reader.Options{
+					Insecure: []string{server.host},
+					Platform: v1.Platform{OS: "linux", Architecture: architecture},
+				})
 				t.Cleanup(operator.Close)
 				read, err := operator.Read(t.Context(), written, &reader.Keychain{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if string(read.Config) != config || read.Release != "0.7.3" || read.ConfigVersion != "2" || read.Digest != after.Digest.String() {
+				if string(read.Config) != config || read.Release != "0.7.3" || read.ConfigVersion != "2" ||
+					read.Digest != after.Digest.String() {
 					t.Errorf("%s: read %d bytes of %d, release %q, version %q of %s", architecture, len(read.Config), len(config), read.Release, read.ConfigVersion, read.Digest)
 				}
 				if inLayer := read.ConfigFile != ""; inLayer != (tc.more == large) {
@@ -125,7 +129,8 @@ func TestImageLabelRoundTrip(t *testing.T) {
 			}
 			writes := server.writes.Load()
 			again := label("--push")
-			if again.code != 0 || server.writes.Load() != writes || !strings.Contains(again.out, "AFTER   "+after.Digest.String()) {
+			if again.code != 0 || server.writes.Load() != writes ||
+				!strings.Contains(again.out, "AFTER   "+after.Digest.String()) {
 				t.Errorf("once more: exit code %d, %d writes\n%s%s", again.code, server.writes.Load()-writes, again.out, again.err)
 			}
 			if inspected := run(t, "", "image", "inspect", written, "--insecure"); inspected.code != 0 {
@@ -150,7 +155,8 @@ func TestImageLabelReplacesLayer(t *testing.T) {
 		written := server.push(t, fmt.Sprintf("team/server-%t:prod", docker), serverImage(t, docker, "amd64"))
 		for step, tc := range []struct{ more, layers int }{{60 << 10, 3}, {70 << 10, 3}, {0, 2}, {0, 2}, {60 << 10, 3}} {
 			folder := write(t, map[string]string{"config.yaml": starterConfig(t, tc.more)})
-			got := run(t, "", "image", "label", written, "--insecure", "--config", folder+"/config.yaml", "--release", "0.7", "--push")
+			got := run(t, "", "image", "label", written, "--insecure", "--config", folder+"/config.yaml", "--release", "0.7",
+				"--push")
 			if got.code != 0 {
 				t.Fatal(got.err)
 			}
@@ -193,7 +199,8 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 		return manifest
 	}
 	before := indexOf("prod")
-	got := run(t, "", "image", "label", written, "--insecure", "--config", folder+"/config.yaml", "--release", "0.7.3", "--tag", "labelled", "--push")
+	got := run(t, "", "image", "label", written, "--insecure", "--config", folder+"/config.yaml", "--release", "0.7.3",
+		"--tag", "labelled", "--push")
 	if got.code != 0 {
 		t.Fatal(got.err)
 	}
@@ -230,8 +237,10 @@ func TestImageLayoutNames(t *testing.T) {
 		"digest and a new tag": {"@" + digest.String(), []string{"--tag", "c"}, []string{"c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64"), "b": serverImage(t, false, "arm64")}, nil)
-			got := run(t, "", append([]string{"image", "label", "oci:" + path + tc.suffix, "--config", config, "--push"}, tc.args...)...)
+			path := makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64"), "b": serverImage(t, false, "arm64")},
+				nil)
+			got := run(t, "", append([]string{"image", "label", "oci:" + path + tc.suffix, "--config", config, "--push"},
+				tc.args...)...)
 			if got.code != 0 {
 				t.Fatal(got.err)
 			}
@@ -295,7 +304,8 @@ func TestImageLabelRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	pinned = strings.TrimSuffix(pinned, ":1") + "@" + digest.String()
-	nested := server.push(t, "team/nested:1", mutate.AppendManifests(empty.Index, mutate.IndexAddendum{Add: serverIndex(t, false)}))
+	nested := server.push(t, "team/nested:1", mutate.AppendManifests(empty.Index,
+		mutate.IndexAddendum{Add: serverIndex(t, false)}))
 	artifact := server.push(t, "team/artifact:1", mutate.ConfigMediaType(serverImage(t, false, "amd64"), "application/vnd.example.chart"))
 	nothing := server.push(t, "team/nothing:1", mutate.AppendManifests(empty.Index, mutate.IndexAddendum{
 		Add: serverImage(t, false, "amd64"), Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "unknown", Architecture: "unknown"}},
@@ -303,7 +313,8 @@ func TestImageLabelRefuses(t *testing.T) {
 	folder := write(t, map[string]string{
 		"config.yaml": ownConfig, "large.yaml": starterConfig(t, 768<<10), "text.yaml": "no configuration", "empty.yaml": "",
 		"version.yaml": "version: 3\n", "tab.yaml": "apis:\n\t- inference\n",
-		"type.yaml": strings.Replace(ownConfig, "config: {}", "config: {allowed_models: 7}", 1), "api.yaml": strings.Replace(ownConfig, "apis: [inference]", "apis: [inference, nothing]", 1),
+		"type.yaml":     strings.Replace(ownConfig, "config: {}", "config: {allowed_models: 7}", 1),
+		"api.yaml":      strings.Replace(ownConfig, "apis: [inference]", "apis: [inference, nothing]", 1),
 		"provider.yaml": strings.Replace(providerFile, "remote::custom", "custom", 1),
 	})
 	file := func(name string) string { return filepath.Join(folder, name) }
@@ -313,30 +324,37 @@ func TestImageLabelRefuses(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"no such image":       {server.host + "/team/none:1", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code NAME_UNKNOWN"},
-		"no such tag":         {server.host + "/team/server:none", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code MANIFEST_UNKNOWN"},
-		"not a name":          {"UPPER/case:1", []string{"--config", file("config.yaml")}, 1, `parse image "UPPER/case:1"`},
-		"config too large":    {written, []string{"--config", file("large.yaml")}, 1, "large.yaml: is larger than 786432 bytes, which is the limit"},
-		"config empty":        {written, []string{"--config", file("empty.yaml")}, 1, "empty.yaml: is empty"},
-		"config no mapping":   {written, []string{"--config", file("text.yaml")}, 1, "text.yaml: base config: "},
-		"config no YAML":      {written, []string{"--config", file("tab.yaml")}, 1, "line 2 is indented with a tab"},
-		"config version":      {written, []string{"--config", file("version.yaml")}, 1, "Unsupported config.yaml version 3. Supported versions: 1, 2"},
-		"config type":         {written, []string{"--config", file("type.yaml"), "--release", "0.7.3"}, 1, "providers.inference[0].config.allowed_models: "},
-		"config API":          {written, []string{"--config", file("api.yaml")}, 1, `apis[1]: the server release 0.7 has no API "nothing"`},
-		"provider":            {written, []string{"--provider", file("provider.yaml")}, 1, `line 6: spec.providerType is "custom", which is not a provider type`},
-		"no file":             {written, []string{"--config", file("none.yaml")}, 2, "none.yaml: no such file"},
-		"nothing":             {written, nil, 2, "nothing to write; set --config, --provider or --release"},
-		"release":             {written, []string{"--release", "9.9"}, 2, `--release: unknown server release "9.9"`},
-		"tag":                 {written, []string{"--release", "0.7", "--tag", "a/b"}, 2, `--tag: "a/b" is not a valid tag`},
-		"output":              {written, []string{"--release", "0.7", "-o", "xml"}, 2, `--output: "xml" is not a valid format; use one of`},
-		"digest without tag":  {pinned, []string{"--release", "0.7"}, 2, "is named by its digest, so the tag to write is not known; set --tag"},
-		"index within index":  {nested, []string{"--release", "0.7"}, 1, "manifests[0]: is an index within an index"},
-		"artifact":            {artifact, []string{"--release", "0.7"}, 1, `its configuration is of type "application/vnd.example.chart": it is not a runnable image`},
-		"index of no image":   {nothing, []string{"--release", "0.7"}, 1, "the index has no image"},
-		"no layout":           {"oci:" + folder, []string{"--release", "0.7"}, 1, "is not an OCI layout: it has no index.json"},
-		"no image in layout":  {"oci:" + makeLayout(t, nil, nil), []string{"--release", "0.7"}, 1, "has no image"},
-		"two images":          {"oci:" + makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64"), "b": serverImage(t, true, "amd64")}, nil), []string{"--release", "0.7"}, 1, "has 2 images; name one: "},
-		"no such tag, layout": {"oci:" + makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64")}, nil) + ":b", []string{"--release", "0.7"}, 1, `has no image "b"; it has a`},
+		"no such image":      {server.host + "/team/none:1", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code NAME_UNKNOWN"},
+		"no such tag":        {server.host + "/team/server:none", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code MANIFEST_UNKNOWN"},
+		"not a name":         {"UPPER/case:1", []string{"--config", file("config.yaml")}, 1, `parse image "UPPER/case:1"`},
+		"config too large":   {written, []string{"--config", file("large.yaml")}, 1, "large.yaml: is larger than 786432 bytes, which is the limit"},
+		"config empty":       {written, []string{"--config", file("empty.yaml")}, 1, "empty.yaml: is empty"},
+		"config no mapping":  {written, []string{"--config", file("text.yaml")}, 1, "text.yaml: base config: "},
+		"config no YAML":     {written, []string{"--config", file("tab.yaml")}, 1, "line 2 is indented with a tab"},
+		"config version":     {written, []string{"--config", file("version.yaml")}, 1, "Unsupported config.yaml version 3. Supported versions: 1, 2"},
+		"config type":        {written, []string{"--config", file("type.yaml"), "--release", "0.7.3"}, 1, "providers.inference[0].config.allowed_models: "},
+		"config API":         {written, []string{"--config", file("api.yaml")}, 1, `apis[1]: the server release 0.7 has no API "nothing"`},
+		"provider":           {written, []string{"--provider", file("provider.yaml")}, 1, `line 6: spec.providerType is "custom", which is not a provider type`},
+		"no file":            {written, []string{"--config", file("none.yaml")}, 2, "none.yaml: no such file"},
+		"nothing":            {written, nil, 2, "nothing to write; set --config, --provider or --release"},
+		"release":            {written, []string{"--release", "9.9"}, 2, `--release: unknown server release "9.9"`},
+		"tag":                {written, []string{"--release", "0.7", "--tag", "a/b"}, 2, `--tag: "a/b" is not a valid tag`},
+		"output":             {written, []string{"--release", "0.7", "-o", "xml"}, 2, `--output: "xml" is not a valid format; use one of`},
+		"digest without tag": {pinned, []string{"--release", "0.7"}, 2, "is named by its digest, so the tag to write is not known; set --tag"},
+		"index within index": {nested, []string{"--release", "0.7"}, 1, "manifests[0]: is an index within an index"},
+		"artifact":           {artifact, []string{"--release", "0.7"}, 1, `its configuration is of type "application/vnd.example.chart": it is not a runnable image`},
+		"index of no image":  {nothing, []string{"--release", "0.7"}, 1, "the index has no image"},
+		"no layout":          {"oci:" + folder, []string{"--release", "0.7"}, 1, "is not an OCI layout: it has no index.json"},
+		"no image in layout": {"oci:" + makeLayout(t, nil, nil), []string{"--release", "0.7"}, 1, "has no image"},
+		"two images": {"oci:" + makeLayout(t, map[string]v1.Image{
+			"a": serverImage(t, false, "amd64"),
+			"b": serverImage(t, true, "amd64"),
+		}, nil), []string{"--release", "0.7"}, 1, "has 2 images; name one: "},
+		"no such tag, layout": {
+			"oci:" + makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64")}, nil) + ":b",
+			[]string{"--release", "0.7"},
+			1, `has no image "b"; it has a`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server.writes.Store(0)
@@ -395,8 +413,12 @@ func TestImageLabelAlone(t *testing.T) {
 		args   []string
 		want   []string
 	}{
-		"release":                      {nil, []string{"--release", "0.7"}, []string{reader.LabelRelease, "0.7"}},
-		"provider":                     {nil, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
+		"release": {nil, []string{"--release", "0.7"}, []string{reader.LabelRelease, "0.7"}},
+		"provider": {
+			nil,
+			[]string{"--provider", provider},
+			[]string{reader.LabelProvider, encoded(providerFile)},
+		},
 		"provider beside a bad config": {map[string]string{reader.LabelBase64: encoded("version: 3\n")}, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -431,7 +453,11 @@ func TestImageLabelClearText(t *testing.T) {
 	written := server.push(t, "team/server:prod", serverIndex(t, false))
 	config := strings.Replace(ownConfig, "config: {}", "config: {api_key: "+canary+"}", 1)
 	path := write(t, map[string]string{"config.yaml": config}) + "/config.yaml"
-	for _, args := range [][]string{{"label", written, "--config", path, "--release", "0.7.3", "--push"}, {"inspect", written}, {"inspect", written, "-o", "json"}} {
+	for _, args := range [][]string{
+		{"label", written, "--config", path, "--release", "0.7.3", "--push"},
+		{"inspect", written},
+		{"inspect", written, "-o", "json"},
+	} {
 		got := run(t, "", append(append([]string{"image"}, args...), "--insecure")...)
 		if got.code != 0 || strings.Contains(got.out+got.err, canary) {
 			t.Errorf("%v: exit code %d\n%s%s", args, got.code, got.out, got.err)

@@ -45,7 +45,8 @@ type writtenLabel struct {
 
 func newLabelReport(changed *image.Labelled, wanted *registry.Labels, written, target string) *labelReport {
 	report := &labelReport{
-		Image: written, Target: target, Before: changed.Before.String(), After: changed.Top.Digest.String(), Kept: changed.Kept,
+		Image: written, Target: target, Before: changed.Before.String(), After: changed.Top.Digest.String(),
+		Kept:    changed.Kept,
 		checked: imageReport{Image: written},
 	}
 	for i := range changed.Images {

@@ -161,7 +161,8 @@ func (r *platformReport) checkProvider(label string) {
 		return
 	}
 	r.Provider = &providerReport{
-		API: found.API, Type: found.Type, Module: found.Module, Name: found.Name, Version: found.Version, Vendor: found.Vendor,
+		API: found.API, Type: found.Type, Module: found.Module, Name: found.Name, Version: found.Version,
+		Vendor: found.Vendor,
 		Schema: found.ConfigSchema != nil,
 	}
 }

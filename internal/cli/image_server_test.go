@@ -91,7 +91,11 @@ func tarLayer(t *testing.T, name, content string, mediaType types.MediaType) v1.
 	if err := errors.Join(err, writer.Close()); err != nil {
 		t.Fatal(err)
 	}
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive.Bytes())), nil },
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser,
+		error,
+	) {
+		return io.NopCloser(bytes.NewReader(archive.Bytes())), nil
+	},
 		tarball.WithMediaType(mediaType), tarball.WithCompressionLevel(gzip.NoCompression))
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +108,8 @@ func serverImage(t *testing.T, docker bool, architecture string) v1.Image {
 	t.Helper()
 	image, layerType := empty.Image, types.DockerLayer
 	if !docker {
-		image, layerType = mutate.ConfigMediaType(mutate.MediaType(image, types.OCIManifestSchema1), types.OCIConfigJSON), types.OCILayer
+		image, layerType = mutate.ConfigMediaType(mutate.MediaType(image, types.OCIManifestSchema1), types.OCIConfigJSON),
+			types.OCILayer
 	}
 	image, err := mutate.Append(image,
 		mutate.Addendum{Layer: tarLayer(t, "base", architecture, layerType), History: v1.History{CreatedBy: "base"}},
@@ -119,7 +124,8 @@ func serverImage(t *testing.T, docker bool, architecture string) v1.Image {
 	}
 	file = file.DeepCopy()
 	file.OS, file.Architecture = "linux", architecture
-	file.Config.Labels, file.Config.Entrypoint = map[string]string{"org.example.builder": "<us & them>"}, []string{"llama", "stack"}
+	file.Config.Labels, file.Config.Entrypoint = map[string]string{"org.example.builder": "<us & them>"},
+		[]string{"llama", "stack"}
 	if image, err = mutate.ConfigFile(image, file); err != nil {
 		t.Fatal(err)
 	}
@@ -136,13 +142,20 @@ func serverIndex(t *testing.T, docker bool) v1.ImageIndex {
 	index := mutate.IndexMediaType(empty.Index, indexType)
 	for _, architecture := range []string{"amd64", "arm64"} {
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
-			Add: serverImage(t, docker, architecture), Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: architecture}},
+			Add:        serverImage(t, docker, architecture),
+			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: architecture}},
 		})
 	}
-	return mutate.AppendManifests(index, mutate.IndexAddendum{Add: serverImage(t, docker, "attestation"), Descriptor: v1.Descriptor{
-		Platform:    &v1.Platform{OS: "unknown", Architecture: "unknown"},
-		Annotations: map[string]string{"vnd.docker.reference.type": "attestation-manifest", "vnd.docker.reference.digest": "sha256:" + strings.Repeat("0", 64)},
-	}})
+	return mutate.AppendManifests(index, mutate.IndexAddendum{
+		Add: serverImage(t, docker, "attestation"),
+		Descriptor: v1.Descriptor{
+			Platform: &v1.Platform{OS: "unknown", Architecture: "unknown"},
+			Annotations: map[string]string{
+				"vnd.docker.reference.type":   "attestation-manifest",
+				"vnd.docker.reference.digest": "sha256:" + strings.Repeat("0", 64),
+			},
+		},
+	})
 }
 
 // starterConfig returns the configuration of a real distribution, enlarged by the given number of bytes.
@@ -203,5 +216,6 @@ func (s *imageServer) logIn(t *testing.T, password string) {
 		return true
 	})
 	auth := base64.StdEncoding.EncodeToString([]byte("robot:" + password))
-	t.Setenv("DOCKER_CONFIG", write(t, map[string]string{"config.json": fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, s.host, auth)}))
+	t.Setenv("DOCKER_CONFIG", write(t, map[string]string{"config.json": fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, s.host,
+		auth)}))
 }

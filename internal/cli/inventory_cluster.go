@@ -44,9 +44,11 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind + "List"))
 	for {
-		err := v.client.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage), client.Continue(list.GetContinue()))
+		err := v.client.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage),
+			client.Continue(list.GetContinue()))
 		if notServed(err) && list.GroupVersionKind().Version == v1alpha2.GroupVersion.Version && len(v.found.Stacks) == 0 {
-			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List")) // the version of the predecessor operator
+			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind +
+				"List")) // the version of the predecessor operator
 			continue
 		}
 		if err != nil {
@@ -188,7 +190,8 @@ func (v *surveyor) references(ctx context.Context, s stack) (*manifests, bool, e
 // readConfig reads the operator's ConfigMap from any namespace.
 func (v *surveyor) readConfig(ctx context.Context, p printer) error {
 	list := &corev1.ConfigMapList{}
-	err := v.client.List(ctx, list, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", names.OperatorConfigMap)}, client.Limit(1))
+	err := v.client.List(ctx, list, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name",
+		names.OperatorConfigMap)}, client.Limit(1))
 	switch {
 	case apierrors.IsForbidden(err):
 		v.unseen("the operator's ConfigMap: stacks are checked as if it did not exist; pass it with --operator-config")

@@ -41,7 +41,9 @@ func (v *surveyor) objects(ctx context.Context, t *takeover, stack *unstructured
 
 // object reads a whole Deployment, or the metadata of any other object. It returns nil if the object does not exist or
 // the caller may not read it.
-func (v *surveyor) object(ctx context.Context, namespace string, object render.Object) (*unstructured.Unstructured, error) {
+func (v *surveyor) object(
+	ctx context.Context, namespace string, object render.Object,
+) (*unstructured.Unstructured, error) {
 	var into client.Object = &metav1.PartialObjectMetadata{}
 	if object.GVK.Kind == kindDeployment {
 		into = &unstructured.Unstructured{}

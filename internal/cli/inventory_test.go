@@ -52,7 +52,8 @@ func TestSurvey(t *testing.T) {
 	makeStack(t, c, "team-a", "refused", `{server: {distribution: {name: unheard-of}}}`)
 	makeStack(t, c, "team-b", "elsewhere", `{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: team-a}}}`)
 	must(t, c.Create(t.Context(), &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "team-a"}, Data: map[string]string{"config.yaml": "version: 2"},
+		ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "team-a"},
+		Data:       map[string]string{"config.yaml": "version: 2"},
 	}))
 	deployment := oldDeployment(plain)
 	must(t, c.Create(t.Context(), deployment, client.FieldOwner("manager")))
@@ -69,7 +70,7 @@ func TestSurvey(t *testing.T) {
 	if one.Version != "v1alpha1" || one.Name != "plain" || len(one.Adopted) > 0 || !cmp.Equal(one.NotAdopted, []string{"Deployment/plain"}) {
 		t.Errorf("told of what the operator before runs: %+v", one)
 	}
-	contains(t, one.NextRollOut, "stay as they were rendered before")
+	contains(t, one.NextRollOut, "keep their earlier rendering")
 	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the last applied manifest contains it`)
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
 	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack may not use ConfigMap "mine" of namespace "team-a": add to its annotation llamastack.io/allow-namespaces`)
@@ -145,7 +146,9 @@ func must(t *testing.T, err error) {
 }
 
 // makeStack creates a stack as kubectl did when the API had other fields.
-func makeStack(t *testing.T, c *upgrade.Cluster, namespace, name, spec string, uid ...string) *unstructured.Unstructured {
+func makeStack(
+	t *testing.T, c *upgrade.Cluster, namespace, name, spec string, uid ...string,
+) *unstructured.Unstructured {
 	t.Helper()
 	object := onlyStack(t, strings.Replace(older(spec), "name: demo", "name: "+name, 1))
 	object.SetNamespace(namespace)
@@ -163,9 +166,13 @@ func oldDeployment(stack *unstructured.Unstructured) *appsv1.Deployment {
 	labels := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": stack.GetName()}
 	controls := true
 	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: stack.GetName(), Namespace: stack.GetNamespace(), OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: stack.GetAPIVersion(), Kind: stack.GetKind(), Name: stack.GetName(), UID: stack.GetUID(), Controller: &controls,
-		}}},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: stack.GetName(), Namespace: stack.GetNamespace(),
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: stack.GetAPIVersion(), Kind: stack.GetKind(), Name: stack.GetName(), UID: stack.GetUID(),
+				Controller: &controls,
+			}},
+		},
 		Spec: appsv1.DeploymentSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
@@ -180,10 +187,16 @@ func oldDeployment(stack *unstructured.Unstructured) *appsv1.Deployment {
 // inventory.
 func readOnly(t *testing.T, c *upgrade.Cluster, others bool) string {
 	t.Helper()
-	rules := []rbacv1.PolicyRule{{APIGroups: []string{"llamastack.io"}, Resources: []string{"llamastackdistributions"}, Verbs: []string{"get", "list"}}}
+	rules := []rbacv1.PolicyRule{{
+		APIGroups: []string{"llamastack.io"}, Resources: []string{"llamastackdistributions"},
+		Verbs: []string{"get", "list"},
+	}}
 	if others {
 		rules = append(rules, rbacv1.PolicyRule{
-			APIGroups: []string{"", "apps", "autoscaling", "policy", "networking.k8s.io", "gateway.networking.k8s.io", "route.openshift.io"},
+			APIGroups: []string{
+				"", "apps", "autoscaling", "policy", "networking.k8s.io", "gateway.networking.k8s.io",
+				"route.openshift.io",
+			},
 			Resources: []string{"*"}, Verbs: []string{"get", "list"},
 		})
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
@@ -25,7 +26,7 @@ import (
 const maxRuns = 5
 
 type migrateOptions struct {
-	clusterFlags
+	cluster kube.Flags
 	storage string
 	dryRun  bool
 	// The following fields are for a dry run without a storage version.
@@ -95,24 +96,31 @@ cases the list of stored versions does not change.`,
 			return runMigrate(ctx, streams, version, options)
 		},
 	}
-	options.add(command)
-	command.Flags().StringVar(&options.storage, "storage", "", "version to store stacks in: "+strings.Join(versions, " or "))
-	command.Flags().BoolVar(&options.dryRun, "dry-run", false, "change nothing: show how the stacks change; with "+
-		"--storage, list the stacks that would be written and those that cannot be")
+	options.addFlags(command)
+	return command
+}
+
+// addFlags adds the flags of both modes, and rejects flags of one mode in the other.
+func (o *migrateOptions) addFlags(command *cobra.Command) {
+	o.cluster.AddConnection(command)
 	flags := command.Flags()
-	flags.StringArrayVarP(&options.files, "filename", "f", nil, "with --dry-run: file or folder with manifests to read "+
+	flags.StringVar(&o.storage, "storage", "",
+		"version to store stacks in: "+strings.Join(versions, " or "))
+	flags.BoolVar(&o.dryRun, "dry-run", false, "change nothing: show how the stacks change; with "+
+		"--storage, list the stacks that would be written and those that cannot be")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "with --dry-run: file or folder with manifests to read "+
 		"instead of a cluster; - for standard input; may be repeated")
-	flags.StringVarP(&options.namespace, "namespace", "n", "", "with --dry-run: the only namespace to read; for files, "+
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "with --dry-run: the only namespace to read; for files, "+
 		"the namespace of objects without one")
-	flags.StringVar(&options.operatorConfig, "operator-config", "", "with --dry-run: file with the operator's "+
+	flags.StringVar(&o.operatorConfig, "operator-config", "", "with --dry-run: file with the operator's "+
 		"ConfigMap, "+names.OperatorConfigMap+" (default: the one in the cluster)")
-	flags.StringVarP(&options.output, "output", "o", formTable, "with --dry-run: table, json or yaml")
+	flags.StringVarP(&o.output, "output", "o", formTable, "with --dry-run: table, json or yaml")
 	command.MarkFlagsMutuallyExclusive("storage", "filename")
 	command.MarkFlagsMutuallyExclusive("storage", "namespace")
 	command.MarkFlagsMutuallyExclusive("storage", "operator-config")
 	command.MarkFlagsMutuallyExclusive("storage", "output")
-	must(command.RegisterFlagCompletionFunc("storage", cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
-	return command
+	must(command.RegisterFlagCompletionFunc("storage",
+		cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // versions lists the versions of the API.
@@ -125,14 +133,15 @@ func runMigrate(ctx context.Context, streams Streams, version string, options mi
 	if !slices.Contains(versions, options.storage) {
 		return fmt.Errorf("--storage: unknown version %q; use %s", options.storage, strings.Join(versions, " or "))
 	}
-	c, err := options.client(version)
+	c, err := options.cluster.Connect(version)
 	if err != nil {
 		return err
 	}
 	p := newPrinter(streams)
-	m := migration.New(c, names.CustomResourceDefinition, migration.Options{Observe: migration.Sparsely(func(now migration.Progress) {
-		p.line("%d of %d stacks", now.Migrated+now.Failed, now.Objects)
-	})})
+	m := migration.New(c, names.CustomResourceDefinition,
+		migration.Options{Observe: migration.Sparsely(func(now migration.Progress) {
+			p.line("%d of %d stacks", now.Migrated+now.Failed, now.Objects)
+		})})
 	if options.dryRun {
 		return tryMigration(ctx, streams, p, m, options.storage)
 	}
@@ -169,7 +178,7 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 		}
 		return found.takeovers(), nil
 	}
-	c, err := o.client(version)
+	c, err := o.cluster.Connect(version)
 	if err != nil {
 		return inventory{}, err
 	}

@@ -85,12 +85,18 @@ func TestMigrateCommandLine(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no version":        {nil, `required flag(s) "storage" not set`},
-		"no such version":   {[]string{"--storage", "v1"}, `--storage: unknown version "v1"; use v1alpha1 or v1alpha2`},
-		"no file":           {[]string{"--storage", "v1alpha1", "--kubeconfig", "/nowhere"}, "read the kubeconfig: stat /nowhere"},
-		"an empty file":     {[]string{"--storage", "v1alpha1", "--kubeconfig", empty}, "read the kubeconfig: "},
-		"no such context":   {[]string{"--storage", "v1alpha1", "--kubeconfig", empty, "--context", "elsewhere"}, `context "elsewhere" does not exist`},
-		"nothing to go by":  {[]string{"--storage", "v1alpha1"}, "read the kubeconfig: "},
+		"no version":      {nil, `required flag(s) "storage" not set`},
+		"no such version": {[]string{"--storage", "v1"}, `--storage: unknown version "v1"; use v1alpha1 or v1alpha2`},
+		"no file": {
+			[]string{"--storage", "v1alpha1", "--kubeconfig", "/nowhere"},
+			"read the kubeconfig: stat /nowhere",
+		},
+		"an empty file": {[]string{"--storage", "v1alpha1", "--kubeconfig", empty}, "no cluster is configured; "},
+		"no such context": {
+			[]string{"--storage", "v1alpha1", "--kubeconfig", empty, "--context", "elsewhere"},
+			`context "elsewhere" does not exist`,
+		},
+		"nothing to go by":  {[]string{"--storage", "v1alpha1"}, "no cluster is configured; "},
 		"an argument first": {[]string{"now", "--storage", "v1alpha1"}, `unknown command "now"`},
 	} {
 		t.Run(name, func(t *testing.T) {

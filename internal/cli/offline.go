@@ -157,7 +157,8 @@ func (o *outcome) warn(findings []stackconfig.Finding) {
 func cluster(config operatorconfig.Config) render.Cluster {
 	return render.Cluster{
 		NetworkPolicies: config.Features.NetworkPolicies, Ingress: render.Ingress(config.Ingress),
-		Gateway: (*render.Gateway)(config.Gateway), HTTPRoutes: config.Gateway != nil, BackendTLSPolicies: config.Gateway != nil,
+		Gateway: (*render.Gateway)(config.Gateway), HTTPRoutes: config.Gateway != nil,
+		BackendTLSPolicies: config.Gateway != nil,
 	}
 }
 
@@ -177,7 +178,9 @@ func (m *manifests) build(
 }
 
 // input returns the input for the plan of a stack.
-func (m *manifests) input(object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places) (plan.Input, error) {
+func (m *manifests) input(
+	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places,
+) (plan.Input, error) {
 	var input plan.Input
 	spec := &object.Spec
 	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,

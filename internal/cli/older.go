@@ -78,4 +78,7 @@ func missingOlder(data []byte) []string {
 var distributionPath = []string{"spec", "server", "distribution"}
 
 // toldByIntent lists the fields that have the same form in v1alpha2. Missing fields in them are reported there.
-var toldByIntent = []string{"spec.server.externalProviders", "spec.server.providers", "spec.server.resources", "spec.server.storage."}
+var toldByIntent = []string{
+	"spec.server.externalProviders", "spec.server.providers", "spec.server.resources",
+	"spec.server.storage.",
+}

@@ -11,7 +11,7 @@ import (
 type rejection struct {
 	// problems are printed line by line.
 	problems []string
-	// summary is the last line.
+	// summary is the last line, if it is not empty.
 	summary string
 }
 
@@ -49,7 +49,9 @@ func (p printer) rejection(r *rejection) {
 	for _, problem := range r.problems {
 		p.problem(problem)
 	}
-	p.line("%s", r.summary)
+	if r.summary != "" {
+		p.line("%s", r.summary)
+	}
 }
 
 func (p printer) problem(message string) { p.line("%s %s", p.paint(red, "error:"), message) }

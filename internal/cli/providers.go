@@ -102,7 +102,8 @@ func runProviders(out io.Writer, options providersOptions, args []string) error 
 
 // chosenAPIs returns the requested API, or all APIs with providers.
 func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
-	apis := slices.DeleteFunc(slices.Clone(rel.APIs()), func(name string) bool { return len(rel.ProviderTypes(name)) == 0 })
+	apis := slices.DeleteFunc(slices.Clone(rel.APIs()),
+		func(name string) bool { return len(rel.ProviderTypes(name)) == 0 })
 	if asked == "" {
 		return apis, nil
 	}
@@ -186,7 +187,8 @@ func describe(kind *provider.Type) providerType {
 			continue
 		}
 		row := providerKey{
-			Key: key.Name, Aliases: key.Aliases, Type: key.Type.String(), Required: key.Required, Secret: key.Secret, Supplied: supplied[key.Name],
+			Key: key.Name, Aliases: key.Aliases, Type: key.Type.String(), Required: key.Required, Secret: key.Secret,
+			Supplied: supplied[key.Name],
 		}
 		if !key.Required && !key.Secret {
 			row.Default = key.Default
@@ -229,7 +231,10 @@ func writeKeys(page *bytes.Buffer, types []providerType) {
 		}
 		head := [][]string{{"API:", kind.API}, {"Type:", kind.Type}}
 		for _, fact := range [][]string{
-			{"endpoint is:", kind.Endpoint}, {"apiKey is:", kind.Credential}, {"Needs the APIs:", strings.Join(kind.Needs, ", ")}, {"Note:", kind.Note},
+			{"endpoint is:", kind.Endpoint},
+			{"apiKey is:", kind.Credential},
+			{"Needs the APIs:", strings.Join(kind.Needs, ", ")},
+			{"Note:", kind.Note},
 		} {
 			if fact[1] != "" {
 				head = append(head, fact)

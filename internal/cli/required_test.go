@@ -20,7 +20,10 @@ import (
 
 // otherwiseInTypes lists fields whose Go type does not show whether they are required. The command line requires none
 // of them.
-var otherwiseInTypes = []string{".podCertificate.keyType", ".podCertificate.signerName", ".projected.sources", ".scaleIO.secretRef"}
+var otherwiseInTypes = []string{
+	".podCertificate.keyType", ".podCertificate.signerName", ".projected.sources",
+	".scaleIO.secretRef",
+}
 
 // For a v1alpha1 document, the command line requires the same fields as the API server.
 func TestMissingIsWhatTheDefinitionRequires(t *testing.T) {
@@ -46,13 +49,16 @@ func TestMissingIsWhatTheDefinitionRequires(t *testing.T) {
 
 // compareRequired puts an empty object at a path of the spec, and compares the missing fields with the schema at that
 // path.
-func compareRequired(t *testing.T, schema *apiextensionsv1.JSONSchemaProps, at string, within func(any) any, objects *int) {
+func compareRequired(
+	t *testing.T, schema *apiextensionsv1.JSONSchemaProps, at string, within func(any) any, objects *int,
+) {
 	t.Helper()
 	if schema.Items != nil && schema.Items.Schema != nil {
 		compareRequired(t, schema.Items.Schema, at+"[0]", func(inner any) any { return within([]any{inner}) }, objects)
 	}
 	// These types have their own decoders.
-	if len(schema.Properties) == 0 || strings.HasPrefix(at, "spec.server.externalProviders") || strings.HasPrefix(at, "spec.server.storage.") {
+	if len(schema.Properties) == 0 || strings.HasPrefix(at, "spec.server.externalProviders") ||
+		strings.HasPrefix(at, "spec.server.storage.") {
 		return
 	}
 	*objects++
@@ -60,7 +66,8 @@ func compareRequired(t *testing.T, schema *apiextensionsv1.JSONSchemaProps, at s
 	for _, name := range schema.Required {
 		want = append(want, at+"."+name)
 	}
-	for _, path := range typecheck.Missing(within(map[string]any{}), reflect.TypeFor[v1alpha1.LlamaStackDistributionSpec](), "spec") {
+	for _, path := range typecheck.Missing(within(map[string]any{}),
+		reflect.TypeFor[v1alpha1.LlamaStackDistributionSpec](), "spec") {
 		if rest, inside := strings.CutPrefix(path, at+"."); inside && !strings.Contains(rest, ".") {
 			got = append(got, path)
 		}
@@ -74,6 +81,7 @@ func compareRequired(t *testing.T, schema *apiextensionsv1.JSONSchemaProps, at s
 		t.Errorf("%s (-required +missing):\n%s", at, diff)
 	}
 	for name, property := range schema.Properties {
-		compareRequired(t, &property, at+"."+name, func(inner any) any { return within(map[string]any{name: inner}) }, objects)
+		compareRequired(t, &property, at+"."+name, func(inner any) any { return within(map[string]any{name: inner}) },
+			objects)
 	}
 }

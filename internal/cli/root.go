@@ -16,6 +16,8 @@ type Streams struct {
 	Out, Err io.Writer
 	// Colour enables coloured messages. Set it only for a terminal.
 	Colour bool
+	// Width is the number of columns of the terminal that Out is. Zero means that Out is not a terminal.
+	Width int
 }
 
 // NewCommand returns kubectl-llamastack with all its commands. Version is printed by --version; empty means the version
@@ -23,10 +25,11 @@ type Streams struct {
 func NewCommand(streams Streams, version string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-llamastack",
-		Short: "Show what the Llama Stack operator does with a manifest, without a cluster",
-		Long: `Show what the Llama Stack operator does with a LlamaStackDistribution, without a
-cluster. The commands run the operator's own code on your files. Only the command
-migrate works on a cluster. The commands image and bundle work on images.
+		Short: "Write, check and operate stacks of the Llama Stack operator",
+		Long: `Write, check and operate stacks of the Llama Stack operator.
+
+The commands for manifests run the operator's own code on your files and need no
+cluster. The commands for clusters use your kubeconfig and your permissions.
 
 If kubectl-llamastack is on the PATH, it is also a kubectl plugin:
 kubectl llamastack render -f stack.yaml`,
@@ -37,10 +40,25 @@ kubectl llamastack render -f stack.yaml`,
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams), newUpgradeCheckCommand(streams),
-		newConvertCommand(streams), newImageCommand(streams), newBundleCommand(streams),
-		newMigrateCommand(streams, root.Version))
+	addGroup(root, "Commands for manifests:", newRenderCommand(streams), newValidateCommand(streams),
+		newProvidersCommand(streams), newUpgradeCheckCommand(streams), newConvertCommand(streams))
+	addGroup(root, "Commands for clusters:", newStatusCommand(streams, root.Version),
+		newModelsCommand(streams, root.Version), newChatCommand(streams, root.Version),
+		newOpenCommand(streams, root.Version), newLogsCommand(streams, root.Version),
+		newEventsCommand(streams, root.Version), newDoctorCommand(streams, root.Version),
+		newSupportBundleCommand(streams, root.Version), newMigrateCommand(streams, root.Version),
+		newVersionCommand(streams, root.Version))
+	addGroup(root, "Commands for images:", newImageCommand(streams), newBundleCommand(streams))
 	return root
+}
+
+// addGroup adds commands under a title of the help text.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, command := range commands {
+		command.GroupID = title
+		root.AddCommand(command)
+	}
 }
 
 // Run executes the command line and returns the exit code: 0 for success, 1 if a manifest or an image is wrong or would
@@ -73,7 +91,8 @@ func versionOr(version string) string {
 
 // completeReleases completes a flag with the known release lines.
 func completeReleases(command *cobra.Command, flag string) {
-	must(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(release.Lines(), cobra.ShellCompDirectiveNoFileComp)))
+	must(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(release.Lines(),
+		cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // must panics on errors about flags that the lines above declare.

@@ -89,7 +89,10 @@ func findOperatorConfig(path string, stdin io.Reader) (*corev1.ConfigMap, error)
 	for _, doc := range documents {
 		switch {
 		case doc.Data == nil && !doc.Listed:
-			return nil, &rejection{problems: []string{doc.File + ": " + doc.Problem}, summary: "the operator's ConfigMap cannot be read"}
+			return nil, &rejection{
+				problems: []string{doc.File + ": " + doc.Problem},
+				summary:  "the operator's ConfigMap cannot be read",
+			}
 		case doc.Meta.Kind != "ConfigMap" || doc.Meta.APIVersion != "v1":
 			continue
 		}

@@ -61,8 +61,10 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 		t.Errorf("exit code %d, want 1", checked.code)
 	}
 	contains(t, checked.err, `spec.distribution.name: "mirror.example.com/team:0.7.3": this command does not read the base configuration of an image`)
-	upgraded := run(t, stack("{distribution: {name: starter}, "+vllm+"}"), "upgrade-check", "-f", "-", "--to", "0.8", "--operator-config", file)
-	if words := fields(t, upgraded.out, "image"); words[1] != "mirror.example.com/starter:0.7.1" || words[2] != "mirror.example.com/starter:0.8.0" {
+	upgraded := run(t, stack("{distribution: {name: starter}, "+vllm+"}"), "upgrade-check", "-f", "-", "--to", "0.8",
+		"--operator-config", file)
+	if words := fields(t, upgraded.out, "image"); words[1] != "mirror.example.com/starter:0.7.1" ||
+		words[2] != "mirror.example.com/starter:0.8.0" {
 		t.Errorf("the images are %q", words)
 	}
 }
@@ -76,7 +78,8 @@ func TestBounds(t *testing.T) {
 		t.Errorf("exit code %d, want 1", got.code)
 	}
 	contains(t, got.err, `spec.distribution: the image "`, `is not from quay.io/team`, "spec.workload.overrides.podTemplate: is not allowed in this namespace")
-	if got := run(t, strings.Replace(bounded, "team-a", "team-b", 1), "validate", "-f", "-", "--operator-config", file); got.code != 0 {
+	if got := run(t, strings.Replace(bounded, "team-a", "team-b", 1), "validate", "-f", "-", "--operator-config",
+		file); got.code != 0 {
 		t.Errorf("another namespace: exit code %d\n%s", got.code, got.err)
 	}
 }
@@ -103,7 +106,10 @@ func TestOperatorConfigRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, content := range map[string]string{empty: "kind: ConfigMap\n", twice: string(data) + "---\n" + string(data)} {
+	for file, content := range map[string]string{
+		empty: "kind: ConfigMap\n",
+		twice: string(data) + "---\n" + string(data),
+	} {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -103,7 +103,8 @@ func TestRenderExplain(t *testing.T) {
 		t.Errorf("the model is shown as %q", line)
 	}
 	var values []struct{ Path, Value, Origin string }
-	if err := json.Unmarshal([]byte(run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "json").out), &values); err != nil {
+	if err := json.Unmarshal([]byte(run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "json").out),
+		&values); err != nil {
 		t.Fatal(err)
 	}
 	config := run(t, stack(simple), "render", "-f", "-", "-o", "config").out
@@ -119,7 +120,8 @@ func TestRenderExplain(t *testing.T) {
 		t.Errorf("--explain -o config: exit code %d, want 2", wrong.code)
 	}
 	// Nothing is generated, so there is nothing to explain.
-	contains(t, run(t, stack("{distribution: {name: starter}}"), "render", "-f", "-", "--explain").out, "generates no configuration")
+	contains(t, run(t, stack("{distribution: {name: starter}}"), "render", "-f", "-", "--explain").out,
+		"generates no configuration")
 }
 
 func TestRenderRelease(t *testing.T) {
@@ -153,7 +155,8 @@ func TestPublicModels(t *testing.T) {
 			`spec.resources.models[1].name: the server release 0.7 ignores this name because providerModelId is set`)
 	}
 	got := run(t, stack(spec), "upgrade-check", "-f", "-", "--to", "1.0")
-	if words := fields(t, got.out, "spec.resources.models[1]"); !slices.Equal(words, []string{"spec.resources.models[1]", "for", "clients", "vllm/meta/llama-70b", "vllm/fast"}) {
+	if words := fields(t, got.out, "spec.resources.models[1]"); !slices.Equal(words,
+		[]string{"spec.resources.models[1]", "for", "clients", "vllm/meta/llama-70b", "vllm/fast"}) {
 		t.Errorf("the change is shown as %q", words)
 	}
 }
@@ -194,13 +197,15 @@ func TestUpgradeCheck(t *testing.T) {
 	if words := fields(t, got.out, "image"); words[2] != "docker.io/ogxai/distribution-starter:"+match.Release.Version {
 		t.Errorf("the image is shown as %q", words)
 	}
-	same := run(t, stack(simple), "upgrade-check", "-f", "-", "--from", match.Release.Version, "--to", match.Release.Version, "-o", "json")
+	same := run(t, stack(simple), "upgrade-check", "-f", "-", "--from", match.Release.Version, "--to",
+		match.Release.Version, "-o", "json")
 	var upgrades []struct {
 		Stack   string
 		Boots   bool
 		Changes []any
 	}
-	if err := json.Unmarshal([]byte(same.out), &upgrades); err != nil || len(upgrades) != 1 || !upgrades[0].Boots || len(upgrades[0].Changes) > 0 {
+	if err := json.Unmarshal([]byte(same.out), &upgrades); err != nil || len(upgrades) != 1 || !upgrades[0].Boots ||
+		len(upgrades[0].Changes) > 0 {
 		t.Errorf("a release beside itself: %v, %s", err, same.out)
 	}
 	unknown := run(t, stack(simple), "upgrade-check", "-f", "-", "--to", "9.9")

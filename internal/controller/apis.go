@@ -120,19 +120,25 @@ func (a *optionalAPIs) index(ctx context.Context, kind schema.GroupVersionKind) 
 
 // source returns a source that watches the children of a kind.
 func (a *optionalAPIs) source(kind schema.GroupVersionKind) source.Source {
-	return source.Kind[client.Object](a.cache, optionalObject(kind), queue.ChildrenLast(byController()), predicate.ResourceVersionChangedPredicate{})
+	return source.Kind[client.Object](a.cache, optionalObject(kind), queue.ChildrenLast(byController()),
+		predicate.ResourceVersionChangedPredicate{})
 }
 
 // follow watches the definitions until ctx ends. When a kind appears, follow watches it and requeues the stacks that it
 // affects. When a kind is removed, follow forgets it.
-func (a *optionalAPIs) follow(ctx context.Context, definitions map[string]cache.Cache, c controller.Controller, requeue func(context.Context)) error {
+func (a *optionalAPIs) follow(
+	ctx context.Context, definitions map[string]cache.Cache, c controller.Controller, requeue func(context.Context),
+) error {
 	for name, kind := range optionalKinds() {
 		definition := definitions[name]
 		if definition == nil {
 			continue
 		}
 		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+		object.SetGroupVersionKind(schema.GroupVersionKind{
+			Group: "apiextensions.k8s.io", Version: "v1",
+			Kind: "CustomResourceDefinition",
+		})
 		informer, err := definition.GetInformer(ctx, object)
 		if err != nil {
 			return fmt.Errorf("watch definition %q: %w", name, err)
@@ -167,26 +173,29 @@ func definitionHandler(comes, goes func()) toolscache.ResourceEventHandler {
 	}
 }
 
-// comes waits until the kind is served and starts to watch it.
-func (a *optionalAPIs) comes(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller, requeue func(context.Context)) {
+// comes waits until the kind is served, and then watches it.
+func (a *optionalAPIs) comes(
+	ctx context.Context, kind schema.GroupVersionKind, c controller.Controller, requeue func(context.Context),
+) {
 	if a.serves(kind) {
 		return
 	}
 	logger := log.FromContext(ctx)
-	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true, func(context.Context) (bool, error) {
-		_, err := a.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-		return err == nil, nil
-	})
+	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true,
+		func(context.Context) (bool, error) {
+			_, err := a.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+			return err == nil, nil
+		})
 	if err == nil {
 		err = a.watch(ctx, kind, c)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			logger.Error(err, "A kind was defined and cannot be used", "kind", kind.GroupKind().String())
+			logger.Error(err, "A kind is defined but cannot be used", "kind", kind.GroupKind().String())
 		}
 		return
 	}
-	logger.Info("The cluster serves a kind that stacks are exposed by", "kind", kind.GroupKind().String())
+	logger.Info("The cluster serves a kind that exposes stacks", "kind", kind.GroupKind().String())
 	requeue(ctx)
 }
 
@@ -219,7 +228,7 @@ func (a *optionalAPIs) goes(ctx context.Context, kind schema.GroupVersionKind, r
 	}
 	a.set(kind, false)
 	if err := a.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
-		log.FromContext(ctx).Error(err, "A kind is gone and is still watched", "kind", kind.GroupKind().String())
+		log.FromContext(ctx).Error(err, "A kind was removed but is still watched", "kind", kind.GroupKind().String())
 	}
 	go requeue(ctx)
 }
@@ -232,7 +241,9 @@ type childCache struct {
 }
 
 // Get reads an object.
-func (c childCache) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+func (c childCache) Get(
+	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
+) error {
 	if c.apis.has(object.GetObjectKind().GroupVersionKind()) {
 		return c.apis.cache.Get(ctx, key, object, options...)
 	}

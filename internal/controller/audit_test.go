@@ -201,7 +201,8 @@ func TestCalls(t *testing.T) {
 			}
 			return nil
 		})
-		if diff := cmp.Diff([]string{"patch llamastackdistributions status my"}, writes(b.settled(t, "calls-2"))); diff != "" {
+		if diff := cmp.Diff([]string{"patch llamastackdistributions status my"},
+			writes(b.settled(t, "calls-2"))); diff != "" {
 			t.Errorf("writes (-want +got):\n%s", diff)
 		}
 	})

@@ -109,7 +109,7 @@ func TestAutoscaling(t *testing.T) {
 	b.goes(t, "my-hpa", autoscaler)
 	want(5, 7)
 	condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
-	if kept := "it keeps the 7 replicas that the autoscaler left, until spec.workload.replicas is not 1 any more"; !strings.Contains(condition.Message, kept) {
+	if kept := "it keeps the 7 replicas that the autoscaler left until you change spec.workload.replicas from 1"; !strings.Contains(condition.Message, kept) {
 		t.Errorf("message %q, want %q in it", condition.Message, kept)
 	}
 	b.scale(t, &appsv1.Deployment{}, "my", 6)
@@ -160,7 +160,8 @@ func TestAutoscalerWithoutMetrics(t *testing.T) {
 	eventually(t, func() error {
 		stack := &v1alpha2.LlamaStackDistribution{}
 		b.get(t, "my", stack)
-		if stack.Status.Phase != v1alpha2.PhaseReady || meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded) != nil {
+		if stack.Status.Phase != v1alpha2.PhaseReady || meta.FindStatusCondition(stack.Status.Conditions,
+			v1alpha2.ConditionDegraded) != nil {
 			return fmt.Errorf("phase %s, conditions %+v", stack.Status.Phase, stack.Status.Conditions)
 		}
 		return nil

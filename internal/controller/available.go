@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// available caches the distributions that the operator knows and their images, as users of v1alpha1 see them. They are
+// available caches the operator's distributions and their images, as users of v1alpha1 see them. They are
 // in every status and change only with the operator's ConfigMap.
 type available struct {
 	mu        sync.Mutex

@@ -80,9 +80,11 @@ func TestBackendTLSPolicy(t *testing.T) {
 	b.configure(t, operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
 	host := "my-service." + b.namespace + ".svc"
 	certificate := tlsSecret(t, "llama-tls")
-	certificate.Data[corev1.TLSCertKey], certificate.Data[corev1.TLSPrivateKeyKey] = testutil.NewCertificate(t, time.Now().Add(90*24*time.Hour), host)
+	certificate.Data[corev1.TLSCertKey], certificate.Data[corev1.TLSPrivateKeyKey] = testutil.NewCertificate(t,
+		time.Now().Add(90*24*time.Hour), host)
 	b.create(t, certificate, b.stack(t, "my", spec))
-	route, policy, authorities := exposure(render.HTTPRouteKind), exposure(render.BackendTLSPolicyKind), &corev1.ConfigMap{}
+	route, policy, authorities := exposure(render.HTTPRouteKind), exposure(render.BackendTLSPolicyKind),
+		&corev1.ConfigMap{}
 	b.appears(t, "my-httproute", route)
 	if note := b.told(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, "the cluster does not serve version v1 of that kind") {
 		t.Errorf("note %q", note)
@@ -124,7 +126,7 @@ func TestBackendTLSPolicy(t *testing.T) {
 
 	b.answeredPolicy(t, "False", "NoValidCACertificate", "no certificate in it")
 	condition := b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
-	if want := `BackendTLSPolicy "my-backendtlspolicy" does not let the Gateway reach the server (NoValidCACertificate): no certificate in it`; condition.Message != want {
+	if want := `BackendTLSPolicy "my-backendtlspolicy" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate in it`; condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	b.answeredPolicy(t, "True", "Accepted", "fine")
@@ -183,7 +185,10 @@ func (b *bench) answeredPolicy(t *testing.T, is, reason, message string) {
 	b.get(t, policy.GetName(), policy)
 	answer := map[string]any{
 		"controllerName": "example.com/gateways",
-		"ancestorRef":    map[string]any{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public", "namespace": "gateways"},
+		"ancestorRef": map[string]any{
+			"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public",
+			"namespace": "gateways",
+		},
 		"conditions": []any{map[string]any{
 			"type": "Accepted", "status": is, "reason": reason, "message": message, "lastTransitionTime": "2026-01-01T00:00:00Z",
 		}},

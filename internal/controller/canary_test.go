@@ -89,14 +89,15 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	// A server prints the values that it rejects, and a kubelet prints the answers of registries.
 	said := "ValidationError: [input_value='" + canary + "']\n" + canary + "Error: " + canary
 	set := b.replicaSet(t, "good", appsv1.ReplicaSetStatus{})
-	states := container("i", waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com"), terminated(0, "Completed", said))
+	states := container("i", waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com"),
+		terminated(0, "Completed", said))
 	states.InitContainerStatuses = inits(set, map[string]corev1.ContainerState{
 		"external-provider-custom": waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com: unauthorized"),
 	})
 	b.pod(t, set, states)
 	b.condition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutFailed)
-	b.external(t, "good", `custom Failed: Failed to pull provider image "example.com/custom:1": the registry refuses the credentials; `+
-		"name a Secret with some in spec.workload.overrides.imagePullSecrets; see kubectl describe pod good-1-a")
+	b.external(t, "good", `custom Failed: Failed to pull provider image "example.com/custom:1": the registry rejects the credentials; `+
+		"add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod good-1-a")
 	b.hasNoSecrets(t, "good", set)
 	eventually(t, func() error { // these are written last
 		for range b.events(t) {

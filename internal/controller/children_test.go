@@ -64,8 +64,12 @@ func TestDisruptionBudget(t *testing.T) {
 		t.Helper()
 		eventually(t, func() error {
 			b.get(t, "my-pdb", budget)
-			got := policyv1.PodDisruptionBudgetSpec{MinAvailable: budget.Spec.MinAvailable, MaxUnavailable: budget.Spec.MaxUnavailable}
-			if diff := cmp.Diff(policyv1.PodDisruptionBudgetSpec{MinAvailable: minAvailable, MaxUnavailable: maxUnavailable}, got); diff != "" {
+			got := policyv1.PodDisruptionBudgetSpec{
+				MinAvailable:   budget.Spec.MinAvailable,
+				MaxUnavailable: budget.Spec.MaxUnavailable,
+			}
+			if diff := cmp.Diff(policyv1.PodDisruptionBudgetSpec{MinAvailable: minAvailable, MaxUnavailable: maxUnavailable},
+				got); diff != "" {
 				return fmt.Errorf("%s (-want +got):\n%s", what, diff)
 			}
 			return nil

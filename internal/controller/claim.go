@@ -28,13 +28,15 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 		return nil, nil
 	}
 	var events corev1.EventList
-	if err := r.cache.List(ctx, &events, client.InNamespace(claim.Namespace), client.MatchingFields{fieldClaim: claim.Name}); err != nil {
+	if err := r.cache.List(ctx, &events, client.InNamespace(claim.Namespace),
+		client.MatchingFields{fieldClaim: claim.Name}); err != nil {
 		return nil, fmt.Errorf("list cached events: %w", err)
 	}
 	var last *corev1.Event
 	for i := range events.Items {
 		event := &events.Items[i]
-		if event.InvolvedObject.UID == claim.UID && isTrouble(event) && (last == nil || lastSeen(event).After(lastSeen(last))) {
+		if event.InvolvedObject.UID == claim.UID && isTrouble(event) &&
+			(last == nil || lastSeen(event).After(lastSeen(last))) {
 			last = event
 		}
 	}
@@ -44,8 +46,8 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 	return []status.PendingClaim{{Name: claim.Name, Message: last.Message}}, nil
 }
 
-// isTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is none.
-// Kubernetes records no warning for a claim that has neither a volume nor a class to provision one.
+// isTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is not
+// a problem. Kubernetes records no warning for a claim that has neither a volume nor a class to provision one.
 func isTrouble(event *corev1.Event) bool {
 	return event.Type == corev1.EventTypeWarning || event.Reason == "FailedBinding"
 }
@@ -73,6 +75,9 @@ func byClaim() handler.EventHandler {
 		if !ok {
 			return nil
 		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: event.InvolvedObject.Namespace, Name: stack}}}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{
+			Namespace: event.InvolvedObject.Namespace,
+			Name:      stack,
+		}}}
 	})
 }

@@ -22,7 +22,10 @@ func classify(err error, condition string) *status.Failure {
 	case errors.As(err, &failure):
 		return failure
 	case transient(err):
-		return &status.Failure{Condition: condition, Reason: v1alpha2.ReasonProgressing, Message: err.Error(), Retry: status.Quiet, Err: err}
+		return &status.Failure{
+			Condition: condition, Reason: v1alpha2.ReasonProgressing, Message: err.Error(),
+			Retry: status.Quiet, Err: err,
+		}
 	default:
 		reason := v1alpha2.ReasonInternalError
 		if condition == v1alpha2.ConditionDeploymentUpdated {
@@ -42,7 +45,8 @@ func transient(err error) bool {
 	if denied(err) {
 		return false
 	}
-	return unavailable(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, namespaceTerminating)
+	return unavailable(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) ||
+		apierrors.HasStatusCause(err, namespaceTerminating)
 }
 
 // namespaceTerminating is the cause of a rejection because the namespace is being deleted.
@@ -84,10 +88,12 @@ func fieldsInvalid(err error) bool {
 		return !slices.ContainsFunc(all.Unwrap(), func(one error) bool { return !fieldsInvalid(one) })
 	}
 	answer, is := errors.AsType[*apierrors.StatusError](err)
-	if !is || !apierrors.IsInvalid(answer) || answer.ErrStatus.Details == nil || strings.Contains(err.Error(), "denied request") {
+	if !is || !apierrors.IsInvalid(answer) || answer.ErrStatus.Details == nil ||
+		strings.Contains(err.Error(), "denied request") {
 		return false
 	}
-	return slices.ContainsFunc(answer.ErrStatus.Details.Causes, func(cause metav1.StatusCause) bool { return cause.Field != "" })
+	return slices.ContainsFunc(answer.ErrStatus.Details.Causes,
+		func(cause metav1.StatusCause) bool { return cause.Field != "" })
 }
 
 // maxRefusal is the maximum number of bytes of an API server error that status shows. The error names every invalid
@@ -98,7 +104,7 @@ const maxRefusal = 4 << 10
 func withRemedy(err error) string {
 	message := status.Shorten(err.Error(), maxRefusal)
 	if strings.Contains(message, "failed calling webhook") {
-		message += "; that webhook is not the operator's: whoever runs it has to make it answer, or remove its configuration"
+		message += "; the webhook does not belong to the operator: its administrator must make it available or remove its configuration"
 	}
 	return message
 }

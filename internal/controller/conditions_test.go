@@ -175,7 +175,10 @@ func TestConditionsOfALife(t *testing.T) {
 		return nil
 	})
 	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Finalizers = nil })
-	for _, reason := range []string{v1alpha2.EventConfigGenerated, v1alpha2.EventDeploymentUpdated, v1alpha2.EventConfigGenerationFailed} {
+	for _, reason := range []string{
+		v1alpha2.EventConfigGenerated, v1alpha2.EventDeploymentUpdated,
+		v1alpha2.EventConfigGenerationFailed,
+	} {
 		if got := b.reasons(t); !strings.Contains(got, reason) {
 			t.Errorf("events %q, want %s among them", got, reason)
 		}
@@ -210,7 +213,8 @@ func TestConditionsOfARollback(t *testing.T) {
 		}
 		stack := &v1alpha2.LlamaStackDistribution{}
 		b.get(t, "my", stack)
-		if found := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded); found == nil || found.Reason != v1alpha2.ReasonRolledBack {
+		if found := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded); found == nil ||
+			found.Reason != v1alpha2.ReasonRolledBack {
 			return fmt.Errorf("not rolled back in %v", stack.Status.Conditions)
 		}
 		return nil
@@ -236,8 +240,14 @@ func TestConditionsOfStorage(t *testing.T) {
 	b.get(t, "my-pvc", claim)
 	told := metav1.NewTime(time.Now().Truncate(time.Second))
 	for i, event := range []corev1.Event{
-		{Type: corev1.EventTypeWarning, Reason: "ProvisioningFailed", Message: "an older trouble", LastTimestamp: metav1.NewTime(told.Add(-time.Minute))},
-		{Type: corev1.EventTypeNormal, Reason: "WaitForFirstConsumer", Message: "waiting for first consumer", LastTimestamp: metav1.NewTime(told.Add(time.Minute))},
+		{
+			Type: corev1.EventTypeWarning, Reason: "ProvisioningFailed", Message: "an older trouble",
+			LastTimestamp: metav1.NewTime(told.Add(-time.Minute)),
+		},
+		{
+			Type: corev1.EventTypeNormal, Reason: "WaitForFirstConsumer", Message: "waiting for first consumer",
+			LastTimestamp: metav1.NewTime(told.Add(time.Minute)),
+		},
 		{Type: corev1.EventTypeWarning, Reason: "ProvisioningFailed", Message: `storageclass.storage.k8s.io "fast" not found`, LastTimestamp: told},
 	} {
 		event.Name = fmt.Sprintf("my-pvc.%d", i)
@@ -353,8 +363,11 @@ func TestConditionsPastTheDeadline(t *testing.T) {
 	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
 	b.progress(t, "my", "ProgressDeadlineExceeded")
 	failed := "False " + v1alpha2.ReasonRolloutFailed
-	b.shows(t, "my", picture{v1alpha2.PhaseFailed, with(inForce, ready, failed, available, failed,
-		v1alpha2.ConditionReconciling, "", v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonRolloutFailed), status.FailedStatus})
+	b.shows(t, "my", picture{
+		v1alpha2.PhaseFailed, with(inForce, ready, failed, available, failed,
+			v1alpha2.ConditionReconciling, "", v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonRolloutFailed),
+		status.FailedStatus,
+	})
 	b.rollOut(t, "my")
 	b.shows(t, "my", picture{v1alpha2.PhaseReady, served, status.CurrentStatus})
 }

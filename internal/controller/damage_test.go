@@ -62,7 +62,8 @@ func TestRecordOfAGenerationThatNeverWas(t *testing.T) {
 	b.respec(t, "my", `{distribution: {name: starter}, workload: {replicas: 3}}`)
 	eventually(t, func() error {
 		if b.get(t, "my", deployment); *deployment.Spec.Replicas != 3 || strings.Contains(deployment.Annotations[names.AnnotationRendered], `"generation":99`) {
-			return fmt.Errorf("%d replicas, record %s", *deployment.Spec.Replicas, deployment.Annotations[names.AnnotationRendered])
+			return fmt.Errorf("%d replicas, record %s", *deployment.Spec.Replicas,
+				deployment.Annotations[names.AnnotationRendered])
 		}
 		return nil
 	})

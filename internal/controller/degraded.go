@@ -59,7 +59,8 @@ func (r *Reconciler) reportAutoscaler(s *state) error {
 	if available.Status != "True" || meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionDegraded) != nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.applied.objects, func(a apply.Applied) bool { return a.Kind.Kind == "HorizontalPodAutoscaler" })
+	i := slices.IndexFunc(s.applied.objects,
+		func(a apply.Applied) bool { return a.Kind.Kind == "HorizontalPodAutoscaler" })
 	if i < 0 {
 		return nil
 	}

@@ -35,7 +35,8 @@ func TestAutoscalerPatience(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			autoscaler := &autoscalingv2.HorizontalPodAutoscaler{Status: autoscalingv2.HorizontalPodAutoscalerStatus{
 				Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{{
-					Type: autoscalingv2.ScalingActive, Status: "False", Reason: "FailedGetResourceMetric", LastTransitionTime: tc.complains,
+					Type: autoscalingv2.ScalingActive, Status: "False", Reason: "FailedGetResourceMetric",
+					LastTransitionTime: tc.complains,
 				}},
 			}}
 			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(autoscaler)
@@ -45,9 +46,15 @@ func TestAutoscalerPatience(t *testing.T) {
 			applied := &unstructured.Unstructured{Object: content}
 			applied.SetKind("HorizontalPodAutoscaler")
 			object := &v1alpha2.LlamaStackDistribution{}
-			object.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionAvailable, Status: tc.before, LastTransitionTime: tc.served}}
+			object.Status.Conditions = []metav1.Condition{{
+				Type: v1alpha2.ConditionAvailable, Status: tc.before,
+				LastTransitionTime: tc.served,
+			}}
 			s := &state{stack: object}
-			s.applied.objects = []apply.Applied{{Kind: autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"), Object: applied}}
+			s.applied.objects = []apply.Applied{{
+				Kind:   autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
+				Object: applied,
+			}}
 			s.report.markTrue(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable, "")
 			r := &Reconciler{now: func() time.Time { return now }, autoscalerPatience: defaultAutoscalerPatience}
 			if err := r.reportAutoscaler(s); err != nil {
@@ -75,13 +82,21 @@ func TestLacksBase(t *testing.T) {
 		contents map[string]map[string][]byte
 		want     bool
 	}{
-		"the image's":           {status.Failure{Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable}, nil, nil, true},
-		"a ConfigMap":           {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{}, true},
-		"its key":               {validation(v1alpha2.ReasonConfigMapKeyMissing), given, map[string]map[string][]byte{"base": {"x": nil}}, true},
-		"another ConfigMap":     {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{"base": {"config.yaml": nil}}, false},
-		"nothing was read":      {validation(v1alpha2.ReasonInvalidSpec), given, nil, false},
-		"none is asked for":     {validation(v1alpha2.ReasonConfigMapNotFound), nil, map[string]map[string][]byte{}, false},
-		"the API server's word": {status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated}, given, map[string]map[string][]byte{}, false},
+		"the image's": {status.Failure{
+			Condition: v1alpha2.ConditionConfigGenerated,
+			Reason:    v1alpha2.ReasonBaseConfigUnavailable,
+		}, nil, nil, true},
+		"a ConfigMap":       {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{}, true},
+		"its key":           {validation(v1alpha2.ReasonConfigMapKeyMissing), given, map[string]map[string][]byte{"base": {"x": nil}}, true},
+		"another ConfigMap": {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{"base": {"config.yaml": nil}}, false},
+		"nothing was read":  {validation(v1alpha2.ReasonInvalidSpec), given, nil, false},
+		"none is asked for": {validation(v1alpha2.ReasonConfigMapNotFound), nil, map[string]map[string][]byte{}, false},
+		"the API server's word": {
+			status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated},
+			given,
+			map[string]map[string][]byte{},
+			false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := &v1alpha2.LlamaStackDistribution{}

@@ -50,7 +50,8 @@ func (b *bench) direct(t *testing.T, version string, wraps ...func(http.RoundTri
 	}
 	t.Cleanup(broadcaster.Shutdown)
 	options := controller.Options{
-		Direct: writer, OperatorVersion: version, OperatorNamespace: names.OperatorNamespace, WatchNamespaces: []string{b.namespace}, AutoscalerPatience: b.patience,
+		Direct: writer, OperatorVersion: version, OperatorNamespace: names.OperatorNamespace,
+		WatchNamespaces: []string{b.namespace}, AutoscalerPatience: b.patience,
 	}
 	if b.configured {
 		options.OperatorNamespace = b.namespace

@@ -23,7 +23,9 @@ const (
 
 // emit records events for the changes in this status, warnings first. A status that has not changed causes no event.
 // releaseNote is the part of a condition's message that its reason does not cover.
-func (r *Reconciler) emit(stack *stack, events []event, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string) {
+func (r *Reconciler) emit(
+	stack *stack, events []event, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string,
+) {
 	changes := report{}
 	changes.addChanges(&stack.Status, previous, releaseNote)
 	events = append(changes.events, events...)
@@ -54,7 +56,8 @@ var waitEvents = map[string]string{
 // addChanges adds events for everything in the current status that the previous status did not have.
 func (r *report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string) {
 	for _, e := range eventOf {
-		was, is := meta.FindStatusCondition(previous.Conditions, e.condition), meta.FindStatusCondition(now.Conditions, e.condition)
+		was, is := meta.FindStatusCondition(previous.Conditions, e.condition),
+			meta.FindStatusCondition(now.Conditions, e.condition)
 		news := was == nil || was.Reason != is.Reason || was.Message != is.Message
 		if is.Status == "False" && news {
 			r.warningEvent(e.reason, is.Message)

@@ -16,7 +16,10 @@ func statusOf(configMap string, others ...metav1.Condition) *v1alpha2.LlamaStack
 		{Type: v1alpha2.ConditionValidationSucceeded, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonSpecValid},
 		{Type: v1alpha2.ConditionSecretsResolved, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonNoSecretsReferenced},
 		{Type: v1alpha2.ConditionConfigGenerated, Status: metav1.ConditionTrue, Message: "Generated config.yaml; note"},
-		{Type: v1alpha2.ConditionDeploymentUpdated, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonDeploymentUpdateSucceeded},
+		{
+			Type: v1alpha2.ConditionDeploymentUpdated, Status: metav1.ConditionTrue,
+			Reason: v1alpha2.ReasonDeploymentUpdateSucceeded,
+		},
 	}
 	for _, other := range others {
 		for i := range conditions {
@@ -36,10 +39,12 @@ func statusOf(configMap string, others ...metav1.Condition) *v1alpha2.LlamaStack
 // they are not repeated.
 func TestEmit(t *testing.T) {
 	missing := metav1.Condition{
-		Type: v1alpha2.ConditionSecretsResolved, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonSecretNotFound, Message: "no Secret",
+		Type: v1alpha2.ConditionSecretsResolved, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonSecretNotFound,
+		Message: "no Secret",
 	}
 	waits := metav1.Condition{
-		Type: v1alpha2.ConditionDeploymentUpdated, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonDataLossNotAccepted, Message: "lost",
+		Type: v1alpha2.ConditionDeploymentUpdated, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonDataLossNotAccepted,
+		Message: "lost",
 	}
 	empty := &v1alpha2.LlamaStackDistributionStatus{}
 	for name, tc := range map[string]struct {
@@ -47,16 +52,23 @@ func TestEmit(t *testing.T) {
 		found       []event // events from the steps
 		want        []string
 	}{
-		"nothing changed":           {before: statusOf("a"), now: statusOf("a")},
-		"new configuration":         {before: empty, now: statusOf("a"), want: []string{"Normal ConfigGenerated Generated config.yaml in ConfigMap a"}},
-		"missing Secret":            {before: statusOf(""), now: statusOf("", missing), want: []string{"Warning SecretResolutionFailed no Secret"}},
-		"missing Secret, again":     {before: statusOf("", missing), now: statusOf("", missing)},
-		"a change that waits":       {before: statusOf(""), now: statusOf("", waits), want: []string{"Warning DataLossNotAccepted lost"}},
+		"nothing changed":       {before: statusOf("a"), now: statusOf("a")},
+		"new configuration":     {before: empty, now: statusOf("a"), want: []string{"Normal ConfigGenerated Generated config.yaml in ConfigMap a"}},
+		"missing Secret":        {before: statusOf(""), now: statusOf("", missing), want: []string{"Warning SecretResolutionFailed no Secret"}},
+		"missing Secret, again": {before: statusOf("", missing), now: statusOf("", missing)},
+		"a change that waits": {
+			before: statusOf(""), now: statusOf("", waits),
+			want: []string{"Warning DataLossNotAccepted lost"},
+		},
 		"a change that still waits": {before: statusOf("", waits), now: statusOf("", waits)},
 		"warnings go first": {
 			before: empty, now: statusOf("a"),
-			found: []event{{"Normal", "DeploymentUpdated", "x"}, {"Warning", "ProviderIgnored", "y"}, {"Warning", "ConfigWarning", "z"}},
-			want:  []string{"Warning ProviderIgnored y", "Warning ConfigWarning z"},
+			found: []event{
+				{"Normal", "DeploymentUpdated", "x"},
+				{"Warning", "ProviderIgnored", "y"},
+				{"Warning", "ConfigWarning", "z"},
+			},
+			want: []string{"Warning ProviderIgnored y", "Warning ConfigWarning z"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,8 @@ func (b *bench) events(t *testing.T) []eventsv1.Event {
 	if err := b.List(t.Context(), &list, client.InNamespace(b.namespace)); err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(list.Items, func(e eventsv1.Event) bool { return e.ReportingController != names.EventReporter })
+	return slices.DeleteFunc(list.Items,
+		func(e eventsv1.Event) bool { return e.ReportingController != names.EventReporter })
 }
 
 // reasons returns the sorted reasons of the events, with their counts.

@@ -24,7 +24,7 @@ func TestCertificateThatEnds(t *testing.T) {
 	b.direct(t, version)
 	b.create(t, b.stack(t, "my", withCertificate))
 	resolved := b.condition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound)
-	want := fmt.Sprintf(`the certificate in Secret "cert" expires on %s: renew it, the pods are then replaced once`, end.UTC().Format(time.DateOnly))
+	want := fmt.Sprintf(`the certificate in Secret "cert" expires on %s; renew it. This replaces the pods once`, end.UTC().Format(time.DateOnly))
 	if diff := cmp.Diff("Resolved 1 secret reference; "+want, resolved.Message); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
 	}

@@ -34,7 +34,9 @@ type directReader struct {
 	client.Reader
 }
 
-func (d directReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+func (d directReader) Get(
+	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
+) error {
 	return d.Reader.Get(ctx, key, object, options...)
 }
 
@@ -63,7 +65,10 @@ func (directReader) IndexField(context.Context, client.Object, string, client.In
 }
 
 func indexed(index fields.Selector, object client.Object) bool {
-	for field, values := range map[string]client.IndexerFunc{fieldHost: hostOf, fieldClaim: claimOf, fieldInstance: instanceOf} {
+	for field, values := range map[string]client.IndexerFunc{
+		fieldHost: hostOf, fieldClaim: claimOf,
+		fieldInstance: instanceOf,
+	} {
 		if want, asked := index.RequiresExactMatch(field); asked {
 			return slices.Contains(values(object), want)
 		}

@@ -53,7 +53,8 @@ func TestIngress(t *testing.T) {
 		t.Errorf("host %q, want %q: without a name it would answer for every stack", got, host)
 	}
 	b.routeURL(t, "my", "http://"+host)
-	if note := b.told(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, host) || !strings.Contains(note, "set hostname") {
+	if note := b.told(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, host) ||
+		!strings.Contains(note, "set hostname") {
 		t.Errorf("note %q", note)
 	}
 	annotated := ingress.DeepCopy()
@@ -152,7 +153,8 @@ func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
 // gatewayDefinition returns the Gateway API's own definition of a kind, by its plural.
 func gatewayDefinition(t *testing.T, plural string) *unstructured.Unstructured {
 	t.Helper()
-	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}",
+		"sigs.k8s.io/gateway-api").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +214,10 @@ func (b *bench) answered(t *testing.T, route *unstructured.Unstructured, by, con
 	b.get(t, route.GetName(), route)
 	answer := map[string]any{
 		"controllerName": "example.com/gateways", "routerName": "default",
-		"parentRef": map[string]any{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public", "namespace": "gateways"},
+		"parentRef": map[string]any{
+			"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public",
+			"namespace": "gateways",
+		},
 		"conditions": []any{map[string]any{
 			"type": condition, "status": is, "reason": reason, "message": message, "lastTransitionTime": "2026-01-01T00:00:00Z",
 		}},
@@ -307,7 +312,7 @@ func TestRoute(t *testing.T) {
 	b.settled(t, version)
 	b.answered(t, route, "ingress", "Admitted", "False", "HostAlreadyClaimed", "route theirs already exposes llama.example.com and is older")
 	condition := b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
-	if want := `Route "my-route" does not expose the server (HostAlreadyClaimed): another Route has its host name`; condition.Message != want {
+	if want := `Route "my-route" does not expose the server (HostAlreadyClaimed): another Route already has the host name`; condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	b.answered(t, route, "ingress", "Admitted", "True", "", "")
@@ -342,14 +347,14 @@ func TestHostnameOfTwo(t *testing.T) {
 
 	other.create(t, other.stack(t, "my", wanted))
 	condition := other.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
-	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by a stack of another namespace, and the server is not exposed: take another", host); condition.Message != want {
+	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by a stack in another namespace, so the server is not exposed; use another host name", host); condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	// An older stack that requests the host name later does not take it over.
 	b.routeURL(t, "older", "http://other."+host)
 	b.respec(t, "older", wanted)
 	condition = b.condition(t, "older", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
-	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by stack \"my\", and the server is not exposed: take another", host); condition.Message != want {
+	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by stack \"my\", so the server is not exposed; use another host name", host); condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	b.goes(t, "older-ingress", &networkingv1.Ingress{})

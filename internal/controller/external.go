@@ -32,7 +32,8 @@ func externalProviders(
 	var all []status.ExternalProvider
 	for i := range wishes.External {
 		asked := &wishes.External[i]
-		if made != nil && !slices.ContainsFunc(made.External(), func(p render.ExternalProvider) bool { return p.ID == asked.ID }) {
+		if made != nil && !slices.ContainsFunc(made.External(),
+			func(p render.ExternalProvider) bool { return p.ID == asked.ID }) {
 			continue // disabled
 		}
 		provider := status.ExternalProvider{API: asked.API, ID: asked.ID, Image: asked.Image, Path: asked.Path.String()}
@@ -46,7 +47,8 @@ func externalProviders(
 
 // observeExternal records the progress of the pods with each external provider, and reports changes.
 func (r *Reconciler) observeExternal(
-	ctx context.Context, s *state, external []status.ExternalProvider, pods []corev1.Pod, answer probe.Answer, failure *status.Failure,
+	ctx context.Context, s *state, external []status.ExternalProvider, pods []corev1.Pod, answer probe.Answer,
+	failure *status.Failure,
 ) error {
 	if s.intent == nil { // the spec could not be read
 		return nil
@@ -81,7 +83,8 @@ func (r *Reconciler) observeExternal(
 
 // isTry reports whether a failure is about a change that is tried in a preflight pod, or that failed to start there.
 func isTry(failure *status.Failure) bool {
-	return failure != nil && (failure.Reason == v1alpha2.ReasonPreflightInProgress || failure.Reason == v1alpha2.ReasonPreflightFailed)
+	return failure != nil && (failure.Reason == v1alpha2.ReasonPreflightInProgress ||
+		failure.Reason == v1alpha2.ReasonPreflightFailed)
 }
 
 // keepWarnings keeps the warnings about ready providers until their server has answered, because a restarted operator

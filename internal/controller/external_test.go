@@ -60,7 +60,8 @@ func inits(set *appsv1.ReplicaSet, states map[string]corev1.ContainerState) []co
 			state = waitingFor("PodInitializing", "")
 		}
 		statuses = append(statuses, corev1.ContainerStatus{
-			Name: container.Name, Image: container.Image, State: state, Ready: state.Terminated != nil && state.Terminated.ExitCode == 0,
+			Name: container.Name, Image: container.Image, State: state, Ready: state.Terminated != nil &&
+				state.Terminated.ExitCode == 0,
 		})
 	}
 	return statuses
@@ -110,12 +111,16 @@ externalProviders:
 `, labelled, bare)))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	stack := b.external(t, "my", "labelled Pending", "bare Pending")
-	if one := stack.Status.ExternalProviders[0]; one.Image != labelled || one.InitContainerName != "external-provider-labelled" {
+	if one := stack.Status.ExternalProviders[0]; one.Image != labelled ||
+		one.InitContainerName != "external-provider-labelled" {
 		t.Errorf("status %+v", one)
 	}
 	config := &corev1.ConfigMap{}
 	b.get(t, stack.Status.ConfigGeneration.ConfigMapName, config)
-	for _, want := range []string{"provider_type: remote::mine", "module: my_org.mine", "provider_type: " + externalprovider.UnknownType} {
+	for _, want := range []string{
+		"provider_type: remote::mine", "module: my_org.mine",
+		"provider_type: " + externalprovider.UnknownType,
+	} {
 		if !strings.Contains(config.Data[names.ConfigFile], want) {
 			t.Errorf("no %q in the configuration:\n%s", want, config.Data[names.ConfigFile])
 		}
@@ -141,7 +146,7 @@ externalProviders:
 	pod := b.pod(t, set, corev1.PodStatus{InitContainerStatuses: inits(set, map[string]corev1.ContainerState{
 		"external-provider-labelled": ended, "external-provider-bare": waitingFor("ErrImagePull", "unauthorized"),
 	})})
-	const refused = "the registry refuses the credentials; name a Secret with some in spec.workload.overrides.imagePullSecrets; see kubectl describe pod my-1-a"
+	const refused = "the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod my-1-a"
 	pull := fmt.Sprintf("Failed to pull provider image %q: %s", bare, refused)
 	b.external(t, "my", "labelled Installing", "bare Failed: "+pull)
 	eventually(t, func() error {
@@ -160,7 +165,10 @@ externalProviders:
 	for _, container := range set.Spec.Template.Spec.InitContainers {
 		done[container.Name] = ended
 	}
-	b.saysOf(t, pod, corev1.PodStatus{InitContainerStatuses: inits(set, done), ContainerStatuses: []corev1.ContainerStatus{{Name: "llama-stack", State: running}}})
+	b.saysOf(t, pod, corev1.PodStatus{
+		InitContainerStatuses: inits(set, done),
+		ContainerStatuses:     []corev1.ContainerStatus{{Name: "llama-stack", State: running}},
+	})
 	b.external(t, "my", "labelled Installing", "bare Installing")
 	asked.providers.Store(new(`{"data": [{"api": "inference", "provider_id": "labelled", "provider_type": "remote::other"},
 		{"api": "inference", "provider_id": "bare", "provider_type": "remote::bare"}]}`))
@@ -168,7 +176,7 @@ externalProviders:
 		{Type: corev1.PodReady, Status: corev1.ConditionTrue},
 	}})
 	b.rollOut(t, "my")
-	const differs = `the label of the image says the type "remote::mine", the running server says "remote::other", which counts`
+	const differs = `the label of the image has the type "remote::mine", but the running server reports "remote::other", which takes precedence`
 	b.external(t, "my", "labelled Ready: "+differs, "bare Ready")
 	b.eventOf(t, v1alpha2.EventExternalProviderDiffers, differs)
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)

@@ -47,7 +47,9 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 				wrote("create", object)
 				return c.Create(ctx, object, options...)
 			},
-			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch,
+				options ...client.PatchOption,
+			) error {
 				wrote("patch", object)
 				return c.Patch(ctx, object, patch, options...)
 			},
@@ -68,7 +70,8 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 // operatorConfigMap returns the operator's ConfigMap with one key.
 func operatorConfigMap(key, value string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap}, Data: map[string]string{key: value},
+		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
+		Data:       map[string]string{key: value},
 	}
 }
 

@@ -46,7 +46,9 @@ type hostOwner struct{ host, namespace, name string }
 
 // findHostOwner looks for a stack with the same host name that takes precedence over this one. If there is one, this
 // stack is not exposed, so that it does not take over the other's traffic.
-func (r *Reconciler) findHostOwner(ctx context.Context, stack *stack, cluster render.Cluster, earlierHost bool) (*hostOwner, error) {
+func (r *Reconciler) findHostOwner(
+	ctx context.Context, stack *stack, cluster render.Cluster, earlierHost bool,
+) (*hostOwner, error) {
 	host := plan.Hostname(stack, cluster, earlierHost)
 	if host == "" {
 		return nil, nil
@@ -68,11 +70,14 @@ func (r *Reconciler) findHostOwner(ctx context.Context, stack *stack, cluster re
 }
 
 // stacksOf returns the cached stacks that request a host name. Callers must not change them.
-func (r *Reconciler) stacksOf(ctx context.Context, host string, cluster render.Cluster) ([]*v1alpha2.LlamaStackDistribution, error) {
+func (r *Reconciler) stacksOf(
+	ctx context.Context, host string, cluster render.Cluster,
+) ([]*v1alpha2.LlamaStackDistribution, error) {
 	var found []*v1alpha2.LlamaStackDistribution
 	for _, value := range hostsIn(host, cmp.Or(cluster.Ingress.Domain, names.DefaultDomain)) {
 		var stacks v1alpha2.LlamaStackDistributionList
-		if err := r.cache.List(ctx, &stacks, client.MatchingFields{fieldHost: value}, client.UnsafeDisableDeepCopy); err != nil {
+		if err := r.cache.List(ctx, &stacks, client.MatchingFields{fieldHost: value},
+			client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("list cached stacks of host name %q: %w", host, err)
 		}
 		for i := range stacks.Items {
@@ -91,7 +96,9 @@ func (r *Reconciler) stacksOf(ctx context.Context, host string, cluster render.C
 
 // hasEarlierHost reports whether the stack is exposed by the host name that an earlier operator generated for it, or
 // without a host name, as earlier operators did when there was no domain. The stack keeps that state.
-func (r *Reconciler) hasEarlierHost(ctx context.Context, stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster) (bool, error) {
+func (r *Reconciler) hasEarlierHost(
+	ctx context.Context, stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster,
+) (bool, error) {
 	if plan.Hostname(stack, cluster, false) == plan.Hostname(stack, cluster, true) {
 		return false, nil // both names are the same
 	}

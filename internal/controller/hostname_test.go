@@ -16,7 +16,8 @@ func TestGoesBefore(t *testing.T) {
 	const host = "llama.example.com"
 	stack := func(uid string, second int64, routeURL string) *v1alpha2.LlamaStackDistribution {
 		object := &v1alpha2.LlamaStackDistribution{}
-		object.UID, object.CreationTimestamp, object.Status.RouteURL = types.UID(uid), metav1.NewTime(time.Unix(second, 0)), routeURL
+		object.UID, object.CreationTimestamp, object.Status.RouteURL = types.UID(uid), metav1.NewTime(time.Unix(second, 0)),
+			routeURL
 		return object
 	}
 	for name, tc := range map[string]struct {

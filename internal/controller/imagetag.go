@@ -13,7 +13,7 @@ import (
 
 // imageTag is the result of comparing a stack's image with its tag.
 type imageTag struct {
-	// moved is the digest that the tag stands for, if the pods run another one. Empty means that they run the same one,
+	// moved is the digest that the tag refers to, if the pods run another one. Empty means that they run the same one,
 	// or that it is unknown.
 	moved string
 	// stale is the reason why the running image cannot be compared with its tag, or cannot follow it. Empty means that
@@ -21,9 +21,10 @@ type imageTag struct {
 	stale string
 }
 
-// follows reports whether the pods have to run the image that the tag stands for.
+// follows reports whether the pods have to run the image that the tag refers to.
 func follows(stack *stack, image *resolvedImage) bool {
-	return stack.Spec.Distribution.ImageUpdates == v1alpha2.ImageUpdatesFollow && !strings.Contains(image.distribution.Image, "@")
+	return stack.Spec.Distribution.ImageUpdates == v1alpha2.ImageUpdatesFollow &&
+		!strings.Contains(image.distribution.Image, "@")
 }
 
 // keepDigest keeps the digest that the pods run, even if the tag moves.
@@ -42,7 +43,8 @@ func (r *Reconciler) compareTag(
 	if image.from == v1alpha2.ImageFromCatalogue && running.Distribution.Image == image.distribution.Image {
 		labels.keepDigest(running.Distribution)
 	}
-	if !image.config.Registries.ReadLabels || strings.Contains(image.distribution.Image, "@") || labels.digest == "" && !following {
+	if !image.config.Registries.ReadLabels || strings.Contains(image.distribution.Image, "@") || labels.digest == "" &&
+		!following {
 		r.pool.Forget(keyOf(stack))
 		r.pool.Unwatch(keyOf(stack))
 		labels.tag.stale = withoutComparison(stack, image)
@@ -83,10 +85,10 @@ func withoutComparison(stack *stack, image *resolvedImage) string {
 	case stack.Spec.Distribution.ImageUpdates != v1alpha2.ImageUpdatesFollow:
 		return ""
 	case !image.config.Registries.ReadLabels:
-		return "The pods do not follow the tag of their image: spec.distribution.imageUpdates is Follow, and the operator does not read images " +
-			"(registries.readLabels of its configuration)"
+		return "The pods do not follow the tag of their image: spec.distribution.imageUpdates is Follow, but the operator does not read images " +
+			"(registries.readLabels in its configuration)"
 	default:
-		return fmt.Sprintf("The pods do not follow the tag of their image: spec.distribution.imageUpdates is Follow, and image %q has a digest",
+		return fmt.Sprintf("The pods do not follow the tag of their image: spec.distribution.imageUpdates is Follow, but image %q has a digest",
 			image.distribution.Image)
 	}
 }
@@ -95,14 +97,15 @@ func withoutComparison(stack *stack, image *resolvedImage) string {
 func waitForTag(image string) error {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: true,
-		Retry: status.OnReferenceChange, Message: fmt.Sprintf("Asking what the tag of image %q stands for", image),
+		Retry: status.OnReferenceChange, Message: fmt.Sprintf("Resolving the tag of image %q", image),
 	}
 }
 
 // toldBefore returns the tag's state from the status, for an operator that has not asked the registry since it started.
 func toldBefore(stack *stack, labels *imageLabels) imageTag {
 	var told imageTag
-	if in := stack.Status.ResolvedDistribution; in != nil && in.Image == labels.distribution.Image && in.Digest == labels.digest {
+	if in := stack.Status.ResolvedDistribution; in != nil && in.Image == labels.distribution.Image &&
+		in.Digest == labels.digest {
 		told.moved = in.TagDigest
 	}
 	for _, condition := range stack.Status.Conditions {
@@ -114,13 +117,13 @@ func toldBefore(stack *stack, labels *imageLabels) imageTag {
 }
 
 // cannotCompare is the beginning of the status message for a tag that cannot be compared.
-const cannotCompare = "The image that runs cannot be compared with its tag, and the pods keep it: "
+const cannotCompare = "The operator cannot compare the running image with its tag; the pods keep the image: "
 
 func notCompared(err error) string {
 	if err == nil {
 		return ""
 	}
-	return cannotCompare + status.Shorten(err.Error(), maxCause) + ". It is tried again"
+	return cannotCompare + status.Shorten(err.Error(), maxCause) + ". The operator tries again"
 }
 
 // noteMove records an event unless the status already reports the move.
@@ -128,15 +131,15 @@ func noteMove(stack *stack, labels *imageLabels, following bool, report *report)
 	if in := stack.Status.ResolvedDistribution; in != nil && in.TagDigest == labels.tag.moved {
 		return
 	}
-	what := "The pods keep it; set spec.distribution.imageUpdates to Follow to run what the tag stands for"
+	what := "The pods keep the old image; set spec.distribution.imageUpdates to Follow to run the new one"
 	if following {
-		what = "The pods roll to the new one when it can be used, because spec.distribution.imageUpdates is Follow"
+		what = "The new image is rolled out when it can be used, because spec.distribution.imageUpdates is Follow"
 	}
-	report.normalEvent(v1alpha2.EventImageTagMoved, fmt.Sprintf("The tag of image %q was moved from %s to %s. %s",
+	report.normalEvent(v1alpha2.EventImageTagMoved, fmt.Sprintf("The tag of image %q moved from %s to %s. %s",
 		labels.distribution.Image, labels.digest, labels.tag.moved, what))
 }
 
-// follow selects the image that the tag stands for now. The content of a catalogue image is known by its name. Any
+// follow selects the image that the tag refers to now. The content of a catalogue image is known by its name. Any
 // other image is read first.
 func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolvedImage, labels *imageLabels) {
 	if image.from == v1alpha2.ImageFromCatalogue {
@@ -150,7 +153,7 @@ func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolve
 		return
 	}
 	if err := labels.adopt(outcome, stack, image); err != nil {
-		labels.tag.stale = fmt.Sprintf("The tag of image %q stands for %s, which cannot be used, and the pods keep %s: %s",
+		labels.tag.stale = fmt.Sprintf("The tag of image %q refers to %s, which cannot be used; the pods keep %s: %s",
 			image.distribution.Image, labels.tag.moved, labels.digest, status.Shorten(err.Error(), maxCause))
 	}
 }
@@ -162,7 +165,7 @@ func (l *imageLabels) adopt(outcome registry.Outcome, stack *stack, image *resol
 	}
 	read := outcome.Image
 	if l.config != nil && read.Config == nil {
-		return fmt.Errorf("it has no configuration in its labels, see %q", "kubectl llamastack image label")
+		return fmt.Errorf("its labels have no configuration; see %q", "kubectl llamastack image label")
 	}
 	changed, err := image.distribution.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
 	if err != nil {

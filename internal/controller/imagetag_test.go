@@ -45,7 +45,8 @@ func (b *bench) stale(t *testing.T, message string) {
 		switch got := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded); {
 		case message == "" && got != nil:
 			return fmt.Errorf("condition %+v, want none", got)
-		case message != "" && (got == nil || got.Reason != v1alpha2.ReasonBaseConfigStale || !strings.Contains(got.Message, message)):
+		case message != "" && (got == nil || got.Reason != v1alpha2.ReasonBaseConfigStale ||
+			!strings.Contains(got.Message, message)):
 			return fmt.Errorf("condition %+v, want %q", got, message)
 		}
 		return nil
@@ -105,7 +106,7 @@ func TestMovedTag(t *testing.T) {
 
 	// An image without a configuration is not followed, and the next one is.
 	_, bare := r.push(t, "team/own:prod", nil)
-	b.stale(t, bare+", which cannot be used, and the pods keep "+third+": it has no configuration in its labels")
+	b.stale(t, bare+", which cannot be used; the pods keep "+third+": its labels have no configuration")
 	b.runs(t, image+"@"+third, bare)
 	r.push(t, "team/own:prod", map[string]string{labelConfig: "***"})
 	b.stale(t, `label "io.llamastack.config.base64": is not base64`)

@@ -127,7 +127,7 @@ func (b *bench) outcome(t *testing.T) map[string]any {
 		err := meta.EachListItem(list, func(item runtime.Object) error {
 			object, ok := item.(client.Object)
 			if !ok {
-				return fmt.Errorf("%T is no object", item)
+				return fmt.Errorf("%T is not an object", item)
 			}
 			content, err := json.Marshal(normalize(object))
 			if err != nil {
@@ -190,7 +190,8 @@ workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: de
 	prepare := func(t *testing.T) *bench {
 		t.Helper()
 		b := newBench(t)
-		b.create(t, secret("vllm-creds", "token", "sk-abc"), secret("postgres-creds", "uri", "postgresql://u:p%40ss@postgres:5432/db"))
+		b.create(t, secret("vllm-creds", "token", "sk-abc"),
+			secret("postgres-creds", "uri", "postgresql://u:p%40ss@postgres:5432/db"))
 		return b
 	}
 	create := func(t *testing.T, b *bench) {

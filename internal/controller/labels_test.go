@@ -163,7 +163,8 @@ func TestLabels(t *testing.T) {
 		b.get(t, "my", &deployment)
 		b.get(t, "my", stack)
 		generated := stack.Status.ConfigGeneration
-		if deployment.Spec.Template.Spec.Containers[0].Image != image+"@"+digest || generated == nil || generated.ResourceCount != 2 {
+		if deployment.Spec.Template.Spec.Containers[0].Image != image+"@"+digest || generated == nil ||
+			generated.ResourceCount != 2 {
 			return fmt.Errorf("image %q, configuration %+v", deployment.Spec.Template.Spec.Containers[0].Image, generated)
 		}
 		return nil
@@ -202,7 +203,8 @@ func TestLabelsOfAnOverride(t *testing.T) {
 		}
 	}
 	b.get(t, "my", stack)
-	if got := stack.Status.ResolvedDistribution; got == nil || got.Digest != digest || got.ServerReleaseFrom != "image-label" ||
+	if got := stack.Status.ResolvedDistribution; got == nil || got.Digest != digest ||
+		got.ServerReleaseFrom != "image-label" ||
 		got.ConfigSource != v1alpha2.ConfigSourceOCILabel {
 		t.Errorf("status %+v", got)
 	}
@@ -248,7 +250,8 @@ func baseOf(t *testing.T, deployment *appsv1.Deployment) string {
 
 func hasWrites(calls []string) bool {
 	for _, call := range calls {
-		if strings.HasPrefix(call, "patch ") || strings.HasPrefix(call, "create ") || strings.HasPrefix(call, "delete ") || strings.HasPrefix(call, "update ") {
+		if strings.HasPrefix(call, "patch ") || strings.HasPrefix(call, "create ") || strings.HasPrefix(call, "delete ") ||
+			strings.HasPrefix(call, "update ") {
 			return true
 		}
 	}
@@ -270,12 +273,14 @@ func TestUnreadableImages(t *testing.T) {
 	got := b.condition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
 	eventually(t, func() error {
 		got = b.condition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
-		if got.Status != metav1.ConditionUnknown || !strings.Contains(got.Message, "503") || !strings.Contains(got.Message, "spec.baseConfig") {
+		if got.Status != metav1.ConditionUnknown || !strings.Contains(got.Message, "503") ||
+			!strings.Contains(got.Message, "spec.baseConfig") {
 			return fmt.Errorf("condition %+v", got)
 		}
 		return nil
 	})
-	if ready := b.condition(t, "waits", v1alpha2.ConditionReady, v1alpha2.ReasonBaseConfigUnavailable); ready.Message != got.Message {
+	if ready := b.condition(t, "waits", v1alpha2.ConditionReady,
+		v1alpha2.ReasonBaseConfigUnavailable); ready.Message != got.Message {
 		t.Errorf("ready %+v, want the message %q", ready, got.Message)
 	}
 	// This stack needs nothing of the configuration.
@@ -285,7 +290,7 @@ func TestUnreadableImages(t *testing.T) {
 	b.configure(t, operatorconfig.KeyImageOverrides, "starter: "+image)
 	b.create(t, b.stack(t, "named", `{distribution: {name: starter}, disabled: [batches]}`))
 	b.condition(t, "named", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
-	b.unreadTold(t, "named", image, "503", `that of "starter" in release 0.7`, "imagePullSecrets")
+	b.unreadTold(t, "named", image, "503", `configuration of "starter" in release 0.7`, "imagePullSecrets")
 
 	r.down.Store(false)
 	// A change of the configuration causes another attempt at once instead of after half a minute.
@@ -412,7 +417,8 @@ func TestPullSecrets(t *testing.T) {
 	b.create(t, b.stack(t, "stranger", fmt.Sprintf(spec, image, "{imagePullSecrets: [{name: another}]}")))
 	eventually(t, func() error {
 		got := b.condition(t, "stranger", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
-		if got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "401") || strings.Contains(got.Message, password) {
+		if got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "401") ||
+			strings.Contains(got.Message, password) {
 			return fmt.Errorf("condition %+v", got)
 		}
 		return nil

@@ -24,7 +24,8 @@ func TestSpecBecomesTooLarge(t *testing.T) {
 	b.get(t, "my", before)
 
 	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
-		text, err := json.Marshal(map[string]any{"server": map[string]any{"cors": strings.Repeat("x", validate.MaxSpecBytes)}})
+		text, err := json.Marshal(map[string]any{"server": map[string]any{"cors": strings.Repeat("x",
+			validate.MaxSpecBytes)}})
 		if err != nil {
 			t.Fatal(err)
 		}

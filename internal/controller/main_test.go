@@ -138,10 +138,14 @@ func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTrip
 	}
 	options := manager.Options{
 		MetricsBindAddress: "0", HealthProbeBindAddress: "0", WatchNamespaces: []string{b.namespace},
-		QPS: 1000, Burst: 1000, Concurrency: 4, ProbeInterval: b.interval, TagInterval: b.tagInterval, AutoscalerPatience: b.patience,
+		QPS: 1000, Burst: 1000, Concurrency: 4, ProbeInterval: b.interval, TagInterval: b.tagInterval,
+		AutoscalerPatience: b.patience,
 	}
 	if options.DialServer = b.dial; b.dial == nil {
-		options.DialServer = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("there is no server") }
+		options.DialServer = func(context.Context, string, string) (net.Conn, error) {
+			return nil,
+				errors.New("there is no server")
+		}
 	}
 	if b.everywhere {
 		options.WatchNamespaces = nil

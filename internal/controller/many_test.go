@@ -144,11 +144,13 @@ func TestCallsOfManyStacks(t *testing.T) {
 	)
 	b := newBench(t)
 	t.Cleanup(func() { // operators of other tests work in all namespaces
-		if err := b.DeleteAllOf(context.Background(), &v1alpha2.LlamaStackDistribution{}, client.InNamespace(b.namespace)); err != nil {
+		if err := b.DeleteAllOf(context.Background(), &v1alpha2.LlamaStackDistribution{},
+			client.InNamespace(b.namespace)); err != nil {
 			t.Error(err)
 		}
 	})
-	b.create(t, b.sharedSecret("first-one"), configMap("base", "config.yaml", smallBase), configMap("mine", "config.yaml", smallBase))
+	b.create(t, b.sharedSecret("first-one"), configMap("base", "config.yaml", smallBase),
+		configMap("mine", "config.yaml", smallBase))
 	operator := b.start(t, version)
 	b.createMany(t, "sharing", sharingSpec, sharing)
 	b.createMany(t, "other", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`, others)
@@ -175,7 +177,8 @@ func TestCallsOfManyStacks(t *testing.T) {
 		}
 		delete(wrote, statuses)
 		// Changed derived values get a Secret of their own, and the Secret that no pod reads any more is deleted.
-		if diff := cmp.Diff(map[string]int{"patch secrets": sharing, "patch deployments": sharing, "delete secrets": sharing}, wrote); diff != "" {
+		if diff := cmp.Diff(map[string]int{"patch secrets": sharing, "patch deployments": sharing, "delete secrets": sharing},
+			wrote); diff != "" {
 			t.Errorf("writes but those of statuses (-want +got):\n%s", diff)
 		}
 		each := map[string]int{}

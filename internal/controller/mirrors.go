@@ -25,8 +25,11 @@ import (
 // CustomResourceDefinition.
 func mirrorKinds() map[string]schema.GroupVersionKind {
 	return map[string]schema.GroupVersionKind{
-		"imagedigestmirrorsets.config.openshift.io":        {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
-		"imagetagmirrorsets.config.openshift.io":           {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindTag},
+		"imagedigestmirrorsets.config.openshift.io": {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
+		"imagetagmirrorsets.config.openshift.io": {
+			Group: "config.openshift.io", Version: "v1",
+			Kind: mirror.KindTag,
+		},
 		"imagecontentsourcepolicies.operator.openshift.io": {Group: "operator.openshift.io", Version: "v1alpha1", Kind: mirror.KindPolicy},
 	}
 }
@@ -58,8 +61,8 @@ func newMirrorSets(sets cache.Cache, mapper meta.RESTMapper, tell func(mirror.Se
 	}
 }
 
-// before returns a worker that starts when the mirrors are known, so that no source that must not receive requests gets
-// one.
+// before returns a worker that starts when the mirrors are known, so that no mirrored source receives a request that it
+// must not receive.
 func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 	return manager.RunnableFunc(func(ctx context.Context) error {
 		late := time.NewTimer(mirrorsPatience)
@@ -69,7 +72,7 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 			case <-m.known:
 				return worker.Start(ctx)
 			case <-late.C:
-				m.log.Info("No image is read before the mirror sets of the cluster are listed; the operator needs the right to list and watch them")
+				m.log.Info("No image is read before the mirror sets of the cluster are listed; the operator needs permission to list and watch them")
 			case <-ctx.Done():
 				return nil
 			}
@@ -121,7 +124,10 @@ func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[stri
 			continue
 		}
 		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+		object.SetGroupVersionKind(schema.GroupVersionKind{
+			Group: "apiextensions.k8s.io", Version: "v1",
+			Kind: "CustomResourceDefinition",
+		})
 		informer, err := definition.GetInformer(ctx, object)
 		if err == nil {
 			_, err = informer.AddEventHandler(definitionHandler(func() { go m.comes(ctx, kind) }, func() { m.goes(ctx, kind) }))
@@ -133,17 +139,18 @@ func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[stri
 	return nil
 }
 
-// comes waits until the kind is served and starts to watch it.
+// comes waits until the kind is served, and then watches it.
 func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
-	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true, func(context.Context) (bool, error) {
-		_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-		return err == nil, nil
-	})
+	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true,
+		func(context.Context) (bool, error) {
+			_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+			return err == nil, nil
+		})
 	if err == nil {
 		err = m.watch(ctx, kind)
 	}
 	if err != nil && ctx.Err() == nil {
-		m.log.Error(err, "Mirror sets were defined and cannot be used", "kind", kind.GroupKind().String())
+		m.log.Error(err, "Mirror sets are defined but cannot be used", "kind", kind.GroupKind().String())
 	}
 }
 
@@ -156,7 +163,7 @@ func (m *mirrorSets) goes(ctx context.Context, kind schema.GroupVersionKind) {
 	}
 	delete(m.served, kind)
 	if err := m.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
-		m.log.Error(err, "Mirror sets are gone and are still watched", "kind", kind.GroupKind().String())
+		m.log.Error(err, "Mirror sets were removed but are still watched", "kind", kind.GroupKind().String())
 	}
 	m.change()
 }
@@ -182,7 +189,7 @@ func (m *mirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) er
 	return nil
 }
 
-// change has the mirror sets read again.
+// change requests another read of the mirror sets.
 func (m *mirrorSets) change() {
 	select {
 	case m.changed <- struct{}{}:
@@ -216,7 +223,7 @@ func (m *mirrorSets) read(ctx context.Context) error {
 	}
 	set, ignored := mirror.Read(objects)
 	if len(objects) > 0 {
-		m.log.Info("The mirror sets of the cluster are read", "objects", len(objects), "sources", len(set), "ignored", ignored)
+		m.log.Info("Read the mirror sets of the cluster", "objects", len(objects), "sources", len(set), "ignored", ignored)
 	}
 	m.tell(slices.Clip(set))
 	return nil

@@ -26,9 +26,18 @@ type mirrorSet struct {
 }
 
 var (
-	digestMirrors = mirrorSet{schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "ImageDigestMirrorSet"}, "imagedigestmirrorsets", "imageDigestMirrors"}
-	tagMirrors    = mirrorSet{schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "ImageTagMirrorSet"}, "imagetagmirrorsets", "imageTagMirrors"}
-	sourcePolicy  = mirrorSet{schema.GroupVersionKind{Group: "operator.openshift.io", Version: "v1alpha1", Kind: "ImageContentSourcePolicy"}, "imagecontentsourcepolicies", "repositoryDigestMirrors"}
+	digestMirrors = mirrorSet{schema.GroupVersionKind{
+		Group: "config.openshift.io", Version: "v1",
+		Kind: "ImageDigestMirrorSet",
+	}, "imagedigestmirrorsets", "imageDigestMirrors"}
+	tagMirrors = mirrorSet{schema.GroupVersionKind{
+		Group: "config.openshift.io", Version: "v1",
+		Kind: "ImageTagMirrorSet",
+	}, "imagetagmirrorsets", "imageTagMirrors"}
+	sourcePolicy = mirrorSet{schema.GroupVersionKind{
+		Group: "operator.openshift.io", Version: "v1alpha1",
+		Kind: "ImageContentSourcePolicy",
+	}, "imagecontentsourcepolicies", "repositoryDigestMirrors"}
 )
 
 // definition returns OpenShift's own definition of the kind, without its texts.
@@ -53,11 +62,14 @@ func (m mirrorSet) definition() client.Object {
 		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: m.plural, Kind: m.Kind, ListKind: m.Kind + "List"},
 		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 			Name: m.Version, Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{
-				OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
-					"spec": {Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
-						m.list: {Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &mirrors}},
-					}},
-				}},
+				OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+					Type: "object",
+					Properties: map[string]apiextensionsv1.JSONSchemaProps{
+						"spec": {Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
+							m.list: {Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &mirrors}},
+						}},
+					},
+				},
 			},
 		}},
 	}

@@ -24,7 +24,7 @@ func TestOffline(t *testing.T) {
 
 	b.respec(t, "my", `{distribution: {name: starter}, offline: true, providers: {files: {provider: s3, settings: {bucket_name: a}}}}`)
 	condition := b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationFailed)
-	if !strings.Contains(condition.Message, "spec.providers.files.endpoint: remote::s3 asks s3.amazonaws.com when the server starts") {
+	if !strings.Contains(condition.Message, "spec.providers.files.endpoint: remote::s3 calls s3.amazonaws.com when the server starts") {
 		t.Errorf("message %q", condition.Message)
 	}
 	if b.get(t, "my", deployment); deployment.Generation != before {

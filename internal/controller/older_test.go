@@ -47,7 +47,8 @@ func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	if server := pod.Containers[0]; server.Name != "server" || len(server.Command) != 3 || server.SecurityContext != nil {
 		t.Errorf("container %+v", server)
 	}
-	if pod.AutomountServiceAccountToken != nil || *pod.SecurityContext.FSGroup != 1001 || pod.SecurityContext.RunAsNonRoot != nil {
+	if pod.AutomountServiceAccountToken != nil || *pod.SecurityContext.FSGroup != 1001 ||
+		pod.SecurityContext.RunAsNonRoot != nil {
 		t.Errorf("token %v, security %+v", pod.AutomountServiceAccountToken, pod.SecurityContext)
 	}
 	copied := &corev1.ConfigMap{}

@@ -19,7 +19,9 @@ import (
 )
 
 // renderedBefore applies a stack as an earlier operator rendered it.
-func (f *fixture) renderedBefore(t *testing.T, stack *stack, older func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record)) *corev1.PodTemplateSpec {
+func (f *fixture) renderedBefore(
+	t *testing.T, stack *stack, older func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record),
+) *corev1.PodTemplateSpec {
 	t.Helper()
 	s, err := f.until(t, stack, "ownership")
 	if err != nil {
@@ -69,7 +71,9 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	}
 	const before, since = "0.2.1[0-6])", "0.2.1[0-6] | 0.2.1[0-6][!0-9]*)"
 	f := newFixture(t, config)
-	was := f.renderedBefore(t, older(t, spec+"}"), func(deployment *appsv1ac.DeploymentApplyConfiguration, _ *rollout.Record) {
+	was := f.renderedBefore(t, older(t, spec+"}"), func(deployment *appsv1ac.DeploymentApplyConfiguration,
+		_ *rollout.Record,
+	) {
 		pod := deployment.Spec.Template.Spec.WithEnableServiceLinks(false)
 		script := &pod.Containers[0].Command[2]
 		if !strings.Contains(*script, since) {
@@ -90,7 +94,8 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := f.template(t, edited)
-	if script := now.Spec.Containers[0].Command[2]; !strings.Contains(script, since) || now.Spec.EnableServiceLinks != nil {
+	if script := now.Spec.Containers[0].Command[2]; !strings.Contains(script, since) ||
+		now.Spec.EnableServiceLinks != nil {
 		t.Errorf("after a change: links %v, script %s", now.Spec.EnableServiceLinks, script)
 	}
 }

@@ -155,7 +155,8 @@ func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistr
 // waitsForImage reports whether the stack's image could not be read, or must not be read.
 func waitsForImage(stack *v1alpha2.LlamaStackDistribution) bool {
 	generated := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionConfigGenerated)
-	return generated != nil && (generated.Reason == v1alpha2.ReasonBaseConfigRequired || generated.Reason == v1alpha2.ReasonBaseConfigUnavailable)
+	return generated != nil && (generated.Reason == v1alpha2.ReasonBaseConfigRequired ||
+		generated.Reason == v1alpha2.ReasonBaseConfigUnavailable)
 }
 
 // unknownToStatus reports whether the stack's status lists the available distributions, because its own is not among
@@ -191,7 +192,8 @@ func (r *Reconciler) reportConfigErrors(ctx context.Context, configMap client.Ob
 		if !slices.Contains(operatorconfig.Keys(), key) {
 			consequence = "the key has no effect"
 		}
-		log.FromContext(ctx).Error(err, "Operator config has an error; "+consequence, "configMap", r.config.name.String(), "key", key)
+		log.FromContext(ctx).Error(err, "Operator config has an error; "+consequence, "configMap", r.config.name.String(),
+			"key", key)
 		r.recorder.Eventf(configMap, nil, corev1.EventTypeWarning, v1alpha2.EventInvalidOperatorConfig, configAction,
 			"%s", truncateMessage(intent.Message(err)+"; "+consequence))
 	}

@@ -118,7 +118,8 @@ func TestImageOverride(t *testing.T) {
 	b.configure(t, operatorconfig.KeyImageOverrides, "starter@0.7.3: mirror.example.com/starter:0.7.3")
 	b.image(t, "my", catalogue, v1alpha2.ImageFromCatalogue)
 	b.image(t, "pinned", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
-	if err := b.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: objectMeta(b.namespace, names.OperatorConfigMap)}); err != nil {
+	if err := b.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: objectMeta(b.namespace,
+		names.OperatorConfigMap)}); err != nil {
 		t.Fatal(err)
 	}
 	b.image(t, "pinned", pinned, v1alpha2.ImageFromCatalogue)
@@ -151,7 +152,7 @@ func TestBadOperatorConfig(t *testing.T) {
 	expect(1)
 	event := b.configEvents(t)[0]
 	want := `image-overrides[starter]: "Not An Image" is not an image reference: write [registry/]repository[:tag][@digest], ` +
-		"the repository in lower case; the key keeps its last good state"
+		"with the repository in lower case; the key keeps its last good state"
 	if diff := cmp.Diff([]string{"Warning", v1alpha2.EventInvalidOperatorConfig, want}, []string{event.Type, event.Reason, event.Note}); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
@@ -210,7 +211,8 @@ func TestOwnDistributionName(t *testing.T) {
 	b.image(t, "my", "quay.io/x/rh-dev:0.7.3", v1alpha2.ImageFromOperatorConfig)
 	stack := &v1alpha2.LlamaStackDistribution{}
 	b.get(t, "my", stack)
-	if got := stack.Status.ResolvedDistribution; got.ServerReleaseFrom != "image-tag" || got.ConfigSource != v1alpha2.ConfigSourceConfigMap {
+	if got := stack.Status.ResolvedDistribution; got.ServerReleaseFrom != "image-tag" ||
+		got.ConfigSource != v1alpha2.ConfigSourceConfigMap {
 		t.Errorf("status %+v", got)
 	}
 	if got := stack.Status.DistributionConfig.AvailableDistributions["rh-dev"]; got != "quay.io/x/rh-dev:0.7.3" {

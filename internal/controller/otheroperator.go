@@ -28,7 +28,8 @@ const otherOperatorGone = 15 * time.Minute
 func OtherStatusWrites(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var writes []metav1.ManagedFieldsEntry
 	for _, entry := range entries {
-		if entry.Subresource == "status" && entry.APIVersion == v1alpha1.GroupVersion.String() && entry.Manager != names.FieldManager {
+		if entry.Subresource == "status" && entry.APIVersion == v1alpha1.GroupVersion.String() &&
+			entry.Manager != names.FieldManager {
 			entry.FieldsV1 = ownsLastUpdated(entry.FieldsV1)
 			writes = append(writes, entry)
 		}
@@ -69,7 +70,8 @@ func (o *otherOperator) acts(stack *stack, now time.Time) (metav1.ManagedFieldsE
 func lastOtherWrite(stack *stack) metav1.ManagedFieldsEntry {
 	var last metav1.ManagedFieldsEntry
 	for _, entry := range OtherStatusWrites(stack.ManagedFields) {
-		if version := stack.Status.Version; entry.FieldsV1 != nil && version != nil && entry.Time.Before(version.LastUpdated) {
+		if version := stack.Status.Version; entry.FieldsV1 != nil && version != nil &&
+			entry.Time.Before(version.LastUpdated) {
 			entry.Time = version.LastUpdated
 		}
 		if entry.Time != nil && (last.Time == nil || last.Time.Before(entry.Time)) {
@@ -89,9 +91,10 @@ func (r *Reconciler) holdBack(ctx context.Context, stack *stack) time.Duration {
 		return 0
 	}
 	message := fmt.Sprintf("Another operator for v1alpha1 acts on this stack: field manager %q wrote its status at %s. This operator "+
-		"writes nothing until that one has written nothing for %s. Remove the other installation",
+		"writes nothing until the other one has written nothing for %s. Remove the other installation",
 		write.Manager, write.Time.UTC().Format(time.RFC3339), otherOperatorGone)
-	r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventOtherOperator, eventAction, "%s", truncateMessage(message))
+	r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventOtherOperator, eventAction, "%s",
+		truncateMessage(message))
 	log.FromContext(ctx).Info(message)
 	return otherOperatorGone - r.now().Sub(write.Time.Time) + time.Second
 }

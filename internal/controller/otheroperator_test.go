@@ -38,14 +38,29 @@ func TestOtherOperator(t *testing.T) {
 		after   time.Duration
 		pause   time.Duration
 	}{
-		"nobody":                         {},
-		"before this one began":          {entries: []metav1.ManagedFieldsEntry{write(-time.Second)}, after: time.Second},
-		"beside this one":                {entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, after: 2 * time.Minute, pause: 14*time.Minute + time.Second},
-		"the last of two":                {entries: []metav1.ManagedFieldsEntry{write(time.Minute), write(-time.Minute)}, after: time.Minute, pause: 15*time.Minute + time.Second},
-		"gone":                           {entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, after: 16 * time.Minute},
-		"the same fields again":          {entries: []metav1.ManagedFieldsEntry{updating}, updated: 16 * time.Minute, after: 17 * time.Minute, pause: 14*time.Minute + time.Second},
-		"the same fields, gone":          {entries: []metav1.ManagedFieldsEntry{updating}, updated: 16 * time.Minute, after: 32 * time.Minute},
-		"updated by this one":            {entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, updated: 16 * time.Minute, after: 17 * time.Minute},
+		"nobody":                {},
+		"before this one began": {entries: []metav1.ManagedFieldsEntry{write(-time.Second)}, after: time.Second},
+		"beside this one": {
+			entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, after: 2 * time.Minute,
+			pause: 14*time.Minute + time.Second,
+		},
+		"the last of two": {
+			entries: []metav1.ManagedFieldsEntry{write(time.Minute), write(-time.Minute)},
+			after:   time.Minute, pause: 15*time.Minute + time.Second,
+		},
+		"gone": {entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, after: 16 * time.Minute},
+		"the same fields again": {
+			entries: []metav1.ManagedFieldsEntry{updating}, updated: 16 * time.Minute,
+			after: 17 * time.Minute, pause: 14*time.Minute + time.Second,
+		},
+		"the same fields, gone": {
+			entries: []metav1.ManagedFieldsEntry{updating}, updated: 16 * time.Minute,
+			after: 32 * time.Minute,
+		},
+		"updated by this one": {
+			entries: []metav1.ManagedFieldsEntry{write(time.Minute)},
+			updated: 16 * time.Minute, after: 17 * time.Minute,
+		},
 		"an edit of the spec":            {entries: []metav1.ManagedFieldsEntry{edited}, after: 2 * time.Minute},
 		"this one":                       {entries: []metav1.ManagedFieldsEntry{ours}, after: 2 * time.Minute},
 		"an edit of the status, by hand": {entries: []metav1.ManagedFieldsEntry{newer}, after: 2 * time.Minute},
@@ -92,7 +107,9 @@ type holding struct {
 	stack *stack
 }
 
-func (h holding) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+func (h holding) Get(
+	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
+) error {
 	if into, ok := object.(*stack); ok {
 		h.stack.DeepCopyInto(into)
 		return nil

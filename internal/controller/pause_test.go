@@ -51,7 +51,7 @@ func TestPaused(t *testing.T) {
 	b.get(t, "my", before)
 	b.respec(t, "my", `{distribution: {name: starter}, networking: {port: 9000}, resources: {models: [m], shields: [guard]}}`)
 	got := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
-	if !strings.Contains(got.Message, "a change of the pods waits. Remove the annotation") {
+	if !strings.Contains(got.Message, "a change of the pods is pending. Remove the annotation") {
 		t.Errorf("message %q", got.Message)
 	}
 	b.losesPods(t, "my")
@@ -108,7 +108,7 @@ func TestPausedFromTheStart(t *testing.T) {
 	stack.Annotations = map[string]string{names.AnnotationPaused: "true"}
 	b.create(t, stack)
 	got := b.condition(t, "my", ready, v1alpha2.ReasonDeploymentPaused)
-	if !strings.Contains(got.Message, "its Deployment is not made") {
+	if !strings.Contains(got.Message, "its Deployment is not created") {
 		t.Errorf("message %q", got.Message)
 	}
 	b.respec(t, "my", `{distribution: {name: startre}}`)

@@ -37,7 +37,9 @@ func (r *Reconciler) findPlaces(
 
 // placesOfLast finds the table of a stack whose Deployment is gone. The data still exists, and the last generated
 // configuration names its place. Without a pod, nothing more is known about the places.
-func (r *Reconciler) placesOfLast(ctx context.Context, stack *stack, image *distribution.Resolved) (*retention.Places, error) {
+func (r *Reconciler) placesOfLast(
+	ctx context.Context, stack *stack, image *distribution.Resolved,
+) (*retention.Places, error) {
 	name := stack.Status.GeneratedConfigMap()
 	if name == "" {
 		return nil, nil
@@ -57,7 +59,9 @@ func (r *Reconciler) placesOfLast(ctx context.Context, stack *stack, image *dist
 }
 
 // runningPlaces reads the configuration that the Deployment mounts.
-func (r *Reconciler) runningPlaces(ctx context.Context, stack *stack, workload *workload, planned distribution.Resolved) (*retention.Places, error) {
+func (r *Reconciler) runningPlaces(
+	ctx context.Context, stack *stack, workload *workload, planned distribution.Resolved,
+) (*retention.Places, error) {
 	running := plan.Running{
 		Stack: stack.Name, Container: names.ServerContainer(stack.Annotations), Pod: &workload.deployment.Spec.Template.Spec,
 	}
@@ -79,7 +83,10 @@ func (r *Reconciler) runningPlaces(ctx context.Context, stack *stack, workload *
 // image's own configuration runs.
 func mountedConfig(deployment *appsv1.Deployment) (name, key string) {
 	volumes := deployment.Spec.Template.Spec.Volumes
-	i := slices.IndexFunc(volumes, func(v corev1.Volume) bool { return v.Name == names.ConfigVolume && v.ConfigMap != nil })
+	i := slices.IndexFunc(volumes, func(v corev1.Volume) bool {
+		return v.Name == names.ConfigVolume &&
+			v.ConfigMap != nil
+	})
 	if i < 0 {
 		return "", ""
 	}

@@ -48,7 +48,8 @@ func (b *bench) serves(t *testing.T, spec string) {
 func (b *bench) tries(t *testing.T) []corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
-	if err := b.List(t.Context(), &pods, client.InNamespace(b.namespace), client.MatchingLabels(names.PreflightSelector("my"))); err != nil {
+	if err := b.List(t.Context(), &pods, client.InNamespace(b.namespace),
+		client.MatchingLabels(names.PreflightSelector("my"))); err != nil {
 		t.Fatal(err)
 	}
 	return pods.Items
@@ -76,7 +77,10 @@ func (b *bench) noTry(t *testing.T) {
 		if pods := b.tries(t); len(pods) > 0 {
 			return fmt.Errorf("pod %s is left", pods[0].Name)
 		}
-		for _, list := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.SecretList{}, &networkingv1.NetworkPolicyList{}} {
+		for _, list := range []client.ObjectList{
+			&corev1.ConfigMapList{}, &corev1.SecretList{},
+			&networkingv1.NetworkPolicyList{},
+		} {
 			if err := b.List(t.Context(), list, client.InNamespace(b.namespace)); err != nil {
 				return err
 			}
@@ -139,7 +143,10 @@ func isReady() corev1.PodStatus {
 			{Type: corev1.ContainersReady, Status: corev1.ConditionTrue},
 			{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "ReadinessGatesNotReady"},
 		},
-		ContainerStatuses: []corev1.ContainerStatus{{Name: "llama-stack", Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}},
+		ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "llama-stack", Ready: true,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		}},
 	}
 }
 
@@ -156,7 +163,8 @@ func (b *bench) untouched(t *testing.T, before *appsv1.Deployment) {
 	t.Helper()
 	now := &appsv1.Deployment{}
 	b.get(t, "my", now)
-	if now.UID != before.UID || now.Generation != before.Generation || now.Annotations[names.AnnotationRendered] != before.Annotations[names.AnnotationRendered] {
+	if now.UID != before.UID || now.Generation != before.Generation ||
+		now.Annotations[names.AnnotationRendered] != before.Annotations[names.AnnotationRendered] {
 		t.Errorf("the Deployment was written to: generation %d, was %d", now.Generation, before.Generation)
 	}
 }
@@ -205,7 +213,8 @@ func TestPreflight(t *testing.T) {
 		t.Errorf("note %q", note)
 	}
 	b.place(t, pod)
-	b.kubelet(t, pod, container("i", corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, corev1.ContainerState{}))
+	b.kubelet(t, pod, container("i", corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		corev1.ContainerState{}))
 	b.settled(t, b.namespace)
 	b.untouched(t, before)
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -237,8 +246,8 @@ func TestPreflightFails(t *testing.T) {
 		pod  corev1.PodStatus
 		want string
 	}{
-		{"code0", hasEnded(0, ""), `container "llama-stack" ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; see kubectl logs POD -c llama-stack`},
-		{"crash", hasEnded(1, "ValidationError: input_value='"+canary+"'"), `container "llama-stack" crashed with ValidationError: the server refuses its configuration; see kubectl logs POD -c llama-stack`},
+		{"code0", hasEnded(0, ""), `container "llama-stack" ended with exit code 0: the server cannot start, or its health check did not pass in time; see kubectl logs POD -c llama-stack`},
+		{"crash", hasEnded(1, "ValidationError: input_value='"+canary+"'"), `container "llama-stack" crashed with ValidationError: the server rejects its configuration; see kubectl logs POD -c llama-stack`},
 		{"deadline", late, `container "llama-stack" was not ready after 15 minutes; see kubectl logs POD -c llama-stack`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -252,9 +261,12 @@ func TestPreflightFails(t *testing.T) {
 			pod := b.try(t, nil)
 			b.place(t, pod)
 			b.kubelet(t, pod, tc.pod)
-			want := fmt.Sprintf("Pod %q tries the change and does not become ready: %s. The pods that run stay as they are; "+
-				"change the spec or what it refers to, or delete the pod to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
-			for _, condition := range []string{v1alpha2.ConditionDeploymentUpdated, v1alpha2.ConditionReady, v1alpha2.ConditionStalled} {
+			want := fmt.Sprintf("Pod %q tries the change and does not become ready: %s. The running pods stay as they are; "+
+				"change the spec or an object that it refers to, or delete the pod to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
+			for _, condition := range []string{
+				v1alpha2.ConditionDeploymentUpdated, v1alpha2.ConditionReady,
+				v1alpha2.ConditionStalled,
+			} {
 				eventually(t, func() error { return b.says(t, "my", condition, v1alpha2.ReasonPreflightFailed, want) })
 			}
 			seen := b.picture(t, "my")
@@ -308,16 +320,19 @@ func TestPreflightHindered(t *testing.T) {
 	b.place(t, pod)
 	b.kubelet(t, pod, container("example.com/i:1", waitingFor("ImagePullBackOff", "not found"), corev1.ContainerState{}))
 	failed := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
-	if !strings.Contains(failed.Message, "the registry has no such image") || !strings.HasSuffix(failed.Message, "; the node tries again") {
+	if !strings.Contains(failed.Message, "the registry does not have the image") || !strings.HasSuffix(failed.Message, "; the node tries again") {
 		t.Errorf("message %q", failed.Message)
 	}
 	b.shows(t, "my", picture{v1alpha2.PhasePending, b.picture(t, "my").Conditions, kstatus.InProgressStatus})
 
-	evicted := corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory", StartTime: new(metav1.Now())}
+	evicted := corev1.PodStatus{
+		Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory",
+		StartTime: new(metav1.Now()),
+	}
 	b.kubelet(t, pod, evicted)
 	eventually(t, func() error {
 		return b.says(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("Pod %[1]q tries the change and does not become ready: "+
-			"pod %[1]q ended (Evicted): low on memory. The pods that run stay as they are; another pod takes its place", pod.Name))
+			"pod %[1]q ended (Evicted): low on memory. The running pods stay as they are; another pod replaces it", pod.Name))
 	})
 	b.settled(t, b.namespace)
 	if same := b.try(t, nil); same.UID != pod.UID {
@@ -379,7 +394,7 @@ func TestPreflightIsSkipped(t *testing.T) {
 			}
 			b.replaced(t, before)
 			b.noTry(t)
-			if note := b.told(t, corev1.EventTypeWarning, v1alpha2.EventPreflightSkipped); !strings.HasPrefix(note, "The change is made without a try: ") || !strings.Contains(note, tc.words) {
+			if note := b.told(t, corev1.EventTypeWarning, v1alpha2.EventPreflightSkipped); !strings.HasPrefix(note, "The change is applied without a preflight: ") || !strings.Contains(note, tc.words) {
 				t.Errorf("note %q", note)
 			}
 		})
@@ -439,7 +454,8 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {s
 	}
 	eventually(t, func() error { // the running one, and the previous one
 		var configs corev1.ConfigMapList
-		if err := b.List(t.Context(), &configs, client.InNamespace(b.namespace), client.MatchingLabels(names.ConfigLabels("my", names.ConfigKindGenerated))); err != nil {
+		if err := b.List(t.Context(), &configs, client.InNamespace(b.namespace),
+			client.MatchingLabels(names.ConfigLabels("my", names.ConfigKindGenerated))); err != nil {
 			return err
 		}
 		if len(configs.Items) > 2 {

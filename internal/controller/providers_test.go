@@ -99,11 +99,12 @@ providers:
 	}
 
 	asked.providers.Store(new(vllmListed("Error", canary)))
-	stack := b.listed(t, "my", vllm+`"Error","message":"The provider's service refuses the credentials; the server's log has the details"}}]`)
+	stack := b.listed(t, "my", vllm+`"Error","message":"The provider's service rejects the credentials; the server's log has the details"}}]`)
 	if diff := cmp.Diff([]string{transition}, writes(b.settled(t, "providers")[len(seen):])); diff != "" {
 		t.Errorf("writes of a change of health (-want +got):\n%s", diff)
 	}
-	if ready := b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable); ready.Status != metav1.ConditionTrue {
+	if ready := b.condition(t, "my", v1alpha2.ConditionReady,
+		v1alpha2.ReasonMinimumReplicasAvailable); ready.Status != metav1.ConditionTrue {
 		t.Errorf("condition %+v", ready)
 	}
 	data, err := json.Marshal(stack)
@@ -162,7 +163,10 @@ func TestProvidersAreNotTold(t *testing.T) {
 			b.listed(t, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm","health":{"status":"Not Implemented","message":"Provider does not implement health check"}}]`)
 			asked.providers.Store(&answer)
 			b.patch(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
-				s.Spec.Workload = &v1alpha2.WorkloadSpec{Overrides: &v1alpha2.WorkloadOverrides{Env: []corev1.EnvVar{{Name: "A", Value: "b"}}}}
+				s.Spec.Workload = &v1alpha2.WorkloadSpec{Overrides: &v1alpha2.WorkloadOverrides{Env: []corev1.EnvVar{{
+					Name:  "A",
+					Value: "b",
+				}}}}
 			})
 			b.rollOutAtGeneration(t, "my")
 			b.listed(t, "my", "")

@@ -46,7 +46,8 @@ func (r *Reconciler) pullCredentials(ctx context.Context, target registry.Target
 	// The stack's own ServiceAccount exists only after the first roll-out. Until then, the pods have only the Secrets
 	// that the spec names.
 	var account corev1.ServiceAccount
-	err := r.direct.Get(ctx, types.NamespacedName{Namespace: target.Stack.Namespace, Name: sources.ServiceAccount}, &account)
+	err := r.direct.Get(ctx, types.NamespacedName{Namespace: target.Stack.Namespace, Name: sources.ServiceAccount},
+		&account)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("read ServiceAccount %q: %w", sources.ServiceAccount, err)
 	}
@@ -57,7 +58,10 @@ func (r *Reconciler) pullCredentials(ctx context.Context, target registry.Target
 	}
 	keychain := &registry.Keychain{}
 	for _, name := range sources.Secrets {
-		if err := r.addPullSecret(ctx, keychain, types.NamespacedName{Namespace: target.Stack.Namespace, Name: name}); err != nil {
+		if err := r.addPullSecret(ctx, keychain, types.NamespacedName{
+			Namespace: target.Stack.Namespace,
+			Name:      name,
+		}); err != nil {
 			return nil, err
 		}
 	}

@@ -104,7 +104,8 @@ func (r *Reconciler) runSteps(ctx context.Context, s *state) *status.Failure {
 func (r *Reconciler) runStep(ctx context.Context, step step, s *state) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Step panicked", "step", step.name, "stack", string(debug.Stack()))
+			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Step panicked", "step", step.name, "stack",
+				string(debug.Stack()))
 			err = &status.Failure{
 				Condition: step.condition, Reason: v1alpha2.ReasonInternalError, Retry: status.Backoff,
 				Message: fmt.Sprintf("The operator has a defect in step %q; its log has the details", step.name),

@@ -35,27 +35,60 @@ func TestClassify(t *testing.T) {
 		want      status.Retry
 		reason    string
 	}{
-		"a step's own":         {fmt.Errorf("wrapped: %w", own), "X", status.Later, "R"},
-		"conflict":             {apierrors.NewConflict(services, "x", errors.New("changed")), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"wrapped conflict":     {fmt.Errorf("apply: %w", apierrors.NewConflict(services, "x", nil)), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"lost answer":          {apierrors.NewAlreadyExists(services, "x"), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"busy":                 {apierrors.NewTooManyRequests("later", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"server timeout":       {apierrors.NewTimeoutError("slow", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"not reached":          {&url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}, "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"out of time":          {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"namespace goes":       {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"quota":                {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"fields invalid":       {fmt.Errorf("apply: %w", fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid, v1alpha2.ReasonDeploymentUpdateFailed},
-		"two fields invalid":   {errors.Join(fields, fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid, v1alpha2.ReasonDeploymentUpdateFailed},
+		"a step's own": {fmt.Errorf("wrapped: %w", own), "X", status.Later, "R"},
+		"conflict": {
+			apierrors.NewConflict(services, "x", errors.New("changed")), "X", status.Quiet,
+			v1alpha2.ReasonProgressing,
+		},
+		"wrapped conflict": {
+			fmt.Errorf("apply: %w", apierrors.NewConflict(services, "x", nil)), "X", status.Quiet,
+			v1alpha2.ReasonProgressing,
+		},
+		"lost answer":    {apierrors.NewAlreadyExists(services, "x"), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"busy":           {apierrors.NewTooManyRequests("later", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"server timeout": {apierrors.NewTimeoutError("slow", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"not reached": {
+			&url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}, "X", status.Quiet,
+			v1alpha2.ReasonProgressing,
+		},
+		"out of time":    {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"namespace goes": {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"quota":          {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"fields invalid": {
+			fmt.Errorf("apply: %w", fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
+		"two fields invalid": {
+			errors.Join(fields, fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
 		"invalid, and a quota": {errors.Join(fields, apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q"))), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
 		"denied by a policy":   {apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", nil), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"denied by a webhook":  {denial(http.StatusForbidden), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"denied as a conflict": {denial(http.StatusConflict), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"denied as too many":   {denial(http.StatusTooManyRequests), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"denied by a webhook": {
+			denial(http.StatusForbidden), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
+		"denied as a conflict": {
+			denial(http.StatusConflict), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
+		"denied as too many": {
+			denial(http.StatusTooManyRequests), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
 		"a webhook that fails": {apierrors.NewInternalError(errors.New("failed calling webhook")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"a defect of a step":   {errors.New("surprise"), v1alpha2.ConditionConfigGenerated, status.Backoff, v1alpha2.ReasonInternalError},
-		"forbidden to read":    {apierrors.NewForbidden(services, "x", nil), v1alpha2.ConditionSecretsResolved, status.Backoff, v1alpha2.ReasonInternalError},
-		"an apply's own code":  {errors.New("surprise"), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"a defect of a step": {
+			errors.New("surprise"), v1alpha2.ConditionConfigGenerated, status.Backoff,
+			v1alpha2.ReasonInternalError,
+		},
+		"forbidden to read": {
+			apierrors.NewForbidden(services, "x", nil), v1alpha2.ConditionSecretsResolved,
+			status.Backoff, v1alpha2.ReasonInternalError,
+		},
+		"an apply's own code": {
+			errors.New("surprise"), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
+			v1alpha2.ReasonDeploymentUpdateFailed,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := classify(tc.err, tc.condition)
@@ -76,8 +109,8 @@ func denial(code int32) error {
 // TestRemedy checks that the message has a remedy when a webhook cannot be reached and has therefore named none.
 func TestRemedy(t *testing.T) {
 	failed := apierrors.NewInternalError(errors.New(`failed calling webhook "a.example.com": EOF`))
-	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; that webhook is not the operator's: ` +
-		`whoever runs it has to make it answer, or remove its configuration`
+	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; the webhook does not belong to the operator: ` +
+		`its administrator must make it available or remove its configuration`
 	if got := classify(failed, v1alpha2.ConditionDeploymentUpdated).Message; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}
@@ -239,7 +272,10 @@ func TestTruncateMessage(t *testing.T) {
 	if got := truncateMessage("short"); got != "short" {
 		t.Errorf("truncate changed %q", got)
 	}
-	for _, long := range []string{strings.Repeat("a", 2000), strings.Repeat("ä", 2000), "a" + strings.Repeat("…", 2000)} {
+	for _, long := range []string{
+		strings.Repeat("a", 2000), strings.Repeat("ä", 2000),
+		"a" + strings.Repeat("…", 2000),
+	} {
 		got := truncateMessage(long)
 		if len(got) > maxNote || len(got) < maxNote-8 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '�') {
 			t.Errorf("truncate of %d bytes: %d bytes", len(long), len(got))

@@ -59,7 +59,8 @@ func TestMissingReferences(t *testing.T) {
 			secret("creds", "token", "sk-abc"),
 		},
 		{
-			"Secret's key", withSecret, secret("creds", "other", "x"), v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretKeyMissing,
+			"Secret's key", withSecret, secret("creds", "other", "x"), v1alpha2.ConditionSecretsResolved,
+			v1alpha2.ReasonSecretKeyMissing,
 			`Key "token" not found in Secret "creds" in namespace "NS". Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
 			secret("creds", "token", "sk-abc"),
 		},
@@ -69,12 +70,14 @@ func TestMissingReferences(t *testing.T) {
 			tlsSecret(t, "cert"),
 		},
 		{
-			"ConfigMap of an override", withOverride, nil, v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonConfigMapNotFound,
+			"ConfigMap of an override", withOverride, nil, v1alpha2.ConditionValidationSucceeded,
+			v1alpha2.ReasonConfigMapNotFound,
 			`ConfigMap "mine" not found in namespace "NS". Referenced by: spec.overrideConfig.configMapName`,
 			configMap("mine", "config.yaml", "version: 2\n"),
 		},
 		{
-			"key of a base", withBase, configMap("mine", "config.yaml", "x"), v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonConfigMapKeyMissing,
+			"key of a base", withBase, configMap("mine", "config.yaml", "x"), v1alpha2.ConditionValidationSucceeded,
+			v1alpha2.ReasonConfigMapKeyMissing,
 			`Key "base.yaml" not found in ConfigMap "mine" in namespace "NS". Referenced by: spec.baseConfig.configMapName`,
 			configMap("mine", "base.yaml", "version: 2\napis: []\nproviders: {}\n"),
 		},

@@ -134,11 +134,13 @@ func TestPrune(t *testing.T) {
 		b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	}
 	eventually(t, func() error {
-		if err := b.Get(t.Context(), b.key("my-sa"), &corev1.ServiceAccount{}); client.IgnoreNotFound(err) != nil || err == nil {
+		if err := b.Get(t.Context(), b.key("my-sa"), &corev1.ServiceAccount{}); client.IgnoreNotFound(err) != nil ||
+			err == nil {
 			return fmt.Errorf("the ServiceAccount stays: %w", err)
 		}
 		var configs corev1.ConfigMapList
-		if err := b.List(t.Context(), &configs, client.InNamespace(b.namespace), client.MatchingLabels{"llamastack.io/config": "generated"}); err != nil {
+		if err := b.List(t.Context(), &configs, client.InNamespace(b.namespace),
+			client.MatchingLabels{"llamastack.io/config": "generated"}); err != nil {
 			return err
 		}
 		if len(configs.Items) != 2 {
@@ -161,7 +163,10 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(stack, v1alpha2.GroupVersionKind)},
 		},
 		Spec: appsv1.DeploymentSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": "my"}},
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{
+				"app":                        "llama-stack",
+				"app.kubernetes.io/instance": "my",
+			}},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": "my"}},
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{

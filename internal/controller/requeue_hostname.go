@@ -30,7 +30,9 @@ func (r *Reconciler) byHostname() handler.EventHandler {
 	}
 }
 
-func (r *Reconciler) requeueHostOwners(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], objects ...client.Object) {
+func (r *Reconciler) requeueHostOwners(
+	ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], objects ...client.Object,
+) {
 	config, _, err := r.config.get(ctx)
 	if err != nil {
 		// This happens when the operator starts, and then every stack is reconciled anyway.
@@ -44,7 +46,10 @@ func (r *Reconciler) requeueHostOwners(ctx context.Context, queue workqueue.Type
 			continue
 		}
 		// The object that exposed the stack may be gone, so it is unknown which of the two it had.
-		for _, host := range slices.Compact([]string{plan.Hostname(stack, cluster, false), plan.Hostname(stack, cluster, true)}) {
+		for _, host := range slices.Compact([]string{
+			plan.Hostname(stack, cluster, false),
+			plan.Hostname(stack, cluster, true),
+		}) {
 			r.requeueOthers(ctx, queue, stack, host, cluster)
 		}
 	}

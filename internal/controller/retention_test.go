@@ -118,7 +118,7 @@ func TestDataLossIsAccepted(t *testing.T) {
 	const message = "spec.distribution: release 0.7 does not start with the data that vector_io/faiss stores under release 0.3, and no tool converts this data: " +
 		"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
 		"then accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
-		"The pods that run stay as they are"
+		"The running pods stay as they are"
 	if refused.Message != message {
 		t.Errorf("message\n%s\nwant\n%s", refused.Message, message)
 	}
@@ -126,7 +126,8 @@ func TestDataLossIsAccepted(t *testing.T) {
 	b.condition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonDataLossNotAccepted)
 	b.settled(t, b.namespace)
 	b.untouched(t, before)
-	if notes := b.noted(t, v1alpha2.EventDataLossNotAccepted); len(notes) != 1 || !strings.Contains(notes[0], "vector_io/faiss") {
+	if notes := b.noted(t, v1alpha2.EventDataLossNotAccepted); len(notes) != 1 ||
+		!strings.Contains(notes[0], "vector_io/faiss") {
 		t.Errorf("told %q", notes)
 	}
 
@@ -199,7 +200,8 @@ func TestPlacesOfAnOlderRecord(t *testing.T) {
 			b.start(t, next)
 			idle := b.settled(t, next)
 			reads := func(calls []string) int {
-				return len(slices.DeleteFunc(slices.Clone(calls), func(call string) bool { return call != "get configmaps "+config }))
+				return len(slices.DeleteFunc(slices.Clone(calls),
+					func(call string) bool { return call != "get configmaps "+config }))
 			}
 			b.respec(t, "my", strings.Replace(generated, "0.3", "0.7", 1))
 			b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
@@ -255,7 +257,8 @@ providers: {}
 				}
 			}
 			// It rendered something else.
-			deployment.Annotations[names.AnnotationRendered] = strings.NewReplacer(`"inputs":"`, `"inputs":"0`, `"template":"`, `"template":"0`).
+			deployment.Annotations[names.AnnotationRendered] = strings.NewReplacer(`"inputs":"`, `"inputs":"0`, `"template":"`,
+				`"template":"0`).
 				Replace(deployment.Annotations[names.AnnotationRendered])
 			if err := b.Update(t.Context(), deployment); err != nil {
 				t.Fatal(err)
@@ -307,7 +310,8 @@ func TestStorageSwitchedOff(t *testing.T) {
 	b.respec(t, "my", `{distribution: {name: starter}}`)
 	eventually(t, func() error {
 		left := b.condition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
-		if !strings.Contains(left.Message, "spec.workload.storage: the data of ") || !strings.Contains(left.Message, "to recover the data") {
+		if !strings.Contains(left.Message, "spec.workload.storage: the data of ") ||
+			!strings.Contains(left.Message, "to recover the data") {
 			return fmt.Errorf("condition %+v", left)
 		}
 		return nil

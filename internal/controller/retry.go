@@ -36,7 +36,7 @@ func newRetries() retries {
 }
 
 // pause returns the time until the next attempt after such a failure of a step or of the status write. Zero means that
-// the failure is not of that sort.
+// the failure is of another kind.
 func (r retries) pause(request reconcile.Request, failure *status.Failure, err error) time.Duration {
 	quiet := failure != nil && failure.Retry == status.Quiet
 	if unavailable(err) || quiet && unavailable(failure) {

@@ -149,12 +149,12 @@ func releaseNote(stack *stack, image *distribution.Resolved, decision *rollout.D
 	remedy := fmt.Sprintf("set spec.distribution.version to %q", line)
 	switch {
 	case !slices.Contains(release.Offered(), line):
-		remedy = "this operator offers the releases " + strings.Join(release.Offered(), ", ")
+		remedy = "this operator supports the releases " + strings.Join(release.Offered(), ", ")
 	case stack.Spec.Distribution.Name != "":
 	case image.DetectedBy == distribution.ByLabel: // which takes precedence over the tag
-		remedy = fmt.Sprintf("the label of the image is wrong; give spec.distribution.image one with %s=%s", registry.LabelRelease, version)
+		remedy = fmt.Sprintf("the label of the image is wrong; set spec.distribution.image to an image with the label %s=%s", registry.LabelRelease, version)
 	default:
-		remedy = fmt.Sprintf("give spec.distribution.image a tag that begins with %s, or an image with the label %s=%s", line, registry.LabelRelease, version)
+		remedy = fmt.Sprintf("set spec.distribution.image to an image with a tag that begins with %s, or with the label %s=%s", line, registry.LabelRelease, version)
 	}
-	return fmt.Sprintf("the server is of release %s and is configured as %s: %s", version, configured, remedy)
+	return fmt.Sprintf("the server has release %s, but its configuration is for release %s: %s", version, configured, remedy)
 }

@@ -142,7 +142,8 @@ func TestServerReleaseDiffers(t *testing.T) {
 		t.Helper()
 		eventually(t, func() error {
 			condition := b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
-			if condition.Status != metav1.ConditionTrue || !strings.HasPrefix(condition.Message, "Generated config.yaml with ") ||
+			if condition.Status != metav1.ConditionTrue || !strings.HasPrefix(condition.Message,
+				"Generated config.yaml with ") ||
 				!strings.HasSuffix(condition.Message, remedy) {
 				return fmt.Errorf("condition %+v, want %q", condition, remedy)
 			}
@@ -150,7 +151,7 @@ func TestServerReleaseDiffers(t *testing.T) {
 		})
 		b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	}
-	note := "the server is of release 1.9.2 and is configured as 0.7: this operator offers the releases " + strings.Join(release.Offered(), ", ")
+	note := "the server has release 1.9.2, but its configuration is for release 0.7: this operator supports the releases " + strings.Join(release.Offered(), ", ")
 	expect("; " + note)
 	var notes []string
 	for _, event := range b.events(t) {
@@ -204,7 +205,8 @@ func runs(image string, ready corev1.ConditionStatus) corev1.PodStatus {
 		Phase:      corev1.PodRunning,
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}},
 		ContainerStatuses: []corev1.ContainerStatus{{
-			Name: "llama-stack", ImageID: image, Ready: ready == corev1.ConditionTrue, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+			Name: "llama-stack", ImageID: image, Ready: ready == corev1.ConditionTrue,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		}},
 	}
 }

@@ -64,7 +64,7 @@ type Options struct {
 	DialServer probe.Dial
 	// ProbeInterval is the pause between two health checks of a server's providers. Zero means the prober's default.
 	ProbeInterval time.Duration
-	// TagInterval is the pause before a registry is asked again which digest an image's tag stands for, unless the
+	// TagInterval is the pause before a registry is asked again which digest an image's tag refers to, unless the
 	// operator's ConfigMap sets another one. Zero means the pool's default.
 	TagInterval time.Duration
 	// AutoscalerPatience is how long an autoscaler may lack metrics before that is reported. Zero means three minutes.
@@ -74,7 +74,7 @@ type Options struct {
 	Identities registry.Identities
 	// OpenShift leaves uid, gid and fsGroup of the pods to the cluster.
 	OpenShift bool
-	// Concurrency is the number of objects that are reconciled at once.
+	// Concurrency is the number of objects that are reconciled at the same time.
 	Concurrency int
 }
 
@@ -97,12 +97,15 @@ func Watched() []client.Object {
 }
 
 // newReconciler returns a reconciler without its workers. It reads watched objects from the cache.
-func newReconciler(cache client.Reader, recorder events.EventRecorder, options Options, apis *optionalAPIs) *Reconciler {
+func newReconciler(
+	cache client.Reader, recorder events.EventRecorder, options Options, apis *optionalAPIs,
+) *Reconciler {
 	indexed := indexedCache{cache}
 	return &Reconciler{
 		cache: indexed, direct: options.Direct, apis: apis,
 		applier: apply.New(apply.Options{
-			Writer: options.Direct, Cache: childCache{indexed, apis}, Scheme: options.Direct.Scheme(), Manager: names.FieldManager,
+			Writer: options.Direct, Cache: childCache{indexed, apis}, Scheme: options.Direct.Scheme(),
+			Manager:      names.FieldManager,
 			MetadataOnly: render.MetadataOnlyKinds(),
 		}),
 		configMaps: resolve.NewConfigMaps(cache, options.Direct, options.WatchNamespaces...),
@@ -127,17 +130,22 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	r := newReconciler(mgr.GetCache(), mgr.GetEventRecorder(names.EventReporter), options, apis)
 	answers := make(chan ctrlevent.GenericEvent)
 	r.prober = probe.New(probe.Options{
-		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(answers), Log: mgr.GetLogger().WithName("probe"),
+		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(answers),
+		Log: mgr.GetLogger().WithName("probe"),
 	})
 	read := make(chan ctrlevent.GenericEvent)
 	r.pool = registry.NewPool(registry.PoolOptions{
-		Credentials: r.pullCredentials, Notify: requeueBy(read), LookAgain: options.TagInterval, Log: mgr.GetLogger().WithName("registry"),
+		Credentials: r.pullCredentials, Notify: requeueBy(read), LookAgain: options.TagInterval,
+		Log: mgr.GetLogger().WithName("registry"),
 	})
 	workers := map[string]manager.Runnable{"prober": r.prober, "reader of images": r.pool}
 	if options.MirrorSets != nil {
 		mirrors := newMirrorSets(options.MirrorSets, mgr.GetRESTMapper(), r.pool.Mirror, mgr.GetLogger().WithName("mirrors"))
 		workers["reader of images"] = mirrors.before(r.pool)
-		workers["watches of mirror sets"] = manager.RunnableFunc(func(ctx context.Context) error { return mirrors.follow(ctx, options.Definitions) })
+		workers["watches of mirror sets"] = manager.RunnableFunc(func(ctx context.Context) error {
+			return mirrors.follow(ctx,
+				options.Definitions)
+		})
 	}
 	for name, worker := range workers {
 		if err := mgr.Add(worker); err != nil {
@@ -212,7 +220,7 @@ func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) err
 			err = r.config.create(ctx, options.Direct)
 		}
 		if err != nil && ctx.Err() == nil {
-			mgr.GetLogger().Error(err, "There is no ConfigMap to configure the operator")
+			mgr.GetLogger().Error(err, "The operator's ConfigMap cannot be created")
 		}
 		return nil
 	}))
@@ -266,7 +274,8 @@ func autoscalerChanged() predicate.Predicate {
 func byController() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		owner := metav1.GetControllerOfNoCopy(object)
-		if owner == nil || owner.Kind != v1alpha2.Kind || !strings.HasPrefix(owner.APIVersion, v1alpha2.GroupVersion.Group+"/") {
+		if owner == nil || owner.Kind != v1alpha2.Kind ||
+			!strings.HasPrefix(owner.APIVersion, v1alpha2.GroupVersion.Group+"/") {
 			return nil
 		}
 		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}}}

@@ -26,7 +26,8 @@ func sample(t *testing.T, name string, labels map[string]string) (value float64,
 				has[label.GetName()] = label.GetValue()
 			}
 			if family.GetName() == "llama_stack_operator_"+name && cmp.Equal(has, labels) {
-				return metric.GetGauge().GetValue() + metric.GetCounter().GetValue() + float64(metric.GetHistogram().GetSampleCount()), true
+				return metric.GetGauge().GetValue() + metric.GetCounter().GetValue() +
+					float64(metric.GetHistogram().GetSampleCount()), true
 			}
 		}
 	}
@@ -43,7 +44,10 @@ func TestStackMetrics(t *testing.T) {
 	before["failed"], _ = sample(t, "config_generations_total", failed)
 	before["ready"], _ = sample(t, "stack_ready_seconds", map[string]string{})
 	is := func(condition string) string {
-		value, found := sample(t, "stack_condition", map[string]string{"namespace": b.namespace, "name": "my", "type": condition})
+		value, found := sample(t, "stack_condition", map[string]string{
+			"namespace": b.namespace, "name": "my",
+			"type": condition,
+		})
 		return fmt.Sprint(value, found)
 	}
 	shows := func(want map[string]string) {
@@ -60,7 +64,10 @@ func TestStackMetrics(t *testing.T) {
 		})
 	}
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
-	shows(map[string]string{ready: "0 true", v1alpha2.ConditionConfigGenerated: "1 true", v1alpha2.ConditionReconciling: "1 true"})
+	shows(map[string]string{
+		ready: "0 true", v1alpha2.ConditionConfigGenerated: "1 true",
+		v1alpha2.ConditionReconciling: "1 true",
+	})
 	count, _ := sample(t, "stacks", map[string]string{"phase": "Initializing", "release": "0.7"})
 	if count < 1 {
 		t.Errorf("%v stacks are Initializing", count)

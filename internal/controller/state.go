@@ -74,7 +74,10 @@ func ownerOf(stack *stack) apply.Owner {
 		owner.PredecessorsUntil = *last
 	}
 	for _, manager := range names.PredecessorManagers() {
-		owner.Predecessors = append(owner.Predecessors, apply.Manager{Name: manager, Operation: metav1.ManagedFieldsOperationUpdate})
+		owner.Predecessors = append(owner.Predecessors, apply.Manager{
+			Name:      manager,
+			Operation: metav1.ManagedFieldsOperationUpdate,
+		})
 	}
 	return owner
 }

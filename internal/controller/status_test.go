@@ -15,7 +15,9 @@ import (
 const statusWrite = "patch llamastackdistributions status my"
 
 // writeStatus replaces the status, as any client with the permission may.
-func (b *bench) writeStatus(t *testing.T, name string, change func(*v1alpha2.LlamaStackDistributionStatus)) *v1alpha2.LlamaStackDistribution {
+func (b *bench) writeStatus(
+	t *testing.T, name string, change func(*v1alpha2.LlamaStackDistributionStatus),
+) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
 	b.get(t, name, stack)
@@ -58,7 +60,8 @@ func TestStoredFollowersGo(t *testing.T) {
 	now := &v1alpha2.LlamaStackDistribution{}
 	b.get(t, "my", now)
 	was.Status.Conditions = was.Status.Conditions[:len(was.Status.Conditions)-4]
-	if diff := cmp.Diff(was.Status, now.Status, cmpopts.IgnoreFields(v1alpha2.LlamaStackDistributionStatus{}, "Version")); diff != "" {
+	if diff := cmp.Diff(was.Status, now.Status, cmpopts.IgnoreFields(v1alpha2.LlamaStackDistributionStatus{},
+		"Version")); diff != "" {
 		t.Errorf("status (-before +after the upgrade):\n%s", diff)
 	}
 }
@@ -109,7 +112,8 @@ func TestServiceURLWithoutService(t *testing.T) {
 			now := &v1alpha2.LlamaStackDistribution{}
 			b.get(t, "my", now)
 			if now.Status.ObservedGeneration != now.Generation || now.Status.ServiceURL != want {
-				return fmt.Errorf("generation %d of %d, URL %q", now.Status.ObservedGeneration, now.Generation, now.Status.ServiceURL)
+				return fmt.Errorf("generation %d of %d, URL %q", now.Status.ObservedGeneration, now.Generation,
+					now.Status.ServiceURL)
 			}
 			return nil
 		})

@@ -12,7 +12,10 @@ import (
 
 func TestAdmit(t *testing.T) {
 	invalidSpec := func(message string) *status.Failure {
-		return &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec, Message: message}
+		return &status.Failure{
+			Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec,
+			Message: message,
+		}
 	}
 	for name, tc := range map[string]struct {
 		spec        string

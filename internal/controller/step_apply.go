@@ -56,7 +56,8 @@ func (r *Reconciler) apply(
 	r.applyDependents(ctx, owner, own, &done)
 	for _, one := range done.objects {
 		if one.Outcome == apply.Adopted {
-			report.normalEvent(v1alpha2.EventAdopted, fmt.Sprintf("Adopted %s %q, which had no controller", one.Kind.Kind, one.Object.GetName()))
+			report.normalEvent(v1alpha2.EventAdopted, fmt.Sprintf("Adopted %s %q, which had no controller", one.Kind.Kind,
+				one.Object.GetName()))
 		}
 		if one.Kind.Kind != kindDeployment {
 			continue
@@ -107,7 +108,7 @@ func (r *Reconciler) applyPods(ctx context.Context, owner apply.Owner, own *owne
 }
 
 // applyDependents applies the objects that point at the pods. A rejection of one does not affect the others: a quota
-// for Services is no reason to leave out a NetworkPolicy.
+// for Services must not prevent a NetworkPolicy.
 func (r *Reconciler) applyDependents(ctx context.Context, owner apply.Owner, own *owned, done *applied) {
 	for i, desired := range own.desired {
 		if i <= own.deployment() && !comesLater(desired) {
@@ -132,15 +133,16 @@ func childOf(desired apply.Desired) apply.Child {
 }
 
 // reclaimTemplate takes over the template from the client that rolled it back, before the rendered one is applied
-// again. Otherwise the parts that came back with the older revision (a port, a variable, a volume) would stay beside
-// the rendered ones for good.
+// again. Otherwise the parts of the older revision (a port, a variable, a volume) would permanently stay next to the
+// rendered ones.
 func (r *Reconciler) reclaimTemplate(ctx context.Context, own *owned) error {
 	if own.decision.Outcome != rollout.Changed && own.decision.Outcome != rollout.Unchanged {
 		return nil
 	}
 	desired := &own.desired[own.deployment()]
 	var err error
-	*desired, err = r.applier.Reclaim(ctx, *desired, []any{"spec", "template"}, []any{"metadata", "annotations", names.AnnotationInputs})
+	*desired, err = r.applier.Reclaim(ctx, *desired, []any{"spec", "template"},
+		[]any{"metadata", "annotations", names.AnnotationInputs})
 	return err
 }
 
@@ -161,7 +163,8 @@ func (r *Reconciler) transferReplicas(ctx context.Context, stack *stack, workloa
 		least = max(least, *live.Spec.Replicas)
 	}
 	return r.applier.Transfer(ctx, desired, names.TransferManager,
-		appsv1ac.Deployment(live.Name, live.Namespace).WithUID(live.UID).WithSpec(appsv1ac.DeploymentSpec().WithReplicas(least)),
+		appsv1ac.Deployment(live.Name,
+			live.Namespace).WithUID(live.UID).WithSpec(appsv1ac.DeploymentSpec().WithReplicas(least)),
 		"spec", "replicas")
 }
 
@@ -169,11 +172,11 @@ func (r *Reconciler) transferReplicas(ctx context.Context, stack *stack, workloa
 func conclude(stack *stack, newerImage string, own *owned, done *applied, report *report) {
 	message := "Every object is applied"
 	if newerImage != "" {
-		message += fmt.Sprintf("; this release of the operator would start a new stack with image %q, set spec.distribution.version to use it",
+		message += fmt.Sprintf("; this release of the operator starts new stacks with image %q; set spec.distribution.version to use it",
 			newerImage)
 	}
 	if left := own.decision.Record.Autoscaled; left.Count > 0 {
-		message += fmt.Sprintf("; it keeps the %s that the autoscaler left, until spec.workload.replicas is not %d any more",
+		message += fmt.Sprintf("; it keeps the %s that the autoscaler left until you change spec.workload.replicas from %d",
 			count(int(left.Count), "replica"), left.Spec)
 	}
 	report.markTrue(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded, message)

@@ -33,7 +33,8 @@ func (r *Reconciler) baseConfig(
 		return nil, nil
 	}
 	base := &plan.Base{Data: labels.distribution.Base, Source: v1alpha2.ConfigSourceEmbedded}
-	if !keepsBase(stack, &labels.distribution, running) || running.BaseConfigMap == plan.BaseConfigMapName(stack.Name, base.Data) {
+	if !keepsBase(stack, &labels.distribution, running) ||
+		running.BaseConfigMap == plan.BaseConfigMapName(stack.Name, base.Data) {
 		return base, nil // the name identifies the content
 	}
 	kept, err := r.configMaps.KeptBase(ctx, keyOf(stack), stack.UID, running.BaseConfigMap)
@@ -56,5 +57,6 @@ func baseKey(given *v1alpha2.BaseConfigSource) string {
 func keepsBase(stack *stack, image *distribution.Resolved, running *rollout.Record) bool {
 	asked := stack.Spec.Distribution
 	return running.BaseConfigMap != "" && running.BaseSource == string(v1alpha2.ConfigSourceEmbedded) &&
-		running.Distribution.Name == asked.Name && running.Distribution.Version == asked.Version && running.Image == image.Image
+		running.Distribution.Name == asked.Name && running.Distribution.Version == asked.Version &&
+		running.Image == image.Image
 }

@@ -55,9 +55,12 @@ func TestBaseConfig(t *testing.T) {
 		"the catalogue's":        {spec: models, labels: imageLabels{distribution: known}, want: embedded},
 		"the one that runs":      {spec: models, labels: imageLabels{distribution: known}, running: kept, want: &plan.Base{Data: []byte("kept"), Source: v1alpha2.ConfigSourceEmbedded}},
 		"the same runs":          {spec: models, labels: imageLabels{distribution: known}, running: same, want: embedded},
-		"another image runs":     {spec: models, labels: imageLabels{distribution: known}, running: anotherImage, want: embedded},
-		"one of a label runs":    {spec: models, labels: imageLabels{distribution: known}, running: ofLabel, want: embedded},
-		"what runs is lost":      {spec: models, labels: imageLabels{distribution: known}, running: lost, want: embedded},
+		"another image runs": {
+			spec: models, labels: imageLabels{distribution: known}, running: anotherImage,
+			want: embedded,
+		},
+		"one of a label runs": {spec: models, labels: imageLabels{distribution: known}, running: ofLabel, want: embedded},
+		"what runs is lost":   {spec: models, labels: imageLabels{distribution: known}, running: lost, want: embedded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := newStack(t, tc.spec)

@@ -18,7 +18,7 @@ import (
 func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedImage) error {
 	if image.config.Unknown(operatorconfig.KeyBounds) {
 		return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
-			"The key %q of the operator's ConfigMap cannot be read, so nobody knows what this stack may use: an administrator has to correct it",
+			"The key %q of the operator's ConfigMap cannot be read, so the bounds for this stack are unknown; an administrator must correct the key",
 			operatorconfig.KeyBounds))
 	}
 	rule := image.config.Bounds.For(stack.Namespace)
@@ -37,7 +37,8 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 		return nil
 	}
 	var stacks v1alpha2.LlamaStackDistributionList
-	if err := r.cache.List(ctx, &stacks, client.InNamespace(stack.Namespace), client.UnsafeDisableDeepCopy); err != nil { // read-only
+	// read-only
+	if err := r.cache.List(ctx, &stacks, client.InNamespace(stack.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the stacks of namespace %q: %w", stack.Namespace, err)
 	}
 	older := 0
@@ -50,7 +51,7 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 		return nil
 	}
 	return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
-		"Namespace %q may have %s, and older ones take that place: delete one of them, or ask an administrator to change the key %q of the operator's ConfigMap",
+		"Namespace %q may have %s, and older stacks use up this number; delete one of them, or ask an administrator to change the key %q of the operator's ConfigMap",
 		stack.Namespace, count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
 }
 

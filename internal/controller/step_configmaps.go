@@ -26,7 +26,9 @@ type configMaps struct {
 //
 // A stack that runs from a ConfigMap of another namespace does not switch to the one of its own namespace when the
 // former is no longer allowed.
-func (r *Reconciler) readConfigMaps(ctx context.Context, stack *stack, wishes *intent.Intent, running *rollout.Record) (configMaps, error) {
+func (r *Reconciler) readConfigMaps(
+	ctx context.Context, stack *stack, wishes *intent.Intent, running *rollout.Record,
+) (configMaps, error) {
 	uses := slices.Concat(intent.ConfigMaps(stack), intent.TrustedCA(stack))
 	watched := slices.Clone(uses)
 	for i := range uses {

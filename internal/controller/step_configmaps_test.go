@@ -44,16 +44,22 @@ func TestReadConfigMaps(t *testing.T) {
 			message: `ConfigMap "mine" not found in namespace "team". Referenced by: spec.overrideConfig.configMapName`,
 		},
 		"no key of a base": {
-			spec: withBase, configMap: "mine", data: map[string]string{"config.yaml": "x"}, reason: v1alpha2.ReasonConfigMapKeyMissing,
+			spec: withBase, configMap: "mine", data: map[string]string{"config.yaml": "x"},
+			reason:  v1alpha2.ReasonConfigMapKeyMissing,
 			message: `Key "base.yaml" not found in ConfigMap "mine" in namespace "team". Referenced by: spec.baseConfig.configMapName`,
 		},
-		"bundle": {spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": string(certificate)}, certificates: trusted},
+		"bundle": {
+			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": string(certificate)},
+			certificates: trusted,
+		},
 		"no key of a bundle": {
-			spec: withBundle, configMap: "ca", data: map[string]string{"other": string(certificate)}, reason: v1alpha2.ReasonConfigMapKeyMissing,
+			spec: withBundle, configMap: "ca", data: map[string]string{"other": string(certificate)},
+			reason:  v1alpha2.ReasonConfigMapKeyMissing,
 			message: `Key "ca-bundle.crt" not found in ConfigMap "ca" in namespace "team". Referenced by: spec.networking.tls.caBundle.configMapName`,
 		},
 		"garbage in a bundle": {
-			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": "garbage"}, reason: v1alpha2.ReasonConfigMapValueUnusable,
+			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": "garbage"},
+			reason:  v1alpha2.ReasonConfigMapValueUnusable,
 			message: `Key "ca-bundle.crt" of ConfigMap "ca" in namespace "team" cannot be used: contains no certificate in PEM form. Referenced by: spec.networking.tls.caBundle.configMapName`,
 		},
 		"private key in a bundle": {
@@ -77,11 +83,13 @@ func TestReadConfigMaps(t *testing.T) {
 			var want *status.Failure
 			if tc.reason != "" {
 				want = &status.Failure{
-					Condition: v1alpha2.ConditionValidationSucceeded, Reason: tc.reason, Message: tc.message, Retry: status.OnReferenceChange,
+					Condition: v1alpha2.ConditionValidationSucceeded, Reason: tc.reason, Message: tc.message,
+					Retry: status.OnReferenceChange,
 				}
 			}
 			checkFailure(t, err, want)
-			if diff := cmp.Diff(tc.certificates, slices.Concat(s.configMaps.trust.Own, s.configMaps.trust.Platform)); diff != "" {
+			if diff := cmp.Diff(tc.certificates, slices.Concat(s.configMaps.trust.Own,
+				s.configMaps.trust.Platform)); diff != "" {
 				t.Errorf("certificates (-want +got):\n%s", diff)
 			}
 			if tc.configMap == "" || tc.configMap == names.TrustedCABundle {
@@ -112,13 +120,17 @@ func TestConfigMapOfAnotherNamespaceInTheOwn(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shared", Name: "mine"}, Data: map[string]string{"config.yaml": "theirs"},
 	})
 	refused := &status.Failure{
-		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapNotFound, Retry: status.OnReferenceChange,
+		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapNotFound,
+		Retry: status.OnReferenceChange,
 		Message: `ConfigMap "mine" of namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not name "team". ` +
 			`Referenced by: spec.overrideConfig.configMapName`,
 	}
 	_, err := f.until(t, own, "configmaps")
 	checkFailure(t, err, refused)
-	f.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "mine"}, Data: map[string]string{"config.yaml": "own"}})
+	f.create(t, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "mine"},
+		Data:       map[string]string{"config.yaml": "own"},
+	})
 	if users := f.references.usersOf(kindConfigMap, childKey(own, "mine")); len(users) != 1 {
 		t.Errorf("the users of the ConfigMap are %v, want the stack", users)
 	}

@@ -23,12 +23,12 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 	failure := &status.Failure{Condition: v1alpha2.ConditionExposed, Retry: status.OnReferenceChange}
 	switch owner, built := made.hostOwner, made.plan; {
 	case owner != nil:
-		whose := "a stack of another namespace"
+		whose := "a stack in another namespace"
 		if owner.namespace == stack.Namespace {
 			whose = fmt.Sprintf("stack %q", owner.name)
 		}
 		failure.Reason = v1alpha2.ReasonHostnameTaken
-		failure.Message = fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, and the server is not exposed: take another", owner.host, whose)
+		failure.Message = fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, so the server is not exposed; use another host name", owner.host, whose)
 	case !built.Exposure.Empty() && !built.ExposureServed:
 		failure.Reason = v1alpha2.ReasonExposureUnavailable
 		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet",
@@ -44,7 +44,8 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 		failure.Reason, failure.Message = v1alpha2.ReasonExposureNotAccepted, status.NotAccepted(live)
 		policy, gateway := liveOf(render.BackendTLSPolicyKind, objects), made.input.Cluster.Gateway
 		if failure.Message == "" && policy != nil && gateway != nil {
-			failure.Message = status.PolicyNotAccepted(policy, types.NamespacedName{Namespace: gateway.Namespace, Name: gateway.Name})
+			failure.Message = status.PolicyNotAccepted(policy,
+				types.NamespacedName{Namespace: gateway.Namespace, Name: gateway.Name})
 		}
 		if failure.Message == "" {
 			report.markTrue(v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied,
@@ -59,7 +60,8 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 // cannot be read. The objects that expose the stack then stay as they are.
 func keepExposed(stack *stack, report *report) {
 	before := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionExposed)
-	if networking := stack.Spec.Networking; networking == nil || networking.Expose == nil || string(networking.Expose.Raw) == "false" {
+	if networking := stack.Spec.Networking; networking == nil || networking.Expose == nil ||
+		string(networking.Expose.Raw) == "false" {
 		return
 	}
 	if before != nil && before.Status == metav1.ConditionTrue {

@@ -38,22 +38,27 @@ func answered(accepted, reason, message string) map[string]any {
 
 func TestCheckExposure(t *testing.T) {
 	failure := func(reason, message string) *status.Failure {
-		return &status.Failure{Condition: v1alpha2.ConditionExposed, Reason: reason, Message: message, Retry: status.OnReferenceChange}
+		return &status.Failure{
+			Condition: v1alpha2.ConditionExposed, Reason: reason, Message: message,
+			Retry: status.OnReferenceChange,
+		}
 	}
 	applied := func(kind, name string) string {
 		return fmt.Sprintf("True %s: %s %q is applied", v1alpha2.ReasonExposureApplied, kind, name)
 	}
 	taken := func(by string) *status.Failure {
 		return failure(v1alpha2.ReasonHostnameTaken,
-			`spec.networking.expose: host name "llama.example.com" is taken by `+by+", and the server is not exposed: take another")
+			`spec.networking.expose: host name "llama.example.com" is taken by `+by+", so the server is not exposed; use another host name")
 	}
-	byGateway, public := plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, &render.Gateway{Name: "public", Namespace: "gateways"}
+	byGateway, public := plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true},
+		&render.Gateway{Name: "public", Namespace: "gateways"}
 	route := exposed(render.HTTPRouteKind, "my-httproute", answered("True", "Accepted", "fine"))
 	policy := func(accepted, reason, message string) []apply.Applied {
-		return exposed(render.BackendTLSPolicyKind, "my-backendtlspolicy", map[string]any{"status": map[string]any{"ancestors": []any{map[string]any{
-			"ancestorRef": map[string]any{"name": "public", "namespace": "gateways"},
-			"conditions":  []any{map[string]any{"type": "Accepted", "status": accepted, "reason": reason, "message": message}},
-		}}}})
+		return exposed(render.BackendTLSPolicyKind, "my-backendtlspolicy",
+			map[string]any{"status": map[string]any{"ancestors": []any{map[string]any{
+				"ancestorRef": map[string]any{"name": "public", "namespace": "gateways"},
+				"conditions":  []any{map[string]any{"type": "Accepted", "status": accepted, "reason": reason, "message": message}},
+			}}}})
 	}
 	for name, tc := range map[string]struct {
 		plan    plan.Plan
@@ -63,9 +68,15 @@ func TestCheckExposure(t *testing.T) {
 		failure *status.Failure
 		exposed string
 	}{
-		"not exposed":                        {},
-		"taken in the namespace":             {owner: &hostOwner{"llama.example.com", "team", "other"}, failure: taken(`stack "other"`)},
-		"taken in another namespace":         {owner: &hostOwner{"llama.example.com", "theirs", "other"}, failure: taken("a stack of another namespace")},
+		"not exposed": {},
+		"taken in the namespace": {
+			owner:   &hostOwner{"llama.example.com", "team", "other"},
+			failure: taken(`stack "other"`),
+		},
+		"taken in another namespace": {
+			owner:   &hostOwner{"llama.example.com", "theirs", "other"},
+			failure: taken("a stack in another namespace"),
+		},
 		"the kind is not served":             {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet")},
 		"an Ingress":                         {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(ingressKind, "my-ingress", map[string]any{}), exposed: applied("Ingress", "my-ingress")},
 		"it was rejected by the API server":  {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}},
@@ -74,19 +85,24 @@ func TestCheckExposure(t *testing.T) {
 		"not accepted":                       {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("False", "NoMatchingListenerHostname", "no listener has this host name")), failure: failure(v1alpha2.ReasonExposureNotAccepted, `HTTPRoute "my-httproute" does not expose the server (NoMatchingListenerHostname): no listener has this host name`)},
 		"not accepted, of an unrelated kind": {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("False", "No", "no"))},
 		"its policy is not accepted": {
-			plan: byGateway, gateway: public, objects: slices.Concat(route, policy("False", "NoValidCACertificate", "no certificate")),
-			failure: failure(v1alpha2.ReasonExposureNotAccepted, `BackendTLSPolicy "my-backendtlspolicy" does not let the Gateway reach the server (NoValidCACertificate): no certificate`),
+			plan: byGateway, gateway: public, objects: slices.Concat(route,
+				policy("False", "NoValidCACertificate", "no certificate")),
+			failure: failure(v1alpha2.ReasonExposureNotAccepted, `BackendTLSPolicy "my-backendtlspolicy" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate`),
 		},
 		"its policy is accepted": {plan: byGateway, gateway: public, objects: slices.Concat(route, policy("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
 		"neither is accepted": {
 			plan: byGateway, gateway: public,
-			objects: slices.Concat(exposed(render.HTTPRouteKind, "my-httproute", answered("False", "No", "no")), policy("False", "NoValidCACertificate", "no")),
+			objects: slices.Concat(exposed(render.HTTPRouteKind, "my-httproute", answered("False", "No", "no")),
+				policy("False", "NoValidCACertificate", "no")),
 			failure: failure(v1alpha2.ReasonExposureNotAccepted, `HTTPRoute "my-httproute" does not expose the server (No): no`),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var report report
-			made := &planned{plan: &tc.plan, hostOwner: tc.owner, input: plan.Input{Cluster: render.Cluster{Gateway: tc.gateway}}}
+			made := &planned{
+				plan: &tc.plan, hostOwner: tc.owner,
+				input: plan.Input{Cluster: render.Cluster{Gateway: tc.gateway}},
+			}
 			err := checkExposure(newStack(t, `{distribution: {name: starter}}`), made, tc.objects, &report)
 			checkFailure(t, err, tc.failure)
 			if got := report.shown()[v1alpha2.ConditionExposed]; got != tc.exposed {
@@ -106,19 +122,28 @@ func TestRouteURL(t *testing.T) {
 		content map[string]any
 		want    string
 	}{
-		"Ingress":                         {ingressKind, "llama.example.com", map[string]any{}, "http://llama.example.com"},
-		"Ingress with a certificate":      {ingressKind, "llama.example.com", map[string]any{"spec": map[string]any{"tls": []any{map[string]any{}}}}, "https://llama.example.com"},
+		"Ingress": {ingressKind, "llama.example.com", map[string]any{}, "http://llama.example.com"},
+		"Ingress with a certificate": {
+			ingressKind, "llama.example.com",
+			map[string]any{"spec": map[string]any{"tls": []any{map[string]any{}}}},
+			"https://llama.example.com",
+		},
 		"Ingress without a host":          {ingressKind, "", map[string]any{}, ""},
 		"Ingress of a load balancer's IP": {ingressKind, "", address("ip"), "http://192.0.2.1"},
 		"Ingress of a load balancer":      {ingressKind, "", address("hostname"), "http://192.0.2.1"},
 		"Route":                           {render.RouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
-		"Route with the cluster's host":   {render.RouteKind, "", map[string]any{"spec": map[string]any{"host": "my.apps.example.com"}}, "https://my.apps.example.com"},
-		"Route without a host yet":        {render.RouteKind, "", map[string]any{}, ""},
-		"HTTPRoute":                       {render.HTTPRouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
-		"HTTPRoute without a host":        {render.HTTPRouteKind, "", map[string]any{}, ""},
+		"Route with the cluster's host": {
+			render.RouteKind, "",
+			map[string]any{"spec": map[string]any{"host": "my.apps.example.com"}},
+			"https://my.apps.example.com",
+		},
+		"Route without a host yet": {render.RouteKind, "", map[string]any{}, ""},
+		"HTTPRoute":                {render.HTTPRouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
+		"HTTPRoute without a host": {render.HTTPRouteKind, "", map[string]any{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := routeURL(&plan.Plan{Exposure: tc.kind, Hostname: tc.host}, exposed(tc.kind, "my", tc.content)); got != tc.want {
+			if got := routeURL(&plan.Plan{Exposure: tc.kind, Hostname: tc.host},
+				exposed(tc.kind, "my", tc.content)); got != tc.want {
 				t.Errorf("URL %q, want %q", got, tc.want)
 			}
 		})
@@ -138,7 +163,8 @@ func TestExposureNobodyKnowsOf(t *testing.T) {
 	} {
 		stack := newStack(t, spec)
 		meta.SetStatusCondition(&stack.Status.Conditions, metav1.Condition{
-			Type: v1alpha2.ConditionExposed, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonExposureApplied, Message: `Ingress "my-ingress" is applied`,
+			Type: v1alpha2.ConditionExposed, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonExposureApplied,
+			Message: `Ingress "my-ingress" is applied`,
 		})
 		var report report
 		made := &planned{plan: &plan.Plan{}, input: plan.Input{Cluster: render.Cluster{ExposureUnknown: true}}}

@@ -82,7 +82,8 @@ func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (m
 	outcomes, ended := r.pool.ReadProviders(target)
 	if !ended {
 		return nil, &status.Failure{
-			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonReadingExternalProviders, Unknown: true, Retry: status.OnReferenceChange,
+			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonReadingExternalProviders, Unknown: true,
+			Retry:   status.OnReferenceChange,
 			Message: "Reading the labels of " + count(len(target.Images), "image") + " of external providers",
 		}
 	}
@@ -119,7 +120,7 @@ func (f *externalImages) addRead(unread []externalImage, outcomes map[string]reg
 	if more := len(failed) - len(shown); more > 0 {
 		note += fmt.Sprintf("; and %d more", more)
 	}
-	return note + ". Their pods find out type and module when they start, until the image changes"
+	return note + ". Until the image changes, their pods determine type and module when they start"
 }
 
 const (

@@ -42,7 +42,10 @@ func TestExternalImages(t *testing.T) {
 	}
 	known := func(change func(all []rollout.External)) rollout.Record {
 		all := []rollout.External{
-			{ID: "mine", Image: rollout.ExternalImage("example.com/mine:1"), Digest: "sha256:1", API: "inference", Type: "remote::mine", Module: "mine", Settings: settings},
+			{
+				ID: "mine", Image: rollout.ExternalImage("example.com/mine:1"), Digest: "sha256:1", API: "inference",
+				Type: "remote::mine", Module: "mine", Settings: settings,
+			},
 			{ID: "bare", Image: rollout.ExternalImage("example.com/bare:1")},
 		}
 		change(all)
@@ -116,8 +119,11 @@ func TestReadExternalImages(t *testing.T) {
 	read := func(label string) registry.Outcome {
 		return registry.Outcome{Image: &registry.Image{Digest: "sha256:1", Provider: label}}
 	}
-	const remedy = ". Their pods find out type and module when they start, until the image changes"
-	mine := &externalprovider.Package{Name: "mine", Version: "1.0", Vendor: "us", API: "inference", Type: "remote::mine", Module: "mine.provider"}
+	const remedy = ". Until the image changes, their pods determine type and module when they start"
+	mine := &externalprovider.Package{
+		Name: "mine", Version: "1.0", Vendor: "us", API: "inference", Type: "remote::mine",
+		Module: "mine.provider",
+	}
 	down := registry.Outcome{Err: errors.New("down")}
 	for name, tc := range map[string]struct {
 		outcomes map[string]registry.Outcome
@@ -144,8 +150,11 @@ func TestReadExternalImages(t *testing.T) {
 			note:     `The labels of external providers cannot be read: "a": down` + remedy,
 		},
 		"many": {
-			outcomes: map[string]registry.Outcome{"a": {Err: errors.New(strings.Repeat("long ", 1000))}, "b": down, "c": down, "d": down, "e": read("***")},
-			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{"e": "sha256:1"}},
+			outcomes: map[string]registry.Outcome{
+				"a": {Err: errors.New(strings.Repeat("long ", 1000))}, "b": down, "c": down,
+				"d": down, "e": read("***"),
+			},
+			want: externalImages{map[string]*externalprovider.Package{}, map[string]string{"e": "sha256:1"}},
 			note: `The labels of external providers cannot be read: "a": ` + strings.Repeat("long ", 1000)[:237] + `…; "b": down; "c": down; and 2 more` +
 				remedy,
 		},

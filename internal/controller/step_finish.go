@@ -32,7 +32,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 		return nil
 	}
 	previous := s.stack.DeepCopy()
-	// Fields that only an older operator stored are no reason for a write. The next write removes them.
+	// Fields that only an older operator stored do not cause a write. The next write removes them.
 	previous.Status.Conditions = status.Known(previous.Status.Conditions)
 	overdue, releaseNote, err := r.observe(ctx, s, failure)
 	if err != nil {
@@ -106,7 +106,9 @@ func (statusPatch) Data(object client.Object) ([]byte, error) {
 
 // observe reports the state of the workload. It returns whether the roll-out is past its deadline, and the text about
 // the server's release for the condition on the configuration.
-func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Failure) (overdue bool, releaseNote string, err error) {
+func (r *Reconciler) observe(
+	ctx context.Context, s *state, failure *status.Failure,
+) (overdue bool, releaseNote string, err error) {
 	pods, err := r.pods(ctx, s.stack)
 	if err != nil {
 		return false, "", err
@@ -117,7 +119,8 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 	}
 	live, external := s.live(), s.externalProviders()
 	observed := status.Workload(status.WorkloadInput{
-		Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Claims: claims, Earlier: s.runsEarlier(failure),
+		Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Claims: claims,
+		Earlier:  s.runsEarlier(failure),
 		External: external, Now: r.now(),
 	})
 	s.report.conditions = append(s.report.conditions, observed.Available)
@@ -141,7 +144,8 @@ func (s *state) serves(failure *status.Failure) bool {
 	if failure == nil {
 		return true
 	}
-	return failure.Reason == v1alpha2.ReasonDeploymentPaused && s.live().deployment != nil && s.owned.decision.Outcome != rollout.Changed
+	return failure.Reason == v1alpha2.ReasonDeploymentPaused && s.live().deployment != nil &&
+		s.owned.decision.Outcome != rollout.Changed
 }
 
 // runsEarlier reports whether the Deployment belongs to an earlier spec, because a failure blocks the current one, or
@@ -171,7 +175,7 @@ func (s *state) reportLeft() {
 	}
 }
 
-// reportPaused reports a pause beside the failure of an earlier step.
+// reportPaused reports a pause in addition to the failure of an earlier step.
 func (s *state) reportPaused(failure *status.Failure) {
 	if failure != nil && failure.Condition != v1alpha2.ConditionDeploymentUpdated && names.Paused(s.stack.Annotations) {
 		s.report.conditions = append(s.report.conditions, pausedCondition(s.live().deployment != nil, s.owned.decision))
@@ -215,21 +219,25 @@ func serviceURL(stack *stack, tls bool) string {
 	if tls {
 		scheme = "https"
 	}
-	return fmt.Sprintf("%s://%s.%s.svc.cluster.local:%d", scheme, names.Service(stack.Name), stack.Namespace, render.Port(&stack.Spec))
+	return fmt.Sprintf("%s://%s.%s.svc.cluster.local:%d", scheme, names.Service(stack.Name), stack.Namespace,
+		render.Port(&stack.Spec))
 }
 
 // releaseFrom maps the ways in which a release is detected to the words of the status.
 var releaseFrom = map[distribution.DetectedBy]string{
-	distribution.ByVersion: "version", distribution.ByCatalogue: "catalogue", distribution.ByTag: "image-tag", distribution.ByLabel: "image-label",
+	distribution.ByVersion: "version", distribution.ByCatalogue: "catalogue", distribution.ByTag: "image-tag",
+	distribution.ByLabel: "image-label",
 	distribution.Unknown: "unknown",
 }
 
 func (s *state) resolved() *v1alpha2.ResolvedDistribution {
 	asked, image := s.stack.Spec.Distribution, &s.labels.distribution
 	resolved := &v1alpha2.ResolvedDistribution{
-		Name: asked.Name, Version: asked.Version, CatalogueImage: s.image.catalogue, Image: image.Image, ImageFrom: s.image.from,
-		Digest: s.labels.digest, TagDigest: s.labels.tag.moved, ConfigSource: s.planned.plan.ConfigSource, ServerReleaseFrom: releaseFrom[image.DetectedBy],
-		ConfigHash: s.planned.plan.ConfigHash,
+		Name: asked.Name, Version: asked.Version, CatalogueImage: s.image.catalogue, Image: image.Image,
+		ImageFrom: s.image.from,
+		Digest:    s.labels.digest, TagDigest: s.labels.tag.moved, ConfigSource: s.planned.plan.ConfigSource,
+		ServerReleaseFrom: releaseFrom[image.DetectedBy],
+		ConfigHash:        s.planned.plan.ConfigHash,
 	}
 	if image.DetectedBy != distribution.Unknown {
 		resolved.ServerRelease = image.Release.Line

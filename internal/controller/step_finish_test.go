@@ -52,8 +52,11 @@ func TestServes(t *testing.T) {
 		outcome  rollout.Outcome
 		want     bool
 	}{
-		"nothing failed":                 {nil, true, rollout.Changed, true},
-		"a step failed":                  {&status.Failure{Reason: v1alpha2.ReasonInvalidSpec}, true, rollout.Unchanged, false},
+		"nothing failed": {nil, true, rollout.Changed, true},
+		"a step failed": {
+			&status.Failure{Reason: v1alpha2.ReasonInvalidSpec}, true, rollout.Unchanged,
+			false,
+		},
 		"paused":                         {paused, true, rollout.Unchanged, true},
 		"paused, and a change waits":     {paused, true, rollout.Changed, false},
 		"paused, and nothing was made":   {paused, false, rollout.Unchanged, false},
@@ -87,7 +90,8 @@ func TestResolvedDistribution(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := newFixture(t, operatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false")).until(t, newStack(t, tc.spec), "plan")
+			s, err := newFixture(t, operatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false")).until(t,
+				newStack(t, tc.spec), "plan")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,10 +113,13 @@ func TestReportLeft(t *testing.T) {
 		deployed                 bool
 		want                     string
 	}{
-		"nothing":                  {},
-		"by what runs":             {running: []string{"a", "b"}, want: "True DataLeftBehind: a\nb"},
-		"by this change":           {running: []string{"a"}, leaves: []string{"c"}, want: "True DataLeftBehind: c"},
-		"by what was applied":      {running: []string{"a"}, applied: []string{"d"}, deployed: true, want: "True DataLeftBehind: d"},
+		"nothing":        {},
+		"by what runs":   {running: []string{"a", "b"}, want: "True DataLeftBehind: a\nb"},
+		"by this change": {running: []string{"a"}, leaves: []string{"c"}, want: "True DataLeftBehind: c"},
+		"by what was applied": {
+			running: []string{"a"}, applied: []string{"d"}, deployed: true,
+			want: "True DataLeftBehind: d",
+		},
 		"nothing any more":         {running: []string{"a"}, deployed: true},
 		"of a change not made yet": {running: []string{"a"}, applied: []string{"d"}, want: "True DataLeftBehind: a"},
 	} {

@@ -36,7 +36,10 @@ func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.R
 	if err != nil {
 		return resolvedImage{}, err
 	}
-	found := resolvedImage{config: config, overrides: newOverrides(r.relatedImages, config), from: v1alpha2.ImageFromCatalogue}
+	found := resolvedImage{
+		config: config, overrides: newOverrides(r.relatedImages, config),
+		from: v1alpha2.ImageFromCatalogue,
+	}
 	asked := stack.Spec.Distribution
 	current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil)
 	recorded, wasRecorded := answeredImage(stack, running)
@@ -55,7 +58,8 @@ func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.R
 		}
 	default:
 		if release, ok := r.releaseOfVolume(ctx, stack); ok && asked.Version == "" {
-			if older, olderErr := distribution.Resolve(asked.Name, "", release, nil); olderErr == nil && older.Image != current.Image {
+			if older, olderErr := distribution.Resolve(asked.Name, "", release, nil); olderErr == nil &&
+				older.Image != current.Image {
 				current, err = older, nil
 				images[asked.Name] = older.Image
 			}
@@ -103,9 +107,9 @@ func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 }
 
 // answeredImage returns the catalogue's image of the release that the pods of a previous operator run, according to
-// their server's answer. Either that operator asked the server, or this one has since. Such a stack ran whatever
-// `latest` was, and its data is of that release. If the catalogue does not have that release, answeredImage returns the
-// catalogue's image of the same release line.
+// their server's answer. Either that operator asked the server, or this one has since. Such a stack ran the image that
+// `latest` referred to, and its data is of that release. If the catalogue does not have that release, answeredImage
+// returns the catalogue's image of the same release line.
 func answeredImage(stack *stack, running *rollout.Record) (string, bool) {
 	asked, version := stack.Spec.Distribution, stack.Status.Version
 	if asked.Name == "" || asked.Version != "" || version == nil || !ofAnotherProgram(stack, running) {

@@ -102,7 +102,9 @@ func wantsLabelledBase(stack *stack) bool {
 
 // recordedLabels uses the result of an earlier read of the image for this stack. It returns false if the image has to
 // be read.
-func (r *Reconciler) recordedLabels(ctx context.Context, stack *stack, running *rollout.Record, labels *imageLabels) (bool, error) {
+func (r *Reconciler) recordedLabels(
+	ctx context.Context, stack *stack, running *rollout.Record, labels *imageLabels,
+) (bool, error) {
 	asked, found := stack.Spec.Distribution, running.Distribution
 	if found.Image != labels.distribution.Image || found.Name != asked.Name || found.Version != asked.Version {
 		return false, nil
@@ -140,9 +142,10 @@ func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.
 		return nil
 	}
 	return &status.Failure{
-		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigRequired, Retry: status.OnReferenceChange,
-		Message: fmt.Sprintf("The configuration of image %q is not known, and the operator does not read images "+
-			"(registries.readLabels of its configuration); give a base with spec.baseConfig", image.Image),
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigRequired,
+		Retry: status.OnReferenceChange,
+		Message: fmt.Sprintf("The configuration of image %q is unknown, and the operator does not read images "+
+			"(registries.readLabels in its configuration); set spec.baseConfig", image.Image),
 	}
 }
 
@@ -157,7 +160,7 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 		return &status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonUnsupportedConfigVersion,
 			Retry: status.OnReferenceChange, Err: err,
-			Message: fmt.Sprintf("The configuration of the image is not used: %s; spec.baseConfig does without it", truncateMessage(err.Error())),
+			Message: fmt.Sprintf("The configuration of the image is not used: %s; to use another base, set spec.baseConfig", truncateMessage(err.Error())),
 		}
 	case image.Base != nil && !readBefore(running):
 		report.warningEvent(v1alpha2.EventImageLabelsUnreadable, ownCopyUsed(image, err))
@@ -167,18 +170,19 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 		return nil
 	}
 	return &status.Failure{
-		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: registry.Transient(err),
-		Retry: status.OnReferenceChange, Err: err,
-		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. %s; spec.baseConfig does without it", truncateMessage(err.Error()), whenRead(err)),
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
+		Unknown: registry.Transient(err),
+		Retry:   status.OnReferenceChange, Err: err,
+		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. %s; to use another base, set spec.baseConfig", truncateMessage(err.Error()), whenRead(err)),
 	}
 }
 
 // whenRead returns a text about when an unreadable image is read again.
 func whenRead(err error) string {
 	if registry.Lasting(err) {
-		return "It is read again when the image, what its tag stands for, or registries in the operator's configuration changes"
+		return "The operator reads it again when the image, the digest of its tag, or registries in the operator's configuration changes"
 	}
-	return "It is tried again"
+	return "The operator tries again"
 }
 
 // readBefore reports whether the running configuration was read from the labels of an image.
@@ -196,25 +200,26 @@ func withoutBase(stack *stack, image *distribution.Resolved, running *rollout.Re
 // maxCause leaves room for the remedy after the registry's answer.
 const maxCause = 400
 
-// ownCopyUsed is the note of the event for an image whose labels cannot be read. The
-// operator uses its own copy of the distribution's configuration, and the image may hold
-// another one. The event comes once, because the roll-out that follows records the base.
+// ownCopyUsed is the note of the event for an image whose labels cannot be read. The operator uses its own copy of the
+// distribution's configuration, and the image may hold another one. The event is emitted once, because the roll-out
+// that follows records the base.
 func ownCopyUsed(image *distribution.Resolved, err error) string {
-	return fmt.Sprintf("The labels of image %q cannot be read: %s; its configuration is taken to be that of %q in release %s, until image, name or version changes. "+
-		"Give a pull Secret in spec.workload.overrides.imagePullSecrets, or mend registries in the operator's configuration, for it to be read then; spec.baseConfig does without it",
+	return fmt.Sprintf("The labels of image %q cannot be read: %s; the operator uses its own copy of the configuration of %q in release %s until image, name or version changes. "+
+		"For the image to be read then, add a pull Secret to spec.workload.overrides.imagePullSecrets, or fix registries in the operator's configuration; to use another base, set spec.baseConfig",
 		image.Image, status.Shorten(err.Error(), maxCause), image.Name, image.Release.Line)
 }
 
 // imageDecides is the note of the event for an image whose labels cannot be read, if only the number of workers needs
 // its configuration.
 func imageDecides(image *distribution.Resolved, err error) string {
-	return fmt.Sprintf("The labels of image %q cannot be read: %s; its own configuration runs, and spec.workload.workers has no effect. "+
+	return fmt.Sprintf("The labels of image %q cannot be read: %s; the image's own configuration runs, and spec.workload.workers has no effect. "+
 		"The image is read again with the next change of the spec", image.Image, status.Shorten(err.Error(), maxCause))
 }
 
 func registryOptions(registries operatorconfig.Registries, identities registry.Identities) registry.Options {
 	return registry.Options{
-		Allow: registries.Allow, Insecure: registries.Insecure, Rewrite: registries.Rewrite, CheckInterval: registries.CheckInterval,
+		Allow: registries.Allow, Insecure: registries.Insecure, Rewrite: registries.Rewrite,
+		CheckInterval: registries.CheckInterval,
 		CloudIdentity: registries.CloudIdentity, Identities: identities,
 	}
 }

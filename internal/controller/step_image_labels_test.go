@@ -45,9 +45,10 @@ func labelsCases() map[string]labelsCase {
 		Retry: status.OnReferenceChange, Message: `Reading the labels of image "example.com/mine:1"`,
 	}
 	required := &status.Failure{
-		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigRequired, Retry: status.OnReferenceChange,
-		Message: `The configuration of image "example.com/mine:1" is not known, and the operator does not read images ` +
-			"(registries.readLabels of its configuration); give a base with spec.baseConfig",
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigRequired,
+		Retry: status.OnReferenceChange,
+		Message: `The configuration of image "example.com/mine:1" is unknown, and the operator does not read images ` +
+			"(registries.readLabels in its configuration); set spec.baseConfig",
 	}
 	read := rollout.Record{
 		Image: "example.com/mine:1", BaseSource: string(v1alpha2.ConfigSourceOCILabel), BaseConfigMap: "my-base",
@@ -117,7 +118,8 @@ func TestImageLabels(t *testing.T) {
 			if got.distribution.DetectedBy == distribution.ByLabel {
 				release = got.distribution.Release.Line
 			}
-			if diff := cmp.Diff([]string{tc.base, tc.digest, tc.release}, []string{string(got.config), got.digest, release}); diff != "" {
+			if diff := cmp.Diff([]string{tc.base, tc.digest, tc.release},
+				[]string{string(got.config), got.digest, release}); diff != "" {
 				t.Errorf("configuration, digest, release (-want +got):\n%s", diff)
 			}
 			if len(report.events) > 0 {
@@ -138,9 +140,10 @@ func TestUnreadableImage(t *testing.T) {
 	none.Base = nil
 	cause := errors.New("nobody answers")
 	wants := &status.Failure{
-		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Retry: status.OnReferenceChange,
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
+		Retry:   status.OnReferenceChange,
 		Unknown: registry.Transient(cause),
-		Message: "The configuration of the image cannot be read: " + cause.Error() + ". It is tried again; spec.baseConfig does without it",
+		Message: "The configuration of the image cannot be read: " + cause.Error() + ". The operator tries again; to use another base, set spec.baseConfig",
 	}
 	for name, tc := range map[string]struct {
 		spec    string
@@ -155,19 +158,23 @@ func TestUnreadableImage(t *testing.T) {
 		"no base":               {spec: bareImage, image: none, failure: wants},
 		"workers":               {spec: workersOnly, image: none, failure: wants},
 		"workers of v1alpha1": {spec: workersOnly, older: true, image: none, events: []string{
-			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; its own configuration runs, ` +
+			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; the image's own configuration runs, ` +
 				"and spec.workload.workers has no effect. The image is read again with the next change of the spec",
 		}},
 		"workers of v1alpha1, the image's was read": {
-			spec: workersOnly, older: true, image: none, running: rollout.Record{BaseSource: string(v1alpha2.ConfigSourceOCILabel)}, failure: wants,
+			spec: workersOnly, older: true, image: none,
+			running: rollout.Record{BaseSource: string(v1alpha2.ConfigSourceOCILabel)}, failure: wants,
 		},
 		"the operator's own copy": {spec: replacedImage, image: resolved, events: []string{
-			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; its configuration is taken to be ` +
-				`that of "starter" in release ` + resolved.Release.Line + ", until image, name or version changes. Give a pull Secret in " +
-				"spec.workload.overrides.imagePullSecrets, or mend registries in the operator's configuration, for it to be read then; " +
-				"spec.baseConfig does without it",
+			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; the operator uses its own copy ` +
+				`of the configuration of "starter" in release ` + resolved.Release.Line + " until image, name or version changes. For the image to be read then, add a pull Secret to " +
+				"spec.workload.overrides.imagePullSecrets, or fix registries in the operator's configuration; " +
+				"to use another base, set spec.baseConfig",
 		}},
-		"the image's was read": {spec: replacedImage, image: resolved, running: rollout.Record{BaseSource: string(v1alpha2.ConfigSourceOCILabel)}, failure: wants},
+		"the image's was read": {
+			spec: replacedImage, image: resolved,
+			running: rollout.Record{BaseSource: string(v1alpha2.ConfigSourceOCILabel)}, failure: wants,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := &report{}
@@ -185,7 +192,7 @@ func TestUnreadableImage(t *testing.T) {
 
 // TestUnreadableImageIsReadAgain checks that the message about an unreadable image names when it is read again.
 func TestUnreadableImageIsReadAgain(t *testing.T) {
-	const lasting = "It is read again when the image, what its tag stands for, or registries in the operator's configuration changes"
+	const lasting = "The operator reads it again when the image, the digest of its tag, or registries in the operator's configuration changes"
 	for name, tc := range map[string]struct {
 		cause   error
 		unknown bool
@@ -193,8 +200,8 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 	}{
 		"a label":          {&registry.LabelError{Label: registry.LabelBase64, Err: errors.New("is not base64")}, false, lasting},
 		"the admin":        {&registry.RefusedError{Repository: "example.com/mine"}, false, lasting},
-		"the network":      {errors.New("no response in time"), true, "It is tried again"},
-		"whatever it says": {errors.New(strings.Repeat("x", 10_000)), true, "It is tried again"},
+		"the network":      {errors.New("no response in time"), true, "The operator tries again"},
+		"whatever it says": {errors.New(strings.Repeat("x", 10_000)), true, "The operator tries again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			none, err := distribution.Resolve("", "example.com/mine:1", "", nil)
@@ -202,8 +209,9 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkFailure(t, unreadable(newStack(t, bareImage), &none, &rollout.Record{}, &report{}, tc.cause), &status.Failure{
-				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Retry: status.OnReferenceChange, Unknown: tc.unknown,
-				Message: "The configuration of the image cannot be read: " + truncateMessage(tc.cause.Error()) + ". " + tc.when + "; spec.baseConfig does without it",
+				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
+				Retry: status.OnReferenceChange, Unknown: tc.unknown,
+				Message: "The configuration of the image cannot be read: " + truncateMessage(tc.cause.Error()) + ". " + tc.when + "; to use another base, set spec.baseConfig",
 			})
 		})
 	}
@@ -218,11 +226,15 @@ func TestUnsupportedVersionOfAnImage(t *testing.T) {
 	}
 	cause := &registry.LabelError{Label: registry.LabelConfigVersion, Err: baseconfig.CheckVersion("3")}
 	wants := &status.Failure{
-		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonUnsupportedConfigVersion, Retry: status.OnReferenceChange,
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonUnsupportedConfigVersion,
+		Retry: status.OnReferenceChange,
 		Message: `The configuration of the image is not used: label "io.llamastack.config.version": ` +
-			"Unsupported config.yaml version 3. Supported versions: 1, 2; spec.baseConfig does without it",
+			"Unsupported config.yaml version 3. Supported versions: 1, 2; to use another base, set spec.baseConfig",
 	}
-	for spec, failure := range map[string]*status.Failure{bareImage: wants, replacedImage: wants, `{distribution: {name: starter}}`: nil} {
+	for spec, failure := range map[string]*status.Failure{
+		bareImage: wants, replacedImage: wants,
+		`{distribution: {name: starter}}`: nil,
+	} {
 		report := &report{}
 		checkFailure(t, unreadable(newStack(t, spec), &resolved, &rollout.Record{}, report, cause), failure)
 		if told := report.told(); len(told) > 0 {

@@ -27,16 +27,19 @@ func TestImageOverrides(t *testing.T) {
 		image      string
 		from       v1alpha2.ImageSource
 	}{
-		"nothing":               {},
-		"another name":          {configured: distribution.Overrides{"other": "a:1"}},
-		"configured":            {configured: distribution.Overrides{"starter": "a:1"}, related: distribution.Overrides{"starter": "r:1"}, image: "a:1", from: v1alpha2.ImageFromOperatorConfig},
-		"related":               {related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
-		"a version goes first":  {asked: v1alpha2.DistributionSpec{Version: "0.7"}, configured: distribution.Overrides{"starter": "a:1", "starter@0.7": "a:2"}, image: "a:2", from: v1alpha2.ImageFromOperatorConfig},
-		"another version":       {configured: distribution.Overrides{"starter@0.7": "a:2"}, related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
-		"what runs is replaced": {related: distribution.Overrides{"starter": "r:1"}, running: running, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
-		"unread, new stack":     {unknown: true, related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
-		"unread":                {unknown: true, related: distribution.Overrides{"starter": "r:1"}, running: running, status: status, image: "b:1", from: v1alpha2.ImageFromRelatedImage},
-		"unread, lost status":   {unknown: true, running: running, image: "b:1", from: v1alpha2.ImageFromOperatorConfig},
+		"nothing":              {},
+		"another name":         {configured: distribution.Overrides{"other": "a:1"}},
+		"configured":           {configured: distribution.Overrides{"starter": "a:1"}, related: distribution.Overrides{"starter": "r:1"}, image: "a:1", from: v1alpha2.ImageFromOperatorConfig},
+		"related":              {related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
+		"a version goes first": {asked: v1alpha2.DistributionSpec{Version: "0.7"}, configured: distribution.Overrides{"starter": "a:1", "starter@0.7": "a:2"}, image: "a:2", from: v1alpha2.ImageFromOperatorConfig},
+		"another version":      {configured: distribution.Overrides{"starter@0.7": "a:2"}, related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
+		"what runs is replaced": {
+			related: distribution.Overrides{"starter": "r:1"}, running: running, image: "r:1",
+			from: v1alpha2.ImageFromRelatedImage,
+		},
+		"unread, new stack":   {unknown: true, related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
+		"unread":              {unknown: true, related: distribution.Overrides{"starter": "r:1"}, running: running, status: status, image: "b:1", from: v1alpha2.ImageFromRelatedImage},
+		"unread, lost status": {unknown: true, running: running, image: "b:1", from: v1alpha2.ImageFromOperatorConfig},
 		"unread, the catalogue's": {
 			unknown: true, running: rollout.Record{Image: "c:1", Distribution: running.Distribution},
 			image: "c:1", from: v1alpha2.ImageFromCatalogue,

@@ -33,7 +33,9 @@ type owned struct {
 
 // checkOwnership checks that every child belongs to the stack, and decides what happens to the Deployment, based on its
 // record.
-func (r *Reconciler) checkOwnership(ctx context.Context, stack *stack, workload *workload, made planned) (planned, owned, error) {
+func (r *Reconciler) checkOwnership(
+	ctx context.Context, stack *stack, workload *workload, made planned,
+) (planned, owned, error) {
 	desired, err := r.desired(ctx, stack, &made)
 	if _, taken := errors.AsType[*apply.NameTaken](err); taken {
 		made.input.LongConfigMapName = true
@@ -149,7 +151,8 @@ const stalePatience = time.Minute
 // cache catches up. The status shows it after stalePatience.
 func (r *Reconciler) stale(message string, live *appsv1.Deployment) error {
 	failure := &status.Failure{
-		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Message: message, Retry: status.Quiet,
+		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Message: message,
+		Retry: status.Quiet,
 	}
 	if r.now().Sub(lastWrite(live)) > stalePatience {
 		failure.Retry, failure.Unknown, failure.Err = status.Backoff, true, errors.New(message)

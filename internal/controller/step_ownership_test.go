@@ -27,7 +27,8 @@ func TestStaleIsTold(t *testing.T) {
 	for after, want := range map[time.Duration]status.Retry{time.Second: status.Quiet, 2 * time.Minute: status.Backoff} {
 		r := &Reconciler{now: func() time.Time { return written.Add(after) }}
 		failure, ok := errors.AsType[*status.Failure](r.stale("they do not fit", live))
-		if !ok || failure.Retry != want || failure.Unknown != (want == status.Backoff) || failure.Message != "they do not fit" {
+		if !ok || failure.Retry != want || failure.Unknown != (want == status.Backoff) ||
+			failure.Message != "they do not fit" {
 			t.Errorf("%s after the last write: %+v, want retry %v", after, failure, want)
 		}
 	}
@@ -38,9 +39,13 @@ func TestNotOurs(t *testing.T) {
 	if got := notOurs(other); !errors.Is(got, other) {
 		t.Errorf("notOurs(%v) = %v", other, got)
 	}
-	for _, err := range []error{&apply.OwnershipConflict{Kind: "Service", Name: "x"}, &apply.NameTaken{Kind: "ConfigMap", Name: "x"}} {
+	for _, err := range []error{
+		&apply.OwnershipConflict{Kind: "Service", Name: "x"},
+		&apply.NameTaken{Kind: "ConfigMap", Name: "x"},
+	} {
 		failure, ok := errors.AsType[*status.Failure](notOurs(errors.Join(err)))
-		if !ok || failure.Reason != v1alpha2.ReasonOwnershipConflict || failure.Retry != status.Later || failure.Message != err.Error() {
+		if !ok || failure.Reason != v1alpha2.ReasonOwnershipConflict || failure.Retry != status.Later ||
+			failure.Message != err.Error() {
 			t.Errorf("notOurs(%v) = %+v", err, failure)
 		}
 	}
@@ -54,9 +59,9 @@ func TestOwnershipOfChildren(t *testing.T) {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}}
 	}
 	const (
-		service = `Service "my-service" in namespace "team" exists and has no controller and does not carry this object's labels; ` +
+		service = `Service "my-service" in namespace "team" exists and has no controller and does not have this object's labels; ` +
 			`delete it, or give this object another name`
-		account = `ServiceAccount "my-sa" in namespace "team" exists and has no controller and does not carry this object's labels; ` +
+		account = `ServiceAccount "my-sa" in namespace "team" exists and has no controller and does not have this object's labels; ` +
 			`delete it, or give this object another name`
 	)
 	other := newStack(t, spec)
@@ -83,7 +88,8 @@ func TestOwnershipOfChildren(t *testing.T) {
 			var want *status.Failure
 			if tc.message != "" {
 				want = &status.Failure{
-					Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonOwnershipConflict, Message: tc.message, Retry: status.Later,
+					Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonOwnershipConflict, Message: tc.message,
+					Retry: status.Later,
 				}
 			}
 			checkFailure(t, err, want)
@@ -107,7 +113,7 @@ func TestDecisionByAnOlderCache(t *testing.T) {
 	}{
 		"behind": {3, &status.Failure{
 			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Retry: status.Quiet,
-			Message: "generation 3 was rendered already, read again",
+			Message: "generation 3 was already rendered; read the objects again",
 		}},
 		"newest": {2, nil},
 	} {

@@ -33,22 +33,23 @@ func (r *Reconciler) paused(
 	}
 	condition := pausedCondition(workload.deployment != nil, decision)
 	return decision, &status.Failure{
-		Condition: condition.Type, Reason: condition.Reason, Message: condition.Message, Unknown: true, Retry: status.OnReferenceChange,
+		Condition: condition.Type, Reason: condition.Reason, Message: condition.Message, Unknown: true,
+		Retry: status.OnReferenceChange,
 	}
 }
 
 // pausedCondition returns the condition of a paused stack. The stack's objects are not compared with the spec.
 func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition {
-	message := fmt.Sprintf("The stack is paused: while its annotation %s is \"true\" nothing but the status is written", names.AnnotationPaused)
+	message := fmt.Sprintf("The stack is paused: while its annotation %s is \"true\", the operator writes only the status", names.AnnotationPaused)
 	switch {
 	case !deployed:
-		message += "; its Deployment is not made"
+		message += "; its Deployment is not created"
 	case decision.Outcome == rollout.Changed:
-		message += "; a change of the pods waits"
+		message += "; a change of the pods is pending"
 	}
 	return metav1.Condition{
 		Type: v1alpha2.ConditionDeploymentUpdated, Status: metav1.ConditionUnknown, Reason: v1alpha2.ReasonDeploymentPaused,
-		Message: message + ". Remove the annotation to go on",
+		Message: message + ". Remove the annotation to continue",
 	}
 }
 

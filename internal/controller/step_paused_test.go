@@ -20,9 +20,10 @@ func TestPausedStack(t *testing.T) {
 	)
 	paused := func(what string) *status.Failure {
 		return &status.Failure{
-			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDeploymentPaused, Unknown: true, Retry: status.OnReferenceChange,
-			Message: `The stack is paused: while its annotation llamastack.io/paused is "true" nothing but the status is written` + what +
-				". Remove the annotation to go on",
+			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDeploymentPaused, Unknown: true,
+			Retry: status.OnReferenceChange,
+			Message: `The stack is paused: while its annotation llamastack.io/paused is "true", the operator writes only the status` + what +
+				". Remove the annotation to continue",
 		}
 	}
 	for name, tc := range map[string]struct {
@@ -34,12 +35,12 @@ func TestPausedStack(t *testing.T) {
 	}{
 		"not paused":           {spec: spec},
 		"not paused any more":  {annotation: "false", spec: spec},
-		"without a Deployment": {annotation: "true", spec: spec, failure: paused("; its Deployment is not made")},
+		"without a Deployment": {annotation: "true", spec: spec, failure: paused("; its Deployment is not created")},
 		"nothing waits":        {annotation: "true", runs: spec, spec: spec, failure: paused("")},
-		"a change waits":       {annotation: "true", runs: spec, spec: changed, failure: paused("; a change of the pods waits")},
+		"a change waits":       {annotation: "true", runs: spec, spec: changed, failure: paused("; a change of the pods is pending")},
 		"its volume": {
 			annotation: "true", spec: `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`, storage: corev1.ClaimBound,
-			condition: "True StorageReady: Storage is ready", failure: paused("; its Deployment is not made"),
+			condition: "True StorageReady: Storage is ready", failure: paused("; its Deployment is not created"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +51,8 @@ func TestPausedStack(t *testing.T) {
 			}
 			if tc.storage != "" {
 				f.create(t, &corev1.PersistentVolumeClaim{
-					ObjectMeta: child(own, names.PersistentVolumeClaim("my")), Status: corev1.PersistentVolumeClaimStatus{Phase: tc.storage},
+					ObjectMeta: child(own, names.PersistentVolumeClaim("my")),
+					Status:     corev1.PersistentVolumeClaimStatus{Phase: tc.storage},
 				})
 			}
 			own.Annotations = map[string]string{names.AnnotationPaused: tc.annotation}

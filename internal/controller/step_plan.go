@@ -94,14 +94,17 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 		return planned{}, err
 	}
 	return planned{hostOwner: owner, secrets: f.secrets.values, input: plan.Input{
-		Object: f.stack, Intent: f.intent, Distribution: f.labels.distribution, Digest: f.labels.digest, CatalogueImage: f.image.catalogue,
-		Limited: limited(f.stack, f.workload), RenderedByTag: renderedByTag(running, &f.labels.distribution),
-		RunningRelease: running.Distribution.Release, Before: before, Base: f.base, Override: plan.ReadOverride(f.stack, f.configMaps.contents),
+		Object: f.stack, Intent: f.intent, Distribution: f.labels.distribution, Digest: f.labels.digest,
+		CatalogueImage: f.image.catalogue,
+		Limited:        limited(f.stack, f.workload), RenderedByTag: renderedByTag(running, &f.labels.distribution),
+		RunningRelease: running.Distribution.Release, Before: before, Base: f.base,
+		Override:   plan.ReadOverride(f.stack, f.configMaps.contents),
 		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
 		KeepsGroup: plan.KeepsGroup(f.workload.deployment, running),
 		Trust:      f.configMaps.trust, Unexposed: owner != nil, Bounds: f.image.config.Bounds.For(f.stack.Namespace),
 		StorageSecret: running.StorageSecret, EarlierHost: earlierHost,
-		Packages: f.external.packages, PackageDigests: f.external.digests, Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
+		Packages: f.external.packages, PackageDigests: f.external.digests,
+		Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
 	}}, nil
 }
 
@@ -117,7 +120,8 @@ func (r *Reconciler) build(ctx context.Context, made *planned) error {
 	built, err := r.largePlans.build(ctx, made.input)
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
 		failure := &status.Failure{
-			Condition: refused.Condition, Reason: refused.Reason, Message: refused.Error(), Retry: status.OnObjectChange, Err: err,
+			Condition: refused.Condition, Reason: refused.Reason, Message: refused.Error(), Retry: status.OnObjectChange,
+			Err: err,
 		}
 		if spec := &made.input.Object.Spec; spec.BaseConfig != nil || spec.OverrideConfig != nil {
 			failure.Retry = status.OnReferenceChange
@@ -146,7 +150,10 @@ func warnOfConfig(findings []stackconfig.Finding, report *report) {
 		}
 		told[event] = append(told[event], finding.String())
 	}
-	for _, event := range []string{v1alpha2.EventProviderIgnored, v1alpha2.EventExternalProviderOverride, v1alpha2.EventConfigWarning} {
+	for _, event := range []string{
+		v1alpha2.EventProviderIgnored, v1alpha2.EventExternalProviderOverride,
+		v1alpha2.EventConfigWarning,
+	} {
 		if len(told[event]) > 0 {
 			report.warningEvent(event, strings.Join(told[event], "\n"))
 		}

@@ -32,7 +32,10 @@ func TestPlanOfAStack(t *testing.T) {
 			names.ConfigFile: "version: 2\n",
 			"base.yaml":      "version: 2\napis: [inference, safety]\nproviders: {inference: [{provider_id: vllm, provider_type: remote::vllm, config: {base_url: http://vllm:8000/v1}}], safety: [{provider_id: llama-guard, provider_type: inline::llama-guard, config: {}}]}\n",
 		}},
-		&corev1.Secret{ObjectMeta: meta("creds"), Data: map[string][]byte{"password": []byte("one"), "url": []byte("nonsense")}},
+		&corev1.Secret{ObjectMeta: meta("creds"), Data: map[string][]byte{
+			"password": []byte("one"),
+			"url":      []byte("nonsense"),
+		}},
 		&corev1.Secret{ObjectMeta: meta("cert"), Type: corev1.SecretTypeTLS, Data: map[string][]byte{
 			corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key,
 		}},
@@ -73,7 +76,8 @@ func TestPlanOfAStack(t *testing.T) {
 		"resource without its provider": {
 			spec: based + "{models: [{name: m, provider: nobody}]}}",
 			failure: &status.Failure{
-				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonMissingProviderForResource, Retry: status.OnReferenceChange,
+				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonMissingProviderForResource,
+				Retry:   status.OnReferenceChange,
 				Message: `spec.resources.models[0].provider: "nobody" is not a configured inference provider; available: vllm`,
 			},
 		},
@@ -89,7 +93,8 @@ func TestPlanOfAStack(t *testing.T) {
 		"connection parts of nonsense": {
 			spec: `{distribution: {name: starter}, storage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: creds, key: url}}}}}`,
 			failure: &status.Failure{
-				Condition: v1alpha2.ConditionSecretsResolved, Reason: v1alpha2.ReasonSecretValueUnusable, Retry: status.OnReferenceChange,
+				Condition: v1alpha2.ConditionSecretsResolved, Reason: v1alpha2.ReasonSecretValueUnusable,
+				Retry: status.OnReferenceChange,
 				Message: `Key "url" of Secret "creds" in namespace "team" cannot be used: the value is not a PostgreSQL connection string; ` +
 					"write postgresql://user:password@host:port/database. Referenced by: spec.storage.kv.connectionString.secretKeyRef",
 			},
@@ -137,13 +142,19 @@ func TestChooseStorageSecret(t *testing.T) {
 		values  map[string][]byte
 		want    *rollout.StorageSecret
 	}{
-		"no parts":               {want: nil},
-		"no parts any more":      {running: recorded("key", of("my-storage", one))},
-		"the first":              {values: one, want: of("my-storage", one)},
-		"the same":               {running: recorded("key", of("my-storage", one)), values: one, want: of("my-storage", one)},
-		"changed":                {running: recorded("key", of("my-storage", one)), values: two, want: of(names.NextStorageSecret("my", digestKey.Digest(two)), two)},
-		"changed back":           {running: recorded("key", of("my-storage-2", two)), earlier: of("my-storage", one), values: one, want: of("my-storage", one)},
-		"the digest key is lost": {running: recorded("lost", of("my-storage-1", one)), values: two, want: of("my-storage-1", two)},
+		"no parts":          {want: nil},
+		"no parts any more": {running: recorded("key", of("my-storage", one))},
+		"the first":         {values: one, want: of("my-storage", one)},
+		"the same":          {running: recorded("key", of("my-storage", one)), values: one, want: of("my-storage", one)},
+		"changed":           {running: recorded("key", of("my-storage", one)), values: two, want: of(names.NextStorageSecret("my", digestKey.Digest(two)), two)},
+		"changed back": {
+			running: recorded("key", of("my-storage-2", two)), earlier: of("my-storage", one),
+			values: one, want: of("my-storage", one),
+		},
+		"the digest key is lost": {
+			running: recorded("lost", of("my-storage-1", one)), values: two,
+			want: of("my-storage-1", two),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			work := &workload{deployment: deployment, running: tc.running}
@@ -155,11 +166,15 @@ func TestChooseStorageSecret(t *testing.T) {
 					t.Fatal(err)
 				}
 				work.replicaSets = []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{
-					Annotations:     map[string]string{names.AnnotationRendered: encoded},
-					OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind(kindDeployment))},
+					Annotations: map[string]string{names.AnnotationRendered: encoded},
+					OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment,
+						appsv1.SchemeGroupVersion.WithKind(kindDeployment))},
 				}}}
 			}
-			facts := planFacts{stack: own, workload: work, secrets: &secrets{digestKey: digestKey, references: rollout.References{Key: "key"}}}
+			facts := planFacts{stack: own, workload: work, secrets: &secrets{
+				digestKey:  digestKey,
+				references: rollout.References{Key: "key"},
+			}}
 			if diff := cmp.Diff(tc.want, chooseStorageSecret(facts, tc.values)); diff != "" {
 				t.Errorf("Secret (-want +got):\n%s", diff)
 			}

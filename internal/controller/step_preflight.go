@@ -23,7 +23,7 @@ import (
 // change.
 const preflightRetry = 5 * time.Minute
 
-// preflight tries a change of the pods in a pod of its own before any of it reaches the running pods. All state is in
+// preflight tries a change of the pods in a separate pod before any of it reaches the running pods. All state is in
 // the cluster: the pod's name identifies the change, its status holds the outcome, and a failed pod stays, stopped.
 // Once the pod is ready, apply continues, and prune deletes the pod.
 func (r *Reconciler) preflight(
@@ -43,7 +43,7 @@ func (r *Reconciler) preflight(
 	}
 	i := slices.IndexFunc(tried, func(pod corev1.Pod) bool { return pod.Name == name })
 	// Without a pod that serves, there is nothing to protect. A preflight that has begun continues even then: a pod
-	// that is unavailable for a moment must not let a change through that does not start.
+	// that is briefly unavailable must not cause a change that does not start to be applied.
 	serves := workload.deployment != nil && workload.deployment.Status.AvailableReplicas > 0
 	if i < 0 && !serves {
 		return nil
@@ -55,7 +55,8 @@ func (r *Reconciler) preflight(
 	if i < 0 {
 		return r.startPreflight(ctx, stack, workload, made, own, name, report)
 	}
-	return r.judgePreflight(&tried[i], externalProviders(made.input.Intent, made.plan, made.input.Packages), dropOthers, report)
+	return r.judgePreflight(&tried[i], externalProviders(made.input.Intent, made.plan, made.input.Packages), dropOthers,
+		report)
 }
 
 // tried returns the stack's preflight pods.
@@ -99,7 +100,7 @@ func (r *Reconciler) startPreflight(
 		return err
 	}
 	if r.openShift && constraint == "" {
-		skipPreflight("no pod that runs tells which security context constraint lets it in", report)
+		skipPreflight("no running pod shows which security context constraint admits it", report)
 		return nil
 	}
 	err = r.applyMissing(ctx, stack, own)
@@ -109,10 +110,10 @@ func (r *Reconciler) startPreflight(
 	switch {
 	case err == nil:
 		report.normalEvent(v1alpha2.EventPreflightStarted, fmt.Sprintf(
-			"Pod %q tries the change with image %q before the pods that run are replaced", name, made.input.Distribution.Image))
+			"Pod %q tries the change with image %q before the running pods are replaced", name, made.input.Distribution.Image))
 		return preflightGoesOn(name, "")
 	case rejected(err):
-		skipPreflight("the pod to try it in was refused: "+reasonOf(err), report)
+		skipPreflight("the pod to try it in was rejected: "+reasonOf(err), report)
 		return nil
 	default:
 		return notOurs(err)
@@ -197,7 +198,7 @@ func (r *Reconciler) applyPreflight(ctx context.Context, stack *stack, made *pla
 	return err
 }
 
-// judgePreflight lets the change through if the pod is ready or cannot be scheduled.
+// judgePreflight accepts the change if the pod is ready or cannot be scheduled.
 func (r *Reconciler) judgePreflight(
 	pod *corev1.Pod, external []status.ExternalProvider, dropOthers func(name string) error, report *report,
 ) error {
@@ -216,7 +217,7 @@ func (r *Reconciler) judgePreflight(
 		return nil
 	case status.PreflightCrashed:
 		return preflightFailed(pod.Name, verdict.Message,
-			"change the spec or what it refers to, or delete the pod to try again", status.OnObjectChange)
+			"change the spec or an object that it refers to, or delete the pod to try again", status.OnObjectChange)
 	case status.PreflightHindered:
 		return preflightFailed(pod.Name, verdict.Message, "the node tries again", status.OnReferenceChange)
 	case status.PreflightLost:
@@ -227,10 +228,12 @@ func (r *Reconciler) judgePreflight(
 }
 
 // replacePreflight deletes a lost pod after a while, so that another one can replace it once it is gone.
-func (r *Reconciler) replacePreflight(pod *corev1.Pod, why string, dropOthers func(name string) error, report *report) error {
+func (r *Reconciler) replacePreflight(
+	pod *corev1.Pod, why string, dropOthers func(name string) error, report *report,
+) error {
 	if again := status.StartOf(pod).Add(preflightRetry); r.now().Before(again) {
 		report.requeue(again)
-		return preflightFailed(pod.Name, why, "another pod takes its place", status.OnReferenceChange)
+		return preflightFailed(pod.Name, why, "another pod replaces it", status.OnReferenceChange)
 	}
 	if err := dropOthers(""); err != nil {
 		return err
@@ -239,11 +242,11 @@ func (r *Reconciler) replacePreflight(pod *corev1.Pod, why string, dropOthers fu
 }
 
 func skipPreflight(why string, report *report) {
-	report.warningEvent(v1alpha2.EventPreflightSkipped, "The change is made without a try: "+why)
+	report.warningEvent(v1alpha2.EventPreflightSkipped, "The change is applied without a preflight: "+why)
 }
 
 func preflightGoesOn(pod, why string) error {
-	message := fmt.Sprintf("Pod %q tries the change; the pods that run stay until it is ready", pod)
+	message := fmt.Sprintf("Pod %q tries the change; the running pods stay until it is ready", pod)
 	if why != "" {
 		message += ": " + why
 	}
@@ -256,6 +259,6 @@ func preflightGoesOn(pod, why string) error {
 func preflightFailed(pod, why, next string, retry status.Retry) error {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonPreflightFailed, Retry: retry,
-		Message: fmt.Sprintf("Pod %q tries the change and does not become ready: %s. The pods that run stay as they are; %s", pod, why, next),
+		Message: fmt.Sprintf("Pod %q tries the change and does not become ready: %s. The running pods stay as they are; %s", pod, why, next),
 	}
 }

@@ -18,16 +18,21 @@ import (
 func TestConstraintOfAPreflight(t *testing.T) {
 	object := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Name: "my", Namespace: "ns"}}
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "my", UID: "deployment"}}
-	set := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "my-1", UID: "set", OwnerReferences: []metav1.OwnerReference{
-		*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind(kindDeployment)),
-	}}}
+	set := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
+		Name: "my-1", UID: "set",
+		OwnerReferences: []metav1.OwnerReference{
+			*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind(kindDeployment)),
+		},
+	}}
 	pod := func(name, constraint string, age time.Duration, ready corev1.ConditionStatus, owned bool) *corev1.Pod {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: "ns", Labels: names.Selector("my"), Annotations: map[string]string{names.AnnotationConstraint: constraint},
+			Name: name, Namespace: "ns", Labels: names.Selector("my"),
+			Annotations:       map[string]string{names.AnnotationConstraint: constraint},
 			CreationTimestamp: metav1.NewTime(time.Unix(1e9, 0).Add(-age)),
 		}}
 		if owned {
-			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
+			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&set,
+				appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
 		}
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
 		return pod
@@ -40,7 +45,10 @@ func TestConstraintOfAPreflight(t *testing.T) {
 	).Build()
 	for openShift, want := range map[bool]string{true: "restricted-v2", false: ""} {
 		r := &Reconciler{cache: reader, openShift: openShift}
-		got, err := r.constraint(t.Context(), object, &workload{deployment: deployment, replicaSets: []appsv1.ReplicaSet{set}})
+		got, err := r.constraint(t.Context(), object, &workload{
+			deployment:  deployment,
+			replicaSets: []appsv1.ReplicaSet{set},
+		})
 		if err != nil || got != want {
 			t.Errorf("on OpenShift %t: constraint %q (error %v), want %q", openShift, got, err, want)
 		}

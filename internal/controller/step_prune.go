@@ -61,7 +61,8 @@ func (r *Reconciler) prunedKinds() []schema.GroupVersionKind {
 // The API server is asked only if something would be deleted.
 func (r *Reconciler) usedByRevisions(ctx context.Context, stack *stack) (map[apply.Child]bool, error) {
 	var sets appsv1.ReplicaSetList
-	err := r.direct.List(ctx, &sets, client.InNamespace(stack.Namespace), client.MatchingLabels(names.Selector(stack.Name)))
+	err := r.direct.List(ctx, &sets, client.InNamespace(stack.Namespace),
+		client.MatchingLabels(names.Selector(stack.Name)))
 	if err != nil {
 		return nil, fmt.Errorf("list ReplicaSets past the cache: %w", err)
 	}

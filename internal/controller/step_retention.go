@@ -25,7 +25,8 @@ func (r *Reconciler) retention(stack *stack, made *plan.Plan, decision rollout.D
 	leaves = made.Rendered.Record.Left
 	told := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDataLeftBehind)
 	if told == nil || told.Message != inItsWords(stack, leftMessage(leaves)) {
-		r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventDataLeftBehind, eventAction, "%s", inItsWords(stack, leftNote(leaves)))
+		r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventDataLeftBehind, eventAction, "%s",
+			inItsWords(stack, leftNote(leaves)))
 	}
 	return leaves, nil
 }
@@ -36,7 +37,7 @@ func notAccepted(waiting []retention.Loss, unknown []string) error {
 	for _, loss := range waiting {
 		lines = append(lines, loss.String())
 	}
-	lines = append(lines, "The pods that run stay as they are"+retention.Unknown(waiting, unknown))
+	lines = append(lines, "The running pods stay as they are"+retention.Unknown(waiting, unknown))
 	return &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDataLossNotAccepted,
 		Message: strings.Join(lines, "\n"), Retry: status.OnObjectChange,

@@ -30,10 +30,13 @@ func TestRetentionOfData(t *testing.T) {
 		lost        = "spec.distribution: release 0.7 does not start with the data that vector_io/faiss stores under release 0.3, and no tool converts this data: " +
 			"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
 			"then accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
-			"The pods that run stay as they are"
+			"The running pods stay as they are"
 	)
 	waits := func(message string) *status.Failure {
-		return &status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDataLossNotAccepted, Message: message}
+		return &status.Failure{
+			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDataLossNotAccepted,
+			Message: message,
+		}
 	}
 	for name, tc := range map[string]struct {
 		runs, spec string
@@ -43,16 +46,25 @@ func TestRetentionOfData(t *testing.T) {
 		event      string
 		failure    *status.Failure
 	}{
-		"nothing runs":      {spec: onRedis},
-		"nothing is lost":   {runs: onVolume, spec: strings.Replace(onVolume, "workload", "disabled: [eval], workload", 1)},
-		"nothing changes":   {runs: onRedis, spec: onRedis},
-		"left behind":       {runs: onVolume, spec: onRedis, left: left, event: "Warning DataLeftBehind " + left},
-		"all disabled":      {runs: onVolume, spec: wildcard, left: "spec.disabled[0]" + unserved, event: "Warning DataLeftBehind spec.disabled[0]" + unserved},
-		"not required":      {runs: onVolume, spec: required, left: notRequired, event: "Warning DataLeftBehind " + notRequired},
-		"told before":       {runs: onVolume, spec: onRedis, told: true, left: left},
-		"lost for good":     {runs: older, spec: newer, failure: waits(lost)},
-		"another is named":  {runs: older, spec: newer, accepts: "faiss", failure: waits(lost + `; the annotation llamastack.io/accept-data-loss contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`)},
-		"accepted for good": {runs: older, spec: newer, accepts: "registry, vector_io/faiss", left: lost[:60], event: "Warning DataLeftBehind " + lost[:60]},
+		"nothing runs":    {spec: onRedis},
+		"nothing is lost": {runs: onVolume, spec: strings.Replace(onVolume, "workload", "disabled: [eval], workload", 1)},
+		"nothing changes": {runs: onRedis, spec: onRedis},
+		"left behind":     {runs: onVolume, spec: onRedis, left: left, event: "Warning DataLeftBehind " + left},
+		"all disabled": {
+			runs: onVolume, spec: wildcard, left: "spec.disabled[0]" + unserved,
+			event: "Warning DataLeftBehind spec.disabled[0]" + unserved,
+		},
+		"not required": {
+			runs: onVolume, spec: required, left: notRequired,
+			event: "Warning DataLeftBehind " + notRequired,
+		},
+		"told before":      {runs: onVolume, spec: onRedis, told: true, left: left},
+		"lost for good":    {runs: older, spec: newer, failure: waits(lost)},
+		"another is named": {runs: older, spec: newer, accepts: "faiss", failure: waits(lost + `; the annotation llamastack.io/accept-data-loss contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`)},
+		"accepted for good": {
+			runs: older, spec: newer, accepts: "registry, vector_io/faiss", left: lost[:60],
+			event: "Warning DataLeftBehind " + lost[:60],
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
@@ -70,7 +82,10 @@ func TestRetentionOfData(t *testing.T) {
 					t.Fatal(err)
 				}
 				<-f.recorder.Events
-				own.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionDataLeftBehind, Message: leftMessage(told.leaves)}}
+				own.Status.Conditions = []metav1.Condition{{
+					Type:    v1alpha2.ConditionDataLeftBehind,
+					Message: leftMessage(told.leaves),
+				}}
 			}
 			s, err := f.until(t, own, "retention")
 			checkFailure(t, err, tc.failure)

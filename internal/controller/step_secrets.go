@@ -31,7 +31,8 @@ func (r *Reconciler) readSecrets(
 ) (secrets, error) {
 	uses := wishes.Secrets
 	if len(uses) == 0 {
-		report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced, "The spec refers to no Secret")
+		report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced,
+			"The spec does not refer to any Secret")
 		return secrets{}, nil
 	}
 	values, err := resolve.Secrets(ctx, r.direct, resolve.SecretQuery{
@@ -76,7 +77,7 @@ func (r *Reconciler) expiring(stack *stack, values resolve.Values, report *repor
 		return ""
 	}
 	report.requeue(end.Add(time.Second)) // the certificate is valid through its last second
-	warning := fmt.Sprintf("; the certificate in Secret %q expires on %s: renew it, the pods are then replaced once",
+	warning := fmt.Sprintf("; the certificate in Secret %q expires on %s; renew it. This replaces the pods once",
 		secret, end.UTC().Format(time.DateOnly))
 	was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionSecretsResolved)
 	if was == nil || !strings.HasSuffix(was.Message, warning) {

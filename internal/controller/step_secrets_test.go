@@ -25,7 +25,7 @@ func TestExpiring(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "cert"}, Type: corev1.SecretTypeTLS,
 		Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
 	}
-	const warning = `; the certificate in Secret "cert" expires on 2026-03-31: renew it, the pods are then replaced once`
+	const warning = `; the certificate in Secret "cert" expires on 2026-03-31; renew it. This replaces the pods once`
 	for name, tc := range map[string]struct {
 		before  time.Duration
 		told    string
@@ -33,16 +33,23 @@ func TestExpiring(t *testing.T) {
 		message string
 		events  int
 	}{
-		"long before":         {before: 15 * 24 * time.Hour, after: 24 * time.Hour},
-		"from two weeks on":   {before: 14 * 24 * time.Hour, after: 14*24*time.Hour + time.Second, message: warning, events: 1},
-		"told before":         {before: time.Hour, told: "Resolved 1 secret reference" + warning, after: time.Hour + time.Second, message: warning},
+		"long before": {before: 15 * 24 * time.Hour, after: 24 * time.Hour},
+		"from two weeks on": {
+			before: 14 * 24 * time.Hour, after: 14*24*time.Hour + time.Second, message: warning,
+			events: 1,
+		},
+		"told before": {
+			before: time.Hour, told: "Resolved 1 secret reference" + warning,
+			after: time.Hour + time.Second, message: warning,
+		},
 		"in its last moments": {before: 0, after: time.Second, message: warning, events: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := end.Add(-tc.before)
 			use := intent.SecretUse{Secret: "cert", Key: corev1.TLSCertKey, Path: "spec", Purpose: intent.PurposeCertificate}
 			reader := fake.NewClientBuilder().WithObjects(secret).Build()
-			values, err := resolve.Secrets(t.Context(), reader, resolve.SecretQuery{Namespace: "ns", Cache: reader, Uses: []intent.SecretUse{use}, Now: now})
+			values, err := resolve.Secrets(t.Context(), reader,
+				resolve.SecretQuery{Namespace: "ns", Cache: reader, Uses: []intent.SecretUse{use}, Now: now})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +81,10 @@ func TestReadSecrets(t *testing.T) {
 		withTLS     = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
 	)
 	opaque := func(key, value string) *corev1.Secret {
-		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "creds"}, Data: map[string][]byte{key: []byte(value)}}
+		return &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "creds"},
+			Data:       map[string][]byte{key: []byte(value)},
+		}
 	}
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	pair := func(end time.Time) *corev1.Secret {
@@ -94,7 +104,7 @@ func TestReadSecrets(t *testing.T) {
 		after           time.Duration
 		reason, message string
 	}{
-		"none": {spec: `{distribution: {name: starter}}`, condition: "True NoSecretsReferenced: The spec refers to no Secret"},
+		"none": {spec: `{distribution: {name: starter}}`, condition: "True NoSecretsReferenced: The spec does not refer to any Secret"},
 		"one":  {spec: withSecret, secret: opaque("token", "sk-abc"), condition: "True AllSecretsFound: Resolved 1 secret reference"},
 		"missing": {
 			spec: withSecret, reason: v1alpha2.ReasonSecretNotFound,
@@ -124,8 +134,8 @@ func TestReadSecrets(t *testing.T) {
 		},
 		"certificate that ends soon": {
 			spec: withTLS, secret: pair(now.Add(time.Hour)), after: time.Hour + time.Second,
-			condition: `True AllSecretsFound: Resolved 1 secret reference; the certificate in Secret "cert" expires on 2026-03-01: renew it, the pods are then replaced once`,
-			events:    []string{`Warning CertificateExpires: the certificate in Secret "cert" expires on 2026-03-01: renew it, the pods are then replaced once`},
+			condition: `True AllSecretsFound: Resolved 1 secret reference; the certificate in Secret "cert" expires on 2026-03-01; renew it. This replaces the pods once`,
+			events:    []string{`Warning CertificateExpires: the certificate in Secret "cert" expires on 2026-03-01; renew it. This replaces the pods once`},
 		},
 		"certificate that ended": {
 			spec: withTLS, secret: pair(now.Add(-time.Hour)), reason: v1alpha2.ReasonSecretValueUnusable,
@@ -146,7 +156,8 @@ func TestReadSecrets(t *testing.T) {
 			var want *status.Failure
 			if tc.reason != "" {
 				want = &status.Failure{
-					Condition: v1alpha2.ConditionSecretsResolved, Reason: tc.reason, Message: tc.message, Retry: status.OnReferenceChange,
+					Condition: v1alpha2.ConditionSecretsResolved, Reason: tc.reason, Message: tc.message,
+					Retry: status.OnReferenceChange,
 				}
 			}
 			checkFailure(t, err, want)

@@ -57,7 +57,9 @@ func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 // keepSize compares the size in the spec with the request of the claim. The volume may be larger than the request,
 // because a user created it or its provisioner rounds up. The request grows only if the spec asks for more than the
 // volume has, and shrinks only to revert an expansion that did not happen.
-func (o *owned) keepSize(stack *stack, claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim) error {
+func (o *owned) keepSize(
+	stack *stack, claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim,
+) error {
 	requested, has := requestOf(live), live.Status.Capacity[corev1.ResourceStorage]
 	asked := stack.Spec.Workload.Storage.Size != nil
 	switch larger := wanted.Cmp(requested); {
@@ -66,8 +68,8 @@ func (o *owned) keepSize(stack *stack, claim *apply.Desired, wanted resource.Qua
 	case asked && larger < 0:
 		o.troubled(&status.Failure{
 			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageShrinkRefused, Retry: status.OnObjectChange,
-			Message: fmt.Sprintf("spec.workload.storage.size: %s is less than the %s that PersistentVolumeClaim %q requests, and a volume does not shrink. "+
-				"The pods keep the volume they have: write %s or more, or leave size out", wanted.String(), requested.String(), live.Name, requested.String()),
+			Message: fmt.Sprintf("spec.workload.storage.size: %s is less than the %s that PersistentVolumeClaim %q requests, and a volume cannot shrink. "+
+				"The pods keep their volume; set %s or more, or remove size", wanted.String(), requested.String(), live.Name, requested.String()),
 		})
 	}
 	return unstructured.SetNestedField(claim.Wanted.Object, requested.String(), sizePath...)
@@ -114,7 +116,7 @@ func keptForGood(format string, args ...any) *status.Failure {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.OnObjectChange,
 		Message: fmt.Sprintf(format, args...) +
-			"; a volume keeps both for good, and the pods keep the volume: write it back, or move the data to a stack of another name",
+			"; a volume cannot change either of them, and the pods keep the volume; restore the earlier value, or move the data to a stack with another name",
 	}
 }
 
@@ -143,10 +145,12 @@ func (r *Reconciler) applyVolume(ctx context.Context, owner apply.Owner, own *ow
 	}
 	if rejected(err) {
 		own.troubled(&status.Failure{
-			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.Backoff, Err: err,
+			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.Backoff,
+			Err:     err,
 			Message: fmt.Sprintf("PersistentVolumeClaim %q stays as it is, and everything else is applied: %s", live.Name, reasonOf(err)),
 		})
-		applied, err = []apply.Applied{{Kind: claim.Wanted.GroupVersionKind(), Object: claim.Live, Outcome: apply.Unchanged}}, nil
+		applied, err = []apply.Applied{{Kind: claim.Wanted.GroupVersionKind(), Object: claim.Live, Outcome: apply.Unchanged}},
+			nil
 	}
 	return applied, err
 }
@@ -154,15 +158,18 @@ func (r *Reconciler) applyVolume(ctx context.Context, owner apply.Owner, own *ow
 func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err error) *status.Failure {
 	has := requestOf(live)
 	return &status.Failure{
-		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageResizeRefused, Retry: status.Backoff, Err: err,
-		Message: fmt.Sprintf("PersistentVolumeClaim %q stays at %s and does not become %s: %s. The pods run on with the volume they have; "+
-			"take a storage class that allows expansion, or set spec.workload.storage.size back", live.Name, has.String(), wanted.String(), reasonOf(err)),
+		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageResizeRefused, Retry: status.Backoff,
+		Err: err,
+		Message: fmt.Sprintf("PersistentVolumeClaim %q stays at %s and cannot grow to %s: %s. The pods keep their volume; "+
+			"use a storage class that allows expansion, or set spec.workload.storage.size back", live.Name, has.String(), wanted.String(), reasonOf(err)),
 	}
 }
 
 // volumeClaim returns the claim of the stack's data, its requested size and the live claim. They are nil if there is no
 // claim.
-func (o *owned) volumeClaim() (claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim, err error) {
+func (o *owned) volumeClaim() (claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim,
+	err error,
+) {
 	i := slices.IndexFunc(o.desired, func(d apply.Desired) bool { return d.Wanted.GetKind() == kindVolumeClaim })
 	if i < 0 || o.desired[i].Live == nil {
 		return nil, wanted, nil, nil
@@ -222,11 +229,11 @@ func storageCondition(object client.Object) metav1.Condition {
 	switch has := sizeOf(claim); {
 	case claim.Status.Phase == corev1.ClaimLost:
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha2.ReasonStorageLost
-		condition.Message = fmt.Sprintf("The volume behind PersistentVolumeClaim %q is gone", claim.Name)
+		condition.Message = fmt.Sprintf("The volume of PersistentVolumeClaim %q no longer exists", claim.Name)
 	case claim.Status.Phase != corev1.ClaimBound: // most provisioners wait for the first pod
-		condition.Message = "Storage waits for its first pod"
+		condition.Message = "Storage is waiting for its first pod"
 	case has.Cmp(asked) < 0:
-		condition.Message = fmt.Sprintf("Storage is ready and grows from %s to %s", has.String(), asked.String())
+		condition.Message = fmt.Sprintf("Storage is ready and is growing from %s to %s", has.String(), asked.String())
 	}
 	return condition
 }

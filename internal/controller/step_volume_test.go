@@ -15,8 +15,8 @@ import (
 
 func TestStorageCondition(t *testing.T) {
 	for phase, want := range map[string]string{
-		"Bound": "True StorageReady Storage is ready", "Pending": "True StorageReady Storage waits for its first pod",
-		"": "True StorageReady Storage waits for its first pod", "Lost": `False StorageLost The volume behind PersistentVolumeClaim "my-pvc" is gone`,
+		"Bound": "True StorageReady Storage is ready", "Pending": "True StorageReady Storage is waiting for its first pod",
+		"": "True StorageReady Storage is waiting for its first pod", "Lost": `False StorageLost The volume of PersistentVolumeClaim "my-pvc" no longer exists`,
 	} {
 		claim := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": phase}}}
 		claim.SetName("my-pvc")
@@ -30,15 +30,16 @@ func TestStorageCondition(t *testing.T) {
 // TestVolumeOfAStack checks that a volume stays as it is if the spec requests something that it cannot become, and that
 // this blocks nothing else: the failure comes with the last step.
 func TestVolumeOfAStack(t *testing.T) {
-	const remedy = "; a volume keeps both for good, and the pods keep the volume: write it back, or move the data to a stack of another name"
+	const remedy = "; a volume cannot change either of them, and the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
 	shrinks := &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageShrinkRefused, Retry: status.OnObjectChange,
-		Message: `spec.workload.storage.size: 5Gi is less than the 20Gi that PersistentVolumeClaim "my-pvc" requests, and a volume does not shrink. ` +
-			`The pods keep the volume they have: write 20Gi or more, or leave size out`,
+		Message: `spec.workload.storage.size: 5Gi is less than the 20Gi that PersistentVolumeClaim "my-pvc" requests, and a volume cannot shrink. ` +
+			`The pods keep their volume; set 20Gi or more, or remove size`,
 	}
 	changed := func(message string) *status.Failure {
 		return &status.Failure{
-			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.OnObjectChange, Message: message + remedy,
+			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.OnObjectChange,
+			Message: message + remedy,
 		}
 	}
 	for name, tc := range map[string]struct {
@@ -49,16 +50,22 @@ func TestVolumeOfAStack(t *testing.T) {
 		has      string // class that is applied afterwards
 		failure  *status.Failure
 	}{
-		"the same":                       {storage: "size: 20Gi", capacity: "20Gi", class: "slow", wanted: "20Gi"},
-		"larger":                         {storage: "size: 30Gi", capacity: "20Gi", class: "slow", wanted: "30Gi"},
-		"larger, before there is one":    {storage: "size: 30Gi", class: "slow", wanted: "30Gi"},
-		"nobody asks to grow":            {storage: "", capacity: "20Gi", class: "slow", wanted: "20Gi"},
-		"the volume has it already":      {storage: "size: 40Gi", capacity: "50Gi", class: "slow", wanted: "20Gi"},
-		"more than the volume has":       {storage: "size: 60Gi", capacity: "50Gi", class: "slow", wanted: "60Gi"},
-		"smaller":                        {storage: "size: 5Gi", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: shrinks},
-		"smaller, before there is one":   {storage: "size: 5Gi", class: "slow", wanted: "20Gi", failure: shrinks},
-		"an expansion that failed":       {storage: "size: 10Gi", capacity: "5Gi", class: "slow", wanted: "10Gi"},
-		"the same class":                 {storage: "size: 20Gi, storageClassName: slow", capacity: "20Gi", class: "slow", wanted: "20Gi", has: "slow"},
+		"the same":                    {storage: "size: 20Gi", capacity: "20Gi", class: "slow", wanted: "20Gi"},
+		"larger":                      {storage: "size: 30Gi", capacity: "20Gi", class: "slow", wanted: "30Gi"},
+		"larger, before there is one": {storage: "size: 30Gi", class: "slow", wanted: "30Gi"},
+		"nobody asks to grow":         {storage: "", capacity: "20Gi", class: "slow", wanted: "20Gi"},
+		"the volume has it already":   {storage: "size: 40Gi", capacity: "50Gi", class: "slow", wanted: "20Gi"},
+		"more than the volume has":    {storage: "size: 60Gi", capacity: "50Gi", class: "slow", wanted: "60Gi"},
+		"smaller": {
+			storage: "size: 5Gi", capacity: "20Gi", class: "slow", wanted: "20Gi",
+			failure: shrinks,
+		},
+		"smaller, before there is one": {storage: "size: 5Gi", class: "slow", wanted: "20Gi", failure: shrinks},
+		"an expansion that failed":     {storage: "size: 10Gi", capacity: "5Gi", class: "slow", wanted: "10Gi"},
+		"the same class": {
+			storage: "size: 20Gi, storageClassName: slow", capacity: "20Gi", class: "slow",
+			wanted: "20Gi", has: "slow",
+		},
 		"another class":                  {storage: "size: 20Gi, storageClassName: fast", capacity: "20Gi", class: "slow", wanted: "20Gi", has: "slow", failure: changed(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" is of class "slow", not "fast"`)},
 		"no class":                       {storage: `size: 20Gi, storageClassName: ""`, capacity: "20Gi", class: "slow", wanted: "20Gi", has: "slow", failure: changed(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" is of class "slow", not ""`)},
 		"a class of a claim without one": {storage: "size: 20Gi, storageClassName: fast", wanted: "20Gi", has: "fast"},
@@ -96,10 +103,12 @@ func TestVolumeOfAStack(t *testing.T) {
 			if class, _, _ := unstructured.NestedString(claim.Wanted.Object, classPath...); class != tc.has {
 				t.Errorf("class %q, want %q", class, tc.has)
 			}
-			if modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, modesPath...); !slices.Equal(modes, []string{"ReadWriteOnce"}) {
+			if modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, modesPath...); !slices.Equal(modes,
+				[]string{"ReadWriteOnce"}) {
 				t.Errorf("access modes %v", modes)
 			}
-			strategy, _, _ := unstructured.NestedString(s.owned.desired[s.owned.deployment()].Wanted.Object, "spec", "strategy", "type")
+			strategy, _, _ := unstructured.NestedString(s.owned.desired[s.owned.deployment()].Wanted.Object, "spec", "strategy",
+				"type")
 			if strategy != "Recreate" {
 				t.Errorf("the strategy is %s, but one pod at a time can have the volume", strategy)
 			}

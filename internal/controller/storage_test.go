@@ -21,7 +21,8 @@ import (
 func (b *bench) class(t *testing.T, name string, expands bool) string {
 	t.Helper()
 	class := &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: name + "-" + b.namespace}, Provisioner: "example.com/test", AllowVolumeExpansion: &expands,
+		ObjectMeta: metav1.ObjectMeta{Name: name + "-" + b.namespace}, Provisioner: "example.com/test",
+		AllowVolumeExpansion: &expands,
 	}
 	if err := b.Create(t.Context(), class); err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func TestVolumeGrows(t *testing.T) {
 	b.asksFor(t, "my-pvc", "30Gi")
 	eventually(t, func() error {
 		condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
-		if condition.Message != "Storage is ready and grows from 20Gi to 30Gi" {
+		if condition.Message != "Storage is ready and is growing from 20Gi to 30Gi" {
 			return fmt.Errorf("message %q", condition.Message)
 		}
 		return nil
@@ -88,8 +89,8 @@ func TestVolumeGrows(t *testing.T) {
 
 	b.respec(t, "my", strings.Replace(spec(", size: 5Gi"), "workload: {", "workload: {replicas: 0, ", 1))
 	condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageShrinkRefused)
-	want := `spec.workload.storage.size: 5Gi is less than the 30Gi that PersistentVolumeClaim "my-pvc" requests, and a volume does not shrink. ` +
-		`The pods keep the volume they have: write 30Gi or more, or leave size out`
+	want := `spec.workload.storage.size: 5Gi is less than the 30Gi that PersistentVolumeClaim "my-pvc" requests, and a volume cannot shrink. ` +
+		`The pods keep their volume; set 30Gi or more, or remove size`
 	if condition.Message != want || condition.Status != metav1.ConditionFalse {
 		t.Errorf("condition %+v, want %q", condition, want)
 	}
@@ -170,8 +171,9 @@ func TestVolumeOfAnotherKind(t *testing.T) {
 	} {
 		replicas++
 		b.respec(t, "my", spec(storage, replicas))
-		want += "a volume keeps both for good, and the pods keep the volume: write it back, or move the data to a stack of another name"
-		if got := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageChangeRefused); got.Message != want {
+		want += "a volume cannot change either of them, and the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
+		if got := b.condition(t, "my", v1alpha2.ConditionStorageReady,
+			v1alpha2.ReasonStorageChangeRefused); got.Message != want {
 			t.Errorf("message %q, want %q", got.Message, want)
 		}
 		b.condition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageChangeRefused)
@@ -202,14 +204,15 @@ func TestVolumeCannotGrow(t *testing.T) {
 
 	b.respec(t, "my", spec("30Gi", 0))
 	condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
-	want := `PersistentVolumeClaim "my-pvc" stays at 20Gi and does not become 30Gi: only dynamically provisioned pvc can be resized and ` +
-		`the storageclass that provisions the pvc must support resize. The pods run on with the volume they have; ` +
-		`take a storage class that allows expansion, or set spec.workload.storage.size back`
+	want := `PersistentVolumeClaim "my-pvc" stays at 20Gi and cannot grow to 30Gi: only dynamically provisioned pvc can be resized and ` +
+		`the storageclass that provisions the pvc must support resize. The pods keep their volume; ` +
+		`use a storage class that allows expansion, or set spec.workload.storage.size back`
 	if condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	b.get(t, "my", after)
-	if *after.Spec.Replicas != 0 || after.Spec.Template.Annotations["llamastack.io/inputs"] != before.Spec.Template.Annotations["llamastack.io/inputs"] {
+	if *after.Spec.Replicas != 0 ||
+		after.Spec.Template.Annotations["llamastack.io/inputs"] != before.Spec.Template.Annotations["llamastack.io/inputs"] {
 		t.Errorf("%d replicas; the rest of the change did not take effect, or the pods changed", *after.Spec.Replicas)
 	}
 	b.respec(t, "my", spec("20Gi", 1))
@@ -227,7 +230,8 @@ func TestServerOfAVolume(t *testing.T) {
 	} {
 		b.create(t, &corev1.PersistentVolumeClaim{
 			ObjectMeta: metav1.ObjectMeta{
-				Name: names.PersistentVolumeClaim(name), Labels: names.Labels(name), Annotations: map[string]string{names.AnnotationRelease: tc.release},
+				Name: names.PersistentVolumeClaim(name), Labels: names.Labels(name),
+				Annotations: map[string]string{names.AnnotationRelease: tc.release},
 			},
 			Spec: corev1.PersistentVolumeClaimSpec{
 				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},

@@ -21,7 +21,8 @@ const derivedFromRedis = `{distribution: {name: starter}, storage: {kv: {type: r
 func storageSecretOf(t *testing.T, deployment *appsv1.Deployment) string {
 	t.Helper()
 	for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
-		if from := variable.ValueFrom; from != nil && from.SecretKeyRef != nil && names.IsStorageSecret("my", from.SecretKeyRef.Name) {
+		if from := variable.ValueFrom; from != nil && from.SecretKeyRef != nil &&
+			names.IsStorageSecret("my", from.SecretKeyRef.Name) {
 			return from.SecretKeyRef.Name
 		}
 	}

@@ -73,7 +73,8 @@ func (f *fixture) adopts(t *testing.T, stack *stack, want rollout.Outcome) *core
 	}
 	template := f.template(t, stack)
 	for _, event := range s.report.events {
-		if image := template.Spec.Containers[0].Image; event.reason == v1alpha2.EventDeploymentUpdated && !strings.Contains(event.note, strconv.Quote(image)) {
+		if image := template.Spec.Containers[0].Image; event.reason == v1alpha2.EventDeploymentUpdated &&
+			!strings.Contains(event.note, strconv.Quote(image)) {
 			t.Errorf("the image is %q, and the event says: %s", image, event.note)
 		}
 	}
@@ -112,7 +113,8 @@ func TestForthAgain(t *testing.T) {
 	f := newFixture(t)
 	first := fromV1alpha1(t, "distribution: {name: starter}, storage: {size: 1Gi}", "")
 	ours := f.adopts(t, first, rollout.Changed)
-	applied := appsv1ac.Deployment("my", "team").WithSpec(appsv1ac.DeploymentSpec().WithTemplate(corev1ac.PodTemplateSpec().
+	applied := appsv1ac.Deployment("my",
+		"team").WithSpec(appsv1ac.DeploymentSpec().WithTemplate(corev1ac.PodTemplateSpec().
 		WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName(names.Container).WithImage(running)))))
 	if err := f.Apply(t.Context(), applied, client.FieldOwner("my"), client.ForceOwnership); err != nil {
 		t.Fatal(err)
@@ -146,7 +148,10 @@ func TestForthAgain(t *testing.T) {
 // quota may require, until the user sets others. No other pods get limits.
 func TestLimitsOfATakenOverStack(t *testing.T) {
 	list := func(cpu, memory string) corev1.ResourceList {
-		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+		return corev1.ResourceList{
+			corev1.ResourceCPU:    resource.MustParse(cpu),
+			corev1.ResourceMemory: resource.MustParse(memory),
+		}
 	}
 	usual := corev1.ResourceRequirements{Requests: list("4", "1Gi"), Limits: list("4", "1Gi")}
 	own := corev1.ResourceRequirements{Requests: list("4", "1Gi"), Limits: list("8", "4Gi")}

@@ -30,9 +30,13 @@ func (b *bench) revision(t *testing.T, stack, number string, status appsv1.Repli
 	set := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: stack + "-" + number, Labels: labels, Annotations: map[string]string{"deployment.kubernetes.io/revision": number},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment,
+				appsv1.SchemeGroupVersion.WithKind("Deployment"))},
 		},
-		Spec: appsv1.ReplicaSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template, Replicas: deployment.Spec.Replicas},
+		Spec: appsv1.ReplicaSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template,
+			Replicas: deployment.Spec.Replicas,
+		},
 	}
 	b.create(t, set)
 	set.Status = status
@@ -48,7 +52,8 @@ func (b *bench) pod(t *testing.T, set *appsv1.ReplicaSet, status corev1.PodStatu
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: set.Name + "-a", Labels: set.Spec.Template.Labels,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set,
+				appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
 		},
 		Spec: set.Spec.Template.Spec,
 	}
@@ -68,7 +73,10 @@ func (b *bench) progress(t *testing.T, stack, reason string) {
 	patch := client.MergeFrom(deployment.DeepCopy())
 	deployment.Status = appsv1.DeploymentStatus{
 		ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, UnavailableReplicas: 1,
-		Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: reason}},
+		Conditions: []appsv1.DeploymentCondition{{
+			Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue,
+			Reason: reason,
+		}},
 	}
 	if err := b.Status().Patch(t.Context(), deployment, patch); err != nil {
 		t.Fatal(err)
@@ -87,7 +95,10 @@ func waitingFor(reason, message string) corev1.ContainerState {
 }
 
 func terminated(code int32, reason, message string) corev1.ContainerState {
-	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}}
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: code, Reason: reason,
+		Message: message,
+	}}
 }
 
 // TestTroubleOfPods checks that Available names the reason why the pods of a stack do not serve, in the words of the
@@ -116,7 +127,7 @@ func TestTroubleOfPods(t *testing.T) {
 		{
 			name: "image", pod: new(container("docker.io/llamastack/distribution-starter:0.5.2", waitingFor("ImagePullBackOff", "not found"), corev1.ContainerState{})),
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
-			want: `image "docker.io/llamastack/distribution-starter:0.5.2" of container "llama-stack" cannot be pulled: the registry has no such image; ` +
+			want: `image "docker.io/llamastack/distribution-starter:0.5.2" of container "llama-stack" cannot be pulled: the registry does not have the image; ` +
 				`the images of docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to "docker.io/ogxai/distribution-starter:0.5.2"; ` +
 				`see kubectl describe pod image-1-a`,
 		},
@@ -128,7 +139,7 @@ func TestTroubleOfPods(t *testing.T) {
 		{
 			name: "silent", pod: new(container("i", backOff, terminated(0, "Completed", ""))),
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
-			want: `container "llama-stack" ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; see kubectl logs silent-1-a -c llama-stack --previous`,
+			want: `container "llama-stack" ended with exit code 0: the server cannot start, or its health check did not pass in time; see kubectl logs silent-1-a -c llama-stack --previous`,
 		},
 		{
 			name: "memory", pod: new(container("i", backOff, terminated(137, "OOMKilled", ""))),
@@ -136,8 +147,9 @@ func TestTroubleOfPods(t *testing.T) {
 			want: `container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
 		},
 		{
-			name: "unschedulable", pod: &unscheduled, reason: v1alpha2.ReasonRolloutInProgress, phase: v1alpha2.PhaseInitializing,
-			want: `pod "unschedulable-1-a" cannot be scheduled: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.`,
+			name: "unschedulable", pod: &unscheduled, reason: v1alpha2.ReasonRolloutInProgress,
+			phase: v1alpha2.PhaseInitializing,
+			want:  `pod "unschedulable-1-a" cannot be scheduled: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.`,
 		},
 		{
 			name: "quota", set: refused(`pods "quota-1-x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1`),
@@ -152,7 +164,7 @@ func TestTroubleOfPods(t *testing.T) {
 		{
 			name: "slow", pod: new(container("i", corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, corev1.ContainerState{})), progress: "ProgressDeadlineExceeded",
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
-			want: `container "llama-stack" runs, and its health check does not pass; see kubectl logs slow-1-a -c llama-stack`,
+			want: `container "llama-stack" is running, but its health check does not pass; see kubectl logs slow-1-a -c llama-stack`,
 		},
 		{
 			name: "lost", pod: new(container("i", waitingFor("ContainerCreating", ""), corev1.ContainerState{})), progress: "NewReplicaSetAvailable",

@@ -40,7 +40,7 @@ func typed[T any](live client.Object) (*T, error) {
 	object := new(T)
 	plain, ok := live.(*unstructured.Unstructured)
 	if !ok {
-		return nil, fmt.Errorf("%T is no %T", live, object)
+		return nil, fmt.Errorf("%T is not a %T", live, object)
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(plain.Object, object); err != nil {
 		return nil, fmt.Errorf("convert %s %q: %w", plain.GetKind(), plain.GetName(), err)

@@ -66,7 +66,8 @@ func FuzzBytes(f *testing.F) {
 	f.Add([]byte(` { "metadata" : { "annotations":{"\u0061":"\u003c"} } , "spec":{"server":{"providers":{"inference":[ {"config":{"b":1, "a":[1.50]}} ]}}} } `))
 	f.Add([]byte(`{"metadata":{},"spec":{"server":{"providers":{"inference":{"settings":{"b":1,"a":"ü\u2028"},"region":"x"}},"userConfig":{"configMapName":""}}}}`))
 	for _, odd := range []string{
-		"", " 1 ", "01", "-", "-0.5e+7", "1.", "1e", "[1,]", "[,1]", "[1 2]", `{"a":1,}`, `{"a" 1}`, `{"a":}`, `{a:1}`, "[[]}", "nul", "true1",
+		"", " 1 ", "01", "-", "-0.5e+7", "1.", "1e", "[1,]", "[,1]", "[1 2]", `{"a":1,}`, `{"a" 1}`, `{"a":}`, `{a:1}`,
+		"[[]}", "nul", "true1",
 		`"\u00e4\n\ud800"`, `"\u123"`, "\"\\u123\x14\"", `"\x"`, "\"\x7f\xff\"", "\"\x1f\"", `"a`, "[\"a\\\"]",
 	} {
 		f.Add([]byte(odd))
@@ -100,7 +101,10 @@ func checkIsJSON(t *testing.T, data []byte) {
 
 // The depth limit for JSON is that of encoding/json, and the limit for an object is that of an API server.
 func TestDepth(t *testing.T) {
-	for depth, want := range map[int]string{9_899: "", 9_900: "nested 9901 levels deep", 9_999: "nested 10000 levels deep", 10_000: "it is not JSON"} {
+	for depth, want := range map[int]string{
+		9_899: "", 9_900: "nested 9901 levels deep", 9_999: "nested 10000 levels deep",
+		10_000: "it is not JSON",
+	} {
 		list := strings.Repeat("[", depth) + strings.Repeat("]", depth)
 		object := `{"apiVersion":"` + older + `","kind":"LlamaStackDistribution","metadata":{},"x":` + list + "}"
 		_, err := convert.AppendJSON(nil, []byte(object), newer)
@@ -230,7 +234,8 @@ func TestRoomOfAnnotations(t *testing.T) {
 				t.Errorf("read as v1alpha1: %.80v", got)
 			}
 			back := convert.ToHub(read)
-			if !errors.Is(convert.DataProblem(read), convert.ErrOmitted) || !errors.Is(convert.DataProblem(back), convert.ErrOmitted) ||
+			if !errors.Is(convert.DataProblem(read), convert.ErrOmitted) ||
+				!errors.Is(convert.DataProblem(back), convert.ErrOmitted) ||
 				convert.DataProblem(hub) != nil {
 				t.Error("what is lost is not told")
 			}

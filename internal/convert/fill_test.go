@@ -46,7 +46,10 @@ func fill(filler *randfill.Filler, object any) {
 		func(k *metav1.Condition, c randfill.Continue) {
 			c.FillNoCustom(k)
 			k.Type = conditionTypes[c.Intn(len(conditionTypes))]
-			k.Status = []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown, "odd"}[c.Intn(4)]
+			k.Status = []metav1.ConditionStatus{
+				metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown,
+				"odd",
+			}[c.Intn(4)]
 		},
 		func(g *v1alpha2.ConfigGeneration, c randfill.Continue) {
 			c.FillNoCustom(g)
@@ -68,7 +71,8 @@ func fill(filler *randfill.Filler, object any) {
 }
 
 var conditionTypes = []string{
-	"Available", "DeploymentReady", "HealthCheck", "DeploymentUpdated", "ServiceReady", "ConfigGenerated", "ConfigReady", "StorageReady", "other",
+	"Available", "DeploymentReady", "HealthCheck", "DeploymentUpdated", "ServiceReady", "ConfigGenerated", "ConfigReady",
+	"StorageReady", "other",
 }
 
 // text returns a string that JSON keeps unchanged.

@@ -122,7 +122,8 @@ func (f *finder) compare(p path, written, visible value) {
 		return
 	}
 	fields, others := written.opened(f.arena), visible.opened(f.arena)
-	inParts := len(p) < maxSteps && !f.isUnit(p) && (fields != nil || !written.exists()) && (others != nil || !visible.exists())
+	inParts := len(p) < maxSteps && !f.isUnit(p) && (fields != nil || !written.exists()) &&
+		(others != nil || !visible.exists())
 	if inParts && (fields.size() > 0 || others.size() > 0) {
 		for key, both := range pairs(fields, others) {
 			f.compare(append(p, key), both.a, both.b)

@@ -48,45 +48,57 @@ func forged(path, seen, value string) string {
 // A forged annotation restores nothing that the version can show. Such an object is converted as if it had no
 // annotation.
 func TestForgedDataIsIgnored(t *testing.T) {
-	const notOurs, noPlace, otherType, visible = "the form that the conversion writes", "is not a valid path", "the type of its field", "contradicts the fields"
+	const notOurs, noPlace, otherType, visible = "the form that the conversion writes", "is not a valid path",
+		"the type of its field", "contradicts the fields"
 	for name, c := range map[string]struct {
 		in, data, want string
 	}{
-		"no JSON":                       {olderDemo, "{", notOurs},
-		"truncated":                     {olderDemo, forged("/spec/workload/preflight", "", `"Never"`)[:40], notOurs},
-		"another spelling":              {olderDemo, forged("/spec/workload/preflight", "", `"Never"`) + " ", notOurs},
-		"unknown fields":                {olderDemo, `{"lost":[],"more":1}`, notOurs},
-		"an unknown birth":              {olderDemo, `{"born":"v1alpha3"}`, notOurs},
-		"longer than annotations are":   {olderDemo, forged("/spec/settings", "", `{"a":"`+strings.Repeat("x", 300<<10)+`"}`), notOurs},
-		"a name":                        {olderDemo, forged("/metadata/name", "", `"b"`), noPlace},
-		"the status":                    {olderDemo, forged("/status/phase", "", `"Ready"`), noPlace},
-		"the kind":                      {olderDemo, forged("/kind", "", `"Pod"`), noPlace},
-		"the root":                      {olderDemo, forged("", "", `{}`), noPlace},
-		"no pointer":                    {olderDemo, forged("spec/settings", "", `{}`), noPlace},
-		"deeper than fields are":        {olderDemo, forged("/spec/a/b/c/d/e/f/g/h/i", "", `1`), noPlace},
-		"all annotations":               {olderDemo, forged("/annotations", "", `{"a":"b"}`), noPlace},
-		"below an annotation":           {olderDemo, forged("/annotations/llamastack.io~1container-name/a", "", `"b"`), noPlace},
-		"a foreign namespace":           {olderDemo, forged("/annotations/llamastack.io~1user-config-namespace", "", `"kube-system"`), noPlace},
-		"a foreign bundle":              {olderDemo, forged("/annotations/llamastack.io~1ca-bundle-namespace", "", `"kube-system"`), noPlace},
-		"a pause":                       {olderDemo, forged("/annotations/llamastack.io~1paused", "", `"true"`), noPlace},
-		"accepted loss of data":         {olderDemo, forged("/annotations/llamastack.io~1accept-data-loss", "", `"all"`), noPlace},
-		"another mark":                  {olderDemo, forged("/annotations/llamastack.io~1compat", `"v1alpha1"`, ``), noPlace},
-		"an annotation of anybody":      {olderDemo, forged("/annotations/mine", `"b"`, `"c"`), noPlace},
-		"a key that is none":            {olderDemo, forged("/annotations/no key", "", `"c"`), noPlace},
-		"its own annotation":            {olderDemo, forged("/annotations/llamastack.io~1conversion-data", "", `"c"`), noPlace},
-		"an annotation of a number":     {olderDemo, forged("/annotations/llamastack.io~1container-name", "", `7`), noPlace},
-		"a container's name":            {olderDemo, forged("/annotations/llamastack.io~1container-name", "", `"other"`), visible},
-		"a value too deep":              {olderDemo, forged("/spec/settings", "", strings.Repeat("[", 9_900)+strings.Repeat("]", 9_900)), noPlace},
-		"a number for a text":           {olderDemo, forged("/spec/workload/preflight", "", `7`), otherType},
-		"a text for an object":          {olderDemo, forged("/spec/secretEnv", "", `{"A":"x"}`), otherType},
-		"an object for a list":          {olderDemo, forged("/spec/removeSettings", "", `{}`), otherType},
-		"no quantity":                   {olderDemo, forged("/spec/workload/storage", "", `{"size":"x"}`), visible},
-		"a number for a class":          {strings.Replace(olderDemo, "autoscaling", "storage: {}, autoscaling", 1), forged("/spec/workload/storage/storageClassName", "", `7`), otherType},
-		"v1alpha2: off, by a number":    {strings.Replace(hubDemo, "overrideConfig: {configMapName: config}, ", "", 1), forged("/spec/server/userConfig", "", `{"configMapName":"","configMapNamespace":7}`), otherType},
-		"a list for the spec":           {olderDemo, forged("/spec", "", `[]`), ""},
-		"other replicas":                {olderDemo, forged("/spec/workload/replicas", "1", `100`), visible},
-		"an image beside a name":        {olderDemo, forged("/spec/distribution", `{"name":"starter"}`, `{"image":"evil"}`), visible},
-		"another ConfigMap":             {olderDemo, forged("/spec/overrideConfig", `{"configMapName":"config"}`, `{"configMapName":"other"}`), visible},
+		"no JSON":          {olderDemo, "{", notOurs},
+		"truncated":        {olderDemo, forged("/spec/workload/preflight", "", `"Never"`)[:40], notOurs},
+		"another spelling": {olderDemo, forged("/spec/workload/preflight", "", `"Never"`) + " ", notOurs},
+		"unknown fields":   {olderDemo, `{"lost":[],"more":1}`, notOurs},
+		"an unknown birth": {olderDemo, `{"born":"v1alpha3"}`, notOurs},
+		"longer than annotations are": {
+			olderDemo, forged("/spec/settings", "", `{"a":"`+strings.Repeat("x", 300<<10)+`"}`),
+			notOurs,
+		},
+		"a name":                    {olderDemo, forged("/metadata/name", "", `"b"`), noPlace},
+		"the status":                {olderDemo, forged("/status/phase", "", `"Ready"`), noPlace},
+		"the kind":                  {olderDemo, forged("/kind", "", `"Pod"`), noPlace},
+		"the root":                  {olderDemo, forged("", "", `{}`), noPlace},
+		"no pointer":                {olderDemo, forged("spec/settings", "", `{}`), noPlace},
+		"deeper than fields are":    {olderDemo, forged("/spec/a/b/c/d/e/f/g/h/i", "", `1`), noPlace},
+		"all annotations":           {olderDemo, forged("/annotations", "", `{"a":"b"}`), noPlace},
+		"below an annotation":       {olderDemo, forged("/annotations/llamastack.io~1container-name/a", "", `"b"`), noPlace},
+		"a foreign namespace":       {olderDemo, forged("/annotations/llamastack.io~1user-config-namespace", "", `"kube-system"`), noPlace},
+		"a foreign bundle":          {olderDemo, forged("/annotations/llamastack.io~1ca-bundle-namespace", "", `"kube-system"`), noPlace},
+		"a pause":                   {olderDemo, forged("/annotations/llamastack.io~1paused", "", `"true"`), noPlace},
+		"accepted loss of data":     {olderDemo, forged("/annotations/llamastack.io~1accept-data-loss", "", `"all"`), noPlace},
+		"another mark":              {olderDemo, forged("/annotations/llamastack.io~1compat", `"v1alpha1"`, ``), noPlace},
+		"an annotation of anybody":  {olderDemo, forged("/annotations/mine", `"b"`, `"c"`), noPlace},
+		"a key that is none":        {olderDemo, forged("/annotations/no key", "", `"c"`), noPlace},
+		"its own annotation":        {olderDemo, forged("/annotations/llamastack.io~1conversion-data", "", `"c"`), noPlace},
+		"an annotation of a number": {olderDemo, forged("/annotations/llamastack.io~1container-name", "", `7`), noPlace},
+		"a container's name":        {olderDemo, forged("/annotations/llamastack.io~1container-name", "", `"other"`), visible},
+		"a value too deep": {olderDemo, forged("/spec/settings", "",
+			strings.Repeat("[", 9_900)+strings.Repeat("]", 9_900)), noPlace},
+		"a number for a text":  {olderDemo, forged("/spec/workload/preflight", "", `7`), otherType},
+		"a text for an object": {olderDemo, forged("/spec/secretEnv", "", `{"A":"x"}`), otherType},
+		"an object for a list": {olderDemo, forged("/spec/removeSettings", "", `{}`), otherType},
+		"no quantity":          {olderDemo, forged("/spec/workload/storage", "", `{"size":"x"}`), visible},
+		"a number for a class": {
+			strings.Replace(olderDemo, "autoscaling", "storage: {}, autoscaling", 1),
+			forged("/spec/workload/storage/storageClassName", "", `7`), otherType,
+		},
+		"v1alpha2: off, by a number": {strings.Replace(hubDemo, "overrideConfig: {configMapName: config}, ", "", 1), forged("/spec/server/userConfig", "", `{"configMapName":"","configMapNamespace":7}`), otherType},
+		"a list for the spec":        {olderDemo, forged("/spec", "", `[]`), ""},
+		"other replicas":             {olderDemo, forged("/spec/workload/replicas", "1", `100`), visible},
+		"an image beside a name": {
+			olderDemo, forged("/spec/distribution", `{"name":"starter"}`, `{"image":"evil"}`),
+			visible,
+		},
+		"another ConfigMap": {olderDemo, forged("/spec/overrideConfig", `{"configMapName":"config"}`,
+			`{"configMapName":"other"}`), visible},
 		"another endpoint":              {olderDemo, forged("/spec/providers/inference", `{"endpoint":"http://a","provider":"vllm"}`, `{"endpoint":"http://b","provider":"vllm"}`), visible},
 		"an exposure":                   {olderDemo, forged("/spec/networking/expose", "", `true`), visible},
 		"a variable":                    {olderDemo, forged("/spec/workload/overrides/env", "", `[{"name":"A"}]`), visible},
@@ -140,7 +152,8 @@ func TestOwnDataIsNotIgnored(t *testing.T) {
 		}
 	}
 	stale := decodeYAML(t, []byte(olderDemo))
-	at(stale, "metadata", "annotations")[conversionData] = forged("/spec/distribution", `{"name":"old"}`, `{"name":"old","version":"0.7"}`)
+	at(stale, "metadata", "annotations")[conversionData] = forged("/spec/distribution", `{"name":"old"}`,
+		`{"name":"old","version":"0.7"}`)
 	if err := convert.DataProblem(stale); err != nil {
 		t.Error(err)
 	}

@@ -17,7 +17,8 @@ import (
 
 // followed maps the conditions that only v1alpha1 has to the v1alpha2 conditions that they are derived from.
 var followed = map[any]string{
-	"DeploymentReady": "Available", "HealthCheck": "Available", "ServiceReady": "DeploymentUpdated", "ConfigReady": "ConfigGenerated",
+	"DeploymentReady": "Available", "HealthCheck": "Available", "ServiceReady": "DeploymentUpdated",
+	"ConfigReady": "ConfigGenerated",
 }
 
 // stored returns an object with the part of its status that v1alpha2 stores: without the parts that only v1alpha1 has,
@@ -86,24 +87,48 @@ func TestFollowers(t *testing.T) {
 		want       seen
 	}{
 		"running": {
-			[]any{condition("Available", "True", "MinimumReplicasAvailable"), condition("DeploymentUpdated", "True", "DeploymentUpdateSucceeded"), condition("ConfigGenerated", "True", "ConfigGenerationSucceeded")},
+			[]any{
+				condition("Available", "True", "MinimumReplicasAvailable"),
+				condition("DeploymentUpdated", "True", "DeploymentUpdateSucceeded"),
+				condition("ConfigGenerated", "True", "ConfigGenerationSucceeded"),
+			},
 			"http://my",
 			seen{
 				"DeploymentReady": "True DeploymentReady: Deployment is ready", "HealthCheck": "True HealthCheckPassed: Health check passed",
 				"ServiceReady": "True ServiceReady: Service is ready", "ConfigReady": "True ConfigGenerationSucceeded: of ConfigGenerated",
 			},
 		},
-		"starting":                  {[]any{condition("Available", "False", "RolloutInProgress")}, "", seen{"DeploymentReady": "False DeploymentFailed: of Available", "HealthCheck": "False HealthCheckFailed: Deployment not ready"}},
-		"scaled to zero":            {[]any{condition("Available", "True", "ScaledToZero")}, "", seen{"DeploymentReady": "True DeploymentReady: Deployment is ready", "HealthCheck": "Unknown ScaledToZero: No pods to check"}},
-		"nothing deployed":          {[]any{condition("Available", "Unknown", "Waiting")}, "", seen{"DeploymentReady": "Unknown Waiting: of Available", "HealthCheck": "Unknown Waiting: of Available"}},
-		"without a Service":         {[]any{condition("DeploymentUpdated", "True", "DeploymentUpdateSucceeded")}, "", seen{}},
-		"a refused change":          {[]any{condition("DeploymentUpdated", "False", "DeploymentUpdateFailed")}, "http://my", seen{"ServiceReady": "True ServiceReady: Service is ready"}},
-		"a refused Service":         {[]any{condition("DeploymentUpdated", "False", "DeploymentUpdateFailed")}, "", seen{"ServiceReady": "False ServiceFailed: of DeploymentUpdated"}},
-		"before the Service":        {[]any{condition("DeploymentUpdated", "Unknown", "Waiting")}, "", seen{"ServiceReady": "Unknown Waiting: of DeploymentUpdated"}},
-		"no configuration":          {[]any{condition("ConfigGenerated", "False", "ConfigGenerationFailed")}, "", seen{"ConfigReady": "False ConfigGenerationFailed: of ConfigGenerated"}},
-		"no state":                  {[]any{tree{"type": "Available", "status": int64(7)}, tree{"type": "Available"}, "Available", nil}, "", seen{}},
+		"starting":       {[]any{condition("Available", "False", "RolloutInProgress")}, "", seen{"DeploymentReady": "False DeploymentFailed: of Available", "HealthCheck": "False HealthCheckFailed: Deployment not ready"}},
+		"scaled to zero": {[]any{condition("Available", "True", "ScaledToZero")}, "", seen{"DeploymentReady": "True DeploymentReady: Deployment is ready", "HealthCheck": "Unknown ScaledToZero: No pods to check"}},
+		"nothing deployed": {
+			[]any{condition("Available", "Unknown", "Waiting")},
+			"",
+			seen{"DeploymentReady": "Unknown Waiting: of Available", "HealthCheck": "Unknown Waiting: of Available"},
+		},
+		"without a Service": {[]any{condition("DeploymentUpdated", "True", "DeploymentUpdateSucceeded")}, "", seen{}},
+		"a refused change": {
+			[]any{condition("DeploymentUpdated", "False", "DeploymentUpdateFailed")},
+			"http://my",
+			seen{"ServiceReady": "True ServiceReady: Service is ready"},
+		},
+		"a refused Service": {[]any{condition("DeploymentUpdated", "False", "DeploymentUpdateFailed")}, "", seen{"ServiceReady": "False ServiceFailed: of DeploymentUpdated"}},
+		"before the Service": {
+			[]any{condition("DeploymentUpdated", "Unknown", "Waiting")},
+			"",
+			seen{"ServiceReady": "Unknown Waiting: of DeploymentUpdated"},
+		},
+		"no configuration": {[]any{condition("ConfigGenerated", "False", "ConfigGenerationFailed")}, "", seen{"ConfigReady": "False ConfigGenerationFailed: of ConfigGenerated"}},
+		"no state": {[]any{
+			tree{"type": "Available", "status": int64(7)},
+			tree{"type": "Available"},
+			"Available", nil,
+		}, "", seen{}},
 		"the stored one is ignored": {[]any{condition("HealthCheck", "True", "Old"), condition("Available", "False", "RolloutFailed")}, "", seen{"DeploymentReady": "False DeploymentFailed: of Available", "HealthCheck": "False HealthCheckFailed: Deployment not ready"}},
-		"the stored one is all":     {[]any{condition("HealthCheck", "True", "HealthCheckPassed")}, "", seen{"HealthCheck": "True HealthCheckPassed: of HealthCheck"}},
+		"the stored one is all": {
+			[]any{condition("HealthCheck", "True", "HealthCheckPassed")},
+			"",
+			seen{"HealthCheck": "True HealthCheckPassed: of HealthCheck"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			older := convert.FromHub(tree{"status": tree{"conditions": c.conditions, "serviceURL": c.serviceURL}})

@@ -26,8 +26,10 @@ var usualKeys = func() map[string]string {
 	}
 	for _, key := range []string{
 		"apiVersion", "kind", "metadata", "status",
-		"annotations", "creationTimestamp", "finalizers", "generation", "labels", "managedFields", "name", "namespace", "resourceVersion", "uid",
-		"availableReplicas", "conditions", "configGeneration", "distributionConfig", "observedGeneration", "phase", "serviceURL", "version",
+		"annotations", "creationTimestamp", "finalizers", "generation", "labels", "managedFields", "name", "namespace",
+		"resourceVersion", "uid",
+		"availableReplicas", "conditions", "configGeneration", "distributionConfig", "observedGeneration", "phase",
+		"serviceURL", "version",
 		"lastTransitionTime", "message", "reason", "type",
 		"activeDistribution", "api", "health", "provider_id", "provider_type",
 	} {

@@ -67,7 +67,10 @@ func TestResolve(t *testing.T) {
 		},
 		"an override that says nothing": {
 			name: "starter", overrides: distribution.Overrides{"starter": "mirror.example.com/starter@sha256:abc"},
-			want: summary{"starter", "0.7.1", "mirror.example.com/starter@sha256:abc", "0.7", true, distribution.ByCatalogue, true},
+			want: summary{
+				"starter", "0.7.1", "mirror.example.com/starter@sha256:abc", "0.7", true, distribution.ByCatalogue,
+				true,
+			},
 		},
 		"an override for the version goes first": {
 			name: "starter", version: "0.7.3",

@@ -34,7 +34,8 @@ func TestImages(t *testing.T) {
 			}
 		}
 	}
-	if !slices.ContainsFunc(distribution.Images(), func(one distribution.CatalogueImage) bool { return one.Image == starterImage }) {
+	if !slices.ContainsFunc(distribution.Images(),
+		func(one distribution.CatalogueImage) bool { return one.Image == starterImage }) {
 		t.Errorf("%s is not listed", starterImage)
 	}
 }

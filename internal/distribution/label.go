@@ -20,7 +20,8 @@ func (r Resolved) WithLabel(version string, own bool) (Resolved, error) {
 	match, err := release.LookupOffered(version)
 	switch {
 	case err == nil:
-		labelled.Release, labelled.Version, labelled.Exact, labelled.DetectedBy = match.Release, match.Asked, match.Exact, ByLabel
+		labelled.Release, labelled.Version, labelled.Exact, labelled.DetectedBy = match.Release, match.Asked, match.Exact,
+			ByLabel
 	case own:
 		// The base is unchanged, because the base of no other release fits better.
 		labelled.Release, labelled.Exact, labelled.DetectedBy = release.Default(), false, Unknown

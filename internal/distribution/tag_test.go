@@ -38,7 +38,10 @@ func TestTagAlone(t *testing.T) {
 			t.Errorf("%s with a version: the tag alone, error %v", image, err)
 		}
 	}
-	for image, alone := range map[string]bool{"mirror.example.com/starter:1.2.5": false, "mirror.example.com/starter:1.2": true} {
+	for image, alone := range map[string]bool{
+		"mirror.example.com/starter:1.2.5": false,
+		"mirror.example.com/starter:1.2":   true,
+	} {
 		resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": image})
 		if err != nil || resolved.TagAlone() != alone {
 			t.Errorf("starter as %s: the tag alone %v, want %v, error %v", image, !alone, alone, err)

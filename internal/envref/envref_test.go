@@ -21,8 +21,10 @@ var patterns = map[envref.Grammar]*regexp.Regexp{
 // texts are references and similar texts.
 var texts = []string{
 	"", "text", "${env.A}", "a${env.A}b${env.B_2}c", "${env.A:=}", "${env.A:=x:+y}", "${env.A:+x y}", "${env.A:+${env.B}}",
-	"${env.a}", "${env.}", "${env.:=x}", "${env.A-B}", "${env.A:-x}", "${env.A:x}", "${env.A", "${env.A:=x", "${env.a ${env.B:=c}",
-	"${env.A:x ${env.B}", "${env.${env.A}}", "$${env.A}", "${ENV.A}", "${env.A:=a\nb}", "${env.É:=é}", ":+id}", "${env.A b}",
+	"${env.a}", "${env.}", "${env.:=x}", "${env.A-B}", "${env.A:-x}", "${env.A:x}", "${env.A", "${env.A:=x",
+	"${env.a ${env.B:=c}",
+	"${env.A:x ${env.B}", "${env.${env.A}}", "$${env.A}", "${ENV.A}", "${env.A:=a\nb}", "${env.É:=é}", ":+id}",
+	"${env.A b}",
 	"${env.A:=${env.B", "${env.A:=${env.B}", "${env.A:=x ${env.b}", "x${env.A_1:=d}y",
 }
 

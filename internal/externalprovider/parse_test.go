@@ -35,8 +35,9 @@ spec:
 
 func TestParse(t *testing.T) {
 	want := &externalprovider.Package{
-		Name: "custom-vllm", Version: "1.0", Vendor: "my-org", API: "vector_io", Type: "remote::custom-vllm", Module: "my_org.custom_vllm",
-		Wheel: "packages/custom_vllm-1.0-py3-none-any.whl", DependencyWheels: []string{"packages/a-1-py3-none-any.whl"},
+		Name: "custom-vllm", Version: "1.0", Vendor: "my-org", API: "vector_io", Type: "remote::custom-vllm",
+		Module: "my_org.custom_vllm",
+		Wheel:  "packages/custom_vllm-1.0-py3-none-any.whl", DependencyWheels: []string{"packages/a-1-py3-none-any.whl"},
 		ConfigSchema: map[string]any{"type": "object", "required": []any{"url"}, "properties": map[string]any{
 			"url":    map[string]any{"type": "string", "maxLength": 100},
 			"weight": map[string]any{"type": "number", "minimum": 0.5, "default": nil},

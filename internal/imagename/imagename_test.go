@@ -55,7 +55,8 @@ func TestPrefixes(t *testing.T) {
 
 func TestRewrites(t *testing.T) {
 	got := imagename.Rewrites(map[string]string{
-		"docker.io/a": "Quay.io/first", "index.docker.io/a": "quay.io/second", "redis": "quay.io/implied", "library/redis": "docker.io",
+		"docker.io/a": "Quay.io/first", "index.docker.io/a": "quay.io/second", "redis": "quay.io/implied",
+		"library/redis": "docker.io",
 	})
 	want := map[string]string{
 		"index.docker.io/a": "quay.io/first", "index.docker.io/library/a": "quay.io/first",
@@ -79,7 +80,10 @@ func TestFamiliar(t *testing.T) {
 
 // FuzzRepository checks that a normal form is its own normal form, and is below each of its own prefixes.
 func FuzzRepository(f *testing.F) {
-	for _, image := range []string{"redis", "Docker.io/a/b:1", "quay.io/a/../b", "localhost:5000/a", "a:1@sha256:0", "[::1]:80/a"} {
+	for _, image := range []string{
+		"redis", "Docker.io/a/b:1", "quay.io/a/../b", "localhost:5000/a", "a:1@sha256:0",
+		"[::1]:80/a",
+	} {
 		f.Add(image)
 	}
 	f.Fuzz(func(t *testing.T, image string) {

@@ -19,7 +19,10 @@ import (
 
 // reconnect is the backoff between attempts to reach an API server that is unavailable: from one second to between five
 // and ten.
-var reconnect = wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Cap: 5 * time.Second, Steps: math.MaxInt32, Jitter: 1}
+var reconnect = wait.Backoff{
+	Duration: 800 * time.Millisecond, Factor: 2, Cap: 5 * time.Second, Steps: math.MaxInt32,
+	Jitter: 1,
+}
 
 // New returns an informer that reconnects to an API server soon after it is available again. The backoff of client-go
 // grows to a minute. It can be set for a Reflector but not for an informer (kubernetes/kubernetes#136943). A call that

@@ -55,7 +55,8 @@ func TestInformerAfterAnOutage(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var calls atomic.Int32
-	informer := toolscache.NewSharedIndexInformer(untilAnswered(outage(&calls, 50), hasty), &corev1.Pod{}, 0, toolscache.Indexers{})
+	informer := toolscache.NewSharedIndexInformer(untilAnswered(outage(&calls, 50), hasty), &corev1.Pod{}, 0,
+		toolscache.Indexers{})
 	running.Go(func() { informer.RunWithContext(ctx) })
 	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		t.Fatalf("not filled after %d calls", calls.Load())

@@ -103,7 +103,8 @@ func TestErrors(t *testing.T) {
 		"settings that are none": {inference + indent(2, "provider: vllm\nsettings: fast"), []string{
 			"spec.providers.inference.settings: must be an object, got a string",
 		}},
-		"settings without an end": {inference + indent(2, "provider: vllm\nsettings: {a: "+strings.Repeat("[", 40)+strings.Repeat("]", 40)+"}"), []string{
+		"settings without an end": {inference + indent(2, "provider: vllm\nsettings: {a: "+strings.Repeat("[", 40)+
+			strings.Repeat("]", 40)+"}"), []string{
 			"spec.providers.inference.settings: is nested more than 32 levels deep",
 		}},
 		"empty secretRefs": {inference + indent(2, "provider: vllm\nsecretRefs: {}"), []string{

@@ -39,7 +39,9 @@ func serverAPI(name string) string {
 	return cmp.Or(API(name), snake.String())
 }
 
-func decodeExternalProvider(written *v1alpha2.ExternalProvider, api string, path *field.Path, errs *Errors) ExternalProvider {
+func decodeExternalProvider(
+	written *v1alpha2.ExternalProvider, api string, path *field.Path, errs *Errors,
+) ExternalProvider {
 	p := ExternalProvider{
 		API: api, ID: written.ProviderID, Image: written.Image, PullPolicy: written.ImagePullPolicy, Path: path,
 		Config: decodeExternalConfig(written.Config, path.Child("config"), errs),

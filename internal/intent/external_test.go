@@ -41,7 +41,10 @@ externalProviders:
 			Config:  map[string]any{"z": json.Number("1.5"), "a": map[string]any{"x": []any{true, nil}}},
 			Secrets: []intent.SecretKey{secret("key", "k", "LLSD_SECOND_KEY"), secret("token", "t", "LLSD_SECOND_TOKEN")},
 		},
-		{API: "inference", ID: "first", Image: "r/a:1", Config: map[string]any{}, Path: path("spec.externalProviders.inference[1]")},
+		{
+			API: "inference", ID: "first", Image: "r/a:1", Config: map[string]any{},
+			Path: path("spec.externalProviders.inference[1]"),
+		},
 		{API: "vector_io", ID: "third", Image: "r/c:1", Path: path("spec.externalProviders.vectorIo[0]")},
 		{API: "vector_io", ID: "fourth", Image: "r/d:1", Path: path("spec.externalProviders.vector_io[0]")},
 	}

@@ -132,7 +132,10 @@ resources:
 	}
 	if diff := cmp.Diff([]intent.Tool{
 		{Name: "websearch", Path: path("spec.resources.tools[0]")},
-		{Name: "mcp", Provider: "p", MCPEndpoint: "https://mcp/", Args: map[string]any{"a": "b"}, Path: path("spec.resources.tools[1]")},
+		{
+			Name: "mcp", Provider: "p", MCPEndpoint: "https://mcp/", Args: map[string]any{"a": "b"},
+			Path: path("spec.resources.tools[1]"),
+		},
 	}, in.Tools, paths); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
@@ -183,7 +186,10 @@ secretEnv: {MINE: {secretKeyRef: {name: s, key: k}}}
 		t.Errorf("disabled (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]intent.Variable{{
-		Name: "MINE", SecretRef: intent.SecretRef{Name: "s", Key: "k", EnvVar: "MINE", Path: path("spec.secretEnv[MINE].secretKeyRef")},
+		Name: "MINE", SecretRef: intent.SecretRef{
+			Name: "s", Key: "k", EnvVar: "MINE",
+			Path: path("spec.secretEnv[MINE].secretKeyRef"),
+		},
 	}}, in.SecretEnv, paths); diff != "" {
 		t.Errorf("secretEnv (-want +got):\n%s", diff)
 	}
@@ -209,7 +215,10 @@ secretEnv: {MINE: {secretKeyRef: {name: s, key: k}}}
 		{Secret: "cert", Key: "tls.crt", Path: "spec.networking.tls.secretName", Purpose: intent.PurposeCertificate},
 		{Secret: "cert", Key: "tls.key", Path: "spec.networking.tls.secretName", Purpose: intent.PurposeCertificate},
 		{Secret: "pg", Key: "h", Path: "spec.providers.vectorIo.host.secretKeyRef", EnvVar: "LLSD_PGVECTOR_HOST", Purpose: intent.PurposeProvider},
-		{Secret: "r", Key: "p", Path: "spec.storage.kv.password.secretKeyRef", EnvVar: "LLSD_STORAGE_KV_PASSWORD", Purpose: intent.PurposePassword},
+		{
+			Secret: "r", Key: "p", Path: "spec.storage.kv.password.secretKeyRef", EnvVar: "LLSD_STORAGE_KV_PASSWORD",
+			Purpose: intent.PurposePassword,
+		},
 		{Secret: "pg", Key: "url", Path: "spec.storage.sql.connectionString.secretKeyRef", EnvVar: "LLSD_STORAGE_SQL_CONNECTION_STRING", Purpose: intent.PurposeConnectionString},
 		{Secret: "v", Key: "t", Path: "spec.providers.inference.apiKey.secretKeyRef", EnvVar: "LLSD_VLLM_PRIMARY_API_KEY", Purpose: intent.PurposeProvider},
 		{Secret: "s", Key: "k", Path: "spec.secretEnv[MINE].secretKeyRef", EnvVar: "MINE", Purpose: intent.PurposeVariable},
@@ -298,7 +307,10 @@ func TestMessage(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	twice := field.ErrorList{field.Forbidden(path("a"), "b"), field.Forbidden(path("a"), "b"), field.Forbidden(path("c"), "d")}
+	twice := field.ErrorList{
+		field.Forbidden(path("a"), "b"), field.Forbidden(path("a"), "b"),
+		field.Forbidden(path("c"), "d"),
+	}
 	if got := intent.Messages(twice); got != "a: b\nc: d" {
 		t.Errorf("messages %q", got)
 	}

@@ -212,7 +212,8 @@ func checkKeys(p *Provider, errs *Errors) {
 			errs.Forbidden(secret.Path, "%q is also set by %s; keep one of them", secret.Key, p.Secrets[i-1].Path)
 		}
 		if _, both := p.Settings[secret.Key]; both {
-			errs.Forbidden(p.Path.Child("settings").Child(secret.Key), "%q is also set by %s; keep one of them", secret.Key, secret.Path)
+			errs.Forbidden(p.Path.Child("settings").Child(secret.Key), "%q is also set by %s; keep one of them", secret.Key,
+				secret.Path)
 		}
 	}
 }

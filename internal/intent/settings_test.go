@@ -23,7 +23,10 @@ workload: {overrides: {envFrom: [{secretRef: {name: more}}]}}
 `)
 	want := intent.Settings{
 		Values: map[string]any{
-			"server":        map[string]any{"auth": map[string]any{"access_policy": []any{nil, map[string]any{"a": json.Number("1")}}}},
+			"server": map[string]any{"auth": map[string]any{"access_policy": []any{
+				nil,
+				map[string]any{"a": json.Number("1")},
+			}}},
 			"vector_stores": map[string]any{"x": json.Number("12345678901234567890")},
 		},
 		Path: path("spec.settings"),
@@ -85,7 +88,8 @@ func FuzzSettings(f *testing.F) {
 		obj.Spec.RemoveSettings = []string{removed}
 		in, errs := intent.FromObject(&obj)
 		again, errsAgain := intent.FromObject(&obj)
-		if diff := cmp.Diff(in.Settings, again.Settings, paths); diff != "" || intent.Messages(errs) != intent.Messages(errsAgain) {
+		if diff := cmp.Diff(in.Settings, again.Settings, paths); diff != "" ||
+			intent.Messages(errs) != intent.Messages(errsAgain) {
 			t.Errorf("two answers: %s", diff)
 		}
 		if len(in.Settings.Values) == 0 && len(errs) == 0 {
@@ -97,7 +101,8 @@ func FuzzSettings(f *testing.F) {
 				t.Errorf("%s is accepted", key)
 			}
 		}
-		if server, ok := values["server"].(map[string]any); values["server"] != nil && (!ok || server["port"] != nil || server["insecure"] != nil) {
+		if server, ok := values["server"].(map[string]any); values["server"] != nil &&
+			(!ok || server["port"] != nil || server["insecure"] != nil) {
 			t.Errorf("the server's section is accepted: %v", values["server"])
 		}
 		if hasNull(values) {

@@ -25,7 +25,10 @@ const (
 
 // startAttempts are the pauses between attempts to reach an unavailable API server, for the one call that a start waits
 // for. They grow to between two and four seconds.
-var startAttempts = wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Cap: 2 * time.Second, Steps: math.MaxInt32, Jitter: 1}
+var startAttempts = wait.Backoff{
+	Duration: 500 * time.Millisecond, Factor: 2, Cap: 2 * time.Second,
+	Steps: math.MaxInt32, Jitter: 1,
+}
 
 // awaitAPIServer returns when the API server is ready, or ctx ends. An operator that loses its lease because the API
 // server is unavailable exits, and starts again while the API server is still unavailable. Exiting again would let the

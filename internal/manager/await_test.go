@@ -39,7 +39,8 @@ func TestAwaitAPIServer(t *testing.T) {
 	if err := awaitAPIServer(t.Context(), &rest.Config{Host: server.URL}, address, hasty); err != nil {
 		t.Fatal(err)
 	}
-	if alive, ready := <-health, <-health; calls.Load() != 3 || alive != http.StatusOK || ready != http.StatusServiceUnavailable {
+	if alive, ready := <-health, <-health; calls.Load() != 3 || alive != http.StatusOK ||
+		ready != http.StatusServiceUnavailable {
 		t.Errorf("after %d calls; meanwhile /healthz answered %d and /readyz %d", calls.Load(), alive, ready)
 	}
 	if listener, err = net.Listen("tcp", address); err != nil {
@@ -69,7 +70,8 @@ func TestAwaitAPIServerAtOnce(t *testing.T) {
 				w.WriteHeader(tc.answer)
 			}))
 			defer server.Close()
-			if err := awaitAPIServer(tc.ctx, &rest.Config{Host: server.URL}, "127.0.0.1:0", startAttempts); err != nil || calls.Load() != tc.calls {
+			if err := awaitAPIServer(tc.ctx, &rest.Config{Host: server.URL}, "127.0.0.1:0", startAttempts); err != nil ||
+				calls.Load() != tc.calls {
 				t.Errorf("after %d calls: %v", calls.Load(), err)
 			}
 		})

@@ -30,8 +30,14 @@ import (
 // PersistentVolumeClaims. ConfigMaps and Secrets are cached as metadata, and foreign ones keep only name and version. A
 // read of any kind that is not watched fails instead of starting a watch (decision 0016).
 func cacheOptions(namespaces []string) cache.Options {
-	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}), Transform: apply.NewSharedFields().Transform}
-	workload := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}), Transform: stripWorkload}
+	children := cache.ByObject{
+		Label:     labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}),
+		Transform: apply.NewSharedFields().Transform,
+	}
+	workload := cache.ByObject{
+		Label:     labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}),
+		Transform: stripWorkload,
+	}
 	pods := cache.ByObject{Label: oneOf(names.LabelApp, names.App, names.PreflightApp), Transform: stripWorkload}
 	metadata := cache.ByObject{Transform: stripMetadata}
 	ofClaims := cache.ByObject{Field: fields.OneTermEqualSelector("involvedObject.kind", "PersistentVolumeClaim")}
@@ -96,7 +102,9 @@ func operatorConfigOptions(namespace string) cache.Options {
 
 // addOperatorConfig adds a cache of the operator's ConfigMap. Every replica fills it, because the webhooks read it,
 // leader or not.
-func addOperatorConfig(ctx context.Context, mgr ctrl.Manager, config *rest.Config, namespace string) (cache.Cache, error) {
+func addOperatorConfig(
+	ctx context.Context, mgr ctrl.Manager, config *rest.Config, namespace string,
+) (cache.Cache, error) {
 	found, err := addCache(mgr, config, "the operator's ConfigMap", operatorConfigOptions(namespace))
 	if err != nil {
 		return nil, err

@@ -30,7 +30,10 @@ func TestStripMetadata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "ns", UID: "u", ResourceVersion: "5"}}
+	want := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Name: "x", Namespace: "ns", UID: "u",
+		ResourceVersion: "5",
+	}}
 	if diff := cmp.Diff(want, foreign); diff != "" {
 		t.Errorf("foreign object (-want +got):\n%s", diff)
 	}

@@ -32,7 +32,9 @@ const kindRetry = 2 * time.Second
 const GracefulShutdown = 10 * time.Second
 
 // New returns a manager with all parts of the operator.
-func New(ctx context.Context, config *rest.Config, options Options, version string, getenv func(string) string) (ctrl.Manager, error) {
+func New(
+	ctx context.Context, config *rest.Config, options Options, version string, getenv func(string) string,
+) (ctrl.Manager, error) {
 	if err := options.complete(getenv); err != nil {
 		return nil, fmt.Errorf("check options: %w", err)
 	}
@@ -58,7 +60,10 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 		return nil, fmt.Errorf("add the memory releaser: %w", err)
 	}
 	// This client reads past the caches, so that no call can start a watch by accident.
-	direct, err := client.New(config, client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: scheme, Mapper: mgr.GetRESTMapper()})
+	direct, err := client.New(config, client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: scheme,
+		Mapper: mgr.GetRESTMapper(),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("create a client: %w", err)
 	}
@@ -92,9 +97,12 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	}
 	err = controller.SetupWithManager(ctx, mgr, controller.Options{
 		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
-		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, MirrorSets: mirrorSets, RelatedImages: relatedImages(getenv),
-		DialServer: options.DialServer, ProbeInterval: options.ProbeInterval, TagInterval: options.TagInterval, OpenShift: onOpenShift, Concurrency: options.Concurrency,
-		WatchNamespaces: options.WatchNamespaces, AutoscalerPatience: options.AutoscalerPatience, Identities: cloud.New(cloud.Options{}),
+		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, MirrorSets: mirrorSets,
+		RelatedImages: relatedImages(getenv),
+		DialServer:    options.DialServer, ProbeInterval: options.ProbeInterval, TagInterval: options.TagInterval,
+		OpenShift: onOpenShift, Concurrency: options.Concurrency,
+		WatchNamespaces: options.WatchNamespaces, AutoscalerPatience: options.AutoscalerPatience,
+		Identities: cloud.New(cloud.Options{}),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)

@@ -26,7 +26,10 @@ func addMigration(mgr ctrl.Manager, config *rest.Config, direct client.Client, o
 		}
 		definition = found
 	}
-	migration := watcher.New(watcher.Options{Client: direct, Informers: definition, Definition: names.CustomResourceDefinition})
+	migration := watcher.New(watcher.Options{
+		Client: direct, Informers: definition,
+		Definition: names.CustomResourceDefinition,
+	})
 	if err := mgr.Add(migration); err != nil {
 		return fmt.Errorf("add the migration of stored stacks: %w", err)
 	}

@@ -45,7 +45,9 @@ func addMirrorSets(mgr ctrl.Manager, config *rest.Config, namespaces []string) (
 
 // addOptional adds caches for the kinds that a cluster need not serve, and for their definitions if the operator may
 // read these.
-func addOptional(mgr ctrl.Manager, config *rest.Config, namespaces []string) (cache.Cache, map[string]cache.Cache, error) {
+func addOptional(
+	mgr ctrl.Manager, config *rest.Config, namespaces []string,
+) (cache.Cache, map[string]cache.Cache, error) {
 	optional, err := addCache(mgr, config, "optional kinds", optionalOptions(namespaces))
 	if err != nil || len(namespaces) > 0 {
 		return optional, nil, err

@@ -160,7 +160,8 @@ func (o *Options) check() error {
 		errs = append(errs, fmt.Errorf("--concurrency %d: must be positive", o.Concurrency))
 	}
 	// client-go requires this, because an attempt to renew may be late by a fifth.
-	if o.RetryPeriod <= 0 || o.LeaseDuration <= o.RenewDeadline || float64(o.RenewDeadline) <= leaderelection.JitterFactor*float64(o.RetryPeriod) {
+	if o.RetryPeriod <= 0 || o.LeaseDuration <= o.RenewDeadline ||
+		float64(o.RenewDeadline) <= leaderelection.JitterFactor*float64(o.RetryPeriod) {
 		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v must be longer than --leader-elect-renew-deadline "+
 			"%v, which must be longer than %v times --leader-elect-retry-period %v",
 			o.LeaseDuration, o.RenewDeadline, leaderelection.JitterFactor, o.RetryPeriod))

@@ -37,7 +37,8 @@ func TestOptions(t *testing.T) {
 		{
 			name: "all",
 			args: []string{
-				"--metrics-bind-address=0", "--metrics-secure=false", "--metrics-cert-path=/certs", "--health-probe-bind-address=:9",
+				"--metrics-bind-address=0", "--metrics-secure=false", "--metrics-cert-path=/certs",
+				"--health-probe-bind-address=:9",
 				"--leader-elect", "--leader-election-namespace=le", "--watch-namespaces=a,b", "--watch-namespaces=c",
 				"--operator-namespace=op", "--kube-api-qps=7", "--kube-api-burst=8", "--concurrency=9",
 				"--metrics-cert-name=a.crt", "--metrics-cert-key=a.key", "--leader-elect-lease-duration=1m",
@@ -63,7 +64,8 @@ func TestOptions(t *testing.T) {
 			want: func(o *Options) { o.WatchNamespaces = []string{"a", "b"} },
 		},
 		{
-			name: "an option before its variable", args: []string{"--watch-namespaces=c"}, env: map[string]string{"WATCH_NAMESPACE": "a,b"},
+			name: "an option before its variable", args: []string{"--watch-namespaces=c"},
+			env:  map[string]string{"WATCH_NAMESPACE": "a,b"},
 			want: func(o *Options) { o.WatchNamespaces = []string{"c"} },
 		},
 		{name: "a variable that ends in a comma", env: map[string]string{"WATCH_NAMESPACE": "a,"}, err: `namespace ""`},

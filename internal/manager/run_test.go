@@ -122,7 +122,8 @@ func tokenOf(t *testing.T, admin client.Client, account string, mayRead bool) st
 func leaseHolder(t *testing.T, c client.Client) string {
 	t.Helper()
 	var lease coordinationv1.Lease
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: names.LeaderElectionID}, &lease); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: names.LeaderElectionID},
+		&lease); err != nil {
 		t.Fatal(err)
 	}
 	if lease.Spec.HolderIdentity == nil {
@@ -136,11 +137,12 @@ func expect(t *testing.T, output fmt.Stringer, url string, code int, header ...s
 	t.Helper()
 	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	var last string
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
-		var got int
-		got, last = ask(ctx, web, url, header...)
-		return got == code, nil
-	})
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true,
+		func(ctx context.Context) (bool, error) {
+			var got int
+			got, last = ask(ctx, web, url, header...)
+			return got == code, nil
+		})
 	if err != nil {
 		t.Fatalf("%s does not answer %d: %s\n%s", url, code, last, output)
 	}

@@ -68,5 +68,6 @@ func (l *standardLog) handshake(told string) {
 		return
 	}
 	client, cause, _ := strings.Cut(told, ": ")
-	log.Info("A TLS handshake failed", "client", client, "error", status.Shorten(cause, maxLine), "notLogged", l.dropped.Swap(0))
+	log.Info("A TLS handshake failed", "client", client, "error", status.Shorten(cause, maxLine), "notLogged",
+		l.dropped.Swap(0))
 }

@@ -24,7 +24,8 @@ func TestStandardLog(t *testing.T) {
 		"a handshake": {
 			"http: TLS handshake error from [2001:db8::1]:5: remote error: tls: bad certificate", zapcore.DebugLevel,
 			map[string]any{
-				"level": "debug", "msg": "A TLS handshake failed", "client": "[2001:db8::1]:5", "error": "remote error: tls: bad certificate",
+				"level": "debug", "msg": "A TLS handshake failed", "client": "[2001:db8::1]:5",
+				"error":     "remote error: tls: bad certificate",
 				"notLogged": 0.0,
 			},
 		},
@@ -35,12 +36,16 @@ func TestStandardLog(t *testing.T) {
 		},
 		"something else": {
 			"http: Accept error: " + strings.Repeat("x", 2*maxLine), zapcore.InfoLevel,
-			map[string]any{"level": "info", "msg": "A library logged a message", "message": "http: Accept error: " + strings.Repeat("x", maxLine-23) + "…"},
+			map[string]any{
+				"level": "info", "msg": "A library logged a message",
+				"message": "http: Accept error: " + strings.Repeat("x", maxLine-23) + "…",
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			output := &testutil.Log{}
-			logger := zap.New(zap.WriteTo(output), zap.JSONEncoder(), zap.Level(tc.level), zap.StacktraceLevel(zapcore.PanicLevel))
+			logger := zap.New(zap.WriteTo(output), zap.JSONEncoder(), zap.Level(tc.level),
+				zap.StacktraceLevel(zapcore.PanicLevel))
 			stdlog.New(newStandardLog(logger), "", 0).Print(tc.line)
 			var got map[string]any
 			if text := output.String(); text != "" {

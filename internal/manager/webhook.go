@@ -25,7 +25,9 @@ const notServed = "0"
 // addWebhooks adds the webhook server, and readiness checks for its certificate and its listener. The manager starts
 // the server before the caches, and the server's readiness does not depend on them. A cache can be filled only if
 // stored objects of v1alpha1 are converted, and the API server sends them only to ready pods.
-func addWebhooks(ctx context.Context, mgr ctrl.Manager, config *rest.Config, options Options, validation admission.Options) error {
+func addWebhooks(
+	ctx context.Context, mgr ctrl.Manager, config *rest.Config, options Options, validation admission.Options,
+) error {
 	host, port, err := splitAddress(options.WebhookBindAddress)
 	if err != nil {
 		return err
@@ -63,12 +65,14 @@ func withCertificate(
 		return server, server.StartedChecker(), nil
 	}
 	certificates, err := certificate.New(config, certificate.Options{
-		Namespace: options.OperatorNamespace, Service: names.WebhookService, Recorder: mgr.GetEventRecorder(names.EventReporter),
+		Namespace: options.OperatorNamespace, Service: names.WebhookService,
+		Recorder: mgr.GetEventRecorder(names.EventReporter),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("create the certificate of the webhooks: %w", err)
 	}
-	settings.TLSOpts = append(settings.TLSOpts, func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate })
+	settings.TLSOpts = append(settings.TLSOpts,
+		func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate })
 	server := webhook.NewServer(settings)
 	listens := server.StartedChecker()
 	return certificates.Server(server), func(request *http.Request) error {

@@ -13,7 +13,8 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // addedByServer lists the metadata fields that an API server writes.
 var addedByServer = []string{
-	"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid",
+	"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields",
+	"resourceVersion", "selfLink", "uid",
 }
 
 // Live reports whether an object, as JSON, has fields that an API server or kubectl added.
@@ -26,7 +27,8 @@ func Live(data []byte) bool {
 	given, _ := metadata["annotations"].(map[string]any)
 	_, status := object["status"]
 	_, applied := given[lastApplied]
-	return status || applied || slices.ContainsFunc(addedByServer, func(field string) bool { _, ok := metadata[field]; return ok })
+	return status || applied || slices.ContainsFunc(addedByServer,
+		func(field string) bool { _, ok := metadata[field]; return ok })
 }
 
 // clean removes the fields that do not belong in a manifest.

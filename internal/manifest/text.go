@@ -92,7 +92,8 @@ func (t *text) read(node *yaml.Node, at []string, placed func([]string) []string
 	switch node.Kind {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
-			t.note(&pair{key: node.Content[i], value: node.Content[i+1]}, append(slices.Clone(at), node.Content[i].Value), placed)
+			t.note(&pair{key: node.Content[i], value: node.Content[i+1]}, append(slices.Clone(at), node.Content[i].Value),
+				placed)
 		}
 	case yaml.SequenceNode:
 		for i, item := range node.Content {

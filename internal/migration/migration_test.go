@@ -197,7 +197,8 @@ func TestObstacles(t *testing.T) {
 		if err != nil || result.Complete || result.Migrated != count-1 || result.Failed != 1 {
 			t.Errorf("%+v, %v", result, err)
 		}
-		if got := result.FailedObjects(); len(got) != 1 || !strings.HasPrefix(got[0], "team-2/stack-020: ") || !strings.Contains(got[0], "not this one") {
+		if got := result.FailedObjects(); len(got) != 1 || !strings.HasPrefix(got[0], "team-2/stack-020: ") ||
+			!strings.Contains(got[0], "not this one") {
 			t.Errorf("failed: %q", got)
 		}
 		checkStored(t, c, map[string]int{"v1alpha1": 1, "v1alpha2": count - 1}, both...)
@@ -254,10 +255,12 @@ func TestObstacles(t *testing.T) {
 	t.Run("the webhook is down afterwards", func(t *testing.T) {
 		webhook.Down.Store(true)
 		for name, stack := range c.Stacks(t, "v1alpha2") {
-			if err := c.Patch(t.Context(), stack, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`))); err != nil {
+			if err := c.Patch(t.Context(), stack, client.RawPatch(types.MergePatchType,
+				[]byte(`{"metadata":{"labels":{"a":"b"}}}`))); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			if err := c.Status().Patch(t.Context(), stack, client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Pending"}}`))); err != nil {
+			if err := c.Status().Patch(t.Context(), stack, client.RawPatch(types.MergePatchType,
+				[]byte(`{"status":{"phase":"Pending"}}`))); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -268,15 +271,22 @@ func TestObstacles(t *testing.T) {
 func refusal(name string) (*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {
 	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "refusal"}}
 	equivalent := admissionv1.Equivalent
-	policy.Spec.MatchConstraints = &admissionv1.MatchResources{MatchPolicy: &equivalent, ResourceRules: []admissionv1.NamedRuleWithOperations{{
-		RuleWithOperations: admissionv1.RuleWithOperations{
-			Operations: []admissionv1.OperationType{admissionv1.Update},
-			Rule: admissionv1.Rule{
-				APIGroups: []string{"llamastack.io"}, APIVersions: []string{"v1alpha2"}, Resources: []string{"llamastackdistributions"},
+	policy.Spec.MatchConstraints = &admissionv1.MatchResources{
+		MatchPolicy: &equivalent,
+		ResourceRules: []admissionv1.NamedRuleWithOperations{{
+			RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Update},
+				Rule: admissionv1.Rule{
+					APIGroups: []string{"llamastack.io"}, APIVersions: []string{"v1alpha2"},
+					Resources: []string{"llamastackdistributions"},
+				},
 			},
-		},
-	}}}
-	policy.Spec.Validations = []admissionv1.Validation{{Expression: "object.metadata.name != '" + name + "'", Message: "not this one"}}
+		}},
+	}
+	policy.Spec.Validations = []admissionv1.Validation{{
+		Expression: "object.metadata.name != '" + name + "'",
+		Message:    "not this one",
+	}}
 	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "refusal"}}
 	binding.Spec = admissionv1.ValidatingAdmissionPolicyBindingSpec{
 		PolicyName: policy.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},

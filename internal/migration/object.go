@@ -31,7 +31,10 @@ func (m *Migrator) list(ctx context.Context, of kind) ([]object, error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		page := &metav1.PartialObjectMetadataList{}
 		page.SetGroupVersionKind(of)
-		return page, m.client.List(ctx, page, &client.ListOptions{Raw: &options, Limit: options.Limit, Continue: options.Continue})
+		return page, m.client.List(ctx, page, &client.ListOptions{
+			Raw: &options, Limit: options.Limit,
+			Continue: options.Continue,
+		})
 	})
 	pages.PageSize = pageSize
 	var objects []object

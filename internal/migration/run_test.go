@@ -41,13 +41,18 @@ type standIn struct {
 func (s *standIn) client() client.Client {
 	s.tries = map[string]int{}
 	return interceptor.NewClient(struct{ client.WithWatch }{}, interceptor.Funcs{
-		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object,
+			_ ...client.GetOption,
+		) error {
 			definition := object.(*apiextensionsv1.CustomResourceDefinition)
 			if s.generation != nil {
 				definition.Generation = s.generation(s.reads)
 			}
 			s.reads++
-			definition.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true}, {Name: "v2", Served: true, Storage: true}}
+			definition.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{
+				{Name: "v1", Served: true},
+				{Name: "v2", Served: true, Storage: true},
+			}
 			definition.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
 			definition.Status.StoredVersions = []string{"v1", "v2"}
 			return nil
@@ -55,7 +60,9 @@ func (s *standIn) client() client.Client {
 		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			return s.page(list.(*metav1.PartialObjectMetadataList), options)
 		},
-		Patch: func(_ context.Context, _ client.WithWatch, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
+		Patch: func(_ context.Context, _ client.WithWatch, object client.Object, _ client.Patch,
+			_ ...client.PatchOption,
+		) error {
 			tries := s.tries[object.GetName()]
 			s.tries[object.GetName()]++
 			if s.fail != nil {
@@ -66,7 +73,9 @@ func (s *standIn) client() client.Client {
 			object.SetResourceVersion(map[bool]string{true: "1", false: "2"}[s.keep])
 			return nil
 		},
-		SubResourcePatch: func(_ context.Context, _ client.Client, _ string, _ client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
+		SubResourcePatch: func(_ context.Context, _ client.Client, _ string, _ client.Object, patch client.Patch,
+			_ ...client.SubResourcePatchOption,
+		) error {
 			data, err := patch.Data(nil)
 			if err != nil {
 				return err
@@ -91,7 +100,10 @@ func (s *standIn) page(list *metav1.PartialObjectMetadataList, options []client.
 	}
 	last := min(first+int(asked.Limit), s.objects)
 	for i := first; i < last; i++ {
-		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i), ResourceVersion: "1"}})
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+			Name:            fmt.Sprint(i),
+			ResourceVersion: "1",
+		}})
 	}
 	if last < s.objects {
 		list.Continue = fmt.Sprint(last)
@@ -121,7 +133,8 @@ func TestPagesAndRate(t *testing.T) {
 				if took := time.Since(begin) - 5*time.Second; err != nil || took < tc.want || took > tc.want+time.Second {
 					t.Errorf("took %v after settling, want %v (%v)", took, tc.want, err)
 				}
-				if diff := cmp.Diff(tc.result, result.Progress) + cmp.Diff([]string{"v2"}, tc.standIn.trimmed); diff != "" || !result.Complete {
+				if diff := cmp.Diff(tc.result, result.Progress) + cmp.Diff([]string{"v2"}, tc.standIn.trimmed); diff != "" ||
+					!result.Complete {
 					t.Errorf("complete %v (-want +got):\n%s", result.Complete, diff)
 				}
 				for _, limit := range tc.standIn.limits {

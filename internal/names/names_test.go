@@ -79,7 +79,15 @@ func TestEarlierHostLabel(t *testing.T) {
 func TestHostLabel(t *testing.T) {
 	long := strings.Repeat("a", 55)
 	seen := map[string]string{}
-	for _, stack := range [][2]string{{"a-b", "c"}, {"a", "b-c"}, {"a-b-c", "d"}, {"a", "b-c-d"}, {long, "team-ab"}, {long, "team-abc"}, {long + "-", "team"}} {
+	for _, stack := range [][2]string{
+		{"a-b", "c"},
+		{"a", "b-c"},
+		{"a-b-c", "d"},
+		{"a", "b-c-d"},
+		{long, "team-ab"},
+		{long, "team-abc"},
+		{long + "-", "team"},
+	} {
 		label := names.HostLabel(stack[0], stack[1])
 		if other, ok := seen[label]; ok || len(label) > 63 {
 			t.Errorf("label %q of %q (%d characters) is that of %q, or too long", label, stack, len(label), other)

@@ -243,15 +243,35 @@ func TestPolicy(t *testing.T) {
 		want   any
 		said   []string
 	}{
-		"none":                   {"null", map[string]any{}, nil},
-		"not enabled":            {"{enabled: false, ingress: [{}]}", nil, []string{"spec.network.policy"}},
-		"egress":                 {"{egress: [{}]}", map[string]any{}, []string{"spec.network.policy.egress"}},
-		"egress not asked for":   {"{policyTypes: [Ingress], egress: [{}]}", map[string]any{}, []string{"spec.network.policy.egress"}},
-		"egress alone":           {"{policyTypes: [Egress], egress: [{}]}", map[string]any{}, []string{"spec.network.policy.egress", "spec.network.policy.policyTypes"}},
-		"egress without rules":   {"{policyTypes: [Ingress, Egress]}", map[string]any{}, []string{"spec.network.policy.policyTypes"}},
-		"namespaces":             {"{ingress: [{from: [{namespaceSelector: {}}, {podSelector: {}}]}]}", map[string]any{"namespaces": []any{"*"}}, nil},
-		"everybody":              {"{ingress: [{}]}", map[string]any{"namespaces": []any{"*"}}, []string{"spec.network.policy.ingress[0].from"}},
-		"another port":           {"{ingress: [{ports: [{port: 80}]}]}", map[string]any{}, []string{"spec.network.policy.ingress[0].ports"}},
+		"none":        {"null", map[string]any{}, nil},
+		"not enabled": {"{enabled: false, ingress: [{}]}", nil, []string{"spec.network.policy"}},
+		"egress":      {"{egress: [{}]}", map[string]any{}, []string{"spec.network.policy.egress"}},
+		"egress not asked for": {
+			"{policyTypes: [Ingress], egress: [{}]}",
+			map[string]any{},
+			[]string{"spec.network.policy.egress"},
+		},
+		"egress alone": {
+			"{policyTypes: [Egress], egress: [{}]}",
+			map[string]any{},
+			[]string{"spec.network.policy.egress", "spec.network.policy.policyTypes"},
+		},
+		"egress without rules": {
+			"{policyTypes: [Ingress, Egress]}",
+			map[string]any{},
+			[]string{"spec.network.policy.policyTypes"},
+		},
+		"namespaces": {"{ingress: [{from: [{namespaceSelector: {}}, {podSelector: {}}]}]}", map[string]any{"namespaces": []any{"*"}}, nil},
+		"everybody": {
+			"{ingress: [{}]}",
+			map[string]any{"namespaces": []any{"*"}},
+			[]string{"spec.network.policy.ingress[0].from"},
+		},
+		"another port": {
+			"{ingress: [{ports: [{port: 80}]}]}",
+			map[string]any{},
+			[]string{"spec.network.policy.ingress[0].ports"},
+		},
 		"a range of ports":       {"{ingress: [{ports: [{port: 8321, endPort: 9000}]}]}", map[string]any{}, []string{"spec.network.policy.ingress[0].ports"}},
 		"label twice":            {"{ingress: [{from: [{namespaceSelector: {matchLabels: {a: b}}}, {namespaceSelector: {matchLabels: {a: b}}}]}]}", map[string]any{"labels": []any{"a=b"}}, nil},
 		"values":                 {"{ingress: [{from: [{namespaceSelector: {matchExpressions: [{key: a, operator: In, values: [b, c]}]}}]}]}", map[string]any{"labels": []any{"a=b", "a=c"}}, nil},
@@ -301,7 +321,8 @@ func FuzzConvert(f *testing.F) {
 		}
 		before, _ := json.Marshal(object)
 		result := Convert(object)
-		if _, problems := typecheck.Check(result.Object, reflect.TypeFor[v1alpha2.LlamaStackDistribution]()); len(problems) > 0 {
+		if _, problems := typecheck.Check(result.Object,
+			reflect.TypeFor[v1alpha2.LlamaStackDistribution]()); len(problems) > 0 {
 			t.Errorf("what is made does not fit its types: %v", problems)
 		}
 		if after, _ := json.Marshal(object); !bytes.Equal(before, after) {

@@ -44,7 +44,8 @@ func Check(object map[string]any) []string {
 // missing returns a problem for each required field that is missing.
 func missing(object map[string]any) []string {
 	var problems []string
-	if name, generated := at(object, "metadata", "name"), at(object, "metadata", "generateName"); name == nil && generated == nil {
+	if name, generated := at(object, "metadata", "name"), at(object, "metadata", "generateName"); name == nil &&
+		generated == nil {
 		problems = append(problems, "metadata.name: required: the name of the server")
 	}
 	if at(object, "spec", "distribution") != nil {

@@ -44,7 +44,8 @@ func (c *conversion) distribution() {
 
 // offered returns the releases of a distribution that are called OGX, ascending.
 func offered(name string) []string {
-	return slices.DeleteFunc(distribution.Versions(name), func(v string) bool { return release.Compare(v, firstRelease) < 0 })
+	return slices.DeleteFunc(distribution.Versions(name),
+		func(v string) bool { return release.Compare(v, firstRelease) < 0 })
 }
 
 // version writes the running release if the status contains it, otherwise the newest.

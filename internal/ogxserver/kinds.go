@@ -28,10 +28,16 @@ var kinds = map[string][]place{
 			Renamed: map[string]string{"region": "region_name", "sessionTTL": "session_ttl"},
 		}},
 		{"remote", "vertexai", kind{Type: "remote::vertexai", ID: "remote-vertexai"}},
-		{"remote", "watsonx", kind{Type: "remote::watsonx", ID: "remote-watsonx", Endpoint: "endpoint", Credential: "apiKey"}},
+		{"remote", "watsonx", kind{
+			Type: "remote::watsonx", ID: "remote-watsonx", Endpoint: "endpoint",
+			Credential: "apiKey",
+		}},
 	},
 	"vectorIo": {
-		{"remote", "pgvector", kind{Type: "remote::pgvector", ID: "remote-pgvector", Endpoint: "host", Credential: "password"}},
+		{"remote", "pgvector", kind{
+			Type: "remote::pgvector", ID: "remote-pgvector", Endpoint: "host",
+			Credential: "password",
+		}},
 		{"remote", "milvus", kind{Type: "remote::milvus", ID: "remote-milvus", Endpoint: "uri", Credential: "token"}},
 		{"remote", "qdrant", kind{Type: "remote::qdrant", ID: "remote-qdrant", Endpoint: "url", Credential: "apiKey"}},
 	},
@@ -44,7 +50,8 @@ var kinds = map[string][]place{
 	},
 	"files": {
 		{"remote", "s3", kind{
-			Type: "remote::s3", ID: "remote-s3", Endpoint: "endpointUrl", Secrets: []string{"awsAccessKeyId", "awsSecretAccessKey"},
+			Type: "remote::s3", ID: "remote-s3", Endpoint: "endpointUrl",
+			Secrets: []string{"awsAccessKeyId", "awsSecretAccessKey"},
 		}},
 		{"inline", "localfs", kind{Type: "inline::localfs", ID: "inline-localfs"}},
 	},
@@ -57,7 +64,10 @@ var kinds = map[string][]place{
 		{"inline", "builtin", kind{Type: "inline::builtin", ID: "inline-builtin"}},
 	},
 	"fileProcessors": {
-		{"remote", "doclingServe", kind{Type: "remote::docling-serve", ID: "remote-docling-serve", Endpoint: "baseUrl", Credential: "apiKey"}},
+		{"remote", "doclingServe", kind{
+			Type: "remote::docling-serve", ID: "remote-docling-serve", Endpoint: "baseUrl",
+			Credential: "apiKey",
+		}},
 		{"inline", "auto", kind{Type: "inline::auto", ID: "inline-auto"}},
 		{"inline", "pypdf", kind{Type: "inline::pypdf", ID: "inline-pypdf"}},
 		{"inline", "markitdown", kind{Type: "inline::markitdown", ID: "inline-markitdown"}},

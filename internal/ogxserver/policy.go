@@ -98,7 +98,8 @@ func (a *allowed) samePort(ports []any) bool {
 		number, ok := whole(port["port"])
 		return ok && number == server && port["endPort"] == nil && (port["protocol"] == nil || port["protocol"] == "TCP")
 	}
-	return len(ports) == 0 || slices.ContainsFunc(ports, of) && !slices.ContainsFunc(ports, func(value any) bool { return !of(value) })
+	return len(ports) == 0 || slices.ContainsFunc(ports, of) &&
+		!slices.ContainsFunc(ports, func(value any) bool { return !of(value) })
 }
 
 // everyNamespace means all namespaces.

@@ -132,7 +132,8 @@ func (w *writer) setting(name string, value any, from, to []string) any {
 		out := make(map[string]any, len(v))
 		for _, inner := range slices.Sorted(maps.Keys(v)) {
 			if v[inner] != nil {
-				out[snake(inner)] = w.setting(inner, v[inner], append(slices.Clone(from), inner), append(slices.Clone(to), snake(inner)))
+				out[snake(inner)] = w.setting(inner, v[inner], append(slices.Clone(from), inner),
+					append(slices.Clone(to), snake(inner)))
 			}
 		}
 		return out

@@ -93,7 +93,8 @@ func (c *conversion) autoscaling() {
 	}
 	for from, to := range map[string]string{
 		"minReplicas": "minReplicas", "maxReplicas": "maxReplicas",
-		"targetCPUUtilizationPercentage": "targetCPUUtilization", "targetMemoryUtilizationPercentage": "targetMemoryUtilization",
+		"targetCPUUtilizationPercentage":    "targetCPUUtilization",
+		"targetMemoryUtilizationPercentage": "targetMemoryUtilization",
 	} {
 		c.move(field+"."+from, field+"."+to)
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 func readBounds(text string) (operatorconfig.Config, []string) {
-	config, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyBounds: text}), operatorconfig.Config{})
+	config, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyBounds: text}),
+		operatorconfig.Config{})
 	return config, messages(errs)
 }
 
@@ -42,11 +43,15 @@ func TestReadBounds(t *testing.T) {
 `: {
 			{
 				Namespaces: []string{"team-a", "ml-*"}, Images: []string{"registry.example.com", "quay.io/team"},
-				ServiceAccounts: []string{"llama"}, NoPodTemplate: true, NoCommand: true, PodSecurity: api.LevelBaseline, Stacks: &ten,
+				ServiceAccounts: []string{"llama"}, NoPodTemplate: true, NoCommand: true, PodSecurity: api.LevelBaseline,
+				Stacks:  &ten,
 				Domains: []string{"team-a.example.com"}, IngressClasses: []string{"internal"},
 				IngressAnnotations: []string{"nginx.ingress.kubernetes.io/proxy-*"},
 			},
-			{Images: []string{}, ServiceAccounts: []string{}, Domains: []string{}, IngressClasses: []string{}, IngressAnnotations: []string{}},
+			{
+				Images: []string{}, ServiceAccounts: []string{}, Domains: []string{}, IngressClasses: []string{},
+				IngressAnnotations: []string{},
+			},
 		},
 	} {
 		config, errs := readBounds(text)

@@ -71,7 +71,8 @@ func sectionOf[T any](key, help string, part func(*Config) *T, read func(*reader
 }
 
 var sections = []section{
-	sectionOf(KeyImageOverrides, imageOverridesHelp, func(c *Config) *distribution.Overrides { return &c.Images }, readImages),
+	sectionOf(KeyImageOverrides, imageOverridesHelp, func(c *Config) *distribution.Overrides { return &c.Images },
+		readImages),
 	sectionOf(KeyFeatureFlags, featuresHelp, func(c *Config) *Features { return &c.Features }, readFeatures),
 	sectionOf(KeyIngress, ingressHelp, func(c *Config) *Ingress { return &c.Ingress }, readIngress),
 	sectionOf(KeyGateway, gatewayHelp, func(c *Config) **Gateway { return &c.Gateway }, readGateway),

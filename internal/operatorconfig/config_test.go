@@ -45,7 +45,8 @@ func TestReadImages(t *testing.T) {
 		"no entries":    {text: "{}", want: distribution.Overrides{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyImageOverrides: tc.text}), operatorconfig.Config{})
+			got, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyImageOverrides: tc.text}),
+				operatorconfig.Config{})
 			if len(errs) > 0 {
 				t.Error(messages(errs))
 			}
@@ -166,7 +167,8 @@ func TestTemplate(t *testing.T) {
 		t.Errorf("the examples: %v", messages(errs))
 	}
 	for name, given := range map[string]bool{
-		"images": len(config.Images) == 3, "allow": config.Registries.Allow != nil, "insecure": config.Registries.Insecure != nil,
+		"images": len(config.Images) == 3, "allow": config.Registries.Allow != nil,
+		"insecure":            config.Registries.Insecure != nil,
 		"rewrite":             config.Registries.Rewrite != nil,
 		"enableNetworkPolicy": config.Features.NetworkPolicies,
 		"domain":              config.Ingress.Domain != "", "className": config.Ingress.ClassName != "",
@@ -184,7 +186,8 @@ var example = regexp.MustCompile(`(?m)^# ([^ ]+: .*)$`)
 
 func TestImagesChanged(t *testing.T) {
 	read := func(text string) operatorconfig.Config {
-		config, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyImageOverrides: text}), operatorconfig.Config{})
+		config, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyImageOverrides: text}),
+			operatorconfig.Config{})
 		if len(errs) > 0 {
 			t.Fatal(messages(errs))
 		}
@@ -204,12 +207,14 @@ func TestImagesChanged(t *testing.T) {
 // last valid value.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
-		"", "starter: a:1", "starter@0.7.3: a/b:1", "- x", "a: &x b\nc: *x", "{a: b, a: c}", "? [a]\n: b", "\t", "a: |\n  b\n", "---\n---\n",
+		"", "starter: a:1", "starter@0.7.3: a/b:1", "- x", "a: &x b\nc: *x", "{a: b, a: c}", "? [a]\n: b", "\t",
+		"a: |\n  b\n", "---\n---\n",
 	} {
 		f.Add("image-overrides", seed)
 	}
 	f.Add("registries", "{}")
-	last, _ := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyImageOverrides: "kept: a:1"}), operatorconfig.Config{})
+	last, _ := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyImageOverrides: "kept: a:1"}),
+		operatorconfig.Config{})
 	f.Fuzz(func(t *testing.T, key, text string) {
 		config, errs := operatorconfig.Read(configMap(map[string]string{key: text}), last)
 		for _, err := range errs {

@@ -17,7 +17,8 @@ func TestReadExposure(t *testing.T) {
 		t.Fatal(messages(errs))
 	}
 	want := operatorconfig.Ingress{
-		Domain: "apps.example.com", ClassName: "nginx", Annotations: map[string]string{"cert-manager.io/cluster-issuer": "le"},
+		Domain: "apps.example.com", ClassName: "nginx",
+		Annotations:          map[string]string{"cert-manager.io/cluster-issuer": "le"},
 		ControllerNamespaces: []string{"a", "b"},
 	}
 	if diff := cmp.Diff(want, got.Ingress); diff != "" {

@@ -29,11 +29,13 @@ cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com, Europe-docker.pkg.
 			CloudIdentity: []string{"123456789012.dkr.ecr.eu-west-1.amazonaws.com", "Europe-docker.pkg.dev/project", "team.azurecr.io/a/b"},
 			Allow:         []string{"registry.example.com", "localhost:5000/a/b", "quay.io/team"},
 			CheckInterval: 10 * time.Minute,
-			Insecure:      []string{"registry.example.com:5000", "[::1]:5000"}, Rewrite: map[string]string{"docker.io/ogxai": "registry.example.com/mirror"},
+			Insecure:      []string{"registry.example.com:5000", "[::1]:5000"},
+			Rewrite:       map[string]string{"docker.io/ogxai": "registry.example.com/mirror"},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyRegistries: tc.text}), operatorconfig.Config{})
+			got, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyRegistries: tc.text}),
+				operatorconfig.Config{})
 			if len(errs) > 0 {
 				t.Error(messages(errs))
 			}

@@ -53,7 +53,8 @@ func Build(in Input) (*Plan, error) {
 	p.stores = p.storesOf(in)
 	p.input.Server.ServesTLS = p.ServesTLS
 	// A generated configuration contains the setting itself. Any other configuration is unchanged.
-	p.input.Server.Insecure = in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated &&
+	p.input.Server.Insecure = in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS &&
+		p.Mode != ModeGenerated &&
 		!leavesContainer(in)
 	p.tagWarning(in)
 	if errs := ownVariables(p.input, in.Intent); len(errs) > 0 {

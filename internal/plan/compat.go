@@ -56,7 +56,8 @@ func BaseOptional(stack *v1alpha2.LlamaStackDistribution) bool { return workersO
 // workersOnly reports whether a stack is one of v1alpha1 whose spec configures only the number of workers.
 func workersOnly(stack *v1alpha2.LlamaStackDistribution) bool {
 	spec := &stack.Spec
-	return names.Compat(stack.Annotations) && spec.OverrideConfig == nil && !configured(spec) && render.TLSSecret(spec) == ""
+	return names.Compat(stack.Annotations) && spec.OverrideConfig == nil && !configured(spec) &&
+		render.TLSSecret(spec) == ""
 }
 
 // workersIgnored returns a warning that the number of workers has no effect, with the reason.

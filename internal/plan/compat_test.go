@@ -31,12 +31,21 @@ func TestUserConfigOfAnOlderStack(t *testing.T) {
 		launched bool
 		warns    bool
 	}{
-		"usual file":                {config, []string{"config.yaml", "more.py"}, "/etc/llama-stack/config.yaml", true, false},
+		"usual file": {
+			config,
+			[]string{"config.yaml", "more.py"},
+			"/etc/llama-stack/config.yaml", true,
+			false,
+		},
 		"file of older releases":    {config, []string{"run.yaml"}, "/etc/llama-stack/run.yaml", true, true},
 		"both":                      {config, []string{"run.yaml", "config.yaml"}, "/etc/llama-stack/config.yaml", true, false},
 		"own command":               {config + own, []string{"run.yaml"}, "/etc/llama-stack/run.yaml", false, false},
 		"own command, another file": {config + own, []string{"mine.yaml"}, "/etc/llama-stack/config.yaml", false, false},
-		"workers":                   {config + "workload: {workers: 4}\n", []string{"config.yaml"}, "/etc/llama-stack/config.yaml", true, false},
+		"workers": {
+			config + "workload: {workers: 4}\n",
+			[]string{"config.yaml"},
+			"/etc/llama-stack/config.yaml", true, false,
+		},
 	} {
 		files := make(map[string][]byte)
 		for _, file := range tc.files {

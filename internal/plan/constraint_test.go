@@ -33,7 +33,9 @@ func inRange(id int64) bool { return id >= rangeFrom && id < rangeFrom+rangeLeng
 
 // admit changes a pod as the admission of OpenShift would. The first of the constraints that its ServiceAccount may
 // use, in this order, that accepts the pod sets the missing fields. imageUID is the user of the image.
-func admit(pod *corev1.PodSpec, imageUID int64, usable ...constraint) (by string, uid int64, fsGroup *int64, err error) {
+func admit(
+	pod *corev1.PodSpec, imageUID int64, usable ...constraint,
+) (by string, uid int64, fsGroup *int64, err error) {
 	security := pod.SecurityContext
 	if security == nil {
 		security = &corev1.PodSecurityContext{}
@@ -70,7 +72,9 @@ func TestVolumesOnOpenShiftStayWritable(t *testing.T) {
 	)
 	older1001 := &appsv1.Deployment{}
 	older1001.Spec.Template.Spec.SecurityContext = &corev1.PodSecurityContext{FSGroup: new(int64(1001))}
-	build := func(spec string, live *appsv1.Deployment, record rollout.Record, born bool) (*corev1.PodSpec, rollout.Record) {
+	build := func(spec string, live *appsv1.Deployment, record rollout.Record, born bool) (*corev1.PodSpec,
+		rollout.Record,
+	) {
 		in := input(t, "distribution: {name: starter}\n")
 		in.Object, in.OpenShift, in.KeepsGroup = older(t, spec), true, plan.KeepsGroup(live, &record)
 		if born {

@@ -28,8 +28,11 @@ func TestExposureWarnings(t *testing.T) {
 		cluster          render.Cluster
 		want             []string
 	}{
-		"not exposed":          {networking: https + "expose: false"},
-		"plain and open":       {networking: "expose: {hostname: a.example.com}", want: []string{"over plain HTTP without authentication"}},
+		"not exposed": {networking: https + "expose: false"},
+		"plain and open": {
+			networking: "expose: {hostname: a.example.com}",
+			want:       []string{"over plain HTTP without authentication"},
+		},
 		"plain, and asks":      {networking: "expose: {hostname: a.example.com}", rest: settings},
 		"HTTPS outside":        {networking: "expose: {hostname: a.example.com, tlsSecretName: t}"},
 		"made-up name":         {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which is not in any DNS"}},
@@ -46,7 +49,10 @@ func TestExposureWarnings(t *testing.T) {
 			want: []string{"the cluster does not serve version v1 of that kind"},
 		},
 		"HTTP behind a Gateway": {networking: "expose: {hostname: a.example.com}", cluster: gateway},
-		"HTTPS by a Route":      {networking: https + "expose: {hostname: a.example.com}", cluster: render.Cluster{Routes: true}},
+		"HTTPS by a Route": {
+			networking: https + "expose: {hostname: a.example.com}",
+			cluster:    render.Cluster{Routes: true},
+		},
 	} {
 		in := input(t, "networking: {"+tc.networking+"}"+strings.Replace(tc.rest, ", settings", "\nsettings", 1))
 		in.Cluster = tc.cluster
@@ -83,7 +89,10 @@ func TestBackendTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := render.Cluster{Gateway: &render.Gateway{Name: "gw", Namespace: "infra"}, HTTPRoutes: true, BackendTLSPolicies: true}
+	served := render.Cluster{
+		Gateway: &render.Gateway{Name: "gw", Namespace: "infra"}, HTTPRoutes: true,
+		BackendTLSPolicies: true,
+	}
 	for name, tc := range map[string]struct {
 		spec, override   string
 		chain, authority []byte
@@ -92,8 +101,9 @@ func TestBackendTLS(t *testing.T) {
 	}{
 		"the name in the cluster": {chain: certificate, authority: authority, hostname: inside, data: string(authority)},
 		"the name outside": {
-			chain: testutil.CertificateFor(t, "x.example.com", "*.example.com"), authority: authority, hostname: "llama.example.com",
-			data: string(authority),
+			chain: testutil.CertificateFor(t, "x.example.com", "*.example.com"), authority: authority,
+			hostname: "llama.example.com",
+			data:     string(authority),
 		},
 		"the name of status.serviceURL": {
 			chain: testutil.CertificateFor(t, inside, inside+".cluster.local"), authority: authority, hostname: inside + ".cluster.local",

@@ -32,7 +32,10 @@ func (p *Plan) externalInputs() []string {
 	var inputs []string
 	for i := range p.input.External {
 		one := &p.input.External[i]
-		inputs = append(inputs, strings.Join([]string{one.Image, string(one.PullPolicy), one.API, one.ID, one.Type, one.Module}, " "))
+		inputs = append(inputs, strings.Join([]string{
+			one.Image, string(one.PullPolicy), one.API, one.ID, one.Type,
+			one.Module,
+		}, " "))
 	}
 	return inputs
 }

@@ -27,15 +27,19 @@ const digest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7
 func labelled(t *testing.T, spec string) plan.Input {
 	t.Helper()
 	in := input(t, spec)
-	in.Packages = map[string]*externalprovider.Package{"mine": {API: "inference", Type: "remote::mine", Module: "my.module"}}
+	in.Packages = map[string]*externalprovider.Package{"mine": {
+		API: "inference", Type: "remote::mine",
+		Module: "my.module",
+	}}
 	in.PackageDigests = map[string]string{"mine": digest}
 	return in
 }
 
 var wantExternal = []render.ExternalProvider{
 	{
-		API: "inference", ID: "mine", Path: "spec.externalProviders.inference[0]", Image: "r/mine:1@" + digest, PullPolicy: "Always",
-		Type: "remote::mine", Module: "my.module",
+		API: "inference", ID: "mine", Path: "spec.externalProviders.inference[0]", Image: "r/mine:1@" + digest,
+		PullPolicy: "Always",
+		Type:       "remote::mine", Module: "my.module",
 	},
 	{API: "safety", ID: "guard", Path: "spec.externalProviders.safety[0]", Image: "r/guard:1"},
 }
@@ -77,7 +81,8 @@ func TestExternalImages(t *testing.T) {
 	if got := build(t, in).External()[0].Image; got != "r/mine@"+digest {
 		t.Errorf("image %s", got)
 	}
-	if built := build(t, input(t, "disabled: [eval]\n")); built.External() != nil || built.Rendered.Inputs.External != nil {
+	if built := build(t, input(t, "disabled: [eval]\n")); built.External() != nil ||
+		built.Rendered.Inputs.External != nil {
 		t.Errorf("external %v, inputs %v", built.External(), built.Rendered.Inputs.External)
 	}
 }
@@ -86,9 +91,14 @@ func TestExternalImages(t *testing.T) {
 func TestExternalInputs(t *testing.T) {
 	start := build(t, labelled(t, withExternal)).Rendered.Record.Inputs
 	for _, edit := range [][2]string{
-		{"r/guard:1", "r/guard:2"}, {"providerId: guard", "providerId: other"}, {"Always", "Never"}, {"a: 1", "a: 2"}, {"name: s", "name: t"},
+		{"r/guard:1", "r/guard:2"},
+		{"providerId: guard", "providerId: other"},
+		{"Always", "Never"},
+		{"a: 1", "a: 2"},
+		{"name: s", "name: t"},
 	} {
-		if got := build(t, labelled(t, strings.Replace(withExternal, edit[0], edit[1], 1))).Rendered.Record.Inputs; got == start {
+		if got := build(t, labelled(t, strings.Replace(withExternal, edit[0], edit[1],
+			1))).Rendered.Record.Inputs; got == start {
 			t.Errorf("%s for %s is no change", edit[1], edit[0])
 		}
 	}
@@ -200,7 +210,8 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 
 // An image that changes with a release is listed as a difference.
 func TestCompareExternalImages(t *testing.T) {
-	before, after := build(t, labelled(t, withExternal)), build(t, labelled(t, strings.Replace(withExternal, "r/guard:1", "r/guard:2", 1)))
+	before, after := build(t, labelled(t, withExternal)),
+		build(t, labelled(t, strings.Replace(withExternal, "r/guard:1", "r/guard:2", 1)))
 	want := []plan.Difference{{What: "image of the external provider safety/guard", From: "r/guard:1", To: "r/guard:2"}}
 	if diff := cmp.Diff(want, plan.Compare(before, after)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

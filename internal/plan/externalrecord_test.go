@@ -14,7 +14,10 @@ import (
 
 func externals() []intent.ExternalProvider {
 	return []intent.ExternalProvider{
-		{API: "inference", ID: "checked", Image: "example.com/checked:1", Config: map[string]any{"url": "http://a", "n": json.Number("1")}},
+		{
+			API: "inference", ID: "checked", Image: "example.com/checked:1",
+			Config: map[string]any{"url": "http://a", "n": json.Number("1")},
+		},
 		{API: "inference", ID: "labelled", Image: "example.com/labelled:1"},
 		{API: "safety", ID: "bare", Image: "example.com/bare:1"},
 		{API: "safety", ID: "unread", Image: "example.com/unread:1"},

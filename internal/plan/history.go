@@ -13,7 +13,9 @@ import (
 // KeepConfigMaps returns the ConfigMaps of a stack to keep: the current ones, the newest other one of each kind
 // (generated, base), and any that a ReplicaSet uses. A rollback then finds the ConfigMaps that its pods mount. existing
 // are the stack's own ConfigMaps. The names are sorted and include the current ones, even if they do not exist yet.
-func KeepConfigMaps(existing []metav1.PartialObjectMetadata, current []string, replicaSets []appsv1.ReplicaSet) []string {
+func KeepConfigMaps(
+	existing []metav1.PartialObjectMetadata, current []string, replicaSets []appsv1.ReplicaSet,
+) []string {
 	keep := slices.Clone(current)
 	for i := range replicaSets {
 		keep = append(keep, mounted(&replicaSets[i])...)

@@ -41,8 +41,11 @@ func TestKeepConfigMaps(t *testing.T) {
 			current:  []string{"c4"}, used: []string{"c1", "c1", "users-own"}, want: []string{"c1", "c3", "c4", "users-own"},
 		},
 		"bases apart from configurations": {
-			existing: []metav1.PartialObjectMetadata{config("c1", 1), config("c2", 2), config("c3", 3), base("b1", 1), base("b2", 2), base("b3", 4)},
-			current:  []string{"c3", "b3"}, want: []string{"b2", "b3", "c2", "c3"},
+			existing: []metav1.PartialObjectMetadata{
+				config("c1", 1), config("c2", 2), config("c3", 3), base("b1", 1),
+				base("b2", 2), base("b3", 4),
+			},
+			current: []string{"c3", "b3"}, want: []string{"b2", "b3", "c2", "c3"},
 		},
 		"the image's own configuration runs": {
 			existing: []metav1.PartialObjectMetadata{config("c1", 1), config("c2", 2), base("b1", 1)},

@@ -87,13 +87,15 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 	}
 	start := build(t, input(t, from)).Rendered.Record
 	for _, name := range slices.Sorted(maps.Keys(sees)) {
-		if got := changed(t, from, sees[name].spec, sees[name].input); got.Inputs == start.Inputs || got.Template == start.Template {
+		if got := changed(t, from, sees[name].spec, sees[name].input); got.Inputs == start.Inputs ||
+			got.Template == start.Template {
 			t.Errorf("%s: inputs changed %v, template changed %v; want both",
 				name, got.Inputs != start.Inputs, got.Template != start.Template)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(blind)) {
-		if got := changed(t, from, blind[name].spec, blind[name].input); got.Inputs != start.Inputs || got.Template != start.Template {
+		if got := changed(t, from, blind[name].spec, blind[name].input); got.Inputs != start.Inputs ||
+			got.Template != start.Template {
 			t.Errorf("%s: inputs changed %v, template changed %v; want neither",
 				name, got.Inputs != start.Inputs, got.Template != start.Template)
 		}
@@ -128,7 +130,8 @@ func TestReferencesAreInTheAnnotation(t *testing.T) {
 		t.Errorf("record %+v", with.Rendered.Record)
 	}
 	annotations := with.Rendered.Deployment.Spec.Template.Annotations
-	if annotations[names.AnnotationInputs] != with.Rendered.Record.Inputs || annotations[names.AnnotationConfigHash] != with.ConfigHash {
+	if annotations[names.AnnotationInputs] != with.Rendered.Record.Inputs ||
+		annotations[names.AnnotationConfigHash] != with.ConfigHash {
 		t.Errorf("annotations %v", annotations)
 	}
 	written, ok := rollout.Parse(with.Rendered.Deployment.Annotations)

@@ -60,7 +60,8 @@ func (c lossCase) check(t *testing.T) {
 	if diff := cmp.Diff(c.want, lost(got)); diff != "" && len(c.want)+len(got) > 0 {
 		t.Errorf("losses (-want +got):\n%s\n%v", diff, got)
 	}
-	if c.message != "" && !slices.ContainsFunc(got, func(l retention.Loss) bool { return strings.Contains(l.Message, c.message) }) {
+	if c.message != "" && !slices.ContainsFunc(got,
+		func(l retention.Loss) bool { return strings.Contains(l.Message, c.message) }) {
 		t.Errorf("no message has %q: %v", c.message, got)
 	}
 }
@@ -232,9 +233,16 @@ func TestLossesAcrossReleases(t *testing.T) {
 			[]string{"vector_io/faiss spec.distribution waits"},
 			"llamastack.io/accept-data-loss: \"vector_io/faiss\"",
 		},
-		"0.3 to 0.4, ephemeral":    {of("0.3", ""), of("0.4", ""), false, nil, ""},
-		"0.3 to 0.4 without faiss": {of("0.3", lossVolume+"disabled: [vectorIo/faiss]"), of("0.4", lossVolume+"disabled: [vectorIo/faiss]"), false, nil, ""},
-		"0.8 to 1.0":               {of("0.8", lossVolume), of("1.0", lossVolume), false, []string{"batches,prompts spec.distribution"}, "another kind of store"},
+		"0.3 to 0.4, ephemeral": {of("0.3", ""), of("0.4", ""), false, nil, ""},
+		"0.3 to 0.4 without faiss": {
+			of("0.3", lossVolume+"disabled: [vectorIo/faiss]"),
+			of("0.4", lossVolume+"disabled: [vectorIo/faiss]"), false, nil, "",
+		},
+		"0.8 to 1.0": {
+			of("0.8", lossVolume), of("1.0", lossVolume), false,
+			[]string{"batches,prompts spec.distribution"},
+			"another kind of store",
+		},
 		"1.0 to 0.8": {
 			of("1.0", lossVolume), of("0.8", lossVolume), false,
 			[]string{"batches,prompts spec.distribution", "interactions spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
@@ -260,8 +268,14 @@ func TestTheTableStays(t *testing.T) {
 		t.Errorf("0.8 after 0.7 uses the table %q and loses %v", built.Places.Table(), built.Losses)
 	}
 	since := retention.Places{
-		Version: 1, Release: "0.8", Stores: map[string]retention.Store{"kv_default": {Type: "kv_postgres", At: retention.Hidden, Table: "ogx_kvstore"}},
-		Data: map[string]retention.Data{retention.Registry: {In: []retention.Place{{Store: "kv_default", Space: "registry"}}}},
+		Version: 1, Release: "0.8", Stores: map[string]retention.Store{"kv_default": {
+			Type: "kv_postgres",
+			At:   retention.Hidden, Table: "ogx_kvstore",
+		}},
+		Data: map[string]retention.Data{retention.Registry: {In: []retention.Place{{
+			Store: "kv_default",
+			Space: "registry",
+		}}}},
 	}
 	for _, line := range []string{"0.8", "1.5"} {
 		in := of(line)

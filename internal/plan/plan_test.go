@@ -45,7 +45,10 @@ func complete(t testing.TB, object *v1alpha2.LlamaStackDistribution) plan.Input 
 		t.Fatal(err)
 	}
 	decoded, _ := intent.FromObject(object)
-	in := plan.Input{Object: object, Intent: decoded, Distribution: resolved, CatalogueImage: resolved.Image, OperatorVersion: "v1"}
+	in := plan.Input{
+		Object: object, Intent: decoded, Distribution: resolved, CatalogueImage: resolved.Image,
+		OperatorVersion: "v1",
+	}
 	if resolved.Base != nil {
 		in.Base = &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}
 	}
@@ -118,7 +121,8 @@ func TestBuildImageDefault(t *testing.T) {
 	if built.Mode != plan.ModeImageDefault || built.ConfigSource != v1alpha2.ConfigSourceImageDefault {
 		t.Errorf("mode %s, source %s", built.Mode, built.ConfigSource)
 	}
-	if built.Config != nil || built.ConfigHash != "" || built.ConfigMapName != "" || built.BaseConfigMapName != "" || built.Report != nil {
+	if built.Config != nil || built.ConfigHash != "" || built.ConfigMapName != "" || built.BaseConfigMapName != "" ||
+		built.Report != nil {
 		t.Errorf("something is mounted: %+v", built)
 	}
 	if got := kinds(built.Objects); got != "ServiceAccount demo-sa, Deployment demo, Service demo-service" {
@@ -149,7 +153,8 @@ resources: {models: [llama3.2-8b]}
 	if want := "demo-config-" + built.ConfigHash[:8]; built.ConfigMapName != want {
 		t.Errorf("ConfigMap %q, want %q", built.ConfigMapName, want)
 	}
-	if !strings.Contains(string(built.Config), "http://vllm:8000/v1") || built.ProviderCount == 0 || built.ResourceCount != 1 ||
+	if !strings.Contains(string(built.Config), "http://vllm:8000/v1") || built.ProviderCount == 0 ||
+		built.ResourceCount != 1 ||
 		built.ConfigVersion != "2" || built.Report == nil {
 		t.Errorf("%d providers, %d resources, version %q, config:\n%s",
 			built.ProviderCount, built.ResourceCount, built.ConfigVersion, built.Config)
@@ -163,7 +168,8 @@ resources: {models: [llama3.2-8b]}
 		}
 	}
 	if got := built.Rendered.Record; got.Image != in.Distribution.Image || got.ConfigHash != built.ConfigHash ||
-		got.Distribution.Name != "starter" || got.Distribution.Release != "0.7" || got.UID != "demo-uid" || got.Generation != 1 ||
+		got.Distribution.Name != "starter" || got.Distribution.Release != "0.7" || got.UID != "demo-uid" ||
+		got.Generation != 1 ||
 		got.Template == "" || got.OperatorVersion != "v1" || got.BaseConfigMap != built.BaseConfigMapName {
 		t.Errorf("record %+v", got)
 	}
@@ -181,10 +187,12 @@ func TestBuildFromLabels(t *testing.T) {
 	in.Digest, in.Base.Source = "sha256:abc", v1alpha2.ConfigSourceOCILabel
 	built := build(t, in)
 	got := built.Rendered.Record
-	if got.Image != "example.com/own:prod@sha256:abc" || container(t, built).Image == nil || *container(t, built).Image != got.Image {
+	if got.Image != "example.com/own:prod@sha256:abc" || container(t, built).Image == nil ||
+		*container(t, built).Image != got.Image {
 		t.Errorf("the pods run %q", got.Image)
 	}
-	if got.Distribution.Image != "example.com/own:prod" || got.Distribution.Digest != "sha256:abc" || got.Distribution.Label != "0.7.3" ||
+	if got.Distribution.Image != "example.com/own:prod" || got.Distribution.Digest != "sha256:abc" ||
+		got.Distribution.Label != "0.7.3" ||
 		got.BaseSource != string(v1alpha2.ConfigSourceOCILabel) {
 		t.Errorf("record %+v", got)
 	}
@@ -245,11 +253,14 @@ func TestTLS(t *testing.T) {
 		scheme, args   string
 		mounted        bool
 	}{
-		"image default":           {"", "", plan.ModeImageDefault, "HTTP", "[--insecure]", false},
-		"generated":               {"disabled: [eval]", "", plan.ModeGenerated, "HTTP", "[]", false},
-		"certificate":             {tls, "", plan.ModeGenerated, "HTTPS", "[]", true},
-		"override":                {override, "", plan.ModeOverride, "HTTP", "[--insecure]", false},
-		"override in a copy":      {override + "workload: {workers: 2}", "", plan.ModeOverride, "HTTP", "[--insecure]", false},
+		"image default": {"", "", plan.ModeImageDefault, "HTTP", "[--insecure]", false},
+		"generated":     {"disabled: [eval]", "", plan.ModeGenerated, "HTTP", "[]", false},
+		"certificate":   {tls, "", plan.ModeGenerated, "HTTPS", "[]", true},
+		"override":      {override, "", plan.ModeOverride, "HTTP", "[--insecure]", false},
+		"override in a copy": {
+			override + "workload: {workers: 2}", "", plan.ModeOverride, "HTTP", "[--insecure]",
+			false,
+		},
 		"override, certificate":   {override + tls, "", plan.ModeOverride, "HTTPS", "[]", true},
 		"override with its own":   {override, own, plan.ModeOverride, "HTTPS", "[]", false},
 		"own in a copy":           {override + "workload: {workers: 2}", own, plan.ModeOverride, "HTTPS", "[]", false},

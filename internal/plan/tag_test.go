@@ -20,14 +20,23 @@ func TestContainerOfAnImageWithATag(t *testing.T) {
 		change      func(*plan.Input)
 		older, want seen // as v1alpha1, and as v1alpha2, which always has a volume for /tmp
 	}{
-		"somebody's 1.2":       {image: "quay.io/team/llama:1.2", older: seen{warned: true}, want: seen{warned: true}},
-		"somebody's v1.4.1":    {image: "quay.io/team/llama:v1.4.1", older: seen{warned: true}, want: seen{warned: true}},
-		"somebody's 0.7":       {image: "quay.io/team/llama:0.7.3"},
-		"published":            {image: "docker.io/ogxai/distribution-starter:1.2.5", older: seen{insecure: true, tmp: true}, want: seen{insecure: true, tmp: true}},
-		"rendered by the tag":  {image: "quay.io/team/llama:1.2", change: func(in *plan.Input) { in.RenderedByTag = true }, older: seen{insecure: true, tmp: true}, want: seen{insecure: true, tmp: true}},
-		"generated, 1.2":       {image: "quay.io/team/llama:1.2", spec: generated},
-		"generated, 0.2":       {image: "quay.io/team/llama:0.2.24", spec: generated, older: seen{warned: true}, want: seen{warned: true}},
-		"generated, 0.2 known": {image: "llamastack/distribution-starter:0.2.24", spec: generated, older: seen{command: true}, want: seen{command: true}},
+		"somebody's 1.2":    {image: "quay.io/team/llama:1.2", older: seen{warned: true}, want: seen{warned: true}},
+		"somebody's v1.4.1": {image: "quay.io/team/llama:v1.4.1", older: seen{warned: true}, want: seen{warned: true}},
+		"somebody's 0.7":    {image: "quay.io/team/llama:0.7.3"},
+		"published":         {image: "docker.io/ogxai/distribution-starter:1.2.5", older: seen{insecure: true, tmp: true}, want: seen{insecure: true, tmp: true}},
+		"rendered by the tag": {
+			image: "quay.io/team/llama:1.2", change: func(in *plan.Input) { in.RenderedByTag = true },
+			older: seen{insecure: true, tmp: true}, want: seen{insecure: true, tmp: true},
+		},
+		"generated, 1.2": {image: "quay.io/team/llama:1.2", spec: generated},
+		"generated, 0.2": {
+			image: "quay.io/team/llama:0.2.24", spec: generated, older: seen{warned: true},
+			want: seen{warned: true},
+		},
+		"generated, 0.2 known": {
+			image: "llamastack/distribution-starter:0.2.24", spec: generated, older: seen{command: true},
+			want: seen{command: true},
+		},
 		"own arguments": {
 			image: "quay.io/team/llama:1.2", spec: "workload: {overrides: {command: [serve]}}\n",
 		},
@@ -56,7 +65,8 @@ func TestContainerOfAnImageWithATag(t *testing.T) {
 			if got != want {
 				t.Errorf("%s, v1alpha1 %v: %+v, want %+v; warnings %v", name, compat, got, want, built.Warnings)
 			}
-			if left := built.Rendered.Record.LeftAsImage; left == (tc.change != nil || strings.Contains(tc.image, "/distribution-")) {
+			if left := built.Rendered.Record.LeftAsImage; left == (tc.change != nil ||
+				strings.Contains(tc.image, "/distribution-")) {
 				t.Errorf("%s: the record says left as the image has it: %v", name, left)
 			}
 			if line := built.Rendered.Record.Distribution.Release; !strings.Contains(tc.image, line) {

@@ -126,7 +126,9 @@ func ReadOverride(stack *v1alpha2.LlamaStackDistribution, contents map[string]ma
 // contentOf returns the content of the ConfigMap of a use, or, for a use in another namespace, of the ConfigMap with
 // the same name in the stack's own namespace. It also returns the use of the ConfigMap that was found. The content is
 // nil when neither was read.
-func contentOf(contents map[string]map[string][]byte, use intent.ConfigMapUse) (map[string][]byte, intent.ConfigMapUse) {
+func contentOf(
+	contents map[string]map[string][]byte, use intent.ConfigMapUse,
+) (map[string][]byte, intent.ConfigMapUse) {
 	content, ok := contents[use.ID()]
 	if here := use.Here(); !ok && contents[here.ID()] != nil {
 		return contents[here.ID()], here

@@ -71,7 +71,10 @@ func TestReadTrust(t *testing.T) {
 			want: counts{Own: 1, Platform: 1},
 		},
 		"both, of v1alpha2": {
-			spec: withBundle, born: true, contents: map[string]map[string][]byte{"ca": bundle(one), names.TrustedCABundle: bundle(two)},
+			spec: withBundle, born: true, contents: map[string]map[string][]byte{
+				"ca":                  bundle(one),
+				names.TrustedCABundle: bundle(two),
+			},
 			want: counts{Own: 1},
 		},
 		"what is no certificate": {
@@ -82,11 +85,13 @@ func TestReadTrust(t *testing.T) {
 			},
 		},
 		"what is no certificate, of v1alpha2": {
-			spec: withBundle, born: true, contents: map[string]map[string][]byte{"ca": bundle(one, key)}, want: counts{Own: 1, Unusable: 1},
+			spec: withBundle, born: true, contents: map[string]map[string][]byte{"ca": bundle(one, key)},
+			want: counts{Own: 1, Unusable: 1},
 		},
 		"nothing but a key": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(key)}, want: counts{Unusable: 1}},
 		"of another namespace": {
-			spec: elsewhere, contents: map[string]map[string][]byte{"shared/ca": bundle(one), "ca": bundle(one, two)}, want: counts{Own: 1},
+			spec: elsewhere, contents: map[string]map[string][]byte{"shared/ca": bundle(one), "ca": bundle(one, two)},
+			want:   counts{Own: 1},
 			source: "shared/ca",
 		},
 		"in place of one of another namespace": {
@@ -142,7 +147,8 @@ func TestThePlatformsCertificatesReplaceNoPods(t *testing.T) {
 	}
 	in.Trust.Platform = theirs
 	after := build(t, in)
-	if got := after.Rendered.EarlierInputs; got == "" || got != before.Rendered.Record.Inputs || got == after.Rendered.Record.Inputs {
+	if got := after.Rendered.EarlierInputs; got == "" || got != before.Rendered.Record.Inputs ||
+		got == after.Rendered.Record.Inputs {
 		t.Errorf("earlier inputs %q, those without the platform's %q, those with it %q", got, before.Rendered.Record.Inputs, after.Rendered.Record.Inputs)
 	}
 	in.Trust = plan.Trust{Platform: theirs}
@@ -162,8 +168,12 @@ func TestRecordOfOtherNamespaces(t *testing.T) {
 		want      []string
 		configMap string
 	}{
-		"elsewhere": {map[string]map[string][]byte{"shared/mine": content, "shared/ca": content}, []string{"shared/mine", "shared/ca"}, "demo-config-"},
-		"here":      {map[string]map[string][]byte{"mine": content, "ca": content}, nil, "mine"},
+		"elsewhere": {
+			map[string]map[string][]byte{"shared/mine": content, "shared/ca": content},
+			[]string{"shared/mine", "shared/ca"},
+			"demo-config-",
+		},
+		"here": {map[string]map[string][]byte{"mine": content, "ca": content}, nil, "mine"},
 	} {
 		in := input(t, "distribution: {name: starter}\n")
 		in.Object, in.Override = object, plan.ReadOverride(object, tc.contents)

@@ -51,9 +51,12 @@ func TestReplicasThatShareNothing(t *testing.T) {
 				"settings: {storage: {stores: {vector_stores: {table_name: vector_stores}}}}\n",
 			nil,
 		},
-		"on servers":             {onServers + "workload: {replicas: 3}\n", nil},
-		"on servers, one volume": {onServers + "workload: {replicas: 3, storage: {}}\n", []string{"spec.workload.replicas: 3 " + oneVolume}},
-		"on servers, any node":   {onServers + "workload: {replicas: 3, storage: {accessModes: [ReadWriteMany]}}\n", nil},
+		"on servers": {onServers + "workload: {replicas: 3}\n", nil},
+		"on servers, one volume": {
+			onServers + "workload: {replicas: 3, storage: {}}\n",
+			[]string{"spec.workload.replicas: 3 " + oneVolume},
+		},
+		"on servers, any node": {onServers + "workload: {replicas: 3, storage: {accessModes: [ReadWriteMany]}}\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

@@ -95,7 +95,8 @@ func serverFirst(template map[string]any, server string) {
 }
 
 func broken(path *field.Path, err error) field.ErrorList {
-	return field.ErrorList{field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("is not a patch of a pod template: %v", err))}
+	return field.ErrorList{field.Invalid(path, field.OmitValueType{},
+		fmt.Sprintf("is not a patch of a pod template: %v", err))}
 }
 
 func fieldsOf(template *corev1ac.PodTemplateSpecApplyConfiguration) (map[string]any, error) {

@@ -23,7 +23,8 @@ func setAside(template, patch map[string]any, server string) environment {
 	if len(before) == 0 || !ok {
 		return environment{}
 	}
-	container["env"] = slices.DeleteFunc(slices.Clone(before), func(item any) bool { _, is := named[name(item)]; return !is })
+	container["env"] = slices.DeleteFunc(slices.Clone(before),
+		func(item any) bool { _, is := named[name(item)]; return !is })
 	return environment{server: server, before: before, named: named}
 }
 

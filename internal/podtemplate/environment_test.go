@@ -68,12 +68,18 @@ func TestSetAside(t *testing.T) {
 func TestNothingSetAside(t *testing.T) {
 	variable := map[string]any{"name": "A", "value": "1"}
 	for name, changes := range map[string]map[string]any{
-		"nothing":                {},
-		"no variables":           patchOf(nil),
-		"the list replaced":      patchOf([]any{map[string]any{"$patch": "replace"}, variable}),
-		"no name":                patchOf([]any{map[string]any{"value": "1"}}),
-		"an order":               {"spec": map[string]any{"containers": []any{map[string]any{"name": "server", "env": []any{variable}, "$setElementOrder/env": []any{variable}}}}},
-		"the server twice":       {"spec": map[string]any{"containers": []any{map[string]any{"name": "server", "env": []any{variable}}, map[string]any{"name": "server"}}}},
+		"nothing":           {},
+		"no variables":      patchOf(nil),
+		"the list replaced": patchOf([]any{map[string]any{"$patch": "replace"}, variable}),
+		"no name":           patchOf([]any{map[string]any{"value": "1"}}),
+		"an order": {"spec": map[string]any{"containers": []any{map[string]any{
+			"name": "server",
+			"env":  []any{variable}, "$setElementOrder/env": []any{variable},
+		}}}},
+		"the server twice": {"spec": map[string]any{"containers": []any{map[string]any{
+			"name": "server",
+			"env":  []any{variable},
+		}, map[string]any{"name": "server"}}}},
 		"the containers removed": {"spec": map[string]any{"containers": []any{map[string]any{"$patch": "replace"}}}},
 	} {
 		template := patchOf([]any{map[string]any{"name": "A"}, map[string]any{"name": "B"}})

@@ -64,7 +64,8 @@ func guardContainer(before, after map[string]any, server string, path *field.Pat
 			continue
 		}
 		mountBefore := find(items(was, "volumeMounts"), "mountPath", volume.mountPath)
-		if mountNow := find(items(now, "volumeMounts"), "mountPath", volume.mountPath); !reflect.DeepEqual(mountBefore, mountNow) {
+		if mountNow := find(items(now, "volumeMounts"), "mountPath", volume.mountPath); !reflect.DeepEqual(mountBefore,
+			mountNow) {
 			errs = append(errs, field.Forbidden(path.Child("volumeMounts").Key(volume.mountPath),
 				fmt.Sprintf("is where the operator mounts volume %q: use another path", volume.name)))
 		}

@@ -35,7 +35,8 @@ func unnamed(value any, typ reflect.Type, path *field.Path) field.ErrorList {
 			key := f.Tag.Get("patchMergeKey")
 			object, isObject := item.(map[string]any)
 			if isObject && key != "" && object[key] == nil && object[directive] == nil {
-				errs = append(errs, field.Required(at.Child(key), fmt.Sprintf("required: %s identifies the items of %s", key, name)))
+				errs = append(errs, field.Required(at.Child(key), fmt.Sprintf("required: %s identifies the items of %s", key,
+					name)))
 				continue
 			}
 			errs = append(errs, unnamed(item, f.Type.Elem(), at)...)

@@ -84,7 +84,8 @@ func TestApply(t *testing.T) {
 		"a sidecar and an init container": {
 			`{spec: {containers: [{name: proxy, image: proxy:1}], initContainers: [{name: fetch, image: fetch:1}]}}`,
 			func(pod map[string]any) {
-				spec(pod)["containers"] = append(spec(pod)["containers"].([]any), map[string]any{"name": "proxy", "image": "proxy:1"})
+				spec(pod)["containers"] = append(spec(pod)["containers"].([]any),
+					map[string]any{"name": "proxy", "image": "proxy:1"})
 				spec(pod)["initContainers"] = []any{map[string]any{"name": "fetch", "image": "fetch:1"}}
 			},
 		},

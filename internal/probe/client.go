@@ -62,7 +62,7 @@ func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 		}
 		sum := sha256.Sum256(state.PeerCertificates[0].Raw)
 		if hex.EncodeToString(sum[:]) != certificate {
-			return errors.New("the server does not show the certificate of its Secret")
+			return errors.New("the server does not present the certificate in its Secret")
 		}
 		return nil
 	}
@@ -89,21 +89,21 @@ func (c client) get(ctx context.Context, target Target, path string, most int64)
 	request.Header.Set("Accept", "application/json")
 	response, err := c.to(target).Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("ask the server for %s: %w", path, err)
+		return nil, fmt.Errorf("request %s from the server: %w", path, err)
 	}
 	defer response.Body.Close()
 	switch code := response.StatusCode; {
 	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
-		return nil, fmt.Errorf("ask the server for %s: status %d", path, code)
+		return nil, fmt.Errorf("request %s from the server: status %d", path, code)
 	case code != http.StatusOK:
 		return nil, &finalError{fmt.Sprintf("the server answers %s with status %d", path, code)}
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, most+1))
 	if err != nil {
-		return nil, fmt.Errorf("read the answer to %s: %w", path, err)
+		return nil, fmt.Errorf("read the response to %s: %w", path, err)
 	}
 	if int64(len(body)) > most {
-		return nil, &finalError{fmt.Sprintf("the answer to %s has more than %d bytes", path, most)}
+		return nil, &finalError{fmt.Sprintf("the response to %s has more than %d bytes", path, most)}
 	}
 	return body, nil
 }

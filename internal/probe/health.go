@@ -35,10 +35,10 @@ var problems = []struct {
 	pattern *regexp.Regexp
 	message string
 }{
-	{regexp.MustCompile(code + `40[13]\b`), "The provider's service refuses the credentials"},
-	{regexp.MustCompile(code + `404\b`), "The provider's service has nothing at the address it is asked at"},
-	{regexp.MustCompile(code + `429\b`), "The provider's service is asked too often"},
-	{regexp.MustCompile(code + `4\d\d\b`), "The provider's service refuses the request"},
+	{regexp.MustCompile(code + `40[13]\b`), "The provider's service rejects the credentials"},
+	{regexp.MustCompile(code + `404\b`), "The provider's service has nothing at the configured address"},
+	{regexp.MustCompile(code + `429\b`), "The provider's service receives too many requests"},
+	{regexp.MustCompile(code + `4\d\d\b`), "The provider's service rejects the request"},
 	{regexp.MustCompile(code + `5\d\d\b`), "The provider's service has a problem"},
 	{regexp.MustCompile(`(?i)time(d )?[- ]?out`), "The provider's service does not answer in time"},
 	{regexp.MustCompile(`(?i)connection|connect\b|resolution|unreachable|not known`), "The provider's service cannot be reached"},

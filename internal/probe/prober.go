@@ -70,7 +70,8 @@ func New(options Options) *Prober {
 		client:   client{dial: options.Dial, timeout: cmp.Or(options.Timeout, defaultTimeout)},
 		interval: cmp.Or(options.Interval, defaultInterval), notify: options.Notify, log: options.Log,
 		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](cmp.Or(options.FirstRetry, firstRetry), lastRetry)),
+			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](cmp.Or(options.FirstRetry, firstRetry),
+				lastRetry)),
 		limiter: rate.NewLimiter(perSecond, perSecond),
 		servers: map[types.NamespacedName]*server{},
 	}
@@ -167,7 +168,7 @@ func (p *Prober) conclude(target Target, now result) bool {
 	}
 	news := known.update(now)
 	if now.err != nil {
-		p.log.V(1).Info("Server does not tell what it is", "stack", target.Stack.String(), "error", now.err.Error(), "again", !known.done)
+		p.log.V(1).Info("Server does not report its version or its providers", "stack", target.Stack.String(), "error", now.err.Error(), "again", !known.done)
 	}
 	switch {
 	case known.done:

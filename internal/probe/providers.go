@@ -48,10 +48,10 @@ func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
 		} `json:"data"`
 	}
 	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // the error may quote the answer
-		return nil, &finalError{"the answer with the providers is not JSON, or of another shape"}
+		return nil, &finalError{"the response with the providers is not JSON, or has an unexpected structure"}
 	}
 	if len(answer.Data) > maxProviders {
-		return nil, &finalError{fmt.Sprintf("the answer has more than %d providers", maxProviders)}
+		return nil, &finalError{fmt.Sprintf("the response has more than %d providers", maxProviders)}
 	}
 	list := []v1alpha2.ProviderInfo{}
 	for _, p := range answer.Data {
@@ -63,7 +63,8 @@ func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
 		})
 	}
 	slices.SortStableFunc(list, func(a, b v1alpha2.ProviderInfo) int {
-		return cmp.Or(cmp.Compare(a.API, b.API), cmp.Compare(a.ProviderID, b.ProviderID), cmp.Compare(a.ProviderType, b.ProviderType))
+		return cmp.Or(cmp.Compare(a.API, b.API), cmp.Compare(a.ProviderID, b.ProviderID),
+			cmp.Compare(a.ProviderType, b.ProviderType))
 	})
 	return list, nil
 }

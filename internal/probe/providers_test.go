@@ -19,7 +19,8 @@ const canary = "cAnArY-7d1f"
 
 func provider(api, id, providerType, status, message string) v1alpha2.ProviderInfo {
 	return v1alpha2.ProviderInfo{
-		API: api, ProviderID: id, ProviderType: providerType, Health: v1alpha2.ProviderHealthStatus{Status: status, Message: message},
+		API: api, ProviderID: id, ProviderType: providerType,
+		Health: v1alpha2.ProviderHealthStatus{Status: status, Message: message},
 	}
 }
 
@@ -51,7 +52,8 @@ func TestProviders(t *testing.T) {
 			listing(`{"api": "safety", "provider_id": "a", "provider_type": "inline::llama-guard", "health": {"status": "Not Implemented"}}`,
 				entry("z", "Not Implemented", "not "+canary), entry("b", "Not Implemented", "")),
 			[]v1alpha2.ProviderInfo{
-				provider("inference", "b", vllmType, "Not Implemented", notImplemented), provider("inference", "z", vllmType, "Not Implemented", notImplemented),
+				provider("inference", "b", vllmType, "Not Implemented", notImplemented),
+				provider("inference", "z", vllmType, "Not Implemented", notImplemented),
 				provider("safety", "a", "inline::llama-guard", "Not Implemented", notImplemented),
 			},
 		},
@@ -59,19 +61,23 @@ func TestProviders(t *testing.T) {
 		"word of its own": {listing(entry("vllm", canary, canary)), vllm("Unknown", "")},
 		"without health":  {listing(`{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm"}`), vllm("Unknown", "")},
 		"health is null":  {listing(`{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm", "health": null}`), vllm("Unknown", "")},
-		"credentials":     {failing("Health check failed: Error code: 401 - {'error': 'Incorrect API key " + canary + "'}"), vllm("Error", "The provider's service refuses the credentials"+details)},
+		"credentials":     {failing("Health check failed: Error code: 401 - {'error': 'Incorrect API key " + canary + "'}"), vllm("Error", "The provider's service rejects the credentials"+details)},
 		"nothing there (0.2.24)": {
 			failing("Health check failed: Client error '404 Not Found' for url 'http://" + canary + "/health'\nFor more information check: https://developer.mozilla.org"),
-			vllm("Error", "The provider's service has nothing at the address it is asked at"+details),
+			vllm("Error", "The provider's service has nothing at the configured address"+details),
 		},
-		"refused":            {failing("Client error '422 " + canary), vllm("Error", "The provider's service refuses the request"+details)},
-		"server error":       {failing("Server error '502 Bad Gateway' for url '" + canary), vllm("Error", "The provider's service has a problem"+details)},
-		"too often":          {failing("Error code: 429 " + canary), vllm("Error", "The provider's service is asked too often"+details)},
-		"its own problem":    {failing("status: 503 " + canary), vllm("Error", "The provider's service has a problem"+details)},
-		"timeout":            {failing("Health check timed out at http://u:" + canary + "@h"), vllm("Error", "The provider's service does not answer in time"+details)},
-		"unreachable":        {failing("Connection error. " + canary), vllm("Error", "The provider's service cannot be reached"+details)},
-		"something else":     {failing(canary), vllm("Error", "The provider reports an error"+details)},
-		"odd names are left": {listing(entry("a b", "OK", ""), entry("<script>", "OK", ""), entry("", "OK", ""), entry(strings.Repeat("x", 200), "OK", ""), entry("vllm", "OK", "")), vllm("OK", "")},
+		"refused":      {failing("Client error '422 " + canary), vllm("Error", "The provider's service rejects the request"+details)},
+		"server error": {failing("Server error '502 Bad Gateway' for url '" + canary), vllm("Error", "The provider's service has a problem"+details)},
+		"too often":    {failing("Error code: 429 " + canary), vllm("Error", "The provider's service receives too many requests"+details)},
+		"its own problem": {
+			failing("status: 503 " + canary),
+			vllm("Error", "The provider's service has a problem"+details),
+		},
+		"timeout":        {failing("Health check timed out at http://u:" + canary + "@h"), vllm("Error", "The provider's service does not answer in time"+details)},
+		"unreachable":    {failing("Connection error. " + canary), vllm("Error", "The provider's service cannot be reached"+details)},
+		"something else": {failing(canary), vllm("Error", "The provider reports an error"+details)},
+		"odd names are left": {listing(entry("a b", "OK", ""), entry("<script>", "OK", ""), entry("", "OK", ""),
+			entry(strings.Repeat("x", 200), "OK", ""), entry("vllm", "OK", "")), vllm("OK", "")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -201,7 +207,7 @@ func TestCertificate(t *testing.T) {
 			if got.Version != tc.want || b.requests.Load() != tc.requests {
 				t.Errorf("version %q after %d requests, want %q after %d", got.Version, b.requests.Load(), tc.want, tc.requests)
 			}
-			if reason := "does not show the certificate"; strings.Contains(b.logged(), reason) != (tc.want == "") {
+			if reason := "does not present the certificate"; strings.Contains(b.logged(), reason) != (tc.want == "") {
 				t.Errorf("log:\n%s", b.logged())
 			}
 		})

@@ -27,10 +27,10 @@ func parseVersion(body []byte) (string, error) {
 		Version string `json:"version"`
 	}
 	if json.Unmarshal(body, &answer) != nil { // the error may quote the answer
-		return "", &finalError{"the answer with the version is not JSON, or of another shape"}
+		return "", &finalError{"the response with the version is not JSON, or has an unexpected structure"}
 	}
 	if !versionForm.MatchString(answer.Version) {
-		return "", &finalError{"the answer has no version"}
+		return "", &finalError{"the response has no valid version"}
 	}
 	return answer.Version, nil
 }

@@ -39,7 +39,8 @@ func caVariables(in Input) []EnvVar {
 	place := names.CADir + "/" + names.CABundleFile
 	env := []EnvVar{{Name: names.EnvCABundle, Value: place}}
 	if !compat(in) {
-		env = append(env, EnvVar{Name: names.EnvRequestsCABundle, Value: place}, EnvVar{Name: names.EnvAWSCABundle, Value: place})
+		env = append(env, EnvVar{Name: names.EnvRequestsCABundle, Value: place},
+			EnvVar{Name: names.EnvAWSCABundle, Value: place})
 	}
 	return env
 }

@@ -71,7 +71,9 @@ func externalContainers(
 }
 
 // installContainer returns a container like the server's except for its environment, because it needs no secrets.
-func installContainer(in Input, server *corev1ac.ContainerApplyConfiguration) (*corev1ac.ContainerApplyConfiguration, error) {
+func installContainer(
+	in Input, server *corev1ac.ContainerApplyConfiguration,
+) (*corev1ac.ContainerApplyConfiguration, error) {
 	providers, err := installed(in.External)
 	if err != nil {
 		return nil, err
@@ -158,5 +160,6 @@ func withPackages(env []corev1ac.EnvVarApplyConfiguration) []corev1ac.EnvVarAppl
 // isExternal reports whether a container with that name installs external providers.
 func isExternal(in Input, container string) bool {
 	return hasExternal(in) && (container == names.ExternalContainer ||
-		slices.ContainsFunc(in.External, func(p ExternalProvider) bool { return container == names.ExternalCopyContainer(p.ID) }))
+		slices.ContainsFunc(in.External,
+			func(p ExternalProvider) bool { return container == names.ExternalCopyContainer(p.ID) }))
 }

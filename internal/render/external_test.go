@@ -31,8 +31,11 @@ func withExternal(t *testing.T, workload string) render.Input {
 	}
 	return render.Input{
 		Stack: stack, Image: "server", Config: &render.Config{ConfigMapName: "demo-config-01234567"},
-		Secrets:  []render.EnvVar{{Name: "LLSD_A_API_KEY", SecretName: "keys", SecretKey: "a"}},
-		External: []render.ExternalProvider{{API: "inference", ID: "a", Image: "one"}, {API: "inference", ID: "b", Image: "two"}},
+		Secrets: []render.EnvVar{{Name: "LLSD_A_API_KEY", SecretName: "keys", SecretKey: "a"}},
+		External: []render.ExternalProvider{
+			{API: "inference", ID: "a", Image: "one"},
+			{API: "inference", ID: "b", Image: "two"},
+		},
 	}
 }
 
@@ -99,7 +102,8 @@ func TestExternalProvidersGetNoSecrets(t *testing.T) {
 			if mount.SubPath != nil {
 				part = *mount.SubPath
 			}
-			got = append(got, fmt.Sprint(*container.Name, " ", *mount.Name, "/", part, " ", *mount.MountPath, " ", mount.ReadOnly != nil))
+			got = append(got, fmt.Sprint(*container.Name, " ", *mount.Name, "/", part, " ", *mount.MountPath, " ",
+				mount.ReadOnly != nil))
 		}
 	}
 	const token = " external-providers/nothing /var/run/secrets/kubernetes.io/serviceaccount true"
@@ -139,7 +143,10 @@ func TestPythonPath(t *testing.T) {
 		in := withExternal(t, tc.workload)
 		in.Registry = &render.Registry{}
 		spec := template(t, in).Spec
-		for _, container := range []corev1ac.ContainerApplyConfiguration{spec.Containers[0], spec.InitContainers[len(spec.InitContainers)-1]} {
+		for _, container := range []corev1ac.ContainerApplyConfiguration{
+			spec.Containers[0],
+			spec.InitContainers[len(spec.InitContainers)-1],
+		} {
 			env := environmentOf(container)
 			if *container.Name == names.RegistryContainer && strings.Contains(tc.workload, "podTemplate") {
 				continue // the patch changes the server's container

@@ -30,7 +30,10 @@ const (
 )
 
 // plain is a valid package.
-var plain = packaged{metadata: "kind: ProviderPackage\n", "packages": nil, "packages/a b.whl": "wheel", ".hidden": "h", "..odd": "o"}
+var plain = packaged{
+	metadata: "kind: ProviderPackage\n", "packages": nil, "packages/a b.whl": "wheel", ".hidden": "h",
+	"..odd": "o",
+}
 
 func (p packaged) with(more packaged) packaged {
 	result := packaged{}
@@ -157,7 +160,10 @@ func (c *copying) replace(t *testing.T, program, script string) {
 // run returns the termination message and the exit code.
 func (c *copying) run(t *testing.T) (string, int) {
 	t.Helper()
-	arguments := slices.Concat(c.shell[1:], []string{"-c", c.script, "copy", "quay.io/me/provider:1", c.source, c.target, c.log})
+	arguments := slices.Concat(c.shell[1:], []string{
+		"-c", c.script, "copy", "quay.io/me/provider:1", c.source, c.target,
+		c.log,
+	})
 	command := exec.CommandContext(t.Context(), c.shell[0], arguments...)
 	command.Env = []string{"PATH=" + c.bin}
 	if os.Getuid() == 0 { // permissions do not apply to root
@@ -300,8 +306,9 @@ func TestCopyAfterARunThatEnded(t *testing.T) {
 // Links are copied as links, wherever they lead, so that nothing outside the package is read or written.
 func TestCopyLinks(t *testing.T) {
 	files := plain.with(packaged{
-		"out": linkTo + "/etc", "up": linkTo + "../../secret", "dangling": linkTo + "nowhere", "packages/inner": linkTo + "..",
-		"loop": linkTo + "loop", "secret": linkTo + "/etc/shadow",
+		"out": linkTo + "/etc", "up": linkTo + "../../secret", "dangling": linkTo + "nowhere",
+		"packages/inner": linkTo + "..",
+		"loop":           linkTo + "loop", "secret": linkTo + "/etc/shadow",
 	})
 	forEachImage(t, files, func(t *testing.T, c *copying) {
 		outside := c.log + "-outside"

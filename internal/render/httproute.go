@@ -9,7 +9,10 @@ import (
 )
 
 // HTTPRouteKind is a kind of the Gateway API. A cluster need not serve it.
-var HTTPRouteKind = schema.GroupVersionKind{Group: gatewayv1.GroupName, Version: gatewayv1.GroupVersion.Version, Kind: "HTTPRoute"}
+var HTTPRouteKind = schema.GroupVersionKind{
+	Group: gatewayv1.GroupName, Version: gatewayv1.GroupVersion.Version,
+	Kind: "HTTPRoute",
+}
 
 // httpRoute returns the route that attaches the stack to the Gateway of the administrator. It sets the defaults of the
 // API server explicitly, because lists of this API are compared as a whole.

@@ -83,7 +83,10 @@ var childKinds = []ChildKind{
 		GroupVersionKind: deploymentKind, New: func() Child { return &appsv1.Deployment{} },
 		renderers: []renderer{render(deployment)},
 	},
-	{GroupVersionKind: serviceKind, New: func() Child { return &corev1.Service{} }, renderers: []renderer{render(service)}},
+	{
+		GroupVersionKind: serviceKind, New: func() Child { return &corev1.Service{} },
+		renderers: []renderer{render(service)},
+	},
 	{
 		GroupVersionKind: ingressKind, New: func() Child { return &networkingv1.Ingress{} }, Exposes: true,
 		renderers: []renderer{render(ingress)},
@@ -105,8 +108,9 @@ var childKinds = []ChildKind{
 		renderers: []renderer{render(podDisruptionBudget)},
 	},
 	{
-		GroupVersionKind: autoscalerKind, New: func() Child { return &autoscalingv2.HorizontalPodAutoscaler{} }, IgnoreStatus: true,
-		renderers: []renderer{render(horizontalPodAutoscaler)},
+		GroupVersionKind: autoscalerKind, New: func() Child { return &autoscalingv2.HorizontalPodAutoscaler{} },
+		IgnoreStatus: true,
+		renderers:    []renderer{render(horizontalPodAutoscaler)},
 	},
 }
 

@@ -61,7 +61,8 @@ func TestLauncher(t *testing.T) {
 		"llama-stack=0.7.3":         factory,
 		"llama-stack=0.10.0":        factory,
 		"":                          factory,
-		"ogx=1.5.0":                 strings.NewReplacer("llama_stack", "ogx", "9000 \n", "9000 /etc/llama-stack/config.yaml\n").Replace(factory),
+		"ogx=1.5.0": strings.NewReplacer("llama_stack", "ogx", "9000 \n",
+			"9000 /etc/llama-stack/config.yaml\n").Replace(factory),
 	} {
 		command := exec.CommandContext(t.Context(), "/bin/sh", "-c", script, "--verbose")
 		command.Env = []string{

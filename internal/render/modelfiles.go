@@ -109,7 +109,8 @@ func modelFilesVariables(files *v1alpha2.ModelFilesSpec) []EnvVar {
 	}
 	if cache := files.HuggingFaceCache; cache != "" {
 		place := path.Join(names.ModelFilesDir, cache)
-		env = append(env, EnvVar{Name: names.EnvHubCache, Value: place}, EnvVar{Name: names.EnvSentenceTransformers, Value: place})
+		env = append(env, EnvVar{Name: names.EnvHubCache, Value: place},
+			EnvVar{Name: names.EnvSentenceTransformers, Value: place})
 	}
 	if cache := files.TiktokenCache; cache != "" {
 		env = append(env, EnvVar{Name: names.EnvTiktokenCache, Value: path.Join(names.ModelFilesDir, cache)})

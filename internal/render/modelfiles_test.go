@@ -95,7 +95,8 @@ func TestModelFilesAreShared(t *testing.T) {
 	}
 	shared := template(t, in)
 	for i := range shared.Spec.Volumes {
-		if claim := shared.Spec.Volumes[i].PersistentVolumeClaim; claim != nil && *shared.Spec.Volumes[i].Name == names.ModelFilesVolume {
+		if claim := shared.Spec.Volumes[i].PersistentVolumeClaim; claim != nil &&
+			*shared.Spec.Volumes[i].Name == names.ModelFilesVolume {
 			claim.WithReadOnly(false)
 		}
 	}

@@ -104,6 +104,8 @@ func fromNamespace(name string) *networkingv1ac.NetworkPolicyPeerApplyConfigurat
 	return fromNamespaces(metav1ac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: name}))
 }
 
-func fromNamespaces(selector *metav1ac.LabelSelectorApplyConfiguration) *networkingv1ac.NetworkPolicyPeerApplyConfiguration {
+func fromNamespaces(
+	selector *metav1ac.LabelSelectorApplyConfiguration,
+) *networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	return networkingv1ac.NetworkPolicyPeer().WithNamespaceSelector(selector)
 }

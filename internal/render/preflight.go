@@ -64,8 +64,8 @@ func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1a
 }
 
 // PreflightObjects returns the pod and, before it in apply order, the objects that are created only for it. These are
-// copies of the objects that the running pods read and that would change, and, if connections are limited, a policy that
-// allows none.
+// copies of the objects that the running pods read and that would change, and, if connections are limited, a policy
+// that allows none.
 func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	name, err := PreflightName(in.Stack.Name, preflight.Template)
 	if err != nil {
@@ -108,7 +108,8 @@ func preflightPolicy(in Input, name string) *networkingv1ac.NetworkPolicyApplyCo
 // preflightPod returns a pod of the template that no selector of the stack matches, that runs once, and that writes
 // only to its own volumes.
 func preflightPod(in Input, preflight Preflight, name string) (*corev1ac.PodApplyConfiguration, error) {
-	template, err := applyConfiguration[*corev1ac.PodTemplateSpecApplyConfiguration]("the pod template", preflight.Template)
+	template, err := applyConfiguration[*corev1ac.PodTemplateSpecApplyConfiguration]("the pod template",
+		preflight.Template)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +168,8 @@ func ownRegistry(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 		own = append(own, corev1ac.EnvVar().WithName(names.EnvRegistry).WithValue(in.Registry.Namespace+"/preflight"))
 	}
 	for _, container := range containers(spec) {
-		if name := ptr.Deref(container.Name, ""); isExternal(in, name) || (name == names.ModelFilesContainer && modelFilesImage(in) != nil) {
+		if name := ptr.Deref(container.Name, ""); isExternal(in, name) ||
+			(name == names.ModelFilesContainer && modelFilesImage(in) != nil) {
 			continue
 		}
 		container.Env = slices.DeleteFunc(container.Env, func(e corev1ac.EnvVarApplyConfiguration) bool {
@@ -203,7 +205,8 @@ func SharedVolumes(in Input, template *corev1ac.PodTemplateSpecApplyConfiguratio
 	data := dataVolumes(in, template.Spec)
 	var shared []string
 	for i := range template.Spec.Volumes {
-		if volume := &template.Spec.Volumes[i]; outlives(volume) && !isModelFiles(volume) && !slices.Contains(data, ptr.Deref(volume.Name, "")) {
+		if volume := &template.Spec.Volumes[i]; outlives(volume) && !isModelFiles(volume) &&
+			!slices.Contains(data, ptr.Deref(volume.Name, "")) {
 			shared = append(shared, ptr.Deref(volume.Name, ""))
 		}
 	}

@@ -79,7 +79,8 @@ func readInput(t *testing.T, path string) render.Input {
 	}
 	in := render.Input{
 		Stack: f.Stack, Image: f.Image, Server: f.Server, Paths: f.Paths, Secrets: f.Secrets, Offline: f.Offline,
-		Directories: f.Directories, Inputs: f.Inputs, OpenShift: f.OpenShift, Launcher: f.Launcher, Cluster: f.Cluster, Expose: f.Expose,
+		Directories: f.Directories, Inputs: f.Inputs, OpenShift: f.OpenShift, Launcher: f.Launcher, Cluster: f.Cluster,
+		Expose:       f.Expose,
 		ServiceLinks: f.ServiceLinks, ExternalFiles: f.ExternalFiles,
 	}
 	for _, provider := range f.External {

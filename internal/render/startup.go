@@ -82,7 +82,9 @@ func registryContainer(in Input, server *corev1ac.ContainerApplyConfiguration) *
 }
 
 // likeServer returns a container that runs a command with all settings of the server's container.
-func likeServer(server *corev1ac.ContainerApplyConfiguration, name string, command []string) *corev1ac.ContainerApplyConfiguration {
+func likeServer(
+	server *corev1ac.ContainerApplyConfiguration, name string, command []string,
+) *corev1ac.ContainerApplyConfiguration {
 	container := *server
 	container.Command = command
 	container.Args, container.Ports = nil, nil

@@ -34,7 +34,9 @@ func volumes(in Input) ([]*corev1ac.VolumeApplyConfiguration, []*corev1ac.Volume
 }
 
 // ownVolumes returns the operator's volumes, and their mounts in the server's container.
-func ownVolumes(in Input) (volumes []*corev1ac.VolumeApplyConfiguration, mounts []*corev1ac.VolumeMountApplyConfiguration) {
+func ownVolumes(
+	in Input,
+) (volumes []*corev1ac.VolumeApplyConfiguration, mounts []*corev1ac.VolumeMountApplyConfiguration) {
 	writable := func(volume *corev1ac.VolumeApplyConfiguration, place string) *corev1ac.VolumeMountApplyConfiguration {
 		mount := corev1ac.VolumeMount().WithName(*volume.Name).WithMountPath(place)
 		volumes, mounts = append(volumes, volume), append(mounts, mount)

@@ -10,7 +10,9 @@ import (
 
 // KeptBase returns the base configuration from the ConfigMap that the stack's record names (decision 0004). It returns
 // nil when that ConfigMap does not exist or does not belong to the stack.
-func (c *ConfigMaps) KeptBase(ctx context.Context, stack types.NamespacedName, owner types.UID, name string) ([]byte, error) {
+func (c *ConfigMaps) KeptBase(
+	ctx context.Context, stack types.NamespacedName, owner types.UID, name string,
+) ([]byte, error) {
 	found, err := c.read(ctx, c.bases, stack, types.NamespacedName{Namespace: stack.Namespace, Name: name}, name)
 	if err != nil || found == nil || found.controller != owner {
 		return nil, err

@@ -18,7 +18,10 @@ import (
 
 func certificateUses() []intent.SecretUse {
 	use := func(key string) intent.SecretUse {
-		return intent.SecretUse{Secret: "tls", Key: key, Path: "spec.networking.tls.secretName", Purpose: intent.PurposeCertificate}
+		return intent.SecretUse{
+			Secret: "tls", Key: key, Path: "spec.networking.tls.secretName",
+			Purpose: intent.PurposeCertificate,
+		}
 	}
 	return []intent.SecretUse{use("tls.crt"), use("tls.key")}
 }

@@ -72,7 +72,9 @@ func (c *ConfigMaps) Forget(stack types.NamespacedName) {
 
 // Get reads every ConfigMap that the stack refers to. The error is a *status.Failure that lists everything that is
 // missing.
-func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses []intent.ConfigMapUse) (Contents, error) {
+func (c *ConfigMaps) Get(
+	ctx context.Context, stack types.NamespacedName, uses []intent.ConfigMapUse,
+) (Contents, error) {
 	contents, kept := Contents{}, map[string]content{}
 	problems := &problems{condition: v1alpha2.ConditionValidationSucceeded}
 	for _, use := range uses {

@@ -115,7 +115,8 @@ func (d *DigestKeys) Get(ctx context.Context) (DigestKey, error) {
 
 func (d *DigestKeys) read(ctx context.Context) ([]byte, error) {
 	var secret corev1.Secret
-	if err := d.client.Get(ctx, client.ObjectKey{Namespace: d.namespace, Name: names.DigestKeySecret}, &secret); err != nil {
+	if err := d.client.Get(ctx, client.ObjectKey{Namespace: d.namespace, Name: names.DigestKeySecret},
+		&secret); err != nil {
 		return nil, err
 	}
 	data := secret.Data[digestKeyField]

@@ -27,7 +27,10 @@ import (
 var stack = types.NamespacedName{Namespace: "ns", Name: "my"}
 
 func secret(name, key, value string) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Data: map[string][]byte{key: []byte(value)}}
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name},
+		Data:       map[string][]byte{key: []byte(value)},
+	}
 }
 
 // world is a client that counts its reads and can be made to fail.
@@ -40,7 +43,9 @@ type world struct {
 func newWorld(objects ...client.Object) *world {
 	w := &world{}
 	w.WithWatch = fake.NewClientBuilder().WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object,
+			options ...client.GetOption,
+		) error {
 			w.gets = append(w.gets, key.Name)
 			if w.fail != nil {
 				return w.fail
@@ -54,7 +59,10 @@ func newWorld(objects ...client.Object) *world {
 func always(string) bool { return true }
 
 func query(text func(string) bool, uses ...intent.SecretUse) resolve.SecretQuery {
-	return resolve.SecretQuery{Namespace: "ns", Cache: fake.NewFakeClient(), Uses: uses, Text: text, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	return resolve.SecretQuery{
+		Namespace: "ns", Cache: fake.NewFakeClient(), Uses: uses, Text: text,
+		Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+	}
 }
 
 func use(name, key, path string) intent.SecretUse {
@@ -73,7 +81,8 @@ func failureOf(t *testing.T, err error) *status.Failure {
 func TestSecrets(t *testing.T) {
 	long := secret("l", "long", strings.Repeat("x", 1<<20))
 	long.Data["fits"] = []byte(strings.Repeat("x", 131064))
-	w := newWorld(secret("a", "token", "sk-1"), secret("b", "empty", ""), secret("c", "zero", "x\x00y"), secret("n", "number", "12345"), long)
+	w := newWorld(secret("a", "token", "sk-1"), secret("b", "empty", ""), secret("c", "zero", "x\x00y"),
+		secret("n", "number", "12345"), long)
 	for _, tc := range []struct {
 		name    string
 		uses    []intent.SecretUse
@@ -88,8 +97,11 @@ func TestSecrets(t *testing.T) {
 			message: `Secret "gone" not found in namespace "ns". Referenced by: spec.x, spec.y`,
 		},
 		{
-			name:   "everything that is wrong, the first gives the reason",
-			uses:   []intent.SecretUse{use("a", "other", "spec.x"), use("gone", "k", "spec.y"), use("b", "empty", "spec.z"), use("c", "zero", "spec.w")},
+			name: "everything that is wrong, the first gives the reason",
+			uses: []intent.SecretUse{
+				use("a", "other", "spec.x"), use("gone", "k", "spec.y"), use("b", "empty", "spec.z"),
+				use("c", "zero", "spec.w"),
+			},
 			reason: v1alpha2.ReasonSecretKeyMissing,
 			message: `Key "other" not found in Secret "a" in namespace "ns". Referenced by: spec.x
 Secret "gone" not found in namespace "ns". Referenced by: spec.y
@@ -117,21 +129,26 @@ Key "zero" of Secret "c" in namespace "ns" contains a zero byte, which an enviro
 			}
 			failure := failureOf(t, err)
 			want := status.Failure{
-				Condition: v1alpha2.ConditionSecretsResolved, Reason: tc.reason, Message: tc.message, Retry: status.OnReferenceChange,
+				Condition: v1alpha2.ConditionSecretsResolved, Reason: tc.reason, Message: tc.message,
+				Retry: status.OnReferenceChange,
 			}
 			if diff := cmp.Diff(want.Message, failure.Message); diff != "" || *failure != want {
 				t.Errorf("failure %+v\nmessage (-want +got):\n%s", failure, diff)
 			}
 		})
 	}
-	if _, err := resolve.Secrets(t.Context(), w, query(func(string) bool { return false }, use("n", "number", "spec.x"))); err != nil {
+	if _, err := resolve.Secrets(t.Context(), w, query(func(string) bool { return false },
+		use("n", "number", "spec.x"))); err != nil {
 		t.Errorf("a number where the server wants one: %v", err)
 	}
 }
 
 func TestSecretsAreReadOnce(t *testing.T) {
 	w := newWorld(secret("a", "token", "sk-1"))
-	uses := []intent.SecretUse{use("a", "token", "spec.x"), use("a", "token", "spec.y"), use("gone", "k", "spec.z"), use("gone", "k", "spec.w")}
+	uses := []intent.SecretUse{
+		use("a", "token", "spec.x"), use("a", "token", "spec.y"), use("gone", "k", "spec.z"),
+		use("gone", "k", "spec.w"),
+	}
 	_, err := resolve.Secrets(t.Context(), w, query(always, uses...))
 	if err == nil || len(w.gets) != 2 {
 		t.Errorf("reads %v, error %v", w.gets, err)
@@ -173,7 +190,8 @@ func TestDigest(t *testing.T) {
 		return values.Digest(key)
 	}
 	one := digest([]client.Object{secret("a", "token", "sk-1")}, use("a", "token", ""))
-	if again := digest([]client.Object{secret("a", "token", "sk-1")}, use("a", "token", "elsewhere")); one != again || len(one) != 32 {
+	if again := digest([]client.Object{secret("a", "token", "sk-1")}, use("a", "token", "elsewhere")); one != again ||
+		len(one) != 32 {
 		t.Errorf("the same value: %s, then %s", one, again)
 	}
 	seen := map[string]string{"": "nothing", one: "one"}
@@ -181,7 +199,8 @@ func TestDigest(t *testing.T) {
 		"value": digest([]client.Object{secret("a", "token", "sk-2")}, use("a", "token", "")),
 		"split": digest([]client.Object{secret("ab", "c", "x1")}, use("ab", "c", "")),
 		"other": digest([]client.Object{secret("a", "bc", "x1")}, use("a", "bc", "")),
-		"two":   digest([]client.Object{secret("a", "token", "sk-1"), secret("b", "token", "sk-1")}, use("a", "token", ""), use("b", "token", "")),
+		"two": digest([]client.Object{secret("a", "token", "sk-1"), secret("b", "token", "sk-1")}, use("a", "token", ""),
+			use("b", "token", "")),
 	} {
 		if former, ok := seen[got]; ok {
 			t.Errorf("%s has the digest of %s", name, former)
@@ -201,7 +220,8 @@ func TestDigestOfANamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, err := resolve.Secrets(t.Context(), newWorld(secret("a", "token", "sk-1")), query(always, use("a", "token", "")))
+	values, err := resolve.Secrets(t.Context(), newWorld(secret("a", "token", "sk-1")),
+		query(always, use("a", "token", "")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +275,9 @@ func TestDigestKeyOfAnotherOperator(t *testing.T) {
 	other := resolve.NewDigestKeys(w, "op")
 	missOnce := true
 	racing := interceptor.NewClient(w, interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object,
+			options ...client.GetOption,
+		) error {
 			err := c.Get(ctx, key, into, options...)
 			if missOnce {
 				missOnce = false
@@ -337,7 +359,8 @@ func TestConfigMapsThatAreMissing(t *testing.T) {
 		t.Fatalf("Get: %v, want a failure", err)
 	}
 	want := status.Failure{
-		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapKeyMissing, Retry: status.OnReferenceChange,
+		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapKeyMissing,
+		Retry: status.OnReferenceChange,
 		Message: `Key "a.crt" not found in ConfigMap "c" in namespace "ns". Referenced by: spec.x
 Key "b.crt" not found in ConfigMap "c" in namespace "ns". Referenced by: spec.x
 ConfigMap "gone" not found in namespace "ns". Referenced by: spec.y
@@ -347,7 +370,8 @@ None of the keys run.yaml, b.crt found in ConfigMap "c" in namespace "ns". Refer
 		t.Errorf("failure %+v\nmessage (-want +got):\n%s", failure, diff)
 	}
 	w.fail = errors.New("no connection")
-	if _, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{{Name: "c"}}); !errors.Is(err, w.fail) {
+	if _, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{{Name: "c"}}); !errors.Is(err,
+		w.fail) {
 		t.Errorf("Get: %v, want the cause", err)
 	}
 }
@@ -368,7 +392,8 @@ func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 	contents, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{
 		use("open"), {Name: "open", Keys: []string{"config.yaml"}},
 	})
-	if err != nil || string(contents["shared/open"]["config.yaml"]) != "of open" || string(contents["open"]["config.yaml"]) != "own" {
+	if err != nil || string(contents["shared/open"]["config.yaml"]) != "of open" ||
+		string(contents["open"]["config.yaml"]) != "own" {
 		t.Errorf("contents %q, error %v", contents, err)
 	}
 	limited := resolve.NewConfigMaps(w, w, "ns", "other")
@@ -378,7 +403,8 @@ func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 	}
 	only := use("open")
 	only.NoOther = true
-	if _, err := limited.Get(t.Context(), stack, []intent.ConfigMapUse{only}); err == nil || !strings.Contains(err.Error(), "does not watch that namespace") {
+	if _, err := limited.Get(t.Context(), stack, []intent.ConfigMapUse{only}); err == nil ||
+		!strings.Contains(err.Error(), "does not watch that namespace") {
 		t.Errorf("past the operator's namespaces: %v", err)
 	}
 	for _, name := range []string{"closed", "gone"} {
@@ -447,7 +473,9 @@ func TestSecretsAsNewAsCached(t *testing.T) {
 	w := newWorld(secret("known", "token", "x"), secret("new", "token", "y"))
 	asked := map[string]string{}
 	direct := interceptor.NewClient(w, interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object,
+			options ...client.GetOption,
+		) error {
 			asked[key.Name] = (&client.GetOptions{}).ApplyOptions(options).AsGetOptions().ResourceVersion
 			return c.Get(ctx, key, into, options...)
 		},
@@ -463,7 +491,8 @@ func TestSecretsAsNewAsCached(t *testing.T) {
 	broken := newWorld()
 	broken.fail = errors.New("no cache")
 	q.Cache = broken
-	if _, err := resolve.Secrets(t.Context(), direct, q); err == nil || !strings.Contains(err.Error(), `read cached Secret "known"`) {
+	if _, err := resolve.Secrets(t.Context(), direct, q); err == nil ||
+		!strings.Contains(err.Error(), `read cached Secret "known"`) {
 		t.Errorf("Secrets: %v, want that the cache cannot be read", err)
 	}
 }

@@ -115,22 +115,24 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 			found[use.Secret] = secret
 		}
 		if secret == nil {
-			problems.add(v1alpha2.ReasonSecretNotFound, fmt.Sprintf("Secret %q not found in namespace %q", use.Secret, query.Namespace), use.Path)
+			problems.add(v1alpha2.ReasonSecretNotFound, fmt.Sprintf("Secret %q not found in namespace %q", use.Secret,
+				query.Namespace), use.Path)
 			continue
 		}
 		if reason, sentence := query.check(secret, use); reason != "" {
 			problems.add(reason, sentence, use.Path)
 		}
 		values.data[keyRef{use.Secret, use.Key}] = secret.Data[use.Key]
-		if leaf, err := parseCertificate(secret.Data[names.TLSCertificate]); err == nil && use.Purpose == intent.PurposeCertificate {
+		if leaf, err := parseCertificate(secret.Data[names.TLSCertificate]); err == nil &&
+			use.Purpose == intent.PurposeCertificate {
 			values.expires(use.Secret, leaf.NotAfter)
 		}
 	}
 	return values, problems.failure()
 }
 
-// keepAuthorities remembers the authorities in the Secret of a certificate. If they are too long, it keeps only enough to
-// show that.
+// keepAuthorities remembers the authorities in the Secret of a certificate. If they are too long, it keeps only enough
+// to show that.
 func (v *Values) keepAuthorities(secret *corev1.Secret, uses []intent.SecretUse) {
 	isCertificate := func(use intent.SecretUse) bool { return use.Purpose == intent.PurposeCertificate }
 	if secret != nil && slices.ContainsFunc(uses, isCertificate) {
@@ -212,7 +214,8 @@ func (q *SecretQuery) read(ctx context.Context, direct client.Reader, name strin
 		return nil, fmt.Errorf("read cached Secret %q: %w", name, err)
 	}
 	var secret corev1.Secret
-	err := direct.Get(ctx, key, &secret, &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: known.ResourceVersion}})
+	err := direct.Get(ctx, key, &secret,
+		&client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: known.ResourceVersion}})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -70,7 +70,8 @@ func (c *comparison) moved(what string, was Place, is Data) {
 		c.lose(what, c.droppedField(what), dropped(c.describe(c.before, was)), false)
 	case c.otherFamily(was, *now):
 		c.lose(what, c.placeField(what, was, *now), otherFamily(c.describe(c.before, was), c.describe(c.after, *now)), false)
-	case c.before.fileOf(was) != "" && c.after.fileOf(*now) != "" && !c.sameFile(what, c.before.fileOf(was), c.after.fileOf(*now)):
+	case c.before.fileOf(was) != "" && c.after.fileOf(*now) != "" &&
+		!c.sameFile(what, c.before.fileOf(was), c.after.fileOf(*now)):
 		c.movedFile(what, was, *now)
 	default:
 		c.movedStore(what, was, *now)

@@ -129,7 +129,8 @@ func (r *reader) backendNode(name string) *yaml.Node {
 	family, _, _ := strings.Cut(name, "_")
 	node := yamlnode.Map()
 	yamlnode.Set(node, "type", yamlnode.String(family+"_sqlite"))
-	yamlnode.Set(node, "db_path", yamlnode.String(envref.WithDefault("SQLITE_STORE_DIR", r.Release.Runtime.DataDir+"/distributions")+"/"+file))
+	yamlnode.Set(node, "db_path", yamlnode.String(envref.WithDefault("SQLITE_STORE_DIR",
+		r.Release.Runtime.DataDir+"/distributions")+"/"+file))
 	return node
 }
 
@@ -182,7 +183,8 @@ func (r *reader) served(store *Store, kind release.Backend, node *yaml.Node) {
 	if whole := text(node, "connection_string"); whole != "" {
 		store.At = r.Pod.connection(whole)
 	} else {
-		store.At = joined(r.Pod.host(valueOr(node, kind, "host")), r.Pod.host(valueOr(node, kind, "port")), r.Pod.host(valueOr(node, kind, "db")))
+		store.At = joined(r.Pod.host(valueOr(node, kind, "host")), r.Pod.host(valueOr(node, kind, "port")),
+			r.Pod.host(valueOr(node, kind, "db")))
 	}
 	for _, key := range []string{"table_name", "collection_name"} {
 		if _, has := kind.Class.Key(key); has && kind.Family == release.KV {

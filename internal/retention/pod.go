@@ -47,7 +47,10 @@ func PodOf(spec *corev1.PodSpec, server string, derived func(secret, key string)
 		})
 	}
 	durable := durableMounts(found.Volumes)
-	found.Volumes = slices.DeleteFunc(found.Volumes, func(v Volume) bool { return v.Source == "" && !inAny(v.Mount, durable) })
+	found.Volumes = slices.DeleteFunc(found.Volumes, func(v Volume) bool {
+		return v.Source == "" &&
+			!inAny(v.Mount, durable)
+	})
 	if len(found.Volumes) == 0 {
 		found.Volumes = nil
 	}
@@ -98,7 +101,8 @@ func valueOf(variable *corev1.EnvVar, derived func(secret, key string) string) s
 	case from == nil:
 		return variable.Value
 	case from.SecretKeyRef != nil:
-		return cmp.Or(derived(from.SecretKeyRef.Name, from.SecretKeyRef.Key), Reference(from.SecretKeyRef.Name, from.SecretKeyRef.Key))
+		return cmp.Or(derived(from.SecretKeyRef.Name, from.SecretKeyRef.Key),
+			Reference(from.SecretKeyRef.Name, from.SecretKeyRef.Key))
 	default:
 		return Hidden
 	}

@@ -26,7 +26,10 @@ var fileKeys = []string{"db_path", "storage_dir", "path"}
 // addressKeys lists the keys of providers that name parts of a server's address. urlKeys lists those that hold a whole
 // address.
 var (
-	urlKeys     = []string{"url", "uri", "location", "base_url", "weaviate_cluster_url", "elasticsearch_url", "endpoint_url"}
+	urlKeys = []string{
+		"url", "uri", "location", "base_url", "weaviate_cluster_url", "elasticsearch_url",
+		"endpoint_url",
+	}
 	addressKeys = []string{"host", "port", "db", "bucket_name"}
 )
 

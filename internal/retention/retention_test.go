@@ -100,7 +100,10 @@ func indented(t *testing.T, places *retention.Places) []byte {
 func TestPlacesHoldNoSecret(t *testing.T) {
 	const secret = "hunter2"
 	s := situation{
-		Release: "1.5", Env: map[string]string{"PG": "postgresql://me:" + secret + "@pg:5432/data?password=" + secret, "KEYWORDS": "host=pg password=" + secret},
+		Release: "1.5", Env: map[string]string{
+			"PG":       "postgresql://me:" + secret + "@pg:5432/data?password=" + secret,
+			"KEYWORDS": "host=pg password=" + secret,
+		},
 		Config: `
 storage:
   backends:
@@ -121,7 +124,10 @@ providers:
 	if text := string(indented(t, places)); strings.Contains(text, secret) {
 		t.Errorf("the secret is in %s", text)
 	}
-	for name, at := range map[string]string{"kv_default": "redis:6379", "kv_other": "pg:5432/data", "sql_default": retention.Hidden} {
+	for name, at := range map[string]string{
+		"kv_default": "redis:6379", "kv_other": "pg:5432/data",
+		"sql_default": retention.Hidden,
+	} {
 		if got := places.Stores[name].At; got != at {
 			t.Errorf("%s is at %q, want %q", name, got, at)
 		}
@@ -145,7 +151,8 @@ func TestManyProviders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after := (&situation{Config: config(0)}).input(t, found.Release), (&situation{Config: config(100)}).input(t, found.Release)
+	before, after := (&situation{Config: config(0)}).input(t, found.Release),
+		(&situation{Config: config(100)}).input(t, found.Release)
 	start := time.Now()
 	was, is := retention.Of(before), retention.Of(after)
 	losses := retention.Compare(was, is)
@@ -165,7 +172,10 @@ func TestManyProviders(t *testing.T) {
 
 // TestUnknown checks that unreadable Places count as unknown, and that no loss is reported for them.
 func TestUnknown(t *testing.T) {
-	known := (&situation{Release: "0.7", Volumes: map[string]string{"/d": "PersistentVolumeClaim demo-pvc"}, Config: "providers: {}"}).places(t)
+	known := (&situation{
+		Release: "0.7", Volumes: map[string]string{"/d": "PersistentVolumeClaim demo-pvc"},
+		Config: "providers: {}",
+	}).places(t)
 	for _, text := range []string{`{"v":1,"data":7}`, `{"v":2}`, `[]`, `"x"`, `{}`, `null`} {
 		var places retention.Places
 		if err := json.Unmarshal([]byte(text), &places); err != nil || places.Known() {
@@ -190,7 +200,9 @@ func TestUnknown(t *testing.T) {
 
 func TestWaiting(t *testing.T) {
 	losses := []retention.Loss{
-		{What: []string{"registry"}}, {What: []string{"vector_io/Faiss"}, Final: true}, {What: []string{"a", "b"}, Final: true},
+		{What: []string{"registry"}},
+		{What: []string{"vector_io/Faiss"}, Final: true},
+		{What: []string{"a", "b"}, Final: true},
 	}
 	for accepted, want := range map[string]struct {
 		waiting int

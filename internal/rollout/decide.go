@@ -76,7 +76,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	o := observe(live, replicaSets, rendered)
 	o.rendered = o.keepReplicas()
 	if generation, stale := o.newerGeneration(); stale {
-		decision := o.stop(fmt.Sprintf("generation %d was rendered already, read again", generation))
+		decision := o.stop(fmt.Sprintf("generation %d was already rendered; read the objects again", generation))
 		decision.NewerGeneration = true
 		return decision, nil
 	}
@@ -85,7 +85,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	}
 	switch back, confirmed := o.rolledBack(); {
 	case back && !confirmed:
-		return o.stop("the Deployment and its ReplicaSets do not fit together yet"), nil
+		return o.stop("the Deployment and its ReplicaSets do not match yet"), nil
 	case back:
 		return o.leave()
 	}
@@ -150,7 +150,7 @@ func (o observed) applyChange() (Decision, error) {
 	return decision, err
 }
 
-// applyAgain changes only the record, and only if its content changes. A new operator version alone is no such change.
+// applyAgain changes only the record, and only if its content changes. A new operator version alone does not count.
 func (o observed) applyAgain() (Decision, error) {
 	next := o.rendered.Record
 	next.setTemplateInputs(o.record.templateInputs())
@@ -173,7 +173,8 @@ func (o observed) sameGeneration() Rendered {
 	rendered, template := o.rendered, o.rendered.Deployment.Spec.Template
 	if template.ObjectMetaApplyConfiguration != nil && template.Annotations[names.AnnotationGeneration] != "" {
 		rendered.Deployment = clone(rendered.Deployment)
-		rendered.Deployment.Spec.Template = withAnnotation(template, names.AnnotationGeneration, o.live.Spec.Template.Annotations[names.AnnotationGeneration])
+		rendered.Deployment.Spec.Template = withAnnotation(template, names.AnnotationGeneration,
+			o.live.Spec.Template.Annotations[names.AnnotationGeneration])
 	}
 	return rendered
 }
@@ -203,7 +204,7 @@ func (o observed) stop(message string) Decision {
 	return Decision{Outcome: StaleCache, Record: o.record, Message: message}
 }
 
-// leave respects a rollback: the template stays, and so does the record that came back with it. The rest of the
+// leave respects a rollback: the template stays, and so does the record that was restored with it. The rest of the
 // Deployment follows the spec, so that a stack that was rolled back can still be scaled.
 func (o observed) leave() (Decision, error) {
 	template, err := ownTemplate(o.live)
@@ -216,7 +217,7 @@ func (o observed) leave() (Decision, error) {
 	if value, ok := o.live.Annotations[names.AnnotationRendered]; ok {
 		deployment.WithAnnotations(map[string]string{names.AnnotationRendered: value})
 	}
-	message := fmt.Sprintf("Deployment %q was rolled back to revision %d; the spec takes effect at its next change, "+
+	message := fmt.Sprintf("Deployment %q was rolled back to revision %d; the spec takes effect with its next change, "+
 		"or with `kubectl rollout undo deployment/%s`", o.live.Name, o.revision(), o.live.Name)
 	return Decision{Outcome: RolledBack, Deployment: deployment, Record: o.record, Message: message}, nil
 }
@@ -250,7 +251,7 @@ func (o observed) keep() (Decision, error) {
 	if err := annotate(deployment, next); err != nil {
 		return Decision{}, err
 	}
-	message := fmt.Sprintf("the pods of Deployment %q stay as they were rendered before; at the next change, or with "+
-		"`kubectl rollout restart deployment/%s`, these differ: %s", o.live.Name, o.live.Name, differences)
+	message := fmt.Sprintf("The pods of Deployment %q keep their earlier rendering; with the next change, or with "+
+		"`kubectl rollout restart deployment/%s`, these fields change: %s", o.live.Name, o.live.Name, differences)
 	return Decision{Outcome: KeepTemplate, Deployment: deployment, Record: next, Message: message}, nil
 }

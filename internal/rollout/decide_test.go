@@ -123,7 +123,7 @@ func TestDecide(t *testing.T) {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{
 				stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old",
-				message: "these differ: spec.containers[llama-stack].env[HABIT].value",
+				message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
 			},
 			{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
 			{stack: scaled(upgraded), want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
@@ -150,7 +150,7 @@ func TestDecide(t *testing.T) {
 		"an older operator's template stays until the next change": {
 			{
 				happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older",
-				message: "these differ: spec.containers[llama-stack].env[HABIT].value",
+				message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
 			},
 			{stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older"},
 			{stack: two, want: rollout.Changed, rollouts: 2, habit: "old", image: "server:2"},
@@ -221,20 +221,23 @@ func TestDecide(t *testing.T) {
 			{stack: two, want: rollout.Changed, rollouts: 2},
 			{
 				happens: func(w *world) { w.unsynced = true; w.undo() }, stack: two, want: rollout.StaleCache, rollouts: 2,
-				message: "do not fit together",
+				message: "do not match yet",
 			},
 			{happens: func(w *world) { w.unsynced = false; w.sync() }, stack: two, want: rollout.RolledBack, rollouts: 3},
 		},
 		"an object that was read too early": {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{stack: two, want: rollout.Changed, rollouts: 2},
-			{stack: one, want: rollout.StaleCache, rollouts: 2, image: "server:2", message: "generation 2 was rendered already"},
+			{stack: one, want: rollout.StaleCache, rollouts: 2, image: "server:2", message: "generation 2 was already rendered"},
 			{happens: (*world).undo, stack: one, want: rollout.StaleCache, rollouts: 3, message: "generation 2"},
 		},
 		"a stack restored from a backup starts again at generation 1": {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{stack: two, want: rollout.Changed, rollouts: 2},
-			{stack: func() stack { s := one; s.uid = secondUID; return s }(), want: rollout.Changed, rollouts: 3, image: "server:1"},
+			{
+				stack: func() stack { s := one; s.uid = secondUID; return s }(), want: rollout.Changed, rollouts: 3,
+				image: "server:1",
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { play(t, steps) })
@@ -286,18 +289,34 @@ func TestDecideOnReferences(t *testing.T) {
 		"a rollback behind the key of the namespace": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{stack: changed, want: rollout.Changed, rollouts: 2},
-			{happens: (*world).undo, stack: func() stack { s := changed; s.secrets = moved("y", "b").secrets; return s }(), want: rollout.RolledBack, rollouts: 3},
+			{
+				happens: (*world).undo, stack: func() stack { s := changed; s.secrets = moved("y", "b").secrets; return s }(),
+				want: rollout.RolledBack, rollouts: 3,
+			},
 		},
 		"another key and an operator upgrade at once": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
-			{stack: func() stack { s := with("x", nextKey); s.habit = "new"; return s }(), want: rollout.KeepTemplate, rollouts: 1},
+			{
+				stack: func() stack { s := with("x", nextKey); s.habit = "new"; return s }(), want: rollout.KeepTemplate,
+				rollouts: 1,
+			},
 			{stack: func() stack { s := with("y", nextKey); s.habit = "new"; return s }(), want: rollout.Changed, rollouts: 2},
 		},
 		"a rollback behind another key": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{stack: changed, want: rollout.Changed, rollouts: 2},
-			{stack: func() stack { s := changed; s.secrets = rollout.References{Digest: "y", Key: nextKey}; return s }(), want: rollout.Unchanged, rollouts: 2},
-			{happens: (*world).undo, stack: func() stack { s := changed; s.secrets = rollout.References{Digest: "y", Key: nextKey}; return s }(), want: rollout.RolledBack, rollouts: 3},
+			{
+				stack: func() stack { s := changed; s.secrets = rollout.References{Digest: "y", Key: nextKey}; return s }(),
+				want:  rollout.Unchanged, rollouts: 2,
+			},
+			{happens: (*world).undo, stack: func() stack {
+				s := changed
+				s.secrets = rollout.References{
+					Digest: "y",
+					Key:    nextKey,
+				}
+				return s
+			}(), want: rollout.RolledBack, rollouts: 3},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { play(t, steps) })
@@ -380,7 +399,8 @@ func TestDecideOnAGenerationThatNeverWas(t *testing.T) {
 	}
 	rendered.Newest = true
 	for range 2 { // with the damaged record on the Deployment, then only on a ReplicaSet
-		if decision = w.decide(rendered); decision.Outcome == rollout.StaleCache || decision.Record.Generation != 2 || w.image() != "server:2" {
+		if decision = w.decide(rendered); decision.Outcome == rollout.StaleCache || decision.Record.Generation != 2 ||
+			w.image() != "server:2" {
 			t.Errorf("outcome %s, record of generation %d, pods run %q", decision.Outcome, decision.Record.Generation, w.image())
 		}
 	}
@@ -413,7 +433,8 @@ func TestDecideRefusesToKeepWhatIsNotKnown(t *testing.T) {
 	live := w.live()
 	live.ManagedFields = nil
 	one.habit = "new"
-	if decision, err := rollout.Decide(live, w.sets, one.render(t)); err == nil || !strings.Contains(err.Error(), "managed fields") {
+	if decision, err := rollout.Decide(live, w.sets, one.render(t)); err == nil ||
+		!strings.Contains(err.Error(), "managed fields") {
 		t.Errorf("decision %+v, error %v; want an error about managed fields", decision, err)
 	}
 }
@@ -428,7 +449,8 @@ func play(t *testing.T, steps []step) {
 		}
 		before := w.rollouts
 		decision := w.reconcile(step.stack)
-		if rolled := w.rollouts > before; before > 0 && decision.Replaces != (rolled && step.want == rollout.Changed && !step.adopts) {
+		if rolled := w.rollouts > before; before > 0 && decision.Replaces != (rolled && step.want == rollout.Changed &&
+			!step.adopts) {
 			t.Errorf("step %d: the decision replaces pods: %t; it rolled them: %t", i, decision.Replaces, rolled)
 		}
 		if decision.Outcome != step.want {

@@ -19,7 +19,10 @@ const shownDifferences = 8
 // and fields of ours that would be removed. It contains paths, never values.
 func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
 	var running, ours, next map[string]any
-	for into, from := range map[*map[string]any]any{&running: &live.Spec.Template, &ours: cmp.Or(own, &corev1ac.PodTemplateSpecApplyConfiguration{}), &next: rendered} {
+	for into, from := range map[*map[string]any]any{
+		&running: &live.Spec.Template,
+		&ours:    cmp.Or(own, &corev1ac.PodTemplateSpecApplyConfiguration{}), &next: rendered,
+	} {
 		fields, err := podFields(from)
 		if err != nil {
 			return "", fmt.Errorf("compare the template of Deployment %q: %w", live.Name, err)

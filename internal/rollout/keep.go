@@ -50,7 +50,9 @@ func cloneMetadata(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1ac.Ob
 }
 
 // withAnnotation returns a copy of the template with an annotation. An empty value removes the annotation.
-func withAnnotation(template *corev1ac.PodTemplateSpecApplyConfiguration, name, value string) *corev1ac.PodTemplateSpecApplyConfiguration {
+func withAnnotation(
+	template *corev1ac.PodTemplateSpecApplyConfiguration, name, value string,
+) *corev1ac.PodTemplateSpecApplyConfiguration {
 	result := *template
 	result.ObjectMetaApplyConfiguration = cloneMetadata(template.ObjectMetaApplyConfiguration)
 	delete(result.Annotations, name)

@@ -37,7 +37,7 @@ type observed struct {
 // revision is a ReplicaSet of the Deployment.
 type revision struct {
 	number int64
-	// again reports whether the Deployment came back to it at least once.
+	// again reports whether the Deployment returned to it at least once.
 	again bool
 	// inputs is the digest in its template.
 	inputs string

@@ -9,14 +9,18 @@ import (
 // It is rolled out with the next change by a user.
 func (o observed) onlyOperator() bool {
 	was, wanted := o.record, o.rendered.Record
-	same := was.UID == wanted.UID && was.Generation == wanted.Generation && was.OperatorVersion != wanted.OperatorVersion &&
+	same := was.UID == wanted.UID && was.Generation == wanted.Generation &&
+		was.OperatorVersion != wanted.OperatorVersion &&
 		was.Image == wanted.Image && was.BaseConfigMap == wanted.BaseConfigMap && was.Distribution == wanted.Distribution &&
 		o.sameReferences(was)
 	if !same || was.ConfigHash == "" || was.ConfigHash == wanted.ConfigHash {
 		return false
 	}
 	stack := o.live.Name
-	for _, configMap := range []string{names.ConfigMap(stack, was.ConfigHash), names.LongConfigMap(stack, was.ConfigHash)} {
+	for _, configMap := range []string{
+		names.ConfigMap(stack, was.ConfigHash),
+		names.LongConfigMap(stack, was.ConfigHash),
+	} {
 		inputs := o.rendered.Inputs
 		inputs.ConfigHash, inputs.ConfigMap = was.ConfigHash, configMap
 		digest, err := Digest(inputs, References{})

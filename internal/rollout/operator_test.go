@@ -52,7 +52,10 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 		{name: "a newer operator", edit: upgrade, want: rollout.KeepTemplate},
 		{name: "a newer operator, the name taken", edit: upgrade, long: true, want: rollout.KeepTemplate},
 		{name: "the same operator", edit: func(*stack) {}, want: rollout.Changed},
-		{name: "a newer operator and a changed spec", edit: func(s *stack) { s.operator = operatorV2; s.generation++ }, want: rollout.Changed},
+		{
+			name: "a newer operator and a changed spec", edit: func(s *stack) { s.operator = operatorV2; s.generation++ },
+			want: rollout.Changed,
+		},
 		{name: "a newer operator and another image", edit: func(s *stack) { s.operator, s.image = operatorV2, "server:2" }, want: rollout.Changed},
 		{name: "a newer operator and another stack of the name", edit: func(s *stack) { s.operator, s.uid = operatorV2, secondUID }, want: rollout.Changed},
 		{
@@ -119,7 +122,8 @@ func TestReleaseThatIsFoundOutLater(t *testing.T) {
 		w.decide(chosen(t, s))
 		before := w.rollouts
 		tc.edit(&s)
-		if got := w.decide(chosen(t, s)); got.Outcome != tc.want || (w.rollouts == before) != (tc.want == rollout.KeepTemplate) {
+		if got := w.decide(chosen(t, s)); got.Outcome != tc.want ||
+			(w.rollouts == before) != (tc.want == rollout.KeepTemplate) {
 			t.Errorf("%s: outcome %s, %d roll-outs more, want %s", name, got.Outcome, w.rollouts-before, tc.want)
 		}
 		if got := w.decide(chosen(t, s)); got.Replaces {

@@ -36,7 +36,8 @@ func (w *world) takeOverFields() {
 	if live.Annotations[names.AnnotationRendered] != rollout.ByPredecessor {
 		return
 	}
-	if err := w.deployments.Update(deploymentsResource, live, namespace, metav1.UpdateOptions{FieldManager: names.FieldManager}); err != nil {
+	if err := w.deployments.Update(deploymentsResource, live, namespace,
+		metav1.UpdateOptions{FieldManager: names.FieldManager}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -94,7 +95,7 @@ func TestDecideAfterThePredecessor(t *testing.T) {
 				{stack: one, want: rollout.Changed, rollouts: 1},
 				{
 					happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older",
-					message: "these differ: spec.containers[llama-stack].env[HABIT].value",
+					message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
 				},
 				{stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older"},
 				{stack: scaled, want: rollout.KeepTemplate, rollouts: 2, habit: "older"},
@@ -162,7 +163,8 @@ func TestDecideAfterThePredecessor(t *testing.T) {
 			w.reconcile(one)
 			w.edit(olderOperator, write)
 			w.edit(kubectlEdit, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "evil" })
-			if got := w.reconcile(one); got.Outcome != rollout.Unchanged || w.image() != one.image || *w.live().Spec.Replicas != one.replicas {
+			if got := w.reconcile(one); got.Outcome != rollout.Unchanged || w.image() != one.image ||
+				*w.live().Spec.Replicas != one.replicas {
 				t.Errorf("outcome %s, image %q, %d replicas", got.Outcome, w.image(), *w.live().Spec.Replicas)
 			}
 		})

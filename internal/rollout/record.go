@@ -25,9 +25,9 @@ type Record struct {
 	Generation int64 `json:"generation"`
 	// Inputs is the digest of the template's inputs, see Digest.
 	Inputs string `json:"inputs"`
-	// TemplateInputs is the value of the template's annotation if it differs from Inputs because writing Inputs there
-	// would restart pods for no reason: the key of the references' digest has changed, or a change of the spec has not
-	// changed the template. Empty means the same value as Inputs.
+	// TemplateInputs is the value of the template's annotation if it differs from Inputs. Writing Inputs there would
+	// restart pods without need: the key of the references' digest has changed, or a change of the spec has not changed
+	// the template. Empty means the same value as Inputs.
 	TemplateInputs string `json:"templateInputs,omitempty"`
 	// ReferenceKey names the key of the references' digest in Inputs.
 	ReferenceKey string `json:"referenceKey,omitempty"`
@@ -67,8 +67,8 @@ type Record struct {
 	// Elsewhere lists the rendered ConfigMaps of other namespaces, as namespace/name. While one of them cannot be read,
 	// no other replaces it.
 	Elsewhere []string `json:"elsewhere,omitempty"`
-	// TrustsPlatform reports that Inputs contains the platform's certificates beside those of the spec, if there are
-	// any.
+	// TrustsPlatform reports that Inputs contains the platform's certificates in addition to those of the spec, if
+	// there are any.
 	TrustsPlatform bool `json:"trustsPlatform,omitempty"`
 	// KeepsGroup reports whether, on OpenShift, the template has the fsGroup that an earlier operator set.
 	KeepsGroup bool `json:"keepsGroup,omitempty"`
@@ -78,7 +78,7 @@ type Record struct {
 }
 
 // ByPredecessor replaces a record while an operator for v1alpha1 was the last to write the template: before this
-// operator was installed, or after a user went back to that operator and then returned.
+// operator was installed, or after a user went back to that operator and then to this one again.
 const ByPredecessor = "by-predecessor"
 
 // Distribution describes how a stack's image was chosen.

@@ -81,7 +81,10 @@ func TestDigestIsTheSameForEver(t *testing.T) {
 				in.Claim, in.Compat = true, "v1alpha1"
 				in.ConfigMap, in.ConfigKey, in.ConfigHash = "demo-config-1", "config.yaml", "1"
 				in.Variables = []string{"A@b/c"}
-				in.Overrides = &v1alpha2.WorkloadOverrides{Command: []string{"run"}, PodLabels: map[string]string{"b": "2", "a": "1"}}
+				in.Overrides = &v1alpha2.WorkloadOverrides{
+					Command:   []string{"run"},
+					PodLabels: map[string]string{"b": "2", "a": "1"},
+				}
 			},
 			want: "450feaa5897f4b2b470c369dcee33ecc",
 		},
@@ -148,7 +151,7 @@ func TestMessageNamesPlacesAndNoValues(t *testing.T) {
 	if err != nil || decision.Outcome != rollout.KeepTemplate {
 		t.Fatalf("outcome %s, error %v", decision.Outcome, err)
 	}
-	const want = "these differ: spec.containers[llama-stack].args, spec.containers[llama-stack].env[HABIT], " +
+	const want = "these fields change: spec.containers[llama-stack].args, spec.containers[llama-stack].env[HABIT], " +
 		"spec.containers[llama-stack].env[OTHER], spec.containers[llama-stack].env[PASSWORD], " +
 		"spec.containers[llama-stack].securityContext, spec.containers[llama-stack].volumeMounts[/data], " +
 		"spec.volumes[data]"

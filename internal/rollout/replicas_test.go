@@ -15,9 +15,13 @@ func TestReplicasThatAnAutoscalerLeft(t *testing.T) {
 		spec, want int32
 		after      rollout.Autoscaled
 	}{
-		"there was none":                 {rollout.Autoscaled{}, 5, 1, 1, rollout.Autoscaled{}},
-		"it has just gone":               {rollout.Autoscaled{Spec: 1}, 5, 1, 5, rollout.Autoscaled{Spec: 1, Count: 5}},
-		"it went some time ago":          {rollout.Autoscaled{Spec: 1, Count: 5}, 3, 1, 5, rollout.Autoscaled{Spec: 1, Count: 5}},
+		"there was none":   {rollout.Autoscaled{}, 5, 1, 1, rollout.Autoscaled{}},
+		"it has just gone": {rollout.Autoscaled{Spec: 1}, 5, 1, 5, rollout.Autoscaled{Spec: 1, Count: 5}},
+		"it went some time ago": {
+			rollout.Autoscaled{Spec: 1, Count: 5},
+			3, 1, 5,
+			rollout.Autoscaled{Spec: 1, Count: 5},
+		},
 		"the spec says another number":   {rollout.Autoscaled{Spec: 1}, 5, 2, 2, rollout.Autoscaled{}},
 		"the spec says another, later":   {rollout.Autoscaled{Spec: 1, Count: 5}, 5, 3, 3, rollout.Autoscaled{}},
 		"it left what the spec says":     {rollout.Autoscaled{Spec: 5}, 5, 5, 5, rollout.Autoscaled{}},
@@ -42,7 +46,8 @@ func TestReplicasThatAnAutoscalerLeft(t *testing.T) {
 				t.Fatal(err)
 			}
 			if *got.Deployment.Spec.Replicas != tc.want || got.Record.Autoscaled != tc.after {
-				t.Errorf("%d replicas, record %+v; want %d, %+v", *got.Deployment.Spec.Replicas, got.Record.Autoscaled, tc.want, tc.after)
+				t.Errorf("%d replicas, record %+v; want %d, %+v", *got.Deployment.Spec.Replicas, got.Record.Autoscaled, tc.want,
+					tc.after)
 			}
 		})
 	}

@@ -276,8 +276,9 @@ func (w *world) sync() {
 		w.sets = append(w.sets, appsv1.ReplicaSet{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: namespace, Name: name + "-" + strconv.Itoa(len(w.sets)),
-				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(live, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
-				Annotations:     map[string]string{revisionKey: "0"},
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(live,
+					appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+				Annotations: map[string]string{revisionKey: "0"},
 			},
 			Spec: appsv1.ReplicaSetSpec{Template: *live.Spec.Template.DeepCopy()},
 		})

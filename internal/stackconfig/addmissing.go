@@ -45,7 +45,10 @@ func addAPI(d *draft.Draft, m check.Missing) bool {
 		return false
 	}
 	node := yamlnode.Map()
-	e := &draft.Provider{API: m.API, ID: kind.Short(), Text: kind.Short(), Enabled: true, ProviderType: kind.Type, Node: node, Kind: kind}
+	e := &draft.Provider{
+		API: m.API, ID: kind.Short(), Text: kind.Short(), Enabled: true, ProviderType: kind.Type,
+		Node: node, Kind: kind,
+	}
 	d.Write(draft.Under(node, "provider_id"), yamlnode.String(e.ID), origin)
 	d.Write(draft.Under(node, "provider_type"), yamlnode.String(kind.Type), origin)
 	config := yamlnode.Map()

@@ -26,7 +26,8 @@ func TestSmallBases(t *testing.T) {
 	in := readIntent(t, largeObject())
 	for _, text := range []string{
 		"version: 2\n", "version: '1'\n", "version: null\n", "{}", "providers:\n", "providers: {inference: }\napis:\n",
-		"storage:\n", "storage: {backends: , stores: }\n", "registered_resources: {models: }\n", "server: \nsafety: \nconnectors: \n",
+		"storage:\n", "storage: {backends: , stores: }\n", "registered_resources: {models: }\n",
+		"server: \nsafety: \nconnectors: \n",
 		"\ufeffversion: 2\n", "apis: []\nproviders: {inference: [{provider_id: '${env.A', provider_type: x}]}\n",
 	} {
 		base := parseBase(t, []byte(text))

@@ -35,7 +35,8 @@ func TestManyFindings(t *testing.T) {
 		"as many as are told": {
 			base: "apis:\n" + numbered(intent.MaxErrors, "- a%d"), errors: intent.MaxErrors, kind: field.ErrorTypeInvalid,
 		},
-		"warnings of the settings": {spec: ", settings: {" + strings.ReplaceAll(numbered(250, "unknown_%d: 1,"), "\n", " ") + "}", warnings: 250},
+		"warnings of the settings": {spec: ", settings: {" + strings.ReplaceAll(numbered(250, "unknown_%d: 1,"), "\n", " ") +
+			"}", warnings: 250},
 		"models without a provider": {
 			base:   "providers: {inference: []}\n",
 			spec:   ", resources: {models: [" + strings.ReplaceAll(numbered(250, "{name: m%d, provider: p},"), "\n", " ") + "]}",
@@ -44,7 +45,8 @@ func TestManyFindings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, report := stackconfig.Generate(stackconfig.Input{
-				Intent: readIntent(t, []byte(wishesOfNothing+tc.spec+"}")), Base: parseBase(t, []byte("version: 2\n"+tc.base)), Release: release.Default(),
+				Intent: readIntent(t, []byte(wishesOfNothing+tc.spec+"}")), Base: parseBase(t, []byte("version: 2\n"+tc.base)),
+				Release: release.Default(),
 			})
 			if want := min(tc.errors, intent.MaxErrors+1); len(report.Errors) != want {
 				t.Fatalf("%d errors, want %d:\n%s", len(report.Errors), want, intent.Messages(report.Errors))
@@ -58,7 +60,8 @@ func TestManyFindings(t *testing.T) {
 				}
 			}
 			if more := tc.errors - intent.MaxErrors; more > 0 {
-				if got, want := intent.Message(report.Errors[intent.MaxErrors]), fmt.Sprintf("and %d more errors", more); got != want {
+				if got, want := intent.Message(report.Errors[intent.MaxErrors]), fmt.Sprintf("and %d more errors",
+					more); got != want {
 					t.Errorf("the last error is %q, want %q", got, want)
 				}
 			}

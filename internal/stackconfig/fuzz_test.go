@@ -146,7 +146,8 @@ func holds(t *testing.T, base []byte, in *intent.Intent, result *stackconfig.Res
 
 // told reports whether a warning contains a text: the name of a provider that is disabled together with something else.
 func told(report *stackconfig.Report, text string) bool {
-	return slices.ContainsFunc(report.Warnings, func(f stackconfig.Finding) bool { return strings.Contains(f.String(), text) })
+	return slices.ContainsFunc(report.Warnings,
+		func(f stackconfig.Finding) bool { return strings.Contains(f.String(), text) })
 }
 
 // providersOf returns the set of api/id of all providers, as they are written.

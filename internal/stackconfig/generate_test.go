@@ -26,7 +26,10 @@ func generate(t testing.TB, spec string, base []byte) (*stackconfig.Result, *sta
 
 // The same input produces the same bytes a thousand times, and the input does not change. All runs share one base.
 func TestDeterministic(t *testing.T) {
-	in := stackconfig.Input{Intent: readIntent(t, largeObject()), Base: parseBase(t, starter(t)), Release: release.Default()}
+	in := stackconfig.Input{
+		Intent: readIntent(t, largeObject()), Base: parseBase(t, starter(t)),
+		Release: release.Default(),
+	}
 	first, _ := stackconfig.Generate(in)
 	for range 1000 {
 		again, _ := stackconfig.Generate(in)
@@ -34,7 +37,10 @@ func TestDeterministic(t *testing.T) {
 			t.Fatalf("another result:\n%s", again.Config)
 		}
 	}
-	fresh, _ := stackconfig.Generate(stackconfig.Input{Intent: readIntent(t, largeObject()), Base: parseBase(t, starter(t)), Release: release.Default()})
+	fresh, _ := stackconfig.Generate(stackconfig.Input{
+		Intent: readIntent(t, largeObject()),
+		Base:   parseBase(t, starter(t)), Release: release.Default(),
+	})
 	if !bytes.Equal(first.Config, fresh.Config) {
 		t.Error("the base was changed on the way")
 	}
@@ -52,7 +58,10 @@ func TestBaseIsNotChanged(t *testing.T) {
 		"resources: {models: [a], shields: [b], tools: [{name: c, mcpEndpoint: 'http://d'}]}",
 	} {
 		in := readIntent(t, []byte("metadata: {name: demo}\nspec: {"+spec+"}"))
-		if result, report := stackconfig.Generate(stackconfig.Input{Intent: in, Base: base, Release: release.Default()}); result == nil {
+		if result, report := stackconfig.Generate(stackconfig.Input{
+			Intent: in, Base: base,
+			Release: release.Default(),
+		}); result == nil {
 			t.Fatal(intent.Messages(report.Errors))
 		}
 	}
@@ -130,7 +139,10 @@ func lines(data []byte) map[string]bool {
 func TestHeader(t *testing.T) {
 	in := readIntent(t, []byte("metadata: {name: demo}\nspec: {distribution: {image: \"registry/image:1@sha256:abc\"}}"))
 	in.Name = "a\nb: c"
-	result, _ := stackconfig.Generate(stackconfig.Input{Intent: in, Base: parseBase(t, []byte("providers: {}")), Release: release.Default()})
+	result, _ := stackconfig.Generate(stackconfig.Input{
+		Intent: in, Base: parseBase(t, []byte("providers: {}")),
+		Release: release.Default(),
+	})
 	want := "# LlamaStackDistribution: a?b: c\n# Distribution: registry/image:1\n# Server release: 0.7\n# Generated. Change the LlamaStackDistribution, not this file.\n"
 	if got := string(result.Config[:len(want)]); got != want {
 		t.Errorf("header\n%s", got)
@@ -330,7 +342,8 @@ providers:
 	if diff := cmp.Diff(variables, result.Env); diff != "" {
 		t.Errorf("variables (-want +got):\n%s", diff)
 	}
-	if len(result.External) != 3 || result.External[0].Module != "a" || len(report.Warnings) != 1 || !report.Warnings[0].Overrides {
+	if len(result.External) != 3 || result.External[0].Module != "a" || len(report.Warnings) != 1 ||
+		!report.Warnings[0].Overrides {
 		t.Errorf("external %v, warnings %v", result.External, report.Warnings)
 	}
 	_, report = override("providers: {}", strings.NewReplacer("k: 1", "k: x", "providerId: c, image: i", "providerId: c, image: i, config: {v: '${env.V}'}").Replace(spec))

@@ -26,7 +26,8 @@ func generateFor(t *testing.T, line, spec string) (*stackconfig.Result, string) 
 		t.Fatal(err)
 	}
 	result, report := stackconfig.Generate(stackconfig.Input{
-		Intent: readIntent(t, []byte("metadata: {name: demo}\nspec:\n  "+spec)), Base: parseBase(t, data), Release: match.Release,
+		Intent: readIntent(t, []byte("metadata: {name: demo}\nspec:\n  "+spec)), Base: parseBase(t, data),
+		Release: match.Release,
 	})
 	var told strings.Builder
 	told.WriteString(intent.Messages(report.Errors) + "\n")

@@ -37,10 +37,12 @@ func TestOtherReleases(t *testing.T) {
 			[]string{"server:\n  port: 9000\n  host: 0.0.0.0\n  insecure: true\n"},
 		},
 		"no host is needed": {
-			func(r *release.Release) { r.Runtime.Host = "" }, "networking: {port: 9000}", []string{"server:\n  port: 9000\nvector_stores"},
+			func(r *release.Release) { r.Runtime.Host = "" }, "networking: {port: 9000}",
+			[]string{"server:\n  port: 9000\nvector_stores"},
 		},
 		"no workers": {
-			func(r *release.Release) { r.Server = schema.NewClass("ServerConfig", schema.ExtraIgnore, nil) }, "workload: {workers: 2}",
+			func(r *release.Release) { r.Server = schema.NewClass("ServerConfig", schema.ExtraIgnore, nil) },
+			"workload: {workers: 2}",
 			[]string{"spec.workload.workers: the server release 0.7 runs only one process"},
 		},
 		"a connection string goes in parts where it could go whole": {
@@ -62,7 +64,8 @@ func TestOtherReleases(t *testing.T) {
 			[]string{`spec.storage.kv.type: the server release 0.7 has no kv of type "redis"; it has mongodb`},
 		},
 		"another name for the name": {
-			func(r *release.Release) { r.Runtime.DistributionKey = "image_name" }, "networking: {port: 9000}", []string{"version: 2\n"},
+			func(r *release.Release) { r.Runtime.DistributionKey = "image_name" }, "networking: {port: 9000}",
+			[]string{"version: 2\n"},
 		},
 		"the URL of an MCP server lies deeper": {
 			func(r *release.Release) { r.Tools.MCPURLKey = "endpoint.uri" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
@@ -74,7 +77,10 @@ func TestOtherReleases(t *testing.T) {
 		},
 		"built-in tools that are registered": {
 			func(r *release.Release) {
-				r.Tools.BuiltIn = []release.BuiltInTool{{Name: "websearch", Group: "builtin::websearch", Providers: []string{"remote::tavily-search"}}}
+				r.Tools.BuiltIn = []release.BuiltInTool{{
+					Name: "websearch", Group: "builtin::websearch",
+					Providers: []string{"remote::tavily-search"},
+				}}
 			}, "resources: {tools: [websearch]}",
 			[]string{`spec.resources.tools[0]: "websearch" is neither a tool of the server release 0.7`},
 		},
@@ -87,7 +93,8 @@ func TestOtherReleases(t *testing.T) {
 			changed := *release.Default()
 			tc.change(&changed)
 			result, report := stackconfig.Generate(stackconfig.Input{
-				Intent: readIntent(t, []byte("metadata: {name: demo}\nspec:\n  "+tc.spec)), Base: parseBase(t, sharedBase(t)), Release: &changed,
+				Intent: readIntent(t, []byte("metadata: {name: demo}\nspec:\n  "+tc.spec)), Base: parseBase(t, sharedBase(t)),
+				Release: &changed,
 			})
 			var text strings.Builder
 			text.WriteString(intent.Messages(report.Errors) + "\n")

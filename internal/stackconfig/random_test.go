@@ -54,7 +54,11 @@ func (r *randomSpec) object() map[string]any {
 		spec["settings"] = r.patch()
 	}
 	if r.chance(20) {
-		spec["removeSettings"] = pick(r.Rand, [][]any{{"vector_stores"}, {"server.quota", "safety.default_shield_id"}, {"telemetry", "server.host"}})
+		spec["removeSettings"] = pick(r.Rand, [][]any{
+			{"vector_stores"},
+			{"server.quota", "safety.default_shield_id"},
+			{"telemetry", "server.host"},
+		})
 	}
 	return spec
 }
@@ -240,14 +244,23 @@ func (r *randomSpec) resources() map[string]any {
 		resources["tools"] = []any{"websearch", map[string]any{"name": "mcp", "mcpEndpoint": "http://mcp:8080/mcp"}}
 	}
 	if r.chance(40) {
-		resources["shields"] = []any{"llama-guard", map[string]any{"name": "own", "model": "guard", "params": map[string]any{"a": 1.5e3}}}
+		resources["shields"] = []any{"llama-guard", map[string]any{
+			"name": "own", "model": "guard",
+			"params": map[string]any{"a": 1.5e3},
+		}}
 	}
 	return resources
 }
 
 func (r *randomSpec) storage() map[string]any {
 	postgres := map[string]any{"type": "postgres", "connectionString": ref("pg", "url")}
-	kv := pick(r.Rand, []map[string]any{{}, {"type": "sqlite"}, postgres, {"type": "redis", "endpoint": "cache:6379"}, {"type": "redis", "endpoint": "cache", "password": ref("redis", "password")}})
+	kv := pick(r.Rand, []map[string]any{
+		{},
+		{"type": "sqlite"},
+		postgres,
+		{"type": "redis", "endpoint": "cache:6379"},
+		{"type": "redis", "endpoint": "cache", "password": ref("redis", "password")},
+	})
 	sql := pick(r.Rand, []map[string]any{{}, {"type": "sqlite"}, postgres})
 	return pick(r.Rand, []map[string]any{{"kv": kv}, {"sql": sql}, {"kv": kv, "sql": sql}})
 }
@@ -296,7 +309,10 @@ func TestRandomSpecs(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := bases[seed%2]
-		result, report := stackconfig.Generate(stackconfig.Input{Intent: in, Base: parseBase(t, data), Release: release.Default()})
+		result, report := stackconfig.Generate(stackconfig.Input{
+			Intent: in, Base: parseBase(t, data),
+			Release: release.Default(),
+		})
 		if result == nil {
 			if len(report.Errors) == 0 {
 				t.Errorf("seed %d: no result and no error", seed)
@@ -323,7 +339,10 @@ func FuzzSpec(f *testing.F) {
 		if in == nil {
 			t.Fatal(err)
 		}
-		if result, report := stackconfig.Generate(stackconfig.Input{Intent: in, Base: parseBase(t, data), Release: release.Default()}); result != nil {
+		if result, report := stackconfig.Generate(stackconfig.Input{
+			Intent: in, Base: parseBase(t, data),
+			Release: release.Default(),
+		}); result != nil {
 			holds(t, data, in, result, report)
 		}
 	})

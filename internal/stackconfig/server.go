@@ -33,13 +33,15 @@ func workers(d *draft.Draft) {
 		d.Ignoredf(d.Intent.Server.WorkersPath, "the server release %s runs only one process", d.Release.Line)
 		return
 	}
-	d.Write(draft.Under(yamlnode.Get(d.Root, "server"), "workers"), yamlnode.Int(int64(d.Intent.Server.Workers)), draft.From(d.Intent.Server.WorkersPath))
+	d.Write(draft.Under(yamlnode.Get(d.Root, "server"), "workers"), yamlnode.Int(int64(d.Intent.Server.Workers)),
+		draft.From(d.Intent.Server.WorkersPath))
 }
 
 // certificate sets the files of the mounted Secret (FR-061).
 func certificate(d *draft.Draft, server *yaml.Node) {
 	if tls := d.Intent.Server.TLS; tls != nil {
-		d.Write(draft.Under(server, keyCertificate), yamlnode.String(names.TLSDir+"/"+names.TLSCertificate), draft.From(tls.Path))
+		d.Write(draft.Under(server, keyCertificate), yamlnode.String(names.TLSDir+"/"+names.TLSCertificate),
+			draft.From(tls.Path))
 		d.Write(draft.Under(server, keyKey), yamlnode.String(names.TLSDir+"/"+names.TLSKey), draft.From(tls.Path))
 	}
 }

@@ -126,7 +126,10 @@ func factsOf(r *release.Release) facts {
 		}
 	}
 	if postgres, ok := r.Storage.Backend("kv_postgres"); ok {
-		f.Backends[postgres.Type] = map[string]string{"table_name": postgres.Default("table_name"), "db": postgres.Default("db")}
+		f.Backends[postgres.Type] = map[string]string{
+			"table_name": postgres.Default("table_name"),
+			"db":         postgres.Default("db"),
+		}
 	}
 	if metadata, ok := r.Storage.Store("metadata"); ok {
 		for _, field := range metadata.Default {

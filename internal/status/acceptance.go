@@ -27,7 +27,7 @@ type acceptance struct {
 
 // PolicyNotAccepted returns the reason, in the words of the Gateway's controller, why a Gateway does not apply a
 // BackendTLSPolicy to the server. It is empty if the Gateway applies it, or if no controller has processed it yet. A
-// policy that gives way to an older one of the user's for the same Service is not a problem.
+// policy that yields to the user's older policy for the same Service is not a problem.
 func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.NamespacedName) string {
 	given, _, _ := unstructured.NestedMap(policy.Object, "status")
 	var said gatewayv1.PolicyStatus
@@ -41,11 +41,11 @@ func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.Namespac
 			namespace = string(*of.Namespace)
 		}
 		if (of.Kind == nil || *of.Kind == "Gateway") && (string(of.Name) != gateway.Name || namespace != gateway.Namespace) {
-			continue // another owner's route leads there
+			continue // the Gateway of another owner's route
 		}
 		refused := denial(policy, ancestor.Conditions)
 		if refused != nil && refused.Reason != string(gatewayv1.PolicyReasonConflicted) {
-			return fmt.Sprintf("%s %q does not let the Gateway reach the server (%s): %s",
+			return fmt.Sprintf("%s %q is not accepted, so the Gateway cannot reach the server (%s): %s",
 				policy.GetKind(), policy.GetName(), refused.Reason, takenOver(refused.Message))
 		}
 	}
@@ -58,7 +58,8 @@ func denial(object *unstructured.Unstructured, conditions []metav1.Condition) *m
 	for i := range conditions {
 		condition := &conditions[i]
 		current := condition.ObservedGeneration == 0 || condition.ObservedGeneration == object.GetGeneration()
-		if current && condition.Status == metav1.ConditionFalse && slices.Contains([]string{"Accepted", "ResolvedRefs"}, condition.Type) {
+		if current && condition.Status == metav1.ConditionFalse &&
+			slices.Contains([]string{"Accepted", "ResolvedRefs"}, condition.Type) {
 			return condition
 		}
 	}
@@ -94,7 +95,7 @@ func NotAccepted(object *unstructured.Unstructured) string {
 	}
 	message := takenOver(first.Message)
 	if first.Reason == hostClaimed {
-		message = "another Route has its host name"
+		message = "another Route already has the host name"
 	}
 	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), first.Reason, message)
 }

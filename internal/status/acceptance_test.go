@@ -38,7 +38,7 @@ func TestNotAccepted(t *testing.T) {
 		"a Route's host": {
 			`{kind: Route, metadata: {name: my}, status: {ingress: [{conditions: [
 			{type: Admitted, status: "False", reason: HostAlreadyClaimed, message: route theirs already exposes it}]}]}}`,
-			`Route "my" does not expose the server (HostAlreadyClaimed): another Route has its host name`,
+			`Route "my" does not expose the server (HostAlreadyClaimed): another Route already has the host name`,
 		},
 		"one of two routers": {
 			`{kind: Route, metadata: {name: my}, status: {ingress: [
@@ -69,7 +69,7 @@ func TestPolicyNotAccepted(t *testing.T) {
 	const (
 		gateway = "ancestorRef: {group: gateway.networking.k8s.io, kind: Gateway, name: public, namespace: gateways}"
 		refused = `{type: Accepted, status: "False", observedGeneration: 2, reason: NoValidCACertificate, message: no certificate}`
-		told    = `BackendTLSPolicy "my" does not let the Gateway reach the server (NoValidCACertificate): no certificate`
+		told    = `BackendTLSPolicy "my" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate`
 	)
 	for name, tc := range map[string]struct{ ancestors, want string }{
 		"nobody looked at it": {"[]", ""},
@@ -77,7 +77,7 @@ func TestPolicyNotAccepted(t *testing.T) {
 		"not accepted":        {`[{` + gateway + `, conditions: [` + refused + `]}]`, told},
 		"references": {
 			`[{` + gateway + `, conditions: [{type: Accepted, status: "True"}, {type: ResolvedRefs, status: "False", reason: InvalidKind, message: a Secret}]}]`,
-			`BackendTLSPolicy "my" does not let the Gateway reach the server (InvalidKind): a Secret`,
+			`BackendTLSPolicy "my" is not accepted, so the Gateway cannot reach the server (InvalidKind): a Secret`,
 		},
 		"by an object that is no Gateway": {`[{ancestorRef: {kind: Service, name: my-service}, conditions: [` + refused + `]}]`, told},
 		"by the Gateway of somebody else": {`[{ancestorRef: {kind: Gateway, name: public}, conditions: [` + refused + `]}]`, ""},

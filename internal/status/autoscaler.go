@@ -15,7 +15,8 @@ const scalingDisabled = "ScalingDisabled"
 // empty if the autoscaler scales, or if that is not known yet.
 func AutoscalerTrouble(autoscaler *autoscalingv2.HorizontalPodAutoscaler) (message string, since time.Time) {
 	for _, condition := range autoscaler.Status.Conditions {
-		if condition.Type == autoscalingv2.ScalingActive && condition.Status == corev1.ConditionFalse && condition.Reason != scalingDisabled {
+		if condition.Type == autoscalingv2.ScalingActive && condition.Status == corev1.ConditionFalse &&
+			condition.Reason != scalingDisabled {
 			message = fmt.Sprintf("HorizontalPodAutoscaler %q does not scale (%s): %s", autoscaler.Name, condition.Reason, takenOver(condition.Message))
 			return message, condition.LastTransitionTime.Time
 		}

@@ -16,7 +16,10 @@ func TestAutoscalerTrouble(t *testing.T) {
 	active := func(is corev1.ConditionStatus, reason, message string) []autoscalingv2.HorizontalPodAutoscalerCondition {
 		return []autoscalingv2.HorizontalPodAutoscalerCondition{
 			{Type: autoscalingv2.AbleToScale, Status: corev1.ConditionTrue, Reason: "ReadyForNewScale"},
-			{Type: autoscalingv2.ScalingActive, Status: is, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(began)},
+			{
+				Type: autoscalingv2.ScalingActive, Status: is, Reason: reason, Message: message,
+				LastTransitionTime: metav1.NewTime(began),
+			},
 		}
 	}
 	for name, tc := range map[string]struct {

@@ -12,22 +12,22 @@ import (
 // before the general ones that follow them in a chain. Of a message with an exception, only its name in this table is
 // shown: servers print the values that they reject, including secrets (input_value='…').
 var exceptions = []struct{ class, remedy string }{
-	{"InvalidPasswordError", "PostgreSQL refuses the password; check the Secret with the connection string"},
-	{"InvalidAuthorizationSpecificationError", "PostgreSQL refuses the user; check the Secret with the connection string"},
-	{"InvalidCatalogNameError", "PostgreSQL has no such database; create it, or check the connection string"},
-	{"AuthenticationError", "a store or a provider refuses the credentials; check the Secrets that the spec names"},
-	{"SSLCertVerificationError", "a certificate is not trusted; name the authority in spec.networking.tls.caBundle"},
-	{"gaierror", "a host name is not known; check the endpoints in the spec and in the Secrets it names"},
-	{"ConnectionRefusedError", "a store or a provider does not listen where it is looked for; check the endpoints, and that it runs"},
-	{"ConnectError", "a store or a provider is not reached; check the endpoints, and that it runs"},
-	{"ConnectTimeout", "a store or a provider does not answer; check the endpoints, and network policies on the way"},
-	{"TimeoutError", "a store or a provider does not answer; check the endpoints, and network policies on the way"},
-	{"ConnectionError", "a store or a provider is not reached; check the endpoints, and that it runs"},
-	{"ModuleNotFoundError", "the image lacks a package that a provider needs; disable the provider, or take an image that has it"},
-	{"PermissionError", "a file cannot be written or read; check the volumes in the spec and who owns what is on them"},
-	{"OutOfMemoryError", "the accelerator's memory does not do; take a smaller model or a larger accelerator"},
+	{"InvalidPasswordError", "PostgreSQL rejects the password; check the Secret with the connection string"},
+	{"InvalidAuthorizationSpecificationError", "PostgreSQL rejects the user; check the Secret with the connection string"},
+	{"InvalidCatalogNameError", "the PostgreSQL database does not exist; create it, or check the connection string"},
+	{"AuthenticationError", "a store or a provider rejects the credentials; check the Secrets that the spec names"},
+	{"SSLCertVerificationError", "a certificate is not trusted; add its authority to spec.networking.tls.caBundle"},
+	{"gaierror", "a host name cannot be resolved; check the endpoints in the spec and in the Secrets that it names"},
+	{"ConnectionRefusedError", "a store or a provider does not listen at its endpoint; check the endpoints, and that it is running"},
+	{"ConnectError", "a store or a provider cannot be reached; check the endpoints, and that it is running"},
+	{"ConnectTimeout", "a store or a provider does not answer; check the endpoints and the network policies"},
+	{"TimeoutError", "a store or a provider does not answer; check the endpoints and the network policies"},
+	{"ConnectionError", "a store or a provider cannot be reached; check the endpoints, and that it is running"},
+	{"ModuleNotFoundError", "the image lacks a package that a provider needs; disable the provider, or use an image that contains it"},
+	{"PermissionError", "a file cannot be written or read; check the volumes in the spec and the owner of the files on them"},
+	{"OutOfMemoryError", "the accelerator does not have enough memory; use a smaller model or a larger accelerator"},
 	{"OperationalError", "a database cannot be opened; check that the volume has room and that no other pod writes to it"},
-	{"ValidationError", "the server refuses its configuration"},
+	{"ValidationError", "the server rejects its configuration"},
 	{"SSLError", "a TLS connection fails"},
 	{"ImportError", ""},
 	{"FileNotFoundError", ""},
@@ -61,7 +61,7 @@ func crashed(container string, ended *corev1.ContainerStateTerminated, logs stri
 	switch {
 	case ended.Reason == "OOMKilled":
 		return fmt.Sprintf("container %q ran out of memory; raise spec.workload.resources.limits.memory", container)
-	case slices.Contains(notStarted, ended.Reason): // reasons of the runtime: nothing of the container ran
+	case slices.Contains(notStarted, ended.Reason): // reasons of the runtime: the container's process never started
 		return fmt.Sprintf("container %q cannot be started: %s", container, takenOver(ended.Message))
 	}
 	if class, remedy := exceptionIn(ended.Message); class != "" {
@@ -72,7 +72,7 @@ func crashed(container string, ended *corev1.ContainerStateTerminated, logs stri
 	}
 	switch ended.ExitCode {
 	case 0:
-		return fmt.Sprintf("container %q ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; %s", container, logs)
+		return fmt.Sprintf("container %q ended with exit code 0: the server cannot start, or its health check did not pass in time; %s", container, logs)
 	case exitKilled, exitTerminated:
 		return fmt.Sprintf("container %q was stopped (exit code %d), for example because its health check did not pass in time; %s",
 			container, ended.ExitCode, logs)

@@ -13,7 +13,10 @@ import (
 // saidOf returns the message of Available for a pod with this container, without the count.
 func saidOf(t *testing.T, container corev1.ContainerStatus) string {
 	t.Helper()
-	got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: []corev1.Pod{pod("p", container)}}).Available
+	got := status.Workload(status.WorkloadInput{
+		Deployment: deployment(1, 1, 1, 0),
+		Pods:       []corev1.Pod{pod("p", container)},
+	}).Available
 	if got.Reason != "RolloutFailed" {
 		t.Errorf("reason %s", got.Reason)
 	}
@@ -34,13 +37,13 @@ func TestCrash(t *testing.T) {
 	}{
 		{
 			"the telling exception of a chain",
-			`container "llama-stack" crashed with InvalidPasswordError: PostgreSQL refuses the password; check the Secret with the connection string` + logs,
+			`container "llama-stack" crashed with InvalidPasswordError: PostgreSQL rejects the password; check the Secret with the connection string` + logs,
 			ended(0, "Completed", "asyncpg.exceptions.InvalidPasswordError: password authentication failed for user \"u\"\n\n"+
 				"The above exception was the direct cause\nRuntimeError: Could not connect to PostgreSQL database server\n"),
 		},
 		{
 			"a refused value",
-			`container "llama-stack" crashed with ValidationError: the server refuses its configuration` + logs,
+			`container "llama-stack" crashed with ValidationError: the server rejects its configuration` + logs,
 			ended(1, "Error", "pydantic_core._pydantic_core.ValidationError: 1 validation error\n  Input [type=x, input_value='sk-1', input_type=str]"),
 		},
 		{"a general exception", `container "llama-stack" crashed with KeyError` + logs, ended(1, "Error", "KeyError: 'sk-1'")},
@@ -82,15 +85,18 @@ func FuzzCrashShowsNothing(f *testing.F) {
 
 func TestImagePull(t *testing.T) {
 	for _, tc := range []struct{ name, image, reason, message, want string }{
-		{"no such image", "example.com/a:1", "ErrImagePull", "rpc error: example.com/a:1: not found", ": the registry has no such image"},
-		{"credentials", "example.com/a:1", "ImagePullBackOff", "401 Unauthorized at https://u:pw@example.com", ": the registry refuses the credentials; name a Secret with some in spec.workload.overrides.imagePullSecrets"},
-		{"processor", "example.com/a:1", "ErrImagePull", "no match for platform in manifest: not found", ": it is not made for the node's processor"},
-		{"name", "Example:::", "InvalidImageName", "could not parse", ": that is no image reference"},
+		{
+			"no such image", "example.com/a:1", "ErrImagePull", "rpc error: example.com/a:1: not found",
+			": the registry does not have the image",
+		},
+		{"credentials", "example.com/a:1", "ImagePullBackOff", "401 Unauthorized at https://u:pw@example.com", ": the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
+		{"processor", "example.com/a:1", "ErrImagePull", "no match for platform in manifest: not found", ": it is not built for the node's processor architecture"},
+		{"name", "Example:::", "InvalidImageName", "could not parse", ": the image reference is not valid"},
 		{"never", "example.com/a:1", "ErrImageNeverPull", "", ": it is not on the node, and spec.workload.overrides.imagePullPolicy is Never"},
 		{"unknown", "example.com/a:1", "ErrImagePull", "sk-1", ""},
 		{
 			"moved", "docker.io/llamastack/distribution-starter:latest", "ErrImagePull", "pull access denied, repository does not exist or may require authorization",
-			": the registry has no such image, or shows it only to who logs in: spec.workload.overrides.imagePullSecrets" +
+			": the registry does not have the image, or requires credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets" +
 				`; the images of docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to "docker.io/ogxai/distribution-starter:<release>"`,
 		},
 		{
@@ -102,7 +108,10 @@ func TestImagePull(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			p := pod("p", waiting(tc.reason, tc.message))
 			p.Status.ContainerStatuses[0].Image = tc.image
-			got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: []corev1.Pod{p}}).Available.Message
+			got := status.Workload(status.WorkloadInput{
+				Deployment: deployment(1, 1, 1, 0),
+				Pods:       []corev1.Pod{p},
+			}).Available.Message
 			want := `0/1 replicas available with current config: image "` + tc.image + `" of container "llama-stack" cannot be pulled` + tc.want +
 				"; see kubectl describe pod p"
 			if got != want {

@@ -40,8 +40,8 @@ type ExternalInput struct {
 	Now    time.Time
 }
 
-// ExternalProviders determines the progress of the newest pods with each external provider. until is when the result
-// may change without an event. Zero means never.
+// ExternalProviders determines the progress of the newest pods with each external provider. until is the time at which
+// the result may change without an event. Zero means never.
 func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStatus, until time.Time) {
 	pods := newestPods(in)
 	ended := make([]int, 0, len(pods))
@@ -64,7 +64,8 @@ func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStat
 			until = found.until
 		}
 		judged = append(judged, v1alpha2.ExternalProviderStatus{
-			ProviderID: provider.ID, Image: provider.Image, Phase: found.phase, Message: truncateMessage(found.message, maxTakenOver),
+			ProviderID: provider.ID, Image: provider.Image, Phase: found.phase,
+			Message:           truncateMessage(found.message, maxTakenOver),
 			InitContainerName: names.ExternalCopyContainer(provider.ID),
 		})
 	}
@@ -80,7 +81,8 @@ func newestPods(in ExternalInput) []corev1.Pod {
 		if current == nil || inputsOf(&current.Spec.Template) != inputsOf(&in.Deployment.Spec.Template) {
 			return nil
 		}
-		pods = slices.DeleteFunc(slices.Clone(in.Pods), func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, current) })
+		pods = slices.DeleteFunc(slices.Clone(in.Pods),
+			func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, current) })
 	}
 	pods = slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
@@ -101,7 +103,8 @@ type state struct {
 // externalRank orders the phases. Of several pods, the one with the highest phase counts. If one pod is ready, the
 // provider can be installed.
 var externalRank = []v1alpha2.ExternalProviderPhase{
-	v1alpha2.ExternalProviderPending, v1alpha2.ExternalProviderInstalling, v1alpha2.ExternalProviderFailed, v1alpha2.ExternalProviderReady,
+	v1alpha2.ExternalProviderPending, v1alpha2.ExternalProviderInstalling, v1alpha2.ExternalProviderFailed,
+	v1alpha2.ExternalProviderReady,
 }
 
 // further returns the state with the higher phase, or the first if both are equal.
@@ -113,7 +116,9 @@ func further(a, b state) state {
 }
 
 // externalState returns the progress of one pod. ended is the number of its init containers that have ended.
-func externalState(pod *corev1.Pod, ended int, provider *ExternalProvider, all []ExternalProvider, now time.Time) state {
+func externalState(
+	pod *corev1.Pod, ended int, provider *ExternalProvider, all []ExternalProvider, now time.Time,
+) state {
 	own := names.ExternalCopyContainer(provider.ID)
 	turn := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
 		return c.Name == own && isImage(c.Image, provider.Image)
@@ -180,7 +185,8 @@ func initStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 
 // hasEnded reports whether an init container has completed. A sidecar has completed when it is ready.
 func hasEnded(container *corev1.ContainerStatus) bool {
-	return container != nil && (container.Ready || container.State.Terminated != nil && container.State.Terminated.ExitCode == 0)
+	return container != nil && (container.Ready || container.State.Terminated != nil &&
+		container.State.Terminated.ExitCode == 0)
 }
 
 // movedTag returns a message if the pods copied the package from different images because the tag has moved. It is
@@ -203,7 +209,7 @@ func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 		return ""
 	}
 	slices.Sort(digests)
-	return fmt.Sprintf("the pods have different images of the same name, %s and %s: write the image with the digest that you want", digests[0], digests[1])
+	return fmt.Sprintf("the pods have different images of the same name, %s and %s; add the digest that you want to the image", digests[0], digests[1])
 }
 
 // listedOtherwise returns a message if the running server reports the provider with other facts than the label of its
@@ -219,13 +225,13 @@ func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo)
 		case found.API != provider.API:
 			elsewhere = found.API
 		case provider.Type != "" && found.ProviderType != provider.Type:
-			return fmt.Sprintf("the label of the image says the type %q, the running server says %q, which counts", provider.Type, found.ProviderType)
+			return fmt.Sprintf("the label of the image has the type %q, but the running server reports %q, which takes precedence", provider.Type, found.ProviderType)
 		default:
 			return ""
 		}
 	}
 	if elsewhere != "" {
-		return fmt.Sprintf("the spec has the provider under the API %q, the running server has it under %q, which counts", provider.API, elsewhere)
+		return fmt.Sprintf("the spec has the provider under the API %q, but the running server has it under %q, which takes precedence", provider.API, elsewhere)
 	}
 	return fmt.Sprintf("the running server does not list the provider under the API %q", provider.API)
 }

@@ -23,14 +23,20 @@ const (
 
 var (
 	externals = []status.ExternalProvider{
-		{API: "inference", ID: "first", Image: firstImage, Path: "spec.externalProviders.inference[0]", Type: "remote::first", Module: "my_org.first"},
+		{
+			API: "inference", ID: "first", Image: firstImage, Path: "spec.externalProviders.inference[0]", Type: "remote::first",
+			Module: "my_org.first",
+		},
 		{API: "safety", ID: "second", Image: secondImage},
 	}
 	started = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 )
 
 func done() corev1.ContainerStatus {
-	return corev1.ContainerStatus{Ready: true, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}}}
+	return corev1.ContainerStatus{
+		Ready: true,
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}},
+	}
 }
 
 func runs() corev1.ContainerStatus {
@@ -43,7 +49,10 @@ func waits() corev1.ContainerStatus { return waiting("PodInitializing", "") }
 // copy, the one that installs, and the server. The kubelet has not reported containers without a status.
 func installing(name string, containers ...corev1.ContainerStatus) corev1.Pod {
 	p := corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{UID: "rs-2", Controller: new(true)}}},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            name,
+			OwnerReferences: []metav1.OwnerReference{{UID: "rs-2", Controller: new(true)}},
+		},
 		Spec: corev1.PodSpec{InitContainers: []corev1.Container{
 			{Name: "external-provider-first", Image: firstImage},
 			{Name: "external-provider-second", Image: secondImage + "@sha256:2"},
@@ -70,7 +79,10 @@ func after(p corev1.Pod, change func(*corev1.Pod)) corev1.Pod {
 }
 
 func ready(p *corev1.Pod) {
-	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
+		Type:   corev1.PodReady,
+		Status: corev1.ConditionTrue,
+	})
 }
 
 func ofEarlier(p *corev1.Pod) { p.OwnerReferences[0].UID = "rs-1" }
@@ -100,7 +112,8 @@ type externalCase struct {
 }
 
 func phaseCases() map[string]externalCase {
-	pending, installingBoth, both := []string{"Pending", "Pending"}, []string{"Installing", "Installing"}, []string{"Ready", "Ready"}
+	pending, installingBoth, both := []string{"Pending", "Pending"}, []string{"Installing", "Installing"},
+		[]string{"Ready", "Ready"}
 	now := func(after time.Duration) func(*status.ExternalInput) {
 		return func(in *status.ExternalInput) { in.Now = started.Add(after) }
 	}
@@ -116,7 +129,10 @@ func phaseCases() map[string]externalCase {
 		"not scheduled":       {pods: []corev1.Pod{installing("a")}, want: pending},
 		"the first is pulled": {pods: []corev1.Pod{installing("a", waits(), waits(), waits(), waits())}, want: []string{"Installing", "Pending"}},
 		"the first runs":      {pods: []corev1.Pod{installing("a", runs(), waits(), waits(), waits())}, want: []string{"Installing", "Pending"}, until: 10 * time.Minute},
-		"the second runs":     {pods: []corev1.Pod{installing("a", done(), runs(), waits(), waits())}, want: installingBoth, until: 10 * time.Minute},
+		"the second runs": {
+			pods: []corev1.Pod{installing("a", done(), runs(), waits(), waits())}, want: installingBoth,
+			until: 10 * time.Minute,
+		},
 		"they are installed":  {pods: []corev1.Pod{installing("a", done(), done(), runs(), waits())}, want: installingBoth},
 		"the server starts":   {pods: []corev1.Pod{installing("a", done(), done(), done(), runs())}, want: installingBoth},
 		"ready":               {pods: []corev1.Pod{served}, want: both},
@@ -129,10 +145,12 @@ func phaseCases() map[string]externalCase {
 		},
 		"pods of an earlier template": {pods: []corev1.Pod{after(served, ofEarlier)}, want: pending},
 		"pods that end": {
-			pods: []corev1.Pod{after(served, func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(started)) })}, want: pending,
+			pods: []corev1.Pod{after(served, func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(started)) })},
+			want: pending,
 		},
 		"pods of another image": {
-			pods: []corev1.Pod{after(served, func(p *corev1.Pod) { p.Spec.InitContainers[1].Image = secondImage + "0" })}, want: []string{"Ready", "Pending"},
+			pods: []corev1.Pod{after(served, func(p *corev1.Pod) { p.Spec.InitContainers[1].Image = secondImage + "0" })},
+			want: []string{"Ready", "Pending"},
 		},
 		"the template is newer than the ReplicaSets": {
 			pods: []corev1.Pod{served}, want: pending,
@@ -154,7 +172,7 @@ func phaseCases() map[string]externalCase {
 				after(installing("b", done(), done(), done(), runs()), copied("example.com/first@sha256:b", "example.com/second@sha256:2")),
 				after(served, copied("example.com/first@sha256:a", "example.com/second@sha256:2")),
 			},
-			want: []string{"Ready: the pods have different images of the same name, sha256:a and sha256:b: write the image with the digest that you want", "Ready"},
+			want: []string{"Ready: the pods have different images of the same name, sha256:a and sha256:b; add the digest that you want to the image", "Ready"},
 		},
 		"nodes that name images by their configuration": {
 			pods: []corev1.Pod{
@@ -163,18 +181,24 @@ func phaseCases() map[string]externalCase {
 		},
 		"listed": {pods: []corev1.Pod{served}, in: listed(own, second), want: both},
 		"listed with another type": {
-			pods: []corev1.Pod{served}, in: listed(v1alpha2.ProviderInfo{API: "inference", ProviderID: "first", ProviderType: "remote::other"}, second),
-			want: []string{`Ready: the label of the image says the type "remote::first", the running server says "remote::other", which counts`, "Ready"},
+			pods: []corev1.Pod{served}, in: listed(v1alpha2.ProviderInfo{
+				API: "inference", ProviderID: "first",
+				ProviderType: "remote::other",
+			}, second),
+			want: []string{`Ready: the label of the image has the type "remote::first", but the running server reports "remote::other", which takes precedence`, "Ready"},
 		},
 		"listed under another API": {
 			pods: []corev1.Pod{served}, in: listed(own, v1alpha2.ProviderInfo{API: "shields", ProviderID: "second"}),
-			want: []string{"Ready", `Ready: the spec has the provider under the API "safety", the running server has it under "shields", which counts`},
+			want: []string{"Ready", `Ready: the spec has the provider under the API "safety", but the running server has it under "shields", which takes precedence`},
 		},
 		"listed under two": {pods: []corev1.Pod{served}, in: listed(own, v1alpha2.ProviderInfo{API: "shields", ProviderID: "second"}, second), want: both},
 		"not listed": {
 			pods: []corev1.Pod{served}, in: listed(own), want: []string{"Ready", `Ready: the running server does not list the provider under the API "safety"`},
 		},
-		"not listed yet": {pods: []corev1.Pod{installing("a", done(), done(), done(), runs())}, in: listed(own), want: installingBoth},
+		"not listed yet": {
+			pods: []corev1.Pod{installing("a", done(), done(), done(), runs())}, in: listed(own),
+			want: installingBoth,
+		},
 	}
 }
 
@@ -187,7 +211,10 @@ func failureCases() map[string]externalCase {
 		return []corev1.Pod{installing("a", container, waits(), waits(), waits())}
 	}
 	failsFirst := func(container corev1.ContainerStatus, message string) externalCase {
-		return externalCase{pods: first(container), want: []string{"Failed: " + message, "Pending"}, trouble: inFirst(message)}
+		return externalCase{
+			pods: first(container), want: []string{"Failed: " + message, "Pending"},
+			trouble: inFirst(message),
+		}
 	}
 	installs := func(message string) []corev1.Pod {
 		return []corev1.Pod{installing("a", done(), done(), ended(1, "Error", message), waits())}
@@ -197,7 +224,7 @@ func failureCases() map[string]externalCase {
 	}
 	const (
 		missing  = "Missing /lls-provider/lls-provider-spec.yaml in image example.com/first:1"
-		refused  = `Failed to pull provider image "example.com/first:1": the registry refuses the credentials; name a Secret with some in spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`
+		refused  = `Failed to pull provider image "example.com/first:1": the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`
 		conflict = "needs numpy>=3, the server has 2.1: add its wheel to the image"
 		inModule = `the server crashes with ImportError in the module "my_org.first" of the provider; see kubectl logs a -c llama-stack --previous`
 	)
@@ -214,21 +241,24 @@ func failureCases() map[string]externalCase {
 		"it fails again":       failsFirst(corev1.ContainerStatus{State: runs().State, LastTerminationState: ended(1, "Error", missing).LastTerminationState}, missing),
 		"it ended just now":    failsFirst(corev1.ContainerStatus{State: ended(1, "Error", missing).LastTerminationState}, missing),
 		"credentials":          failsFirst(waiting("ImagePullBackOff", `pull access denied: unauthorized: u:s3cret`), refused),
-		"no digest of that":    failsFirst(waiting("ErrImagePull", "manifest unknown"), `Failed to pull provider image "example.com/first:1": the registry has no such image; see kubectl describe pod a`),
-		"an answer of its own": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check its name, and where the registry wants credentials, name a Secret with some in spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
+		"no digest of that":    failsFirst(waiting("ErrImagePull", "manifest unknown"), `Failed to pull provider image "example.com/first:1": the registry does not have the image; see kubectl describe pod a`),
+		"an answer of its own": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check its name; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
 		"never pulled":         failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": it is not on the node, and spec.externalProviders.inference[0].imagePullPolicy is Never; see kubectl describe pod a`),
-		"no shell":             failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `image "example.com/first:1" cannot copy its package: it needs /bin/sh, cp and du: exec: "/bin/sh": no such file`),
+		"no shell":             failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `image "example.com/first:1" cannot copy its package; it must contain /bin/sh, cp and du: exec: "/bin/sh": no such file`),
 		"no container":         failsFirst(waiting("CreateContainerConfigError", "runAsNonRoot"), `container "external-provider-first" cannot be started (CreateContainerConfigError): runAsNonRoot`),
 		"memory":               failsFirst(ended(137, "OOMKilled", ""), `the programs of image "example.com/first:1" ran out of memory while they copied the package`),
-		"no words":             failsFirst(ended(3, "Error", "\x00\n"), `the package cannot be copied out of image "example.com/first:1": exit code 3; see kubectl logs a -c external-provider-first`),
+		"no words":             failsFirst(ended(3, "Error", "\x00\n"), `the package cannot be copied from image "example.com/first:1": exit code 3; see kubectl logs a -c external-provider-first`),
 		"words for a terminal": failsFirst(ended(1, "Error", "\x1b[31mred\x07\xff\n  text"), "[31mred text"),
 		"too long": {
 			pods: first(runs()), in: func(in *status.ExternalInput) { in.Now = started.Add(10 * time.Minute) },
-			want:    []string{`Failed: the programs of image "example.com/first:1" have copied the package for more than 10 minutes; see kubectl logs a -c external-provider-first`, "Pending"},
-			trouble: inFirst(`the programs of image "example.com/first:1" have copied the package for more than 10 minutes; see kubectl logs a -c external-provider-first`),
+			want:    []string{`Failed: the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`, "Pending"},
+			trouble: inFirst(`the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`),
 		},
 		"it was mended": {
-			pods: first(corev1.ContainerStatus{Ready: true, State: done().State, LastTerminationState: ended(1, "Error", missing).LastTerminationState}),
+			pods: first(corev1.ContainerStatus{
+				Ready: true, State: done().State,
+				LastTerminationState: ended(1, "Error", missing).LastTerminationState,
+			}),
 			want: []string{"Installing", "Installing"},
 		},
 		"one of two pods fails": {
@@ -260,7 +290,7 @@ func failureCases() map[string]externalCase {
 		"the module is in a phrase": named("ImportError: could not load module my_org.first: s3cret"),
 		"another module": {
 			pods: server("ModuleNotFoundError: No module named 'my_org.firstly'"), want: []string{"Installing", "Installing"},
-			trouble: `container "llama-stack" crashed with ModuleNotFoundError: the image lacks a package that a provider needs; disable the provider, or take an image that has it; see kubectl logs a -c llama-stack --previous`,
+			trouble: `container "llama-stack" crashed with ModuleNotFoundError: the image lacks a package that a provider needs; disable the provider, or use an image that contains it; see kubectl logs a -c llama-stack --previous`,
 		},
 		"too large together": {
 			pods: []corev1.Pod{after(installing("a", done(), ended(137, "Error", ""), waits(), waits()), func(p *corev1.Pod) {
@@ -268,10 +298,10 @@ func failureCases() map[string]externalCase {
 				p.Status.Message = `Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi". `
 			})},
 			want: []string{
-				`Failed: the packages of the external providers are too large together: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
-				`Failed: the packages of the external providers are too large together: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
+				`Failed: the packages of all external providers together are too large: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
+				`Failed: the packages of all external providers together are too large: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
 			},
-			trouble: `the packages of the external providers are too large together: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
+			trouble: `the packages of all external providers together are too large: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
 		},
 	}
 }
@@ -340,10 +370,14 @@ func TestPreflightOfExternalProviders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := tc.pods[0]
 			pod.Spec.NodeName, pod.CreationTimestamp = "node", metav1.NewTime(started)
-			for _, containers := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+			for _, containers := range [][]corev1.ContainerStatus{
+				pod.Status.InitContainerStatuses,
+				pod.Status.ContainerStatuses,
+			} {
 				for i := range containers { // which is not restarted
 					if ended := containers[i].LastTerminationState.Terminated; ended != nil {
-						containers[i].State, containers[i].LastTerminationState = corev1.ContainerState{Terminated: ended}, corev1.ContainerState{}
+						containers[i].State, containers[i].LastTerminationState = corev1.ContainerState{Terminated: ended},
+							corev1.ContainerState{}
 					}
 				}
 			}
@@ -376,7 +410,10 @@ func TestManyExternalProviders(t *testing.T) {
 	crash := ended(1, "Error", strings.Repeat("ImportError: No module named 'x'\n", 120))
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{crash}
 	begun := time.Now()
-	judged, _ := status.ExternalProviders(status.ExternalInput{Providers: all, Tried: []corev1.Pod{pod, pod, pod, pod, pod}})
+	judged, _ := status.ExternalProviders(status.ExternalInput{
+		Providers: all,
+		Tried:     []corev1.Pod{pod, pod, pod, pod, pod},
+	})
 	if took := time.Since(begun); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}

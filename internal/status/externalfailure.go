@@ -41,7 +41,7 @@ func externalFailure(pod *corev1.Pod, provider *ExternalProvider, all []External
 // tooMuch returns a message if the packages of all external providers do not fit into their volume.
 func tooMuch(pod *corev1.Pod) string {
 	if pod.Status.Phase == corev1.PodFailed && strings.Contains(pod.Status.Message, `"`+names.ExternalVolume+`"`) {
-		return fmt.Sprintf("the packages of the external providers are too large together: pod %q ended (%s): %s",
+		return fmt.Sprintf("the packages of all external providers together are too large: pod %q ended (%s): %s",
 			pod.Name, pod.Status.Reason, printable(pod.Status.Message))
 	}
 	return ""
@@ -59,11 +59,11 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 		case ended.Reason == "OOMKilled":
 			return fmt.Sprintf("the programs of image %q ran out of memory while they copied the package", provider.Image)
 		case slices.Contains(notStarted, ended.Reason):
-			return fmt.Sprintf("image %q cannot copy its package: it needs /bin/sh, cp and du: %s", provider.Image, takenOver(ended.Message))
+			return fmt.Sprintf("image %q cannot copy its package; it must contain /bin/sh, cp and du: %s", provider.Image, takenOver(ended.Message))
 		case printable(ended.Message) != "":
 			return printable(ended.Message)
 		default:
-			return fmt.Sprintf("the package cannot be copied out of image %q: exit code %d; %s", provider.Image, ended.ExitCode, logs)
+			return fmt.Sprintf("the package cannot be copied from image %q: exit code %d; %s", provider.Image, ended.ExitCode, logs)
 		}
 	}
 	if waiting := container.State.Waiting; waiting != nil {
@@ -71,11 +71,12 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 		case slices.Contains(notPulled, waiting.Reason):
 			return providerPullFailure(pod.Name, provider, waiting)
 		case slices.Contains(notCreated, waiting.Reason):
-			return fmt.Sprintf("container %q cannot be started (%s): %s", container.Name, waiting.Reason, takenOver(waiting.Message))
+			return fmt.Sprintf("container %q cannot be started (%s): %s", container.Name, waiting.Reason,
+				takenOver(waiting.Message))
 		}
 	}
 	if running := container.State.Running; running != nil && !now.Before(running.StartedAt.Add(copyLimit)) {
-		return fmt.Sprintf("the programs of image %q have copied the package for more than %s; %s", provider.Image, minutes(copyLimit), logs)
+		return fmt.Sprintf("the programs of image %q have been copying the package for more than %s; %s", provider.Image, minutes(copyLimit), logs)
 	}
 	return ""
 }
@@ -84,7 +85,7 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 func providerPullFailure(pod string, provider *ExternalProvider, waiting *corev1.ContainerStateWaiting) string {
 	meaning := pullMeaning(waiting, provider.Path+".imagePullPolicy")
 	if meaning == "" {
-		meaning = "check its name, and where the registry wants credentials, name a Secret with some in spec.workload.overrides.imagePullSecrets"
+		meaning = "check its name; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets"
 	}
 	return fmt.Sprintf("Failed to pull provider image %q: %s; see kubectl describe pod %s", provider.Image, meaning, pod)
 }
@@ -154,7 +155,10 @@ func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsD
 // lastEnd returns how a container last ended. It is nil if the container has not ended. If mayEnd is set, it is also
 // nil if the container succeeded, because a container that runs before the server has to end.
 func lastEnd(container *corev1.ContainerStatus, mayEnd bool) *corev1.ContainerStateTerminated {
-	for _, ended := range []*corev1.ContainerStateTerminated{container.LastTerminationState.Terminated, container.State.Terminated} {
+	for _, ended := range []*corev1.ContainerStateTerminated{
+		container.LastTerminationState.Terminated,
+		container.State.Terminated,
+	} {
 		if ended != nil && (ended.ExitCode != 0 || !mayEnd) {
 			return ended
 		}

@@ -24,13 +24,16 @@ var pullAnswers = []struct {
 	phrases []string
 	meaning string
 }{
-	{[]string{"no match for platform", "no matching manifest"}, "it is not made for the node's processor"},
+	{[]string{"no match for platform", "no matching manifest"}, "it is not built for the node's processor architecture"},
 	{[]string{"x509:"}, "the node does not trust the registry's certificate"},
-	{[]string{"toomanyrequests", "too many requests", "rate limit"}, "the registry lets nobody pull so often; wait, or name a Secret in spec.workload.overrides.imagePullSecrets"},
-	{[]string{"repository does not exist"}, "the registry has no such image, or shows it only to who logs in: spec.workload.overrides.imagePullSecrets"},
-	{[]string{"unauthorized", "authentication required", "denied", "forbidden", "no basic auth credentials"}, "the registry refuses the credentials; name a Secret with some in spec.workload.overrides.imagePullSecrets"},
-	{[]string{"not found", "manifest unknown", "name unknown"}, "the registry has no such image"},
-	{[]string{"no such host", "i/o timeout", "connection refused", "dial tcp", "deadline exceeded"}, "the node does not reach the registry"},
+	{[]string{"toomanyrequests", "too many requests", "rate limit"}, "the registry limits how often images are pulled; wait, or add a pull Secret to spec.workload.overrides.imagePullSecrets"},
+	{[]string{"repository does not exist"}, "the registry does not have the image, or requires credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
+	{[]string{"unauthorized", "authentication required", "denied", "forbidden", "no basic auth credentials"}, "the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
+	{[]string{"not found", "manifest unknown", "name unknown"}, "the registry does not have the image"},
+	{
+		[]string{"no such host", "i/o timeout", "connection refused", "dial tcp", "deadline exceeded"},
+		"the node cannot reach the registry",
+	},
 	{[]string{"no space left"}, "the node's disk is full"},
 }
 
@@ -51,7 +54,7 @@ func pullFailure(pod string, container *corev1.ContainerStatus) string {
 func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 	switch waiting.Reason {
 	case invalidImageName:
-		return "that is no image reference"
+		return "the image reference is not valid"
 	case errImageNeverPull:
 		return "it is not on the node, and " + policy + " is Never"
 	}

@@ -39,18 +39,50 @@ func TestMixed(t *testing.T) {
 		pods       []corev1.Pod
 		want       bool
 	}{
-		"nothing yet":                          {},
-		"no pod is seen":                       {deployment: deployment(1, 1, 1, 1)},
-		"one pod":                              {counted("10"), both, []corev1.Pod{serves}, false},
-		"one of before":                        {counted("10"), both, []corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, false)}, true},
-		"one of before is being ended":         {counted("10"), both, []corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, true)}, true},
-		"one of before is without its set":     {counted("10"), both[1:], []corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, true)}, true},
-		"one of before has stopped":            {counted("10"), both, []corev1.Pod{serves, podOf(&before, corev1.ConditionFalse, true)}, false},
-		"one of before is on a dead node":      {counted("10"), both, []corev1.Pod{serves, podOf(&before, corev1.ConditionUnknown, true)}, false},
-		"one of its own is being ended":        {counted("10"), both, []corev1.Pod{serves, podOf(&now, corev1.ConditionTrue, true)}, false},
-		"somebody's":                           {counted("10"), both, []corev1.Pod{serves, podOf(nil, corev1.ConditionTrue, false)}, true},
-		"a pod whose set is not seen":          {deployment(1, 1, 1, 1), nil, []corev1.Pod{serves}, true},
-		"the newest set is not seen":           {counted("10"), both[:1], []corev1.Pod{podOf(&before, corev1.ConditionTrue, false)}, true},
+		"nothing yet":    {},
+		"no pod is seen": {deployment: deployment(1, 1, 1, 1)},
+		"one pod":        {counted("10"), both, []corev1.Pod{serves}, false},
+		"one of before": {
+			counted("10"), both,
+			[]corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, false)},
+			true,
+		},
+		"one of before is being ended": {
+			counted("10"), both,
+			[]corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, true)},
+			true,
+		},
+		"one of before is without its set": {
+			counted("10"), both[1:],
+			[]corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, true)},
+			true,
+		},
+		"one of before has stopped": {
+			counted("10"), both,
+			[]corev1.Pod{serves, podOf(&before, corev1.ConditionFalse, true)},
+			false,
+		},
+		"one of before is on a dead node": {
+			counted("10"), both,
+			[]corev1.Pod{serves, podOf(&before, corev1.ConditionUnknown, true)},
+			false,
+		},
+		"one of its own is being ended": {
+			counted("10"), both,
+			[]corev1.Pod{serves, podOf(&now, corev1.ConditionTrue, true)},
+			false,
+		},
+		"somebody's": {
+			counted("10"), both,
+			[]corev1.Pod{serves, podOf(nil, corev1.ConditionTrue, false)},
+			true,
+		},
+		"a pod whose set is not seen": {deployment(1, 1, 1, 1), nil, []corev1.Pod{serves}, true},
+		"the newest set is not seen": {
+			counted("10"), both[:1],
+			[]corev1.Pod{podOf(&before, corev1.ConditionTrue, false)},
+			true,
+		},
 		"no set is seen":                       {counted("10"), nil, nil, true},
 		"the Deployment is behind its set":     {counted("9"), both, []corev1.Pod{serves}, false},
 		"nobody has counted the Deployment":    {deployment(1, 1, 1, 1), both, []corev1.Pod{serves}, false},

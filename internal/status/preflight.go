@@ -30,7 +30,7 @@ const (
 
 const (
 	// preflightPlacing is how long a scheduler may look for a node. If a cluster has only the nodes that the stack
-	// needs, a change must not wait for an autoscaler to add a node for a moment.
+	// needs, a change must not wait until an autoscaler adds a node.
 	preflightPlacing = time.Minute
 	// preflightSilence is how long after its deadline a kubelet may leave a pod unchanged.
 	preflightSilence = 2 * time.Minute
@@ -126,7 +126,7 @@ func late(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, 
 				"container %q was not ready after %s; see kubectl logs %s -c %s", container.Name, minutes(deadline), pod.Name, container.Name)}
 		}
 	}
-	message := fmt.Sprintf("pod %q was not started within %s; see kubectl describe pod %s", pod.Name, minutes(deadline), pod.Name)
+	message := fmt.Sprintf("pod %q did not start within %s; see kubectl describe pod %s", pod.Name, minutes(deadline), pod.Name)
 	if found := podTrouble(pod, external, now, false); found.fatal {
 		message = found.message
 	}
@@ -143,13 +143,16 @@ func unplaced(pod *corev1.Pod, now time.Time) Preflight {
 			since = condition.LastTransitionTime.Time
 		}
 	}
-	verdict := Preflight{State: PreflightGoesOn, Until: since.Add(preflightPlacing), Message: podTrouble(pod, nil, now, false).message}
+	verdict := Preflight{
+		State: PreflightGoesOn, Until: since.Add(preflightPlacing),
+		Message: podTrouble(pod, nil, now, false).message,
+	}
 	if now.Before(verdict.Until) {
 		return verdict
 	}
 	verdict.State, verdict.Until = PreflightUnplaced, time.Time{}
 	if verdict.Message == "" {
-		verdict.Message = fmt.Sprintf("pod %q was not given a node", pod.Name)
+		verdict.Message = fmt.Sprintf("pod %q was not assigned to a node", pod.Name)
 	}
 	return verdict
 }

@@ -52,16 +52,20 @@ func TestJudgePreflight(t *testing.T) {
 			name: "no room", changes: []func(*corev1.Pod){condition(corev1.PodScheduled, corev1.ConditionFalse, "0/1 nodes are available")},
 			age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" cannot be scheduled: 0/1 nodes are available`,
 		},
-		{name: "nobody places it", age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" was not given a node`},
-		{name: "starts", container: waiting("ContainerCreating", ""), changes: []func(*corev1.Pod){onNode}, age: time.Hour / 6, want: status.PreflightGoesOn, until: end},
+		{name: "nobody places it", age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" was not assigned to a node`},
+		{
+			name: "starts", container: waiting("ContainerCreating", ""), changes: []func(*corev1.Pod){onNode},
+			age: time.Hour / 6, want: status.PreflightGoesOn, until: end,
+		},
 		{name: "runs", container: running, changes: []func(*corev1.Pod){onNode}, want: status.PreflightGoesOn, until: end},
 		{
 			name: "ready", container: running, want: status.PreflightReady,
 			changes: []func(*corev1.Pod){onNode, condition(corev1.ContainersReady, corev1.ConditionTrue, ""), condition(corev1.PodReady, corev1.ConditionFalse, "")},
 		},
 		{
-			name: "no image", container: waiting("ImagePullBackOff", "not found"), changes: []func(*corev1.Pod){onNode}, want: status.PreflightHindered, until: end,
-			message: `image "example.com/server:1" of container "llama-stack" cannot be pulled: the registry has no such image; see kubectl describe pod p`,
+			name: "no image", container: waiting("ImagePullBackOff", "not found"), changes: []func(*corev1.Pod){onNode},
+			want: status.PreflightHindered, until: end,
+			message: `image "example.com/server:1" of container "llama-stack" cannot be pulled: the registry does not have the image; see kubectl describe pod p`,
 		},
 		{
 			name: "no key", container: waiting("CreateContainerConfigError", `couldn't find key a in Secret ns/s`), changes: []func(*corev1.Pod){onNode},
@@ -69,15 +73,18 @@ func TestJudgePreflight(t *testing.T) {
 			message: `container "llama-stack" cannot be started (CreateContainerConfigError): couldn't find key a in Secret ns/s`,
 		},
 		{
-			name: "ends with code 0", container: endedWith(0, "Completed", ""), changes: []func(*corev1.Pod){onNode}, want: status.PreflightCrashed,
-			message: `container "llama-stack" ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; see kubectl logs p -c llama-stack`,
+			name: "ends with code 0", container: endedWith(0, "Completed", ""), changes: []func(*corev1.Pod){onNode},
+			want:    status.PreflightCrashed,
+			message: `container "llama-stack" ended with exit code 0: the server cannot start, or its health check did not pass in time; see kubectl logs p -c llama-stack`,
 		},
 		{
-			name: "crashes", container: endedWith(1, "Error", "ValidationError: input_value='sk-1'"), changes: []func(*corev1.Pod){failed("", "")}, want: status.PreflightCrashed,
-			message: `container "llama-stack" crashed with ValidationError: the server refuses its configuration; see kubectl logs p -c llama-stack`,
+			name: "crashes", container: endedWith(1, "Error", "ValidationError: input_value='sk-1'"),
+			changes: []func(*corev1.Pod){failed("", "")}, want: status.PreflightCrashed,
+			message: `container "llama-stack" crashed with ValidationError: the server rejects its configuration; see kubectl logs p -c llama-stack`,
 		},
 		{
-			name: "runs out of memory", container: endedWith(137, "OOMKilled", ""), changes: []func(*corev1.Pod){failed("", "")}, want: status.PreflightCrashed,
+			name: "runs out of memory", container: endedWith(137, "OOMKilled", ""), changes: []func(*corev1.Pod){failed("", "")},
+			want:    status.PreflightCrashed,
 			message: `container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
 		},
 		{
@@ -94,7 +101,8 @@ func TestJudgePreflight(t *testing.T) {
 			}}, want: status.PreflightGoesOn, until: end,
 		},
 		{
-			name: "past its deadline", container: endedWith(137, "Error", ""), changes: []func(*corev1.Pod){failed("DeadlineExceeded", "x")}, want: status.PreflightCrashed,
+			name: "past its deadline", container: endedWith(137, "Error", ""),
+			changes: []func(*corev1.Pod){failed("DeadlineExceeded", "x")}, want: status.PreflightCrashed,
 			message: `container "llama-stack" was not ready after 15 minutes; see kubectl logs p -c llama-stack`,
 		},
 		{
@@ -103,19 +111,25 @@ func TestJudgePreflight(t *testing.T) {
 		},
 		{
 			name: "past its deadline without a start", container: neverStarted, changes: []func(*corev1.Pod){failed("DeadlineExceeded", "x")}, want: status.PreflightLost,
-			message: `pod "p" was not started within 15 minutes; see kubectl describe pod p`,
+			message: `pod "p" did not start within 15 minutes; see kubectl describe pod p`,
 		},
 		{
-			name: "a silent kubelet", container: running, changes: []func(*corev1.Pod){onNode}, age: end + time.Second, want: status.PreflightCrashed,
+			name: "a silent kubelet", container: running, changes: []func(*corev1.Pod){onNode}, age: end + time.Second,
+			want:    status.PreflightCrashed,
 			message: `container "llama-stack" was not ready after 15 minutes; see kubectl logs p -c llama-stack`,
 		},
 		{
-			name: "its node was restarted", container: endedWith(255, "Unknown", ""), changes: []func(*corev1.Pod){onNode}, want: status.PreflightLost,
+			name: "its node was restarted", container: endedWith(255, "Unknown", ""), changes: []func(*corev1.Pod){onNode},
+			want:    status.PreflightLost,
 			message: `the node of pod "p" was restarted`,
 		},
 		{
-			name: "taken late", container: running, age: end + time.Second, want: status.PreflightGoesOn, until: end + time.Minute,
-			changes: []func(*corev1.Pod){onNode, func(p *corev1.Pod) { p.Status.StartTime = new(metav1.NewTime(born.Add(time.Minute))) }},
+			name: "taken late", container: running, age: end + time.Second, want: status.PreflightGoesOn,
+			until: end + time.Minute,
+			changes: []func(*corev1.Pod){
+				onNode,
+				func(p *corev1.Pod) { p.Status.StartTime = new(metav1.NewTime(born.Add(time.Minute))) },
+			},
 		},
 		{
 			name: "looked at late", age: 90 * time.Second, want: status.PreflightGoesOn, until: 2 * time.Minute, message: `pod "p" cannot be scheduled: full`,
@@ -124,8 +138,9 @@ func TestJudgePreflight(t *testing.T) {
 			}},
 		},
 		{
-			name: "evicted", container: endedWith(137, "Error", ""), changes: []func(*corev1.Pod){failed("Evicted", "The node was low on resource: memory.")},
-			want: status.PreflightLost, message: `pod "p" ended (Evicted): The node was low on resource: memory.`,
+			name: "evicted", container: endedWith(137, "Error", ""),
+			changes: []func(*corev1.Pod){failed("Evicted", "The node was low on resource: memory.")},
+			want:    status.PreflightLost, message: `pod "p" ended (Evicted): The node was low on resource: memory.`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

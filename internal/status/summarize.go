@@ -128,9 +128,9 @@ const maxMessage = 32768
 
 // fillGates adds every gate that was not reached as Unknown.
 func fillGates(conditions *[]metav1.Condition, in Input) {
-	message := "Waits for an earlier step"
+	message := "Waiting for an earlier step"
 	if in.Failure != nil {
-		message = "Waits for " + in.Failure.Condition
+		message = "Waiting for " + in.Failure.Condition
 	}
 	for _, gate := range gates {
 		found := meta.FindStatusCondition(*conditions, gate)
@@ -159,9 +159,12 @@ func readiness(conditions []metav1.Condition) metav1.Condition {
 }
 
 // stalled returns a condition that is True for a failure that only a change of the object fixes, for a Deployment that
-// was rolled back, and for a roll-out past its deadline, which kstatus reports as failed for a Deployment too.
+// was rolled back, and for a roll-out past its deadline. For a Deployment, kstatus reports the last one as failed too.
 func stalled(ready metav1.Condition, in Input) metav1.Condition {
-	condition := metav1.Condition{Type: v1alpha2.ConditionStalled, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonProgressing}
+	condition := metav1.Condition{
+		Type: v1alpha2.ConditionStalled, Status: metav1.ConditionFalse,
+		Reason: v1alpha2.ReasonProgressing,
+	}
 	switch {
 	case in.Failure != nil && in.Failure.Retry == OnObjectChange:
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, in.Failure.Reason, in.Failure.Message
@@ -218,10 +221,11 @@ var order = slices.Concat(
 		v1alpha2.ConditionReconciling,
 	})
 
-// Known returns the conditions of the types that this operator writes. An older operator stored other types, and beside
-// those of v1alpha2 some that exist only in v1alpha1.
+// Known returns the conditions of the types that this operator writes. An older operator stored other types,
+// including some that exist only in v1alpha1.
 func Known(conditions []metav1.Condition) []metav1.Condition {
-	return slices.DeleteFunc(slices.Clone(conditions), func(c metav1.Condition) bool { return !slices.Contains(order, c.Type) })
+	return slices.DeleteFunc(slices.Clone(conditions),
+		func(c metav1.Condition) bool { return !slices.Contains(order, c.Type) })
 }
 
 func rank(condition string) int {

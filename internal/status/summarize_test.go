@@ -227,10 +227,12 @@ func TestSummarizeDates(t *testing.T) {
 		t.Errorf("the same observation gives another status:\n%s", diff)
 	}
 
-	broken := with(healthy(), condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutInProgress))
+	broken := with(healthy(), condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse,
+		v1alpha2.ReasonRolloutInProgress))
 	next := status.Summarize(status.Input{Generation: 2, Observed: broken, Previous: first.Conditions, Now: now})
 	for _, c := range next.Conditions {
-		moved := c.Type == v1alpha2.ConditionReady || c.Type == v1alpha2.ConditionAvailable || c.Type == v1alpha2.ConditionReconciling
+		moved := c.Type == v1alpha2.ConditionReady || c.Type == v1alpha2.ConditionAvailable ||
+			c.Type == v1alpha2.ConditionReconciling
 		if want := map[bool]metav1.Time{true: now, false: earlier}[moved]; !c.LastTransitionTime.Equal(&want) {
 			t.Errorf("%s: lastTransitionTime %v, want %v", c.Type, c.LastTransitionTime, want)
 		}
@@ -287,7 +289,8 @@ func TestKnown(t *testing.T) {
 func TestSummarizeLongMessages(t *testing.T) {
 	long := strings.Repeat("ä", 40000)
 	got := status.Summarize(status.Input{Now: now, Failure: &status.Failure{
-		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec, Message: long, Retry: status.OnObjectChange,
+		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec, Message: long,
+		Retry: status.OnObjectChange,
 	}})
 	for _, c := range got.Conditions {
 		if n := utf8.RuneCountInString(c.Message); n > 32768 || c.Type == v1alpha2.ConditionReady && n < 32768 {

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The kubelet's reasons for a container that it cannot create, and for one of which nothing ran.
+// The kubelet's reasons for a container that it cannot create, and for a container whose process never started.
 var (
 	notCreated = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 	notStarted = []string{"StartError", "ContainerCannotRun"}
@@ -26,8 +26,8 @@ type trouble struct {
 }
 
 // findTrouble checks the ReplicaSet and the Deployment first (pods that could not be created), and then the pods of the
-// current revision, sorted by name, so that the same cluster state results in the same message. overdue reports that
-// the roll-out is past its deadline. Only then does a pod that is merely slow count as trouble.
+// current revision. It sorts them by name, so that the same cluster state results in the same message. overdue reports
+// that the roll-out is past its deadline. Only then does a slow pod count as trouble.
 func findTrouble(in WorkloadInput, current *appsv1.ReplicaSet, overdue bool) trouble {
 	if refused := refusal(in.Deployment, current); refused != "" {
 		return trouble{fatal: true, message: "pods cannot be created: " + refused}
@@ -53,9 +53,9 @@ func findTrouble(in WorkloadInput, current *appsv1.ReplicaSet, overdue bool) tro
 	return first
 }
 
-// earlierTrouble returns the reason why a pod of an earlier revision no longer serves while newer ones do: a server
-// that restarts beside a newer one may fail to start with what that one registered. It passes with the pod, so it is
-// never fatal.
+// earlierTrouble returns the reason why a pod of an earlier revision no longer serves while newer ones do. A server
+// that restarts next to a newer one may fail to start with the resources that the newer one registered. The problem
+// ends with the pod, so it is never fatal.
 func earlierTrouble(in WorkloadInput, current *appsv1.ReplicaSet) trouble {
 	if current == nil {
 		return trouble{}
@@ -83,7 +83,8 @@ func refusal(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) string {
 			}
 		}
 	}
-	if failed := findDeploymentCondition(deployment, appsv1.DeploymentReplicaFailure); failed != nil && failed.Status == corev1.ConditionTrue {
+	if failed := findDeploymentCondition(deployment, appsv1.DeploymentReplicaFailure); failed != nil &&
+		failed.Status == corev1.ConditionTrue {
 		return failed.Message
 	}
 	return ""
@@ -94,7 +95,8 @@ func podTrouble(pod *corev1.Pod, external []ExternalProvider, now time.Time, ove
 		return trouble{fatal: true, message: message}
 	}
 	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // another pod replaces it
-		return trouble{message: fmt.Sprintf("pod %q ended (%s): %s", pod.Name, pod.Status.Reason, takenOver(pod.Status.Message))}
+		return trouble{message: fmt.Sprintf("pod %q ended (%s): %s", pod.Name, pod.Status.Reason,
+			takenOver(pod.Status.Message))}
 	}
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
@@ -150,10 +152,10 @@ func slow(pod *corev1.Pod) trouble {
 		case container.Ready:
 		case container.State.Running != nil:
 			return trouble{message: fmt.Sprintf(
-				"container %q runs, and its health check does not pass; see kubectl logs %s -c %s", container.Name, pod.Name, container.Name)}
+				"container %q is running, but its health check does not pass; see kubectl logs %s -c %s", container.Name, pod.Name, container.Name)}
 		case waiting != nil:
 			return trouble{message: fmt.Sprintf(
-				"container %q waits (%s); see kubectl describe pod %s", container.Name, waiting.Reason, pod.Name)}
+				"container %q is waiting (%s); see kubectl describe pod %s", container.Name, waiting.Reason, pod.Name)}
 		}
 	}
 	return trouble{}

@@ -16,7 +16,7 @@ import (
 
 // Observation is the state of the workload.
 type Observation struct {
-	// Available is the condition that reports whether the wanted pods serve, and if not, why.
+	// Available is the condition that reports whether the wanted pods serve, and if not, the reason.
 	Available metav1.Condition
 	// Replicas is the number of pods of the Deployment.
 	Replicas int32
@@ -64,7 +64,7 @@ type WorkloadInput struct {
 func Workload(in WorkloadInput) Observation {
 	deployment := in.Deployment
 	if deployment == nil {
-		return Observation{Available: available(metav1.ConditionUnknown, v1alpha2.ReasonWaiting, "Nothing was deployed yet")}
+		return Observation{Available: available(metav1.ConditionUnknown, v1alpha2.ReasonWaiting, "Nothing is deployed yet")}
 	}
 	overdue := isOverdue(deployment)
 	available := availability(in, overdue)
@@ -94,7 +94,7 @@ func progressReason(deployment *appsv1.Deployment) string {
 }
 
 func availability(in WorkloadInput, overdue bool) metav1.Condition {
-	deployment, config, asked := in.Deployment, "current config", ", as asked for"
+	deployment, config, asked := in.Deployment, "current config", ", as requested"
 	if in.Earlier {
 		config, asked = "an earlier config", ""
 	}
@@ -117,7 +117,8 @@ func availability(in WorkloadInput, overdue bool) metav1.Condition {
 	if trouble.message != "" {
 		message += ": " + trouble.message
 	}
-	return available(metav1.ConditionFalse, unavailableReason(trouble, overdue, seen && progressReason(deployment) == newSetAvailable), message)
+	return available(metav1.ConditionFalse, unavailableReason(trouble, overdue, seen &&
+		progressReason(deployment) == newSetAvailable), message)
 }
 
 func unavailableReason(trouble trouble, overdue, wasComplete bool) string {
@@ -181,7 +182,9 @@ func servingCurrent(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) i
 	return current.Status.AvailableReplicas
 }
 
-func findDeploymentCondition(deployment *appsv1.Deployment, name appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+func findDeploymentCondition(
+	deployment *appsv1.Deployment, name appsv1.DeploymentConditionType,
+) *appsv1.DeploymentCondition {
 	conditions := deployment.Status.Conditions
 	if i := slices.IndexFunc(conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == name }); i >= 0 {
 		return &conditions[i]

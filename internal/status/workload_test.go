@@ -45,7 +45,10 @@ func pod(name string, container corev1.ContainerStatus) corev1.Pod {
 }
 
 func waiting(reason, message string) corev1.ContainerStatus {
-	return corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}
+	return corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+		Reason:  reason,
+		Message: message,
+	}}}
 }
 
 func progressing(d *appsv1.Deployment, reason string) *appsv1.Deployment {
@@ -57,8 +60,11 @@ func progressing(d *appsv1.Deployment, reason string) *appsv1.Deployment {
 
 func TestWorkload(t *testing.T) {
 	crashed := corev1.ContainerStatus{
-		State:                corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
-		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Message: "token sk-1"}},
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			ExitCode: 3,
+			Message:  "token sk-1",
+		}},
 	}
 	ended := corev1.ContainerStatus{
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3}},
@@ -68,8 +74,10 @@ func TestWorkload(t *testing.T) {
 	running := corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
 	prepared := pod("p", running)
 	prepared.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
-	evicted := pod("p", corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}})
-	evicted.Status.Phase, evicted.Status.Reason, evicted.Status.Message = corev1.PodFailed, "Evicted", "The node was low on resource: memory."
+	evicted := pod("p",
+		corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}})
+	evicted.Status.Phase, evicted.Status.Reason, evicted.Status.Message = corev1.PodFailed, "Evicted",
+		"The node was low on resource: memory."
 	refused := replicaSet("new", "2", 0)
 	refused.Status.Conditions = []appsv1.ReplicaSetCondition{{
 		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Message: `admission webhook "policy" denied the request: no`,
@@ -101,10 +109,13 @@ func TestWorkload(t *testing.T) {
 		reason     string
 		message    string
 	}{
-		{"nothing yet", nil, nil, nil, "Unknown", "Waiting", "Nothing was deployed yet"},
+		{"nothing yet", nil, nil, nil, "Unknown", "Waiting", "Nothing is deployed yet"},
 		{"complete", deployment(1, 1, 1, 1), nil, nil, "True", "MinimumReplicasAvailable", "1/1 replicas available with current config"},
-		{"zero", deployment(0, 0, 0, 0), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as asked for"},
-		{"zero, pods still go", deployment(0, 1, 1, 1), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as asked for"},
+		{"zero", deployment(0, 0, 0, 0), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as requested"},
+		{
+			"zero, pods still go", deployment(0, 1, 1, 1), nil, nil, "True", "ScaledToZero",
+			"Scaled to zero replicas, as requested",
+		},
 		{
 			"an old pod, and a change that the deployment controller has not counted", stale,
 			[]appsv1.ReplicaSet{replicaSet("old", "1", 1), replicaSet("new", "2", 0)},
@@ -139,7 +150,7 @@ func TestWorkload(t *testing.T) {
 			"exit code 0", deployment(1, 1, 1, 0), nil,
 			[]corev1.Pod{pod("p", empty)},
 			"False", "RolloutFailed",
-			`0/1 replicas available with current config: container "llama-stack" ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; ` +
+			`0/1 replicas available with current config: container "llama-stack" ended with exit code 0: the server cannot start, or its health check did not pass in time; ` +
 				`see kubectl logs p -c llama-stack --previous`,
 		},
 		{"an init container may end", deployment(1, 1, 1, 0), nil, []corev1.Pod{prepared}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
@@ -159,14 +170,14 @@ func TestWorkload(t *testing.T) {
 			"runs past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
 			[]corev1.Pod{pod("p", running)},
 			"False", "RolloutFailed",
-			`0/1 replicas available with current config: container "llama-stack" runs, and its health check does not pass; ` +
+			`0/1 replicas available with current config: container "llama-stack" is running, but its health check does not pass; ` +
 				`see kubectl logs p -c llama-stack`,
 		},
 		{
 			"waits past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
 			[]corev1.Pod{pod("p", waiting("ContainerCreating", ""))},
 			"False", "RolloutFailed",
-			`0/1 replicas available with current config: container "llama-stack" waits (ContainerCreating); see kubectl describe pod p`,
+			`0/1 replicas available with current config: container "llama-stack" is waiting (ContainerCreating); see kubectl describe pod p`,
 		},
 		{
 			"image", deployment(1, 1, 1, 0), nil,
@@ -210,7 +221,10 @@ func TestWorkload(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := status.Workload(status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})
-			want := metav1.Condition{Type: v1alpha2.ConditionAvailable, Status: tc.status, Reason: tc.reason, Message: tc.message}
+			want := metav1.Condition{
+				Type: v1alpha2.ConditionAvailable, Status: tc.status, Reason: tc.reason,
+				Message: tc.message,
+			}
 			if diff := cmp.Diff(want, got.Available); diff != "" {
 				t.Errorf("Available (-want +got):\n%s", diff)
 			}
@@ -236,9 +250,12 @@ func TestEarlierConfig(t *testing.T) {
 // that a crash takes precedence.
 func TestPendingClaim(t *testing.T) {
 	claim := status.PendingClaim{Name: "my-pvc", Message: "no such class"}
-	unscheduled := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
-		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "unbound claims",
-	}}}}
+	unscheduled := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "p"},
+		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "unbound claims",
+		}}},
+	}
 	crashed := pod("p", ended(3, "Error", ""))
 	for name, tc := range map[string]struct {
 		pods []corev1.Pod
@@ -252,7 +269,10 @@ func TestPendingClaim(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: tc.pods, Claims: []status.PendingClaim{claim}}).Available
+			got := status.Workload(status.WorkloadInput{
+				Deployment: deployment(1, 1, 1, 0), Pods: tc.pods,
+				Claims: []status.PendingClaim{claim},
+			}).Available
 			if text := got.Reason + " " + got.Message; text != tc.want {
 				t.Errorf("Available:\n got %s\nwant %s", text, tc.want)
 			}
@@ -290,7 +310,10 @@ func TestEarlierPodThatCrashes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sets[1].Status.AvailableReplicas = tc.available
-			got := status.Workload(status.WorkloadInput{Deployment: deployment(2, 3, 1, tc.available), ReplicaSets: sets, Pods: tc.pods}).Available
+			got := status.Workload(status.WorkloadInput{
+				Deployment: deployment(2, 3, 1, tc.available), ReplicaSets: sets,
+				Pods: tc.pods,
+			}).Available
 			if text := got.Reason + " " + got.Message; text != tc.want {
 				t.Errorf("Available:\n got %s\nwant %s", text, tc.want)
 			}

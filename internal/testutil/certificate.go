@@ -43,7 +43,9 @@ func CertificateFor(t testing.TB, names ...string) []byte {
 	return certificate
 }
 
-func encode(t testing.TB, notBefore, notAfter time.Time, private crypto.Signer, names ...string) (certificate, key []byte) {
+func encode(
+	t testing.TB, notBefore, notAfter time.Time, private crypto.Signer, names ...string,
+) (certificate, key []byte) {
 	t.Helper()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),

@@ -11,7 +11,8 @@ import (
 // Eventually polls until done returns true, and fails the test after half a minute.
 func Eventually(t testing.TB, what string, done func() (bool, error)) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, settle, true, func(context.Context) (bool, error) { return done() })
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, settle, true,
+		func(context.Context) (bool, error) { return done() })
 	if err != nil {
 		t.Fatalf("wait for %s: %v", what, err)
 	}
@@ -23,10 +24,11 @@ func Within(t testing.TB, patience time.Duration, check func() error) time.Durat
 	t.Helper()
 	var last error
 	begin := time.Now()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
-		last = check()
-		return last == nil, nil
-	})
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true,
+		func(context.Context) (bool, error) {
+			last = check()
+			return last == nil, nil
+		})
 	if err != nil {
 		t.Fatalf("not within %v: %v", patience, last)
 	}

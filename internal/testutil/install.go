@@ -106,7 +106,8 @@ func ReadObjects(file string) ([]*unstructured.Unstructured, error) {
 }
 
 func apply(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
-	err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(installer), client.ForceOwnership)
+	err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(installer),
+		client.ForceOwnership)
 	if err != nil {
 		return fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err)
 	}
@@ -124,9 +125,10 @@ func waitForDefinition(ctx context.Context, config *rest.Config) error {
 		if err := c.Get(ctx, key, &definition); err != nil {
 			return false, client.IgnoreNotFound(err)
 		}
-		return slices.ContainsFunc(definition.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
-			return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
-		}), nil
+		return slices.ContainsFunc(definition.Status.Conditions,
+			func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+				return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
+			}), nil
 	})
 	if err != nil {
 		return fmt.Errorf("wait for the definition to be established: %w", err)

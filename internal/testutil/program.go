@@ -21,7 +21,8 @@ import (
 func BuildOperator(t testing.TB, version string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "manager")
-	command := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-X main.version="+version, "-o", program, "./cmd/manager")
+	command := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-X main.version="+version, "-o", program,
+		"./cmd/manager")
 	command.Dir = Root()
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("build the operator: %v\n%s", err, output)
@@ -36,7 +37,10 @@ func (p *ControlPlane) OperatorToken(ctx context.Context, bound *corev1.Secret) 
 	if err != nil {
 		return "", err
 	}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorServiceAccount}}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
+		Namespace: names.OperatorNamespace,
+		Name:      names.OperatorServiceAccount,
+	}}
 	request := &authenticationv1.TokenRequest{}
 	if bound != nil {
 		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{

@@ -49,7 +49,10 @@ func (p *ControlPlane) As(account string) *rest.Config {
 	config := rest.CopyConfig(p.Config)
 	config.Impersonate = rest.ImpersonationConfig{
 		UserName: "system:serviceaccount:" + names.OperatorNamespace + ":" + account,
-		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + names.OperatorNamespace, "system:authenticated"},
+		Groups: []string{
+			"system:serviceaccounts", "system:serviceaccounts:" + names.OperatorNamespace,
+			"system:authenticated",
+		},
 	}
 	return config
 }

@@ -44,7 +44,8 @@ func (c *checker) scalar(value any, typ reflect.Type, path string) (any, bool) {
 // fits reports whether a whole number is within the range of its type.
 func fits(number json.Number, typ reflect.Type) bool {
 	var err error
-	if slices.Contains([]reflect.Kind{reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64}, typ.Kind()) {
+	if slices.Contains([]reflect.Kind{reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64},
+		typ.Kind()) {
 		_, err = strconv.ParseUint(number.String(), 10, typ.Bits())
 	} else {
 		_, err = strconv.ParseInt(number.String(), 10, typ.Bits())

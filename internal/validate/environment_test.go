@@ -10,7 +10,8 @@ import (
 // In every release, a Secret cannot set any of the operator's variables.
 func TestReservedNamesAreThoseOfEveryRelease(t *testing.T) {
 	reserved := map[string]string{
-		"HF_HOME": "", "HOME": "", "PATH": "", "LLS_PORT": "", "LLS_WORKERS": "", "LLS_GENERATION": "", "LLS_REGISTRY": "", "LLS_ANY": "",
+		"HF_HOME": "", "HOME": "", "PATH": "", "LLS_PORT": "", "LLS_WORKERS": "", "LLS_GENERATION": "", "LLS_REGISTRY": "",
+		"LLS_ANY":       "",
 		names.EnvConfig: "", names.EnvRunConfig: "",
 	}
 	for _, line := range release.Lines() {

@@ -41,7 +41,8 @@ func modelFilesImage(c *checks) {
 	}
 	c.Add(Image(path.Child("reference"), image.Reference)...)
 	pullPolicy(c, path.Child("pullPolicy"), image.PullPolicy)
-	if at := image.Path; at != "" && (len(at) > maxMountPath || !absoluteForm.MatchString(at) || dotsForm.MatchString(at)) {
+	if at := image.Path; at != "" && (len(at) > maxMountPath || !absoluteForm.MatchString(at) ||
+		dotsForm.MatchString(at)) {
 		c.InvalidText(path.Child("path"), at, `is not an absolute path: write one like /models, without ":", "." and ".."`)
 	}
 }

@@ -95,7 +95,8 @@ func podAnnotations(c *checks) {
 
 func terminationGracePeriod(c *checks) {
 	if seconds := c.overrides().TerminationGracePeriodSeconds; seconds != nil && *seconds < 0 {
-		c.Invalid(spec("workload", "overrides", "terminationGracePeriodSeconds"), *seconds, "%d is too small: use 0 or more", *seconds)
+		c.Invalid(spec("workload", "overrides", "terminationGracePeriodSeconds"), *seconds, "%d is too small: use 0 or more",
+			*seconds)
 	}
 }
 

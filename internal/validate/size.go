@@ -31,7 +31,8 @@ func OmitLargeSpec(obj *v1alpha2.LlamaStackDistribution) {
 	}
 	obj.Annotations[omittedSpec] = strconv.Itoa(size)
 	kept := v1alpha2.LlamaStackDistributionSpec{Distribution: obj.Spec.Distribution}
-	if networking := obj.Spec.Networking; networking != nil && networking.Expose != nil && len(networking.Expose.Raw) < MaxSpecBytes/64 {
+	if networking := obj.Spec.Networking; networking != nil && networking.Expose != nil &&
+		len(networking.Expose.Raw) < MaxSpecBytes/64 {
 		kept.Networking = &v1alpha2.NetworkingSpec{Expose: networking.Expose}
 	}
 	obj.Spec = kept

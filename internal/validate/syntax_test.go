@@ -20,7 +20,8 @@ func TestFormsAreThoseOfTheDefinition(t *testing.T) {
 		"namespace": namespaceForm, "selector": selectorForm, "absolute path": absoluteForm, "dots": dotsForm,
 		"percentage": percentageForm,
 	} {
-		if !strings.Contains(text, "matches('"+form.String()+"')") && !strings.Contains(text, "matches(''"+form.String()+"'')") {
+		if !strings.Contains(text, "matches('"+form.String()+"')") &&
+			!strings.Contains(text, "matches(''"+form.String()+"'')") {
 			t.Errorf("the definition has no rule with the form of %s, %s", name, form)
 		}
 	}

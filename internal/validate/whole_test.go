@@ -37,7 +37,8 @@ func incomplete(err *field.Error) string {
 	switch {
 	case !strings.HasPrefix(err.Field, "spec.") && !strings.HasPrefix(err.Field, "metadata."):
 		return "no path"
-	case err.Type == field.ErrorTypeInvalid && err.BadValue != (field.OmitValueType{}) && !strings.Contains(err.Detail, value):
+	case err.Type == field.ErrorTypeInvalid && err.BadValue != (field.OmitValueType{}) &&
+		!strings.Contains(err.Detail, value):
 		return "no value"
 	case !remedy.MatchString(err.Detail):
 		return "no remedy"

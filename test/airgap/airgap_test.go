@@ -32,7 +32,8 @@ const (
 	patience = 5 * time.Minute
 )
 
-// TestAirGap goes the whole way: a bundle is made where there are images, and everything else happens without a way out.
+// TestAirGap goes the whole way: a bundle is made where there are images, and everything else happens without a way
+// out.
 func TestAirGap(t *testing.T) {
 	j := newJourney(t)
 	host, _, err := net.SplitHostPort(os.Getenv("CLUSTER_REGISTRY"))
@@ -66,7 +67,8 @@ func TestAirGap(t *testing.T) {
 func (j *journey) makeBundle() string {
 	j.t.Helper()
 	source := os.Getenv("CLUSTER_REGISTRY")
-	published, err := image.Publish(j.t.Context(), source, "airgap", "operator", "server@"+serverRelease, "standin@"+serverRelease)
+	published, err := image.Publish(j.t.Context(), source, "airgap", "operator", "server@"+serverRelease,
+		"standin@"+serverRelease)
 	if err != nil {
 		j.t.Fatal(err)
 	}
@@ -96,7 +98,10 @@ func (j *journey) makeBundle() string {
 		"SERVERS=" + strings.Join(servers, " "), "BUNDLE=" + bundle, "CLI_PLATFORMS=linux/" + runtime.GOARCH,
 	}
 	j.run(command{args: args, line: strings.Join(args[:3], " ") + fmt.Sprintf(" %q %s", args[3], args[4])})
-	j.run(command{args: []string{"tar", "-xf", bundle, "-C", j.folder, "bin", "chart", "samples", "README.md", "images.txt"}})
+	j.run(command{args: []string{
+		"tar", "-xf", bundle, "-C", j.folder, "bin", "chart", "samples", "README.md",
+		"images.txt",
+	}})
 	info, err := os.Stat(bundle)
 	if err != nil {
 		j.t.Fatal(err)
@@ -105,13 +110,16 @@ func (j *journey) makeBundle() string {
 	return bundle
 }
 
-// cutOff takes the node's ways out away: the route of everything but its own link and the Services, and the registry that the
-// images came from.
+// cutOff takes the node's ways out away: the route of everything but its own link and the Services, and the registry
+// that the images came from.
 func (j *journey) cutOff(host string) {
 	j.t.Helper()
 	j.say("The node has no way out")
 	j.kubectl("wait", "--for=condition=Available", "--namespace=kube-system", "deployment", "--all", "--timeout=180s")
-	services := j.run(command{args: []string{"kubectl", "get", "service", "kubernetes", "--output=jsonpath={.spec.clusterIP}"}})
+	services := j.run(command{args: []string{
+		"kubectl", "get", "service", "kubernetes",
+		"--output=jsonpath={.spec.clusterIP}",
+	}})
 	j.print("\n")
 	_, port, err := net.SplitHostPort(os.Getenv("CLUSTER_REGISTRY"))
 	if err != nil {
@@ -128,7 +136,10 @@ func (j *journey) cutOff(host string) {
 		j.run(command{args: args, onNode: true})
 	}
 	j.run(command{args: []string{"ip", "route"}, onNode: true})
-	j.refused(command{args: []string{"bash", "-c", "exec 3<>/dev/tcp/1.1.1.1/443"}, line: "bash -c 'exec 3<>/dev/tcp/1.1.1.1/443'", onNode: true}, "unreachable")
+	j.refused(command{
+		args: []string{"bash", "-c", "exec 3<>/dev/tcp/1.1.1.1/443"},
+		line: "bash -c 'exec 3<>/dev/tcp/1.1.1.1/443'", onNode: true,
+	}, "unreachable")
 	j.refused(command{
 		args: []string{"bash", "-c", "exec 3<>/dev/tcp/" + host + "/" + port}, line: "bash -c 'exec 3<>/dev/tcp/registry.build/5000'", onNode: true,
 	}, "refused")
@@ -141,7 +152,8 @@ func (j *journey) load(bundle string, private *privateRegistry) string {
 	authority := j.write("ca.pem", private.authority)
 	cli := filepath.Join(j.folder, "bin", "kubectl-llamastack-linux-"+runtime.GOARCH)
 	login := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
-	config := filepath.Dir(j.write("docker/config.json", fmt.Sprintf(`{"auths": {%q: {"auth": %q}}}`, private.address, login)))
+	config := filepath.Dir(j.write("docker/config.json", fmt.Sprintf(`{"auths": {%q: {"auth": %q}}}`, private.address,
+		login)))
 	load := func(env string, more ...string) command {
 		args := append([]string{cli, "bundle", "load", bundle, "--registry", private.address + "/mirror"}, more...)
 		return command{args: args, env: []string{"DOCKER_CONFIG=" + env}, onNode: true}
@@ -184,7 +196,8 @@ func (j *journey) hosts(registry, settings string) {
 // pullSecret makes the Secret by which images are pulled.
 func (j *journey) pullSecret(namespace string, private *privateRegistry) {
 	j.t.Helper()
-	j.kubectl("create", "secret", "docker-registry", "mirror", "--namespace", namespace, "--docker-server="+private.address,
+	j.kubectl("create", "secret", "docker-registry", "mirror", "--namespace", namespace,
+		"--docker-server="+private.address,
 		"--docker-username="+user, "--docker-password="+password)
 }
 
@@ -195,7 +208,8 @@ func (j *journey) install(values string, private *privateRegistry) {
 	j.kubectl("create", "namespace", names.OperatorNamespace)
 	j.kubectl("label", "namespace", names.OperatorNamespace, "pod-security.kubernetes.io/enforce=restricted")
 	j.pullSecret(names.OperatorNamespace, private)
-	j.kubectl("create", "configmap", "registry-ca", "--namespace", names.OperatorNamespace, "--from-file=ca-bundle.crt="+filepath.Join(j.folder, "ca.pem"))
+	j.kubectl("create", "configmap", "registry-ca", "--namespace", names.OperatorNamespace,
+		"--from-file=ca-bundle.crt="+filepath.Join(j.folder, "ca.pem"))
 	host, _, err := net.SplitHostPort(private.address)
 	if err != nil {
 		j.t.Fatal(err)
@@ -212,7 +226,8 @@ func (j *journey) install(values string, private *privateRegistry) {
 	j.kubectl("get", "pods", "--namespace", names.OperatorNamespace, "--output=custom-columns=NAME:.metadata.name,READY:.status.containerStatuses[0].ready,IMAGE:.spec.containers[0].image")
 }
 
-// withProvider is a stack by the name of a distribution, with a model server and an external provider from the registry.
+// withProvider is a stack by the name of a distribution, with a model server and an external provider from the
+// registry.
 const withProvider = `
 apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution
@@ -273,7 +288,8 @@ func (j *journey) answers(private *privateRegistry) {
 // ready waits until a stack is ready.
 func (j *journey) ready(stack string) {
 	j.t.Helper()
-	j.kubectl("wait", "--namespace", namespace, "--for=condition=Ready", "llsd/"+stack, fmt.Sprintf("--timeout=%.0fs", patience.Seconds()))
+	j.kubectl("wait", "--namespace", namespace, "--for=condition=Ready", "llsd/"+stack,
+		fmt.Sprintf("--timeout=%.0fs", patience.Seconds()))
 }
 
 // images shows which images the pods of a stack run.
@@ -289,7 +305,10 @@ func (j *journey) ask(stack, model, want string) {
 	url := fmt.Sprintf("http://%s:8321/v1/chat/completions", names.Service(stack))
 	body := fmt.Sprintf(`{"model": %q, "messages": [{"role": "user", "content": "hello"}]}`, model)
 	testutil.Within(j.t, time.Minute, func() error {
-		said, err := j.try(command{args: []string{"kubectl", "exec", "--namespace", namespace, "client", "--", "/standin", "post", "-timeout=30s", url, body}, until: want})
+		said, err := j.try(command{args: []string{
+			"kubectl", "exec", "--namespace", namespace, "client", "--", "/standin",
+			"post", "-timeout=30s", url, body,
+		}, until: want})
 		if err == nil && !strings.Contains(said, want) {
 			err = fmt.Errorf("the model says %s", said)
 		}
@@ -312,8 +331,8 @@ spec:
     overrides: {imagePullSecrets: [{name: mirror}]}
 `
 
-// mirrorOfTheNode has an image of Docker Hub read and pulled by its own name: the operator goes by registries.rewrite, the
-// node by its own settings.
+// mirrorOfTheNode has an image of Docker Hub read and pulled by its own name: the operator goes by registries.rewrite,
+// the node by its own settings.
 func (j *journey) mirrorOfTheNode(private *privateRegistry) {
 	j.t.Helper()
 	j.say("An image of Docker Hub by its own name: rewritten by the operator, mirrored by the node")
@@ -354,7 +373,8 @@ func (j *journey) withoutLabels() {
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	j.kubectl("create", "configmap", "base", "--namespace", namespace, "--from-file=config.yaml="+j.write("config.yaml", string(base)))
+	j.kubectl("create", "configmap", "base", "--namespace", namespace,
+		"--from-file=config.yaml="+j.write("config.yaml", string(base)))
 	j.apply(namespace, fmt.Sprintf(ofDockerHub, "without", serverImage, "baseConfig: {configMapName: base}\n  "))
 	j.ready("without")
 	j.ask("without", "vllm/llama3.2-8b", "hello from the model")

@@ -46,8 +46,10 @@ func startPrivateRegistry(t *testing.T, host string) *privateRegistry {
 		t.Fatal(err)
 	}
 	r := &privateRegistry{address: listener.Addr().String(), authority: authority, served: map[string]int{}}
-	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithBlobHandler(registry.NewDiskBlobHandler(t.TempDir())))
-	// The registry below reads one upload after the other, while those that wait take up the window of an HTTP/2 connection.
+	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)),
+		registry.WithBlobHandler(registry.NewDiskBlobHandler(t.TempDir())))
+	// The registry below reads one upload after the other, while those that wait take up the window of an HTTP/2
+	// connection.
 	onlyHTTP1 := &http.Protocols{}
 	onlyHTTP1.SetHTTP1(true)
 	server := &http.Server{
@@ -126,5 +128,6 @@ func issue(t *testing.T, host string) (string, tls.Certificate) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root})), tls.Certificate{Certificate: [][]byte{der, root}, PrivateKey: leafKey}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root})),
+		tls.Certificate{Certificate: [][]byte{der, root}, PrivateKey: leafKey}
 }

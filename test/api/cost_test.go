@@ -23,7 +23,10 @@ func largest(t *testing.T) *unstructured.Unstructured {
 		for i := range 64 {
 			id := fmt.Sprintf("%s-%d-", api, i)
 			id += strings.Repeat("x", 63-len(id))
-			list = append(list, map[string]any{"id": id, "provider": "vllm", "endpoint": "http://vllm:8000", "apiKey": secret, "host": secret})
+			list = append(list, map[string]any{
+				"id": id, "provider": "vllm", "endpoint": "http://vllm:8000", "apiKey": secret,
+				"host": secret,
+			})
 		}
 		providers[api] = list
 	}
@@ -38,7 +41,10 @@ func largest(t *testing.T) *unstructured.Unstructured {
 	data, err := json.Marshal(map[string]any{
 		"apiVersion": v1alpha2.GroupVersion.String(), "kind": v1alpha2.Kind,
 		"metadata": map[string]any{"name": "largest", "namespace": "default"},
-		"spec":     map[string]any{"distribution": map[string]any{"name": "starter"}, "providers": providers, "resources": resources},
+		"spec": map[string]any{
+			"distribution": map[string]any{"name": "starter"}, "providers": providers,
+			"resources": resources,
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,8 @@ func TestApplyOfThePolicy(t *testing.T) {
 }
 
 func TestSamplesApply(t *testing.T) {
-	if out, err := kubectl(t, "", "apply", "--dry-run=server", "-f", filepath.Join(testutil.Root(), "config/samples")); err != nil {
+	if out, err := kubectl(t, "", "apply", "--dry-run=server", "-f",
+		filepath.Join(testutil.Root(), "config/samples")); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -67,7 +68,8 @@ func TestExampleOfTheRequirementsApplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	example := strings.Replace(string(data), "llamastack.ai/", "llamastack.io/", 1)
-	if out, err := kubectl(t, example, "apply", "--dry-run=server", "-f", "-"); err != nil || strings.Contains(out, "arning") {
+	if out, err := kubectl(t, example, "apply", "--dry-run=server", "-f", "-"); err != nil ||
+		strings.Contains(out, "arning") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -140,7 +142,8 @@ func TestColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer remove(t, c, object)
-	if err := c.Status().Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(columnsStatus))); err != nil {
+	if err := c.Status().Patch(t.Context(), object, client.RawPatch(types.MergePatchType,
+		[]byte(columnsStatus))); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {

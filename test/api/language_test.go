@@ -49,7 +49,8 @@ func TestRulesCompileOnOldestKubernetes(t *testing.T) {
 func compileRules(t *testing.T, schema *apiextensionsv1.JSONSchemaProps) {
 	t.Helper()
 	var internal apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(schema, &internal, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(schema, &internal,
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	root, err := structural.NewStructural(&internal)
@@ -59,7 +60,8 @@ func compileRules(t *testing.T, schema *apiextensionsv1.JSONSchemaProps) {
 	var rules int
 	language := oldest(t)
 	compile := func(s *structural.Structural) bool {
-		results, err := schemacel.Compile(s, model.SchemaDeclType(s, false), apiservercel.PerCallLimit, language, schemacel.NewExpressionsEnvLoader())
+		results, err := schemacel.Compile(s, model.SchemaDeclType(s, false), apiservercel.PerCallLimit, language,
+			schemacel.NewExpressionsEnvLoader())
 		if err != nil {
 			t.Error(err)
 		}

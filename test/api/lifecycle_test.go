@@ -69,7 +69,8 @@ func storeRefused(t *testing.T, c client.Client) map[string]*casetable.Case {
 	t.Helper()
 	stored := map[string]*casetable.Case{}
 	for i, tc := range loadCases(t).Cases {
-		if _, err := tc.Decode(); err != nil || len(tc.Server)+len(tc.Go) == 0 || tc.Object["spec"].(map[string]any)["distribution"] == nil {
+		if _, err := tc.Decode(); err != nil || len(tc.Server)+len(tc.Go) == 0 ||
+			tc.Object["spec"].(map[string]any)["distribution"] == nil {
 			continue
 		}
 		object := toObject(tc)
@@ -110,7 +111,8 @@ func unrelatedChanges(t *testing.T, c client.Client, name string) {
 		t.Errorf("delete: %v", err)
 	}
 	patch("remove the finalizer", `{"metadata":{"finalizers":null}}`)
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); client.IgnoreNotFound(err) != nil || err == nil {
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); client.IgnoreNotFound(err) != nil ||
+		err == nil {
 		t.Errorf("the object is still there: %v", err)
 	}
 }
@@ -295,7 +297,8 @@ func TestNullIsUnset(t *testing.T) {
 	}
 	got := &list.Items[0]
 	defer remove(t, c, got)
-	if got.Spec.Providers.Inference != nil || got.Spec.Resources != nil || got.Spec.Networking.Expose != nil || got.Spec.Workload.Storage != nil {
+	if got.Spec.Providers.Inference != nil || got.Spec.Resources != nil || got.Spec.Networking.Expose != nil ||
+		got.Spec.Workload.Storage != nil {
 		t.Errorf("null is read as a value: %+v", got.Spec)
 	}
 	if got.Spec.Workload.Replicas == nil || *got.Spec.Workload.Replicas != 1 {

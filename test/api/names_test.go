@@ -30,7 +30,8 @@ func refusedKinds(t *testing.T, c client.Client, name string) (refused []string,
 	t.Helper()
 	var out, errs bytes.Buffer
 	manifest := strings.NewReader(strings.ReplaceAll(named, "NAME", name))
-	if code := cli.Run(cli.Streams{In: manifest, Out: &out, Err: &errs}, "test", []string{"render", "-f", "-"}); code != 0 {
+	if code := cli.Run(cli.Streams{In: manifest, Out: &out, Err: &errs}, "test",
+		[]string{"render", "-f", "-"}); code != 0 {
 		t.Fatalf("%s: exit code %d\n%s", name, code, errs.String())
 	}
 	rendered := 0
@@ -59,8 +60,8 @@ func refusedKinds(t *testing.T, c client.Client, name string) (refused []string,
 	return refused, errs.String()
 }
 
-// The names that a stack of v1alpha1 may have are those that the API server takes for every object but the Service and what
-// leads to it. Where it does not take those, a warning tells so.
+// The names that a stack of v1alpha1 may have are those that the API server takes for every object but the Service and
+// what leads to it. Where it does not take those, a warning tells so.
 func TestNamesOfOlderStacks(t *testing.T) {
 	c, err := client.New(plane.Config, client.Options{})
 	if err != nil {
@@ -87,7 +88,8 @@ func TestNamesOfOlderStacks(t *testing.T) {
 			t.Errorf("%s: refused (-want +got):\n%s", name, diff)
 		}
 		wanted := fmt.Sprintf("warning: -: %s: metadata.name: %q: %s", name, name, tc.warning)
-		if strings.Contains(warnings, "metadata.name") != (tc.warning != "") || tc.warning != "" && !strings.Contains(warnings, wanted) {
+		if strings.Contains(warnings, "metadata.name") != (tc.warning != "") || tc.warning != "" &&
+			!strings.Contains(warnings, wanted) {
 			t.Errorf("%s: no %q in\n%s", name, wanted, warnings)
 		}
 	}

@@ -55,7 +55,9 @@ func readDefinitionFile(t *testing.T, file string) *apiextensionsv1.CustomResour
 }
 
 // versionOf returns a version of the definition.
-func versionOf(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition, name string) *apiextensionsv1.CustomResourceDefinitionVersion {
+func versionOf(
+	t *testing.T, definition *apiextensionsv1.CustomResourceDefinition, name string,
+) *apiextensionsv1.CustomResourceDefinitionVersion {
 	t.Helper()
 	for i := range definition.Spec.Versions {
 		if version := &definition.Spec.Versions[i]; version.Name == name {

@@ -20,7 +20,8 @@ func TestVersions(t *testing.T) {
 	}
 	for name, stored := range map[string]bool{"v1alpha1": false, "v1alpha2": true} {
 		version := versionOf(t, definition, name)
-		if !version.Served || version.Storage != stored || version.Subresources.Scale == nil || version.Subresources.Status == nil {
+		if !version.Served || version.Storage != stored || version.Subresources.Scale == nil ||
+			version.Subresources.Status == nil {
 			t.Errorf("%s: served %v, stored %v, subresources %v", name, version.Served, version.Storage, version.Subresources)
 		}
 	}
@@ -29,7 +30,8 @@ func TestVersions(t *testing.T) {
 		t.Fatalf("the definition converts by %q", conversion.Strategy)
 	}
 	service := conversion.Webhook.ClientConfig.Service
-	if service.Name != names.WebhookService || service.Namespace != names.OperatorNamespace || *service.Path != names.ConversionPath {
+	if service.Name != names.WebhookService || service.Namespace != names.OperatorNamespace ||
+		*service.Path != names.ConversionPath {
 		t.Errorf("the conversion webhook is %v", service)
 	}
 	// The operator writes it; a value here would take it away at every apply.

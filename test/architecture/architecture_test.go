@@ -69,11 +69,17 @@ func TestCheck(t *testing.T) {
 			pkg:  "internal/names/deep",
 			want: []string{"internal/names/deep: in no row of the table; decide what it may import and add it to Rules"},
 		},
-		"the root of the module":          {pkg: "", want: []string{".: in no row of the table; decide what it may import and add it to Rules"}},
-		"down":                            {pkg: "internal/controller", imports: []string{module + "/internal/names"}},
-		"within a tree":                   {pkg: "internal/engine", imports: []string{module + "/internal/engine/node"}},
-		"IO may import anything":          {pkg: "internal/controller", imports: []string{"os", "net/http", "sigs.k8s.io/controller-runtime"}},
-		"pure libraries":                  {pkg: "internal/names", imports: []string{"k8s.io/api/core/v1", "go.yaml.in/yaml/v3", "fmt"}},
+		"the root of the module": {pkg: "", want: []string{".: in no row of the table; decide what it may import and add it to Rules"}},
+		"down":                   {pkg: "internal/controller", imports: []string{module + "/internal/names"}},
+		"within a tree":          {pkg: "internal/engine", imports: []string{module + "/internal/engine/node"}},
+		"IO may import anything": {
+			pkg:     "internal/controller",
+			imports: []string{"os", "net/http", "sigs.k8s.io/controller-runtime"},
+		},
+		"pure libraries": {
+			pkg:     "internal/names",
+			imports: []string{"k8s.io/api/core/v1", "go.yaml.in/yaml/v3", "fmt"},
+		},
 		"applyconfigurations are no I/O":  {pkg: "internal/names", imports: []string{"k8s.io/client-go/applyconfigurations/core/v1"}},
 		"parsing addresses is no network": {pkg: "internal/names", imports: []string{"net/netip", "net/url"}},
 		"up": {

@@ -34,7 +34,10 @@ var (
 // worldly are the standard packages that reach a clock-free, repeatable function's outside: files, processes, network,
 // logs, randomness. harmless are the exceptions below them, which only parse.
 var (
-	worldly  = []string{"crypto/rand", "io/ioutil", "log/...", "math/rand/...", "net/...", "os/...", "plugin", "syscall", "testing/...", "unsafe"}
+	worldly = []string{
+		"crypto/rand", "io/ioutil", "log/...", "math/rand/...", "net/...", "os/...", "plugin", "syscall",
+		"testing/...", "unsafe",
+	}
 	harmless = []string{"net/netip", "net/url"}
 )
 

@@ -33,8 +33,11 @@ var (
 		"internal/stackconfig/provider", "internal/stackconfig/release", "internal/stackconfig/schema",
 	})
 	belowPlan = slices.Concat(types, []string{
-		"internal/names", "internal/envref", "internal/suggest", "internal/intent", "internal/stackconfig/...", "internal/distribution",
-		"internal/externalprovider", "internal/validate", "internal/bounds", "internal/cabundle", "internal/convert", "internal/imagename", "internal/jsontext", "internal/podtemplate", "internal/render/...", "internal/rollout", "internal/retention",
+		"internal/names", "internal/envref", "internal/suggest", "internal/intent", "internal/stackconfig/...",
+		"internal/distribution",
+		"internal/externalprovider", "internal/validate", "internal/bounds", "internal/cabundle", "internal/convert",
+		"internal/imagename", "internal/jsontext", "internal/podtemplate", "internal/render/...", "internal/rollout",
+		"internal/retention",
 		"internal/startup", "internal/status", "internal/typecheck",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
@@ -51,11 +54,17 @@ var Rules = []Rule{
 	{Path: "internal/names", Kind: Pure, Imports: types},
 	{Path: "internal/envref", Kind: Pure},
 	{Path: "internal/suggest", Kind: Pure},
-	{Path: "internal/intent", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/envref", "internal/suggest"}},
+	{Path: "internal/intent", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/envref",
+		"internal/suggest",
+	}},
 	{Path: "internal/stackconfig/schema", Kind: Pure, Imports: []string{"internal/envref", "internal/suggest"}},
 	{Path: "internal/stackconfig/yamlnode", Kind: Pure},
 	{Path: "internal/stackconfig/baseconfig", Kind: Pure, Imports: []string{"internal/stackconfig/yamlnode"}},
-	{Path: "internal/externalprovider", Kind: Pure, Imports: []string{"internal/stackconfig/baseconfig", "internal/stackconfig/yamlnode"}},
+	{Path: "internal/externalprovider", Kind: Pure, Imports: []string{
+		"internal/stackconfig/baseconfig",
+		"internal/stackconfig/yamlnode",
+	}},
 	{Path: "internal/stackconfig/...", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/envref", "internal/suggest", "internal/intent", "internal/externalprovider",
 	}},
@@ -66,29 +75,47 @@ var Rules = []Rule{
 	{Path: "internal/typecheck", Kind: Pure, Imports: []string{"internal/suggest"}},
 	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/typecheck"}},
 	{Path: "internal/jsontext", Kind: Pure},
-	{Path: "internal/convert", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/jsontext", "internal/typecheck"}},
+	{Path: "internal/convert", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/jsontext",
+		"internal/typecheck",
+	}},
 	{Path: "internal/manifest", Kind: Pure, Imports: []string{
-		"api/...", "internal/names", "internal/convert", "internal/suggest", "internal/typecheck", "internal/stackconfig/yamlnode",
+		"api/...", "internal/names", "internal/convert", "internal/suggest", "internal/typecheck",
+		"internal/stackconfig/yamlnode",
 	}},
 	{Path: "internal/ogxserver", Kind: Pure, Imports: []string{
-		"api/...", "internal/names", "internal/envref", "internal/typecheck", "internal/distribution", "internal/stackconfig/release",
+		"api/...", "internal/names", "internal/envref", "internal/typecheck", "internal/distribution",
+		"internal/stackconfig/release",
 	}},
 	{Path: "internal/validate", Kind: Pure, Imports: []string{
-		"api/...", "internal/names", "internal/suggest", "internal/intent", "internal/stackconfig/...", "internal/distribution",
+		"api/...", "internal/names", "internal/suggest", "internal/intent", "internal/stackconfig/...",
+		"internal/distribution",
 		"internal/podtemplate",
 	}},
 	{Path: "internal/operatorconfig", Kind: Pure, Imports: []string{
-		"internal/bounds", "internal/imagename", "internal/stackconfig/release", "internal/suggest", "internal/distribution", "internal/validate",
+		"internal/bounds", "internal/imagename", "internal/stackconfig/release", "internal/suggest", "internal/distribution",
+		"internal/validate",
 	}},
-	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/envref", "internal/podtemplate"}},
+	{Path: "internal/render/...", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/envref",
+		"internal/podtemplate",
+	}},
 	{Path: "internal/startup", Kind: Pure, Imports: []string{"internal/stackconfig/release"}},
 	{Path: "internal/retention", Kind: Pure, Imports: []string{
-		"internal/names", "internal/envref", "internal/stackconfig/provider", "internal/stackconfig/release", "internal/stackconfig/yamlnode",
+		"internal/names", "internal/envref", "internal/stackconfig/provider", "internal/stackconfig/release",
+		"internal/stackconfig/yamlnode",
 	}},
 	{Path: "internal/rollout", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/retention"}},
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 	{Path: "internal/absorb", Kind: Pure, Imports: pure},
+	{Path: "internal/redact", Kind: Pure, Imports: []string{"internal/names", "internal/stackconfig/credential"}},
+	{Path: "internal/doctor", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/operatorconfig"}},
+	{Path: "internal/support", Kind: Pure, Imports: []string{"internal/doctor", "internal/redact"}},
+	{Path: "internal/cli/view/...", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/envref", "internal/stackconfig/release", "internal/stackconfig/yamlnode",
+		"internal/status",
+	}},
 
 	{Path: "internal/informer"},
 	{Path: "internal/worker"},
@@ -101,13 +128,16 @@ var Rules = []Rule{
 	{Path: "internal/controller/...", Imports: adapters},
 	{Path: "internal/webhook/certificate", Imports: []string{"api/...", "internal/names", "internal/informer"}},
 	{Path: "internal/manager", Imports: slices.Concat(adapters, []string{
-		"internal/controller/...", "internal/webhook/admission", "internal/webhook/certificate", "internal/webhook/conversion",
+		"internal/controller/...", "internal/webhook/admission", "internal/webhook/certificate",
+		"internal/webhook/conversion",
 		"internal/informer", "internal/migration/...",
 	})},
 	{Path: "internal/bundle", Imports: []string{"internal/imagename"}},
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
-		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig", "internal/migration",
-		"internal/resolve/registry", "internal/bundle",
+		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig",
+		"internal/migration",
+		"internal/resolve/registry", "internal/bundle", "internal/doctor", "internal/probe", "internal/redact",
+		"internal/support",
 	})},
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},

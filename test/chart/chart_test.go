@@ -161,10 +161,16 @@ func TestRefused(t *testing.T) {
 		{"a type", "replicas: two", []string{"at '/replicas'", "got string, want integer"}},
 		{"a negative count", "replicas: -1", []string{"at '/replicas'", "minimum: got -1, want 0"}},
 		{"text for a list", "watchNamespaces: team-a", []string{"at '/watchNamespaces'", "got string, want array"}},
-		{"a namespace that is none", "watchNamespaces: [Team A]", []string{"at '/watchNamespaces/0'", "'Team A' does not match pattern"}},
+		{
+			"a namespace that is none", "watchNamespaces: [Team A]",
+			[]string{"at '/watchNamespaces/0'", "'Team A' does not match pattern"},
+		},
 		{"a digest without its kind", "image: {digest: abc}", []string{"at '/image/digest'", "does not match pattern"}},
 		{"a pull policy", "image: {pullPolicy: Sometimes}", []string{"at '/image/pullPolicy'", "value must be one of '', 'Always', 'IfNotPresent', 'Never'"}},
-		{"a duration without unit", "leaderElection: {leaseDuration: '15'}", []string{"at '/leaderElection/leaseDuration'", "does not match pattern"}},
+		{
+			"a duration without unit", "leaderElection: {leaseDuration: '15'}",
+			[]string{"at '/leaderElection/leaseDuration'", "does not match pattern"},
+		},
 		{"an argument that is none", "args: [concurrency=8]", []string{"at '/args/0'", "does not match pattern '^-'"}},
 		{"a key of the operator's ConfigMap", "operatorConfig: {data: {ingres: {}}}", []string{"at '/operatorConfig/data'", "additional properties 'ingres' not allowed"}},
 		{"the ConfigMap's text", "operatorConfig: {data: {ingress: 'domain: x'}}", []string{"at '/operatorConfig/data/ingress'", "got string, want object"}},

@@ -51,8 +51,8 @@ spec: {distribution: {image: "%[1]s/secret/server:1"}, resources: {models: [a]}}
 `
 )
 
-// TestIdentityOfAWS has the shipped program read an image of ECR by IRSA, and refuse to read another of the same registry,
-// which its identity could read too.
+// TestIdentityOfAWS has the shipped program read an image of ECR by IRSA, and refuse to read another of the same
+// registry, which its identity could read too.
 func TestIdentityOfAWS(t *testing.T) {
 	stands := clouds.Serve(t)
 	stands.Registries(content(t))
@@ -64,7 +64,8 @@ func TestIdentityOfAWS(t *testing.T) {
 		"HTTPS_PROXY=" + through, "SSL_CERT_FILE=" + authority,
 		"AWS_REGION=" + clouds.Region, "AWS_ROLE_ARN=" + clouds.Role, "AWS_WEB_IDENTITY_TOKEN_FILE=" + token,
 	}
-	c.MustKubectl(t, "apply", "-f", write(t, "settings.yaml", fmt.Sprintf(settings, names.OperatorConfigMap, names.OperatorNamespace, clouds.ECR)))
+	c.MustKubectl(t, "apply", "-f", write(t, "settings.yaml",
+		fmt.Sprintf(settings, names.OperatorConfigMap, names.OperatorNamespace, clouds.ECR)))
 	o := c.StartOperator(t)
 	testutil.Within(t, patience, o.Ready)
 	c.Publish(t, o)
@@ -151,13 +152,16 @@ func proxy(t *testing.T, stands http.Handler) (at, authority string) {
 	target.StartTLS()
 	t.Cleanup(target.Close)
 	listener := listen(t)
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodConnect {
-			http.Error(w, "connect", http.StatusMethodNotAllowed)
-			return
-		}
-		tunnel(w, target.Listener.Addr().String())
-	})}
+	server := &http.Server{
+		ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodConnect {
+				http.Error(w, "connect", http.StatusMethodNotAllowed)
+				return
+			}
+			tunnel(w, target.Listener.Addr().String())
+		}),
+	}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return "http://" + listener.Addr().String(), write(t, "ca.crt", string(certificate))
@@ -215,7 +219,8 @@ func (c cluster) tells(t *testing.T, stack, reason, part string) {
 				Conditions []struct{ Type, Reason, Message string }
 			}
 		}
-		if err := json.Unmarshal([]byte(c.MustKubectl(t, "get", "llamastackdistribution", stack, "-o", "json")), &object); err != nil {
+		if err := json.Unmarshal([]byte(c.MustKubectl(t, "get", "llamastackdistribution", stack, "-o", "json")),
+			&object); err != nil {
 			return err
 		}
 		for _, one := range object.Status.Conditions {

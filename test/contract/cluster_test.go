@@ -38,7 +38,10 @@ func readTrial(t *testing.T, name, file string) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := &trial{name: name, namespace: strings.ReplaceAll(name, "/", "-"), before: map[string]*unstructured.Unstructured{}}
+	found := &trial{
+		name: name, namespace: strings.ReplaceAll(name, "/", "-"),
+		before: map[string]*unstructured.Unstructured{},
+	}
 	for _, object := range objects {
 		object.SetNamespace(found.namespace)
 		switch object.GetKind() {

@@ -18,7 +18,8 @@ func TestStacksOfTodayStayWhatTheyAre(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(compared)) {
 		for _, d := range differences(t, name, compared[name].manifest, compared[name].today) {
 			if !table.declares(d) {
-				undeclared = append(undeclared, fmt.Sprintf("%s: %s %s: today %q, ours %q", d.Manifest, d.Object, d.Path, d.Today, d.Ours))
+				undeclared = append(undeclared, fmt.Sprintf("%s: %s %s: today %q, ours %q", d.Manifest, d.Object, d.Path, d.Today,
+					d.Ours))
 			}
 		}
 	}

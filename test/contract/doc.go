@@ -8,6 +8,7 @@
 // on, without OpenShift. Hashes over resource versions and the launcher script are
 // replaced by a description.
 //
-// The same is held twice: of what the command line renders, and of what the operator's program makes of the manifests behind a
-// real API server, where each is admitted as the definition of the operator before admitted it, and reads in both versions.
+// The same is held twice: of what the command line renders, and of what the operator's program makes of the manifests
+// behind a real API server, where each is admitted as the definition of the operator before admitted it, and reads in
+// both versions.
 package contract

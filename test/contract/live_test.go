@@ -71,8 +71,8 @@ func readTrials(t *testing.T) []*trial {
 	return trials
 }
 
-// refusals are what the API server says of the published manifests that it refuses: those that the definition of the operator
-// before refused, and those of another proposal of v1alpha2, which kubectl has it read strictly.
+// refusals are what the API server says of the published manifests that it refuses: those that the definition of the
+// operator before refused, and those of another proposal of v1alpha2, which kubectl has it read strictly.
 var refusals = map[string]string{
 	"real/19-llsmcp-integer-env":                  "spec.server.containerSpec.env[6].value in body must be of type string",
 	"real/27-rhoai-docs-pgvector-no-distribution": "spec.server.distribution: Required value",
@@ -83,8 +83,8 @@ var refusals = map[string]string{
 	"real/40-claims-containerspec-image":          "spec.server.distribution: Required value",
 }
 
-// admits makes the stacks of a trial, and reports whether all are there. The definition of the operator before gave the same
-// answer.
+// admits makes the stacks of a trial, and reports whether all are there. The definition of the operator before gave the
+// same answer.
 func (c live) admits(t *testing.T, one *trial) bool {
 	t.Helper()
 	var refused error
@@ -94,11 +94,13 @@ func (c live) admits(t *testing.T, one *trial) bool {
 		if made.GetAPIVersion() == v1alpha2.GroupVersion.String() {
 			validation = metav1.FieldValidationStrict
 		}
-		refused = errors.Join(refused, client.WithFieldValidation(c.Client, client.FieldValidation(validation)).Create(t.Context(), made))
+		refused = errors.Join(refused, client.WithFieldValidation(c.Client,
+			client.FieldValidation(validation)).Create(t.Context(), made))
 		c.own(t, one, made)
 	}
 	want := refusals[one.name]
-	if (refused == nil) != (one.refused == nil) || (refused == nil) != (want == "") || refused != nil && !strings.Contains(refused.Error(), want) {
+	if (refused == nil) != (one.refused == nil) || (refused == nil) != (want == "") || refused != nil &&
+		!strings.Contains(refused.Error(), want) {
 		t.Errorf("%s: before %v, now %v, want %q", one.name, one.refused, refused, want)
 	}
 	return refused == nil
@@ -173,7 +175,8 @@ func (c live) settled(t *testing.T, one *trial) error {
 	return nil
 }
 
-// nullIsNothing lets null be the same as a field that is not there: what an API server keeps of it depends on the schema.
+// nullIsNothing lets null be the same as a field that is not there: what an API server keeps of it depends on the
+// schema.
 var nullIsNothing = cmpopts.IgnoreMapEntries(func(_ string, value any) bool { return value == nil })
 
 // converts reads each stack of a trial in both versions, and writes it back in the newer one.

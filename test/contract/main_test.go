@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The manifests, each with what the operator in use today makes of it (in today and real-today). The designed ones are in
-// this repository. Those that users have published are not, and are compared where they are.
+// The manifests, each with what the operator in use today makes of it (in today and real-today). The designed ones are
+// in this repository. Those that users have published are not, and are compared where they are.
 const designed = "testdata"
 
 var published = filepath.Join(testutil.Root(), "../shared/fixtures/v1alpha1")

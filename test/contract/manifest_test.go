@@ -27,7 +27,8 @@ func podOf(t *testing.T, server, config string) *corev1.PodSpec {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	if code := cli.Run(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "test", []string{"render", "-f", file}); code != 0 {
+	if code := cli.Run(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "test",
+		[]string{"render", "-f", file}); code != 0 {
 		t.Fatalf("%s\n%s", manifest, errs.String())
 	}
 	objects, err := documents(out.Bytes())
@@ -88,7 +89,8 @@ podOverrides:
   volumes: [{name: own, configMap: {name: mine}}]
   volumeMounts: [{name: own, mountPath: /etc/llama-stack}]`, ownConfig)
 	server := pod.Containers[0]
-	if len(server.Command) > 0 || slices.ContainsFunc(server.Env, func(e corev1.EnvVar) bool { return e.Name == names.EnvRunConfig }) {
+	if len(server.Command) > 0 || slices.ContainsFunc(server.Env,
+		func(e corev1.EnvVar) bool { return e.Name == names.EnvRunConfig }) {
 		t.Errorf("command %q, environment %v", server.Command, server.Env)
 	}
 	var volumes []string
@@ -98,7 +100,10 @@ podOverrides:
 	if want := []string{"lls-storage /.llama", "own /etc/llama-stack"}; !slices.Equal(volumes, want) {
 		t.Errorf("mounts %q, want %q", volumes, want)
 	}
-	if !slices.ContainsFunc(server.Env, func(e corev1.EnvVar) bool { return e.Name == names.EnvWorkers && e.Value == "4" }) {
+	if !slices.ContainsFunc(server.Env, func(e corev1.EnvVar) bool {
+		return e.Name == names.EnvWorkers &&
+			e.Value == "4"
+	}) {
 		t.Errorf("environment %v", server.Env)
 	}
 }

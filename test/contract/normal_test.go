@@ -134,7 +134,10 @@ func pullPolicy(image string) string {
 
 // noise is what says nothing of the contract: an object that is in no cluster has no owner and no namespace, and
 // serviceAccount is the older name of serviceAccountName.
-var noise = []string{"apiVersion", "kind", "metadata.ownerReferences*", "metadata.namespace", "spec.template.spec.serviceAccount"}
+var noise = []string{
+	"apiVersion", "kind", "metadata.ownerReferences*", "metadata.namespace",
+	"spec.template.spec.serviceAccount",
+}
 
 func (f flat) dropNoise() {
 	for p := range f {

@@ -19,7 +19,7 @@ var answers = map[string][]string{
 	"39-v1alpha2-spec-quickstart-production.yaml": {
 		`spec.workload.autoscaling.targetCPUUtilizationPercentage: unknown field, did you mean "targetCPUUtilization"?`,
 	},
-	"38-v1alpha2-pr253-networking.yaml": {`spec.networking.allowedFrom.namespaces[0]: "nsA" cannot be the name of a namespace`},
+	"38-v1alpha2-pr253-networking.yaml": {`spec.networking.allowedFrom.namespaces[0]: "nsA" is not a valid namespace name`},
 	"40-claims-containerspec-image.yaml": {
 		"spec.server.distribution: required", "spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?",
 		"spec.providers: unknown field", "spec.apis: unknown field",

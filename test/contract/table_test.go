@@ -77,7 +77,8 @@ func (all table) declares(d difference) bool {
 func (p *place) matches(d difference) bool {
 	value := func(pattern, value string) bool { return pattern == "" || like(pattern, value) }
 	return like(p.Object, d.Object) && like(p.Path, d.Path) && value(p.Today, d.Today) && value(p.Ours, d.Ours) &&
-		(len(p.Manifests) == 0 || slices.ContainsFunc(p.Manifests, func(pattern string) bool { return like(pattern, d.Manifest) }))
+		(len(p.Manifests) == 0 || slices.ContainsFunc(p.Manifests,
+			func(pattern string) bool { return like(pattern, d.Manifest) }))
 }
 
 // unused returns the places that match nothing. What only published manifests can match counts where they are.

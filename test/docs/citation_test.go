@@ -292,31 +292,32 @@ func citingTexts(t *testing.T) []page {
 	t.Helper()
 	var texts []page
 	for _, folder := range []string{"api", "charts", "cmd", "config", "docs", "hack", "internal", "test", "tools"} {
-		err := filepath.WalkDir(filepath.Join(testutil.Root(), folder), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				if err == nil && strings.HasPrefix(entry.Name(), ".") {
-					return filepath.SkipDir
+		err := filepath.WalkDir(filepath.Join(testutil.Root(), folder),
+			func(path string, entry fs.DirEntry, err error) error {
+				if err != nil || entry.IsDir() {
+					if err == nil && strings.HasPrefix(entry.Name(), ".") {
+						return filepath.SkipDir
+					}
+					return err
 				}
-				return err
-			}
-			relative, err := filepath.Rel(testutil.Root(), path)
-			if err != nil {
-				return err
-			}
-			switch filepath.Ext(path) {
-			case ".go":
-				found, err := goTexts(path)
-				for _, text := range found {
-					texts = append(texts, page{relative, text})
+				relative, err := filepath.Rel(testutil.Root(), path)
+				if err != nil {
+					return err
 				}
-				return err
-			case ".md", ".py", ".sh", ".yaml", ".tpl":
-				data, err := os.ReadFile(path)
-				texts = append(texts, page{relative, oneLine(string(data))})
-				return err
-			}
-			return nil
-		})
+				switch filepath.Ext(path) {
+				case ".go":
+					found, err := goTexts(path)
+					for _, text := range found {
+						texts = append(texts, page{relative, text})
+					}
+					return err
+				case ".md", ".py", ".sh", ".yaml", ".tpl":
+					data, err := os.ReadFile(path)
+					texts = append(texts, page{relative, oneLine(string(data))})
+					return err
+				}
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -404,11 +405,13 @@ const good = "# Facts\n\n## 1. Title\n\n- **Releases:** 0.3 to 0.8\n- **Source:*
 func TestFactChecksFail(t *testing.T) {
 	for text, want := range map[string]string{
 		good: "",
-		good + strings.ReplaceAll(good[len("# Facts\n"):], "## 1.", "## 2."):                         "",
-		good + strings.ReplaceAll(good[len("# Facts\n"):], "## 1.", "## 3."):                         "does not have the number 2",
-		good + good[len("# Facts\n"):]:                                                               "does not have the number 2",
-		strings.Replace(good, "## 1. Title", "## Title", 1):                                          "does not have the number 1",
-		strings.Replace(good, "- **Releases:** 0.3 to 0.8\n", "", 1):                                 "one line with its releases",
+		good + strings.ReplaceAll(good[len("# Facts\n"):], "## 1.", "## 2."): "",
+		good + strings.ReplaceAll(good[len("# Facts\n"):], "## 1.",
+			"## 3."): "does not have the number 2",
+		good + good[len("# Facts\n"):]:                      "does not have the number 2",
+		strings.Replace(good, "## 1. Title", "## Title", 1): "does not have the number 1",
+		strings.Replace(good, "- **Releases:** 0.3 to 0.8\n", "",
+			1): "one line with its releases",
 		strings.Replace(good, "0.3 to 0.8", "some", 1):                                               "is not a range",
 		strings.Replace(good, "0.3 to 0.8", "0.8 to 0.3", 1):                                         "is not a range",
 		strings.Replace(good, "0.3 to 0.8", "0.9 and newer", 1):                                      "is not a range",

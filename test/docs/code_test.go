@@ -99,13 +99,14 @@ func constants(t *testing.T, path string) map[string]string {
 func usedNames(t *testing.T) map[string]bool {
 	t.Helper()
 	used := map[string]bool{}
-	err := filepath.WalkDir(filepath.Join(testutil.Root(), "internal"), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		collectNames(parse(t, path), used)
-		return nil
-	})
+	err := filepath.WalkDir(filepath.Join(testutil.Root(), "internal"),
+		func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			collectNames(parse(t, path), used)
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,8 +79,8 @@ func TestOfflineCommandsRun(t *testing.T) {
 	}
 }
 
-// An example is an object, or a part of a spec that makes one with a distribution. Those of the operator's ConfigMap have
-// a test of their own.
+// An example is an object, or a part of a spec that makes one with a distribution. Those of the operator's ConfigMap
+// have a test of their own.
 func TestExamplesAreValid(t *testing.T) {
 	checked := 0
 	for _, p := range pages(t) {

@@ -55,7 +55,10 @@ func rows(t *testing.T) []row {
 		if len(cells) != 3 {
 			t.Fatalf("%s: %d cells, want number, asks, how, shown by", match[1], len(cells)+1)
 		}
-		all = append(all, row{match[1], strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])})
+		all = append(all, row{
+			match[1], strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1]),
+			strings.TrimSpace(cells[2]),
+		})
 	}
 	return all
 }

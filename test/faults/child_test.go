@@ -47,12 +47,14 @@ func (s *stage) child(t *testing.T, wanted named) *unstructured.Unstructured {
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion(metav1.GroupVersion{Group: wanted.group, Version: wanted.version}.String())
 	list.SetKind(wanted.kind + "List")
-	if err := s.List(t.Context(), list, client.InNamespace(s.namespace), client.MatchingLabels(names.ChildSelector(stackName))); err != nil {
+	if err := s.List(t.Context(), list, client.InNamespace(s.namespace),
+		client.MatchingLabels(names.ChildSelector(stackName))); err != nil {
 		t.Fatal(err)
 	}
 	for i := range list.Items {
 		found := list.Items[i].GetName()
-		if found == wanted.name || wanted.name == "" && list.Items[i].GetLabels()[names.LabelConfig] == names.ConfigKindGenerated {
+		if found == wanted.name || wanted.name == "" &&
+			list.Items[i].GetLabels()[names.LabelConfig] == names.ConfigKindGenerated {
 			return &list.Items[i]
 		}
 	}
@@ -136,7 +138,8 @@ func nameTaken(labelled bool) strike {
 			owner := &corev1.ConfigMap{}
 			s.get(t, "base", owner)
 			service.Labels = names.Labels(stackName)
-			service.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+			service.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner,
+				corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
 		}
 		s.create(t, service)
 		return func() {

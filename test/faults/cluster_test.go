@@ -50,10 +50,13 @@ func startCluster(t *testing.T) *cluster {
 	}
 	c.baseConfig = string(starter.Base)
 	ctrl.SetLogger(logr.Discard())
-	c.Cluster = testutil.StartCluster(t, testutil.Options{CertDir: t.TempDir(), EtcdThrough: func(etcd string) (string, error) {
-		c.etcd = newSlope(t, etcd)
-		return c.etcd.listener.Addr().String(), nil
-	}})
+	c.Cluster = testutil.StartCluster(t, testutil.Options{
+		CertDir: t.TempDir(),
+		EtcdThrough: func(etcd string) (string, error) {
+			c.etcd = newSlope(t, etcd)
+			return c.etcd.listener.Addr().String(), nil
+		},
+	})
 	if err := c.Plane.InstallRights(); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +126,10 @@ func (c *cluster) makeReady(ctx context.Context, pod *corev1.Pod) {
 			Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image, Ready: true,
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		}},
-		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}},
+		Conditions: []corev1.PodCondition{{
+			Type: corev1.PodReady, Status: corev1.ConditionTrue,
+			LastTransitionTime: metav1.Now(),
+		}},
 	}
 	_ = c.Status().Patch(ctx, pod, patch) // the next round sees that it failed
 }

@@ -79,8 +79,11 @@ func newGate(t *testing.T, server *rest.Config) *gate {
 	g.good, g.expired = g.certificate(t, time.Now().Add(time.Hour)), g.certificate(t, time.Now().Add(-time.Minute))
 	g.current = g.good
 	g.proxy = &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true},
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport: &http.Transport{
+			TLSClientConfig:   &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+			ForceAttemptHTTP2: true,
+		},
 		FlushInterval: -1, // watches
 		ModifyResponse: func(r *http.Response) error {
 			g.mu.Lock()
@@ -231,7 +234,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func answer(w http.ResponseWriter, code int) {
 	reason := map[int]metav1.StatusReason{
 		http.StatusConflict: metav1.StatusReasonConflict, http.StatusTooManyRequests: metav1.StatusReasonTooManyRequests,
-		http.StatusInternalServerError: metav1.StatusReasonInternalError, http.StatusServiceUnavailable: metav1.StatusReasonServiceUnavailable,
+		http.StatusInternalServerError: metav1.StatusReasonInternalError,
+		http.StatusServiceUnavailable:  metav1.StatusReasonServiceUnavailable,
 	}[code]
 	w.Header().Set("Content-Type", "application/json")
 	if code == http.StatusTooManyRequests {

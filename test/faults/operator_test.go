@@ -46,7 +46,8 @@ func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 
 func (o *operator) file(name string) string { return filepath.Join(o.folder, name) }
 
-// giveToken writes a new token, as the kubelet does into the operator's pod. It is valid as long as what it is bound to.
+// giveToken writes a new token, as the kubelet does into the operator's pod. It is valid as long as what it is bound
+// to.
 func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	t.Helper()
 	token, err := o.cluster.Plane.OperatorToken(t.Context(), bound)

@@ -77,7 +77,8 @@ func clockAhead(t *testing.T, th *theatre, s *stage) func() {
 
 // electing are flags of operators that elect a leader soon.
 var electing = []string{
-	"--leader-elect", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms",
+	"--leader-elect", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s",
+	"--leader-elect-retry-period=500ms",
 }
 
 // loseLease lets a leader's second write be late until another leads, and its renewals be lost.

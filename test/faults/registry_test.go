@@ -103,7 +103,8 @@ func push(t *testing.T, reference, distribution string) {
 func (c *cluster) configure(t *testing.T, key, value string) {
 	t.Helper()
 	config := &corev1.ConfigMap{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap}, config); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
+		config); err != nil {
 		t.Fatal(err)
 	}
 	patch := client.MergeFrom(config.DeepCopy())

@@ -101,7 +101,10 @@ func (c *cluster) newStage(t *testing.T) *stage {
 	s.create(t, &corev1.Secret{ObjectMeta: s.named("llama-tls"), Type: corev1.SecretTypeTLS, Data: map[string][]byte{
 		corev1.TLSCertKey: c.certificate, corev1.TLSPrivateKeyKey: c.key,
 	}})
-	s.create(t, &corev1.ConfigMap{ObjectMeta: s.named("custom-ca"), Data: map[string]string{names.CABundleFile: string(c.certificate)}})
+	s.create(t, &corev1.ConfigMap{
+		ObjectMeta: s.named("custom-ca"),
+		Data:       map[string]string{names.CABundleFile: string(c.certificate)},
+	})
 	return s
 }
 
@@ -193,7 +196,8 @@ func (s *stage) tells(t *testing.T, what ...string) error {
 func (s *stage) pods(t *testing.T) []string {
 	t.Helper()
 	var list corev1.PodList
-	if err := s.List(t.Context(), &list, client.InNamespace(s.namespace), client.MatchingLabels(names.Selector(stackName))); err != nil {
+	if err := s.List(t.Context(), &list, client.InNamespace(s.namespace),
+		client.MatchingLabels(names.Selector(stackName))); err != nil {
 		t.Fatal(err)
 	}
 	uids := make([]string, 0, len(list.Items))
@@ -245,7 +249,8 @@ func (s *stage) outcome(t *testing.T) map[string]any {
 	return result
 }
 
-// Digests of Secrets have a key of the namespace: in the inputs of the pods, and in the name of a Secret whose values changed.
+// Digests of Secrets have a key of the namespace: in the inputs of the pods, and in the name of a Secret whose values
+// changed.
 var (
 	inputsDigest = regexp.MustCompile(`("` + regexp.QuoteMeta(names.AnnotationInputs) + `":"[0-9a-f]+\.)[0-9a-f]+"`)
 	secretDigest = regexp.MustCompile(regexp.QuoteMeta(names.StorageSecret(stackName)) + `-[0-9a-f]{8}\b`)
@@ -289,7 +294,8 @@ func normalize(object *unstructured.Unstructured) map[string]any {
 		}
 	}
 	// The stack's UID and generation. A shared key-value store would have its namespace in the configuration, too.
-	unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "annotations", names.AnnotationGeneration)
+	unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "annotations",
+		names.AnnotationGeneration)
 	kept := map[string]any{
 		"labels": object.GetLabels(), "annotations": annotations, "owners": references,
 		"spec": object.Object["spec"], "data": object.Object["data"],

@@ -23,14 +23,26 @@ const stormLasts = 3 * time.Second
 // storms are faults of what lies between the operator and the API server.
 var storms = []fault{
 	{name: "every write is answered 409", strikes: []strike{storm(answers(http.StatusConflict))}, spec: changed},
-	{name: "every write is answered 429", slow: true, strikes: []strike{storm(answers(http.StatusTooManyRequests))}, spec: changed},
-	{name: "every write is answered 500", slow: true, strikes: []strike{storm(answers(http.StatusInternalServerError))}, spec: changed},
-	{name: "every second write is answered 409", slow: true, strikes: []strike{storm(everySecond(answers(http.StatusConflict)))}, spec: changed},
+	{
+		name: "every write is answered 429", slow: true, strikes: []strike{storm(answers(http.StatusTooManyRequests))},
+		spec: changed,
+	},
+	{
+		name: "every write is answered 500", slow: true, strikes: []strike{storm(answers(http.StatusInternalServerError))},
+		spec: changed,
+	},
+	{
+		name: "every second write is answered 409", slow: true,
+		strikes: []strike{storm(everySecond(answers(http.StatusConflict)))}, spec: changed,
+	},
 	{name: "every call is delayed by a second", slow: true, strikes: []strike{storm(late)}, spec: changed},
 	{name: "the API server is unavailable", strikes: []strike{outage(stormLasts)}, spec: changed},
 	{name: "the API server is unavailable for two minutes", slow: true, strikes: []strike{outage(2 * time.Minute)}, spec: changed},
 	{name: "no call arrives", strikes: []strike{storm(func(call) verdict { return verdict{lost: true} })}, spec: changed},
-	{name: "no answer arrives", slow: true, strikes: []strike{storm(func(c call) verdict { return verdict{unanswered: c.write > 0} })}, spec: changed},
+	{
+		name: "no answer arrives", slow: true,
+		strikes: []strike{storm(func(c call) verdict { return verdict{unanswered: c.write > 0} })}, spec: changed,
+	},
 	{name: "the API server's certificate has expired", strikes: []strike{expiredCertificate}, spec: changed},
 	{name: "the operator's token becomes invalid, and is rotated", slow: true, strikes: []strike{voidToken}, spec: changed},
 }

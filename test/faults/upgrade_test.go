@@ -84,10 +84,16 @@ func (th *theatre) oldStages(t *testing.T) []*stage {
 		stages[i] = &stage{th.cluster, "upgrade-" + filepath.Base(folder)}
 		stages[i].create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: stages[i].namespace}})
 		certificate, key := testutil.SameCertificate(t)
-		stages[i].create(t, &corev1.Secret{ObjectMeta: stages[i].named("llama-tls"), Type: corev1.SecretTypeTLS, Data: map[string][]byte{
-			corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key,
-		}})
-		stages[i].create(t, &corev1.ConfigMap{ObjectMeta: stages[i].named("custom-ca"), Data: map[string]string{names.CABundleFile: string(certificate)}})
+		stages[i].create(t, &corev1.Secret{
+			ObjectMeta: stages[i].named("llama-tls"), Type: corev1.SecretTypeTLS,
+			Data: map[string][]byte{
+				corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key,
+			},
+		})
+		stages[i].create(t, &corev1.ConfigMap{
+			ObjectMeta: stages[i].named("custom-ca"),
+			Data:       map[string]string{names.CABundleFile: string(certificate)},
+		})
 		for _, object := range read(t, filepath.Join(folder, "in.yaml"), nobody) {
 			object.SetNamespace(stages[i].namespace)
 			stages[i].create(t, object)
@@ -217,7 +223,8 @@ func (s *stage) children(t *testing.T) []unstructured.Unstructured {
 		}
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
-		if err := s.List(t.Context(), list, client.InNamespace(s.namespace), client.MatchingLabels(names.ChildSelector(stackName))); err != nil {
+		if err := s.List(t.Context(), list, client.InNamespace(s.namespace),
+			client.MatchingLabels(names.ChildSelector(stackName))); err != nil {
 			t.Fatal(err)
 		}
 		found = append(found, list.Items...)
@@ -237,8 +244,8 @@ type running struct {
 	Children map[string]types.UID
 }
 
-// untouched compares what runs with what ran. The newer operator may note once, in an annotation of the Deployment, that
-// it keeps a template which it would render otherwise, and may make objects that the older one did not know.
+// untouched compares what runs with what ran. The newer operator may note once, in an annotation of the Deployment,
+// that it keeps a template which it would render otherwise, and may make objects that the older one did not know.
 func (was running) untouched(is running) string {
 	if is.Generation == was.Generation+1 {
 		is.Generation = was.Generation

@@ -25,7 +25,10 @@ var users = []fault{
 	{name: "kubectl apply of the Deployment, in the middle of a change", strikes: []strike{between(applyDeployment)}, spec: changed},
 	{name: "kubectl edit of the Deployment, in the middle of a change", strikes: []strike{between(editDeployment)}, spec: changed},
 	{name: "kubectl edit of the Deployment", strikes: []strike{at(editDeployment)}},
-	{name: "kubectl scale of the Deployment", before: []string{fixed}, strikes: []strike{at(scaleDeployment)}, rolls: true, after: hasTwo},
+	{
+		name: "kubectl scale of the Deployment", before: []string{fixed}, strikes: []strike{at(scaleDeployment)}, rolls: true,
+		after: hasTwo,
+	},
 	{name: "kubectl rollout undo, and the next change", before: []string{full, changed}, strikes: []strike{undo}, rolls: true, after: likeNew(third)},
 }
 
@@ -80,7 +83,8 @@ func applyStack(t *testing.T, s *stage) {
 // applyDeployment claims a field that is the operator's.
 func applyDeployment(t *testing.T, s *stage) {
 	t.Helper()
-	s.kubectlApply(t, "apiVersion: apps/v1\nkind: Deployment", stackName, "progressDeadlineSeconds: 7", "--server-side", "--force-conflicts")
+	s.kubectlApply(t, "apiVersion: apps/v1\nkind: Deployment", stackName, "progressDeadlineSeconds: 7", "--server-side",
+		"--force-conflicts")
 }
 
 func (s *stage) kubectlApply(t *testing.T, kind, name, spec string, flags ...string) {
@@ -128,7 +132,8 @@ func undo(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	s.kubectl(t, "", "rollout", "undo", "deployment/"+stackName)
 	eventually(t, "the stack tells that it was rolled back", func() error {
-		if condition := s.condition(t, v1alpha2.ConditionDegraded); condition == nil || condition.Reason != v1alpha2.ReasonRolledBack {
+		if condition := s.condition(t, v1alpha2.ConditionDegraded); condition == nil ||
+			condition.Reason != v1alpha2.ReasonRolledBack {
 			return fmt.Errorf("Degraded is %+v", condition)
 		}
 		return nil

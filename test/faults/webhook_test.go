@@ -42,7 +42,7 @@ func webhook(answer int32) strike {
 		t.Helper()
 		says, remedy := fmt.Sprintf("admission webhook %q denied the request: %s", webhookName, webhookSays), ""
 		if answer < 0 {
-			says, remedy = fmt.Sprintf("failed calling webhook %q", webhookName), "whoever runs it has to make it answer"
+			says, remedy = fmt.Sprintf("failed calling webhook %q", webhookName), "its administrator must make it available"
 		}
 		somebody := startSomebody(t)
 		somebody.answer.Store(answer)

@@ -56,11 +56,15 @@ func byName(objects manifest) map[string]map[string]any {
 	return found
 }
 
-// A release of the chart's own name has the same objects as the manifest: names, rules, arguments and all. What Helm makes
-// otherwise, the namespace, and what test/chart compares are left out, as is the ConfigMap, which the operator would make.
+// A release of the chart's own name has the same objects as the manifest: names, rules, arguments and all. What Helm
+// makes otherwise, the namespace, and what test/chart compares are left out, as is the ConfigMap, which the operator
+// would make.
 func TestTheChartInstallsTheSame(t *testing.T) {
 	chart, file := rendered(t, "default"), read(t, plain)
-	for _, kind := range []string{"Namespace", "CustomResourceDefinition", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"} {
+	for _, kind := range []string{
+		"Namespace", "CustomResourceDefinition", "ValidatingAdmissionPolicy",
+		"ValidatingAdmissionPolicyBinding",
+	} {
 		delete(file, kind)
 	}
 	config := one[corev1.ConfigMap](t, chart, "ConfigMap")
@@ -83,7 +87,8 @@ func TestTheChartsArguments(t *testing.T) {
 				t.Errorf("namespaces (-want +got):\n%s", diff)
 			}
 			for _, namespace := range namespaces {
-				if diff := cmp.Diff(inNamespace(clusterRole(t, read(t, plain)).Rules), roleIn(t, objects, namespace).Rules); diff != "" {
+				if diff := cmp.Diff(inNamespace(clusterRole(t, read(t, plain)).Rules),
+					roleIn(t, objects, namespace).Rules); diff != "" {
 					t.Errorf("rules in %s (-those of the ClusterRole +got):\n%s", namespace, diff)
 				}
 			}
@@ -125,7 +130,8 @@ func TestTheChartsOperatorConfig(t *testing.T) {
 	if err := json.Unmarshal([]byte(readFile(t, "charts/llama-stack-k8s-operator/values.schema.json")), &schema); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(operatorconfig.Keys(), slices.Sorted(maps.Keys(schema.Properties.OperatorConfig.Properties.Data.Properties))); diff != "" {
+	if diff := cmp.Diff(operatorconfig.Keys(),
+		slices.Sorted(maps.Keys(schema.Properties.OperatorConfig.Properties.Data.Properties))); diff != "" {
 		t.Errorf("keys of the schema (-code +chart):\n%s", diff)
 	}
 }

@@ -90,7 +90,8 @@ func TestBasesArePinned(t *testing.T) {
 	if base := only(t, stages[0], "FROM"); !strings.HasPrefix(base, "--platform=$BUILDPLATFORM ") {
 		t.Errorf("FROM %s: the compiler would be emulated", base)
 	}
-	if base := only(t, stages[1], "FROM"); !strings.HasPrefix(base, "gcr.io/distroless/static-debian") || !strings.Contains(base, ":nonroot@") {
+	if base := only(t, stages[1], "FROM"); !strings.HasPrefix(base, "gcr.io/distroless/static-debian") ||
+		!strings.Contains(base, ":nonroot@") {
 		t.Errorf("FROM %s: not the static base without root", base)
 	}
 }
@@ -114,7 +115,8 @@ func TestTheProgramIsStaticAndKnowsItsVersion(t *testing.T) {
 	runs := all(build, "RUN")
 	command := runs[len(runs)-1]
 	for _, part := range []string{
-		"CGO_ENABLED=0 ", "GOOS=$TARGETOS ", "GOARCH=$TARGETARCH ", "-trimpath ", "-X main.version=$VERSION", " -o /manager ", " ./cmd/manager",
+		"CGO_ENABLED=0 ", "GOOS=$TARGETOS ", "GOARCH=$TARGETARCH ", "-trimpath ", "-X main.version=$VERSION", " -o /manager ",
+		" ./cmd/manager",
 	} {
 		if !strings.Contains(command, part) {
 			t.Errorf("the program is built without %q: %s", part, command)
@@ -215,15 +217,18 @@ func TestTheBuildHasWhatItNeeds(t *testing.T) {
 			t.Errorf("%s is held back by .dockerignore", file)
 		}
 	}
-	for _, file := range []string{"README.md", "internal/plan/testdata/x.yaml", "internal/manager/run_test.go", "cmd/kubectl-llamastack/main.go", ".git/config"} {
+	for _, file := range []string{
+		"README.md", "internal/plan/testdata/x.yaml", "internal/manager/run_test.go",
+		"cmd/kubectl-llamastack/main.go", ".git/config",
+	} {
 		if !heldBack(ignored, file) {
 			t.Errorf(".dockerignore lets %s in: a change of it would build the image anew", file)
 		}
 	}
 }
 
-// heldBack follows the patterns of .dockerignore that ours uses: a path with all below it, * alone, **/ before a name, and
-// ! for what is let in after all. The last that fits decides.
+// heldBack follows the patterns of .dockerignore that ours uses: a path with all below it, * alone, **/ before a name,
+// and ! for what is let in after all. The last that fits decides.
 func heldBack(patterns []string, file string) bool {
 	held := false
 	for _, pattern := range patterns {

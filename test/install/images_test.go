@@ -45,8 +45,8 @@ func imagesIn(value any, found map[string]bool) {
 	}
 }
 
-// Whatever a manifest, the chart or the catalogue has a cluster pull is in the list that is carried behind a firewall, and
-// nothing else.
+// Whatever a manifest, the chart or the catalogue has a cluster pull is in the list that is carried behind a firewall,
+// and nothing else.
 func TestEveryImageIsListed(t *testing.T) {
 	found := map[string]bool{}
 	add := func(objects map[string][]*unstructured.Unstructured) {

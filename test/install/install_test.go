@@ -66,7 +66,8 @@ func one[T any](t *testing.T, objects manifest, kind string) T {
 func as[T any](t *testing.T, object *unstructured.Unstructured) T {
 	t.Helper()
 	var typed T
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, &typed, true); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, &typed,
+		true); err != nil {
 		t.Fatalf("%s %s: %v", object.GetKind(), object.GetName(), err)
 	}
 	return typed
@@ -84,7 +85,8 @@ func arguments(t *testing.T, objects manifest) manager.Options {
 	var options manager.Options
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	options.BindFlags(flags)
-	if err := flags.Parse(one[appsv1.Deployment](t, objects, "Deployment").Spec.Template.Spec.Containers[0].Args); err != nil {
+	if err := flags.Parse(one[appsv1.Deployment](t, objects,
+		"Deployment").Spec.Template.Spec.Containers[0].Args); err != nil {
 		t.Fatal(err)
 	}
 	return options
@@ -92,11 +94,16 @@ func arguments(t *testing.T, objects manifest) manager.Options {
 
 func TestNamesAgreeWithTheCode(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
-		for _, kind := range []string{"ServiceAccount", "Deployment", "PodDisruptionBudget", "Role", "RoleBinding", "Service"} {
+		for _, kind := range []string{
+			"ServiceAccount", "Deployment", "PodDisruptionBudget", "Role", "RoleBinding",
+			"Service",
+		} {
 			for _, object := range objects[kind] {
 				own := object.GetNamespace() == names.OperatorNamespace
-				if !own && (kind != "Role" && kind != "RoleBinding" || !slices.Contains(watched(t, objects), object.GetNamespace())) {
-					t.Errorf("%s %s is in namespace %q, want %q", kind, object.GetName(), object.GetNamespace(), names.OperatorNamespace)
+				if !own && (kind != "Role" && kind != "RoleBinding" ||
+					!slices.Contains(watched(t, objects), object.GetNamespace())) {
+					t.Errorf("%s %s is in namespace %q, want %q", kind, object.GetName(), object.GetNamespace(),
+						names.OperatorNamespace)
 				}
 			}
 		}
@@ -143,15 +150,16 @@ func TestEveryBindingIsTheOperators(t *testing.T) {
 			if diff := cmp.Diff(want, binding.subjects); diff != "" {
 				t.Errorf("%s: subjects (-want +got):\n%s", name, diff)
 			}
-			if !slices.ContainsFunc(objects[binding.role.Kind], func(role *unstructured.Unstructured) bool { return role.GetName() == binding.role.Name }) {
+			if !slices.ContainsFunc(objects[binding.role.Kind],
+				func(role *unstructured.Unstructured) bool { return role.GetName() == binding.role.Name }) {
 				t.Errorf("%s: there is no %s %s", name, binding.role.Kind, binding.role.Name)
 			}
 		}
 	})
 }
 
-// Nothing may be granted wholesale, and the one lease and ConfigMap, the Secrets, definitions and webhook configurations by
-// their names.
+// Nothing may be granted wholesale, and the one lease and ConfigMap, the Secrets, definitions and webhook
+// configurations by their names.
 func TestRulesAreNarrow(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		for _, object := range slices.Concat(objects["ClusterRole"], objects["Role"]) {
@@ -174,7 +182,10 @@ func TestRulesAreNarrow(t *testing.T) {
 		for _, rule := range roleIn(t, objects, names.OperatorNamespace).Rules {
 			named = append(named, rule.ResourceNames...)
 		}
-		want := []string{names.LeaderElectionID, names.DigestKeySecret, names.WebhookCertificateSecret, names.OperatorConfigMap}
+		want := []string{
+			names.LeaderElectionID, names.DigestKeySecret, names.WebhookCertificateSecret,
+			names.OperatorConfigMap,
+		}
 		if diff := cmp.Diff(want, named); diff != "" {
 			t.Errorf("named resources (-want +got):\n%s", diff)
 		}
@@ -224,10 +235,12 @@ func TestOneReplicaStays(t *testing.T) {
 // Only the operator's own pod has the token, and only where it asks for it.
 func TestTheTokenIsAskedFor(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
-		if mounts := one[corev1.ServiceAccount](t, objects, "ServiceAccount").AutomountServiceAccountToken; mounts == nil || *mounts {
+		if mounts := one[corev1.ServiceAccount](t, objects, "ServiceAccount").AutomountServiceAccountToken; mounts == nil ||
+			*mounts {
 			t.Error("every pod with the account gets its token")
 		}
-		if mounts := one[appsv1.Deployment](t, objects, "Deployment").Spec.Template.Spec.AutomountServiceAccountToken; mounts == nil || !*mounts {
+		if mounts := one[appsv1.Deployment](t, objects,
+			"Deployment").Spec.Template.Spec.AutomountServiceAccountToken; mounts == nil || !*mounts {
 			t.Error("the operator's pod does not ask for the token")
 		}
 	})

@@ -13,7 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The operator for some namespaces has Roles in just those, with the rules of the ClusterRole, and no right anywhere else.
+// The operator for some namespaces has Roles in just those, with the rules of the ClusterRole, and no right anywhere
+// else.
 func TestNamespacedHasRolesOnly(t *testing.T) {
 	objects := read(t, namespaced)
 	if n := len(objects["ClusterRoleBinding"]); n != 0 {
@@ -52,12 +53,15 @@ func clusterRole(t *testing.T, objects manifest) rbacv1.ClusterRole {
 	return rbacv1.ClusterRole{}
 }
 
-// inNamespace are the rules of the ClusterRole that a Role in a namespace has: nothing that is cluster-wide, and no right
-// to write stacks, which only the migration of all of them takes.
+// inNamespace are the rules of the ClusterRole that a Role in a namespace has: nothing that is cluster-wide, and no
+// right to write stacks, which only the migration of all of them takes.
 func inNamespace(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var kept []rbacv1.PolicyRule
 	for _, rule := range rules {
-		clusterWide := []string{"apiextensions.k8s.io", "admissionregistration.k8s.io", "config.openshift.io", "operator.openshift.io"}
+		clusterWide := []string{
+			"apiextensions.k8s.io", "admissionregistration.k8s.io", "config.openshift.io",
+			"operator.openshift.io",
+		}
 		if slices.Contains(clusterWide, rule.APIGroups[0]) {
 			continue
 		}
@@ -69,8 +73,8 @@ func inNamespace(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return kept
 }
 
-// On OpenShift everything is as elsewhere, but for the certificates that the cluster makes for metrics and webhooks, and
-// the constraints that the pod asks for.
+// On OpenShift everything is as elsewhere, but for the certificates that the cluster makes for metrics and webhooks,
+// and the constraints that the pod asks for.
 func TestOpenShift(t *testing.T) {
 	const servingCert, injected = "service.beta.openshift.io/serving-cert-secret-name", "service.beta.openshift.io/inject-cabundle"
 	objects, elsewhere := read(t, openShift), read(t, plain)
@@ -119,15 +123,20 @@ func TestCertManager(t *testing.T) {
 // checkMounted checks that the pod has a Secret at a path.
 func checkMounted(t *testing.T, pod *corev1.PodTemplateSpec, secret, path string) {
 	t.Helper()
-	volume := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Secret != nil && v.Secret.SecretName == secret })
-	mount := slices.IndexFunc(pod.Spec.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path })
+	volume := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.Secret != nil &&
+			v.Secret.SecretName == secret
+	})
+	mount := slices.IndexFunc(pod.Spec.Containers[0].VolumeMounts,
+		func(m corev1.VolumeMount) bool { return m.MountPath == path })
 	if volume < 0 || mount < 0 || pod.Spec.Containers[0].VolumeMounts[mount].Name != pod.Spec.Volumes[volume].Name ||
 		!pod.Spec.Containers[0].VolumeMounts[mount].ReadOnly {
 		t.Errorf("the certificate of Secret %q is not mounted at %q: %v, %v", secret, path, pod.Spec.Volumes, pod.Spec.Containers[0].VolumeMounts)
 	}
 }
 
-// takeAnnotations takes away the annotation by which somebody writes the authority of the webhooks into what calls them.
+// takeAnnotations takes away the annotation by which somebody writes the authority of the webhooks into what calls
+// them.
 func takeAnnotations(t *testing.T, objects manifest, annotation, want string) {
 	t.Helper()
 	for _, kind := range []string{"CustomResourceDefinition", "ValidatingWebhookConfiguration"} {
@@ -168,8 +177,14 @@ func compareRest(t *testing.T, objects, elsewhere manifest, deployment appsv1.De
 func TestTheRightsThatOpenShiftAsksFor(t *testing.T) {
 	rules := clusterRole(t, read(t, openShift)).Rules
 	for _, want := range []rbacv1.PolicyRule{
-		{APIGroups: []string{"llamastack.io"}, Resources: []string{"llamastackdistributions/finalizers"}, Verbs: []string{"update"}},
-		{APIGroups: []string{"route.openshift.io"}, Resources: []string{"routes/custom-host"}, Verbs: []string{"create", "update"}},
+		{
+			APIGroups: []string{"llamastack.io"}, Resources: []string{"llamastackdistributions/finalizers"},
+			Verbs: []string{"update"},
+		},
+		{
+			APIGroups: []string{"route.openshift.io"}, Resources: []string{"routes/custom-host"},
+			Verbs: []string{"create", "update"},
+		},
 	} {
 		found := false
 		for _, rule := range rules {

@@ -71,8 +71,8 @@ func expectNothingRefused(t *testing.T, calls []call) {
 	}
 }
 
-// expectOnlyIn looks for requests beyond the namespaces: of all of them, of another, or of a cluster-wide object. What the
-// API server serves everybody may ask.
+// expectOnlyIn looks for requests beyond the namespaces: of all of them, of another, or of a cluster-wide object. What
+// the API server serves everybody may ask.
 func expectOnlyIn(t *testing.T, calls []call, namespaces ...string) {
 	t.Helper()
 	for _, each := range calls {

@@ -28,11 +28,12 @@ func (c *cluster) helm(t *testing.T, arguments ...string) string {
 	if _, err := os.Stat(program); err != nil {
 		t.Fatalf("there is no helm: run these tests with `make test`, or `make .cache/bin/helm` first: %v", err)
 	}
-	return run(t, testutil.Root(), program, append(arguments, "--kubeconfig="+c.Kubeconfig, "--namespace="+names.OperatorNamespace)...)
+	return run(t, testutil.Root(), program, append(arguments, "--kubeconfig="+c.Kubeconfig,
+		"--namespace="+names.OperatorNamespace)...)
 }
 
-// installChart installs an older chart as it comes, and upgrades it to this one with the values: the definition becomes the
-// newer one, and what the values do without goes away.
+// installChart installs an older chart as it comes, and upgrades it to this one with the values: the definition becomes
+// the newer one, and what the values do without goes away.
 func (c *cluster) installChart(t *testing.T, values []string) {
 	t.Helper()
 	c.makeNamespace(t, names.OperatorNamespace)
@@ -82,7 +83,8 @@ func (c *cluster) expectShortName(t *testing.T, want string) {
 	}
 }
 
-// uninstallChart takes the release away, which leaves the definition and the stacks, and takes them up again with the next.
+// uninstallChart takes the release away, which leaves the definition and the stacks, and takes them up again with the
+// next.
 func (c *cluster) uninstallChart(t *testing.T, namespace string) {
 	t.Helper()
 	c.helm(t, "uninstall", release)

@@ -37,7 +37,10 @@ var forms = []form{
 	{name: "install", manifest: "dist/install.yaml", namespace: "anywhere"},
 	{name: "openshift", manifest: "dist/install-openshift.yaml", namespace: "project", openShift: true},
 	{name: "namespaced", manifest: "dist/install-namespaced.yaml", namespace: "llama-stack", rolesOnly: true},
-	{name: "chart", values: []string{"watchNamespaces={team}", "networkPolicy.enabled=true"}, namespace: "team", rolesOnly: true},
+	{
+		name: "chart", values: []string{"watchNamespaces={team}", "networkPolicy.enabled=true"}, namespace: "team",
+		rolesOnly: true,
+	},
 }
 
 func TestInstalled(t *testing.T) {
@@ -157,7 +160,8 @@ func (c *cluster) expectChildren(t *testing.T, f form) {
 		eventually(t, func() error { return c.has(t, f.namespace, name, kind) })
 	}
 	var configMaps corev1.ConfigMapList
-	err := c.List(t.Context(), &configMaps, client.InNamespace(f.namespace), client.MatchingLabels{names.LabelInstance: "stack"})
+	err := c.List(t.Context(), &configMaps, client.InNamespace(f.namespace),
+		client.MatchingLabels{names.LabelInstance: "stack"})
 	if err != nil || len(configMaps.Items) == 0 {
 		t.Errorf("%d ConfigMaps of the stack (error %v)", len(configMaps.Items), err)
 	}
@@ -169,7 +173,8 @@ func (c *cluster) expectChildren(t *testing.T, f form) {
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: f.namespace, Name: "stack"}, pod); err != nil {
 		t.Fatal(err)
 	}
-	if _, chosen, _ := unstructured.NestedInt64(pod.Object, "spec", "template", "spec", "securityContext", "runAsUser"); chosen == f.openShift {
+	if _, chosen, _ := unstructured.NestedInt64(pod.Object, "spec", "template", "spec", "securityContext",
+		"runAsUser"); chosen == f.openShift {
 		t.Errorf("the stack's pods name a user: %t, want %t", chosen, !f.openShift)
 	}
 }
@@ -183,7 +188,10 @@ func (c *cluster) expectUntouched(t *testing.T) {
 		}
 	}
 	stack := &unstructured.Unstructured{}
-	stack.SetGroupVersionKind(schema.GroupVersionKind{Group: "llamastack.io", Version: "v1alpha2", Kind: "LlamaStackDistribution"})
+	stack.SetGroupVersionKind(schema.GroupVersionKind{
+		Group: "llamastack.io", Version: "v1alpha2",
+		Kind: "LlamaStackDistribution",
+	})
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: elsewhere, Name: "stack"}, stack); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +200,8 @@ func (c *cluster) expectUntouched(t *testing.T) {
 	}
 }
 
-// expectLessWhenAskedFor takes wishes back: what is no longer wanted is removed, which takes other rights than to make it.
+// expectLessWhenAskedFor takes wishes back: what is no longer wanted is removed, which takes other rights than to make
+// it.
 func (c *cluster) expectLessWhenAskedFor(t *testing.T, f form) {
 	t.Helper()
 	c.kubectl(t, "patch", "--namespace="+f.namespace, "llsd/stack", "--type=merge",

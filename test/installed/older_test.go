@@ -22,9 +22,9 @@ const (
 )
 
 // Ours replaces an installation of the operator for v1alpha1, whichever way users apply manifests. Its objects have
-// the same names, so nothing of the older one works beside ours: no second budget on the operator's pods, which makes every
-// eviction fail, no Service without endpoints and no right that ours does not have. What stays is one ConfigMap, which the
-// page on installation names.
+// the same names, so nothing of the older one works beside ours: no second budget on the operator's pods, which makes
+// every eviction fail, no Service without endpoints and no right that ours does not have. What stays is one ConfigMap,
+// which the page on installation names.
 func TestOverOlderInstallation(t *testing.T) {
 	c := startCluster(t)
 	for name, how := range map[string][]string{"client-side apply": nil, "server-side apply": {"--server-side"}} {
@@ -71,7 +71,8 @@ func (c *cluster) expectOurDeployment(t *testing.T) {
 	pod := deployment.Spec.Template.Spec
 	container := pod.Containers[0]
 	limits := container.Resources.Limits
-	if len(container.Command) > 0 || len(container.Args) != 1 || len(limits) != 1 || len(container.Ports) != 3 || len(pod.TopologySpreadConstraints) != 1 {
+	if len(container.Command) > 0 || len(container.Args) != 1 || len(limits) != 1 || len(container.Ports) != 3 ||
+		len(pod.TopologySpreadConstraints) != 1 {
 		t.Errorf("command %q, arguments %q, limits %v, ports %v, constraints %v",
 			container.Command, container.Args, limits, container.Ports, pod.TopologySpreadConstraints)
 	}

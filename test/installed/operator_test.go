@@ -37,7 +37,8 @@ func (c *cluster) start(t *testing.T, deployment *appsv1.Deployment) *operator {
 	o := &operator{
 		namespace: deployment.Namespace, user: "system:serviceaccount:" + deployment.Namespace + ":" + pod.ServiceAccountName,
 	}
-	arguments := append(slices.Clone(container.Args), "--kubeconfig="+c.kubeconfigOf(t, deployment.Namespace, pod.ServiceAccountName),
+	arguments := append(slices.Clone(container.Args), "--kubeconfig="+c.kubeconfigOf(t, deployment.Namespace,
+		pod.ServiceAccountName),
 		"--health-probe-bind-address=127.0.0.1:0")
 	for i, argument := range arguments {
 		for _, flag := range []string{"--metrics-cert-path=", "--webhook-cert-path="} {
@@ -87,7 +88,10 @@ func (c *cluster) kubeconfigOf(t *testing.T, namespace, account string) string {
 		t.Fatal(err)
 	}
 	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &clientcmdapi.Cluster{Server: c.Plane.Config.Host, CertificateAuthorityData: c.Plane.Config.CAData}
+	config.Clusters["c"] = &clientcmdapi.Cluster{
+		Server:                   c.Plane.Config.Host,
+		CertificateAuthorityData: c.Plane.Config.CAData,
+	}
 	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: request.Status.Token}
 	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
 	config.CurrentContext = "x"

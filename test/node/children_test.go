@@ -27,7 +27,8 @@ func (s *scenario) children() map[string]written {
 	for _, kind := range render.Kinds() {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(kind)
-		err := cluster.List(s.t.Context(), list, client.InNamespace(s.namespace), client.MatchingLabels{names.LabelManagedBy: names.ManagedBy})
+		err := cluster.List(s.t.Context(), list, client.InNamespace(s.namespace),
+			client.MatchingLabels{names.LabelManagedBy: names.ManagedBy})
 		if meta.IsNoMatchError(err) {
 			continue // a kind of somebody else's, a Route for one
 		}

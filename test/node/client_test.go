@@ -61,7 +61,8 @@ metadata: {name: %[1]s}
 spec: {selector: {app: %[1]s}, ports: [{port: %[2]d}]}
 `
 
-// models starts a model server that demands a token, at http://<name>:8000, and lists these models, or else llama3.2-8b.
+// models starts a model server that demands a token, at http://<name>:8000, and lists these models, or else
+// llama3.2-8b.
 func (s *scenario) models(name, token string, listed ...string) {
 	s.t.Helper()
 	environment := fmt.Sprintf("{name: VLLM_API_KEY, value: %q}, {name: VLLM_MODELS, value: %q}", token, strings.Join(listed, ","))
@@ -76,11 +77,12 @@ func (s *scenario) service(stack string) string {
 
 // standin runs a command of the client's image in its pod.
 func (c clientPod) standin(arguments ...string) (string, error) {
-	return kubectl(c.t.Context(), nil, append([]string{"exec", "--namespace=" + c.namespace, c.name, "--", "/standin"}, arguments...)...)
+	return kubectl(c.t.Context(), nil, append([]string{"exec", "--namespace=" + c.namespace, c.name, "--", "/standin"},
+		arguments...)...)
 }
 
-// ask waits until a server answers a path, and decodes the answer: a node knows of a pod that is ready a moment after the
-// API server does.
+// ask waits until a server answers a path, and decodes the answer: a node knows of a pod that is ready a moment after
+// the API server does.
 func (c clientPod) ask(url string, into any) {
 	c.t.Helper()
 	c.eventually(func() error { return c.try(url, into) })

@@ -28,8 +28,8 @@ func TestExternalProvidersOfReleases(t *testing.T) {
 	}
 }
 
-// failing are packages that cannot be used, and a part of what the status says of them. What a server prints when an import
-// fails is in its log only.
+// failing are packages that cannot be used, and a part of what the status says of them. What a server prints when an
+// import fails is in its log only.
 func failing() map[string]struct {
 	files external.Image
 	says  string
@@ -115,11 +115,12 @@ func TestExternalProvidersThatFail(t *testing.T) {
 }
 
 // BenchmarkExternalProviders measures the time from the manifest to the server that answers, by the number of external
-// providers. The time comes from the server's log, because the pod becomes ready with the next of its probes only, which are
-// ten seconds apart.
+// providers. The time comes from the server's log, because the pod becomes ready with the next of its probes only,
+// which are ten seconds apart.
 func BenchmarkExternalProviders(b *testing.B) {
 	s := newRealScenario(b, "server@"+realRelease)
-	provider := s.pushProvider("labelled", external.Echo(), image.ExternalProvider{Label: []byte(external.EchoSpec().YAML())})
+	provider := s.pushProvider("labelled", external.Echo(),
+		image.ExternalProvider{Label: []byte(external.EchoSpec().YAML())})
 	s.startUp(stack("my", externalProviders(0, provider))) // the node has the server's image
 	for _, count := range []int{0, 1, 4, 8} {
 		manifest := stack("my", externalProviders(count, provider))
@@ -152,7 +153,8 @@ func (s *scenario) startUp(manifest string) time.Duration {
 	s.apply(manifest)
 	s.ready("my")
 	var serves time.Time
-	for line := range strings.Lines(s.kubectl("logs", "--timestamps", "--container="+names.Container, s.onePod("my").Name)) {
+	for line := range strings.Lines(s.kubectl("logs", "--timestamps", "--container="+names.Container,
+		s.onePod("my").Name)) {
 		if stamp, _, ok := strings.Cut(line, " "); ok && strings.Contains(line, "Application startup complete") {
 			var err error
 			if serves, err = time.Parse(time.RFC3339Nano, stamp); err != nil {

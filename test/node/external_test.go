@@ -56,7 +56,9 @@ func (s *scenario) pushProvider(tag string, files external.Image, provider image
 }
 
 // externalPhase waits until the status has an external provider in this phase, and gives what it says.
-func (s *scenario) externalPhase(stack, id string, phase v1alpha2.ExternalProviderPhase) v1alpha2.ExternalProviderStatus {
+func (s *scenario) externalPhase(
+	stack, id string, phase v1alpha2.ExternalProviderPhase,
+) v1alpha2.ExternalProviderStatus {
 	s.t.Helper()
 	var found v1alpha2.ExternalProviderStatus
 	s.eventually(func() error {
@@ -79,8 +81,9 @@ func isThatReady(that *corev1.Pod) func(corev1.Pod) bool {
 	return func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }
 }
 
-// External providers are installed from their images, with a label that tells of them and without one, and answer in the
-// real server. A provider that cannot be installed stops a roll-out, says why, and leaves the pod that serves alone.
+// External providers are installed from their images, with a label that tells of them and without one, and answer in
+// the real server. A provider that cannot be installed stops a roll-out, says why, and leaves the pod that serves
+// alone.
 func TestExternalProviders(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.externalProviders(realRelease)
@@ -125,7 +128,8 @@ func (s *scenario) externalProviders(release string) {
 	s.apply(stack("my", fmt.Sprintf(externalStack, release, labelled, unlabelled)))
 	s.ready("my")
 	s.externalPhase("my", "unlabelled", "Ready")
-	said, err := kubectl(context.Background(), nil, "get", "llsd,configmaps,pods,events", "--output=yaml", "--namespace="+s.namespace)
+	said, err := kubectl(context.Background(), nil, "get", "llsd,configmaps,pods,events", "--output=yaml",
+		"--namespace="+s.namespace)
 	if err != nil || strings.Contains(said, canary) {
 		t.Errorf("the Secret's value is in what everybody reads (%v)", err)
 	}

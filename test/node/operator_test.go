@@ -19,7 +19,8 @@ import (
 func operatorPods(t testing.TB) []corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
-	err := cluster.List(t.Context(), &pods, client.InNamespace(names.OperatorNamespace), client.MatchingLabels{"control-plane": "controller-manager"})
+	err := cluster.List(t.Context(), &pods, client.InNamespace(names.OperatorNamespace),
+		client.MatchingLabels{"control-plane": "controller-manager"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,21 +31,23 @@ func operatorPods(t testing.TB) []corev1.Pod {
 func leader(t testing.TB) (string, error) {
 	t.Helper()
 	lease := &coordinationv1.Lease{}
-	err := cluster.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.LeaderElectionID}, lease)
+	err := cluster.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.LeaderElectionID},
+		lease)
 	if err != nil {
 		return "", err
 	}
 	holder := lease.Spec.HolderIdentity
 	for _, pod := range operatorPods(t) {
-		if holder != nil && len(*holder) > len(pod.Name) && (*holder)[:len(pod.Name)] == pod.Name && pod.DeletionTimestamp == nil {
+		if holder != nil && len(*holder) > len(pod.Name) && (*holder)[:len(pod.Name)] == pod.Name &&
+			pod.DeletionTimestamp == nil {
 			return pod.Name, nil
 		}
 	}
 	return "", errors.New("no pod of the operator holds the lease")
 }
 
-// Two pods of the operator run under the restricted Pod Security standard, as a user of their own, and one of them works;
-// killed, the other takes over. It runs alone: the other scenarios would wait meanwhile.
+// Two pods of the operator run under the restricted Pod Security standard, as a user of their own, and one of them
+// works; killed, the other takes over. It runs alone: the other scenarios would wait meanwhile.
 func TestOperatorPods(t *testing.T) {
 	s := newScenario(t)
 	pods := operatorPods(t)
@@ -63,7 +66,8 @@ func TestOperatorPods(t *testing.T) {
 	s.apply(stack("before", fmt.Sprintf(serving, "first", "")))
 	s.ready("before")
 
-	if _, err := kubectl(t.Context(), nil, "delete", "pod", "--namespace="+names.OperatorNamespace, first, "--grace-period=0", "--force"); err != nil {
+	if _, err := kubectl(t.Context(), nil, "delete", "pod", "--namespace="+names.OperatorNamespace, first,
+		"--grace-period=0", "--force"); err != nil {
 		t.Fatal(err)
 	}
 	s.apply(stack("after", fmt.Sprintf(serving, "first", "")))

@@ -24,7 +24,8 @@ workload: {resources: ` + small + `, preflight: Always, overrides: {env: [%[2]s]
 // tries are the pods in which a change is tried.
 func (s *scenario) tries(stack string) ([]corev1.Pod, error) {
 	var pods corev1.PodList
-	err := cluster.List(s.t.Context(), &pods, client.InNamespace(s.namespace), client.MatchingLabels(names.PreflightSelector(stack)))
+	err := cluster.List(s.t.Context(), &pods, client.InNamespace(s.namespace),
+		client.MatchingLabels(names.PreflightSelector(stack)))
 	return pods.Items, err
 }
 
@@ -35,8 +36,8 @@ providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"
 workload: {resources: ` + small + `, storage: {size: 1Gi}, overrides: {env: [%[2]s]}}
 `
 
-// Where a volume makes the old pod end before the new one starts, a change is tried beside it, with an empty volume in the
-// place of the claim: one that crashes leaves the pod and its volume, one that starts takes them over.
+// Where a volume makes the old pod end before the new one starts, a change is tried beside it, with an empty volume in
+// the place of the claim: one that crashes leaves the pod and its volume, one that starts takes them over.
 func TestPreflightBesideVolume(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -47,7 +48,8 @@ func TestPreflightBesideVolume(t *testing.T) {
 
 	s.apply(stack("my", fmt.Sprintf(beside, "second", `{name: STANDIN_EXIT, value: "3"}`)))
 	failed := s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
-	if message := find(failed, v1alpha2.ConditionDeploymentUpdated).Message; !strings.Contains(message, "crashed with exit code 3") {
+	if message := find(failed, v1alpha2.ConditionDeploymentUpdated).Message; !strings.Contains(message,
+		"crashed with exit code 3") {
 		t.Errorf("message %q", message)
 	}
 	pods, err := s.tries("my")
@@ -74,8 +76,8 @@ func TestPreflightBesideVolume(t *testing.T) {
 	s.kubectl("exec", after.Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
 }
 
-// A change starts in a pod of its own first, which is given no request: one that crashes ends nobody, and says where its
-// log is; one that starts replaces the pod, and nothing is left of the try.
+// A change starts in a pod of its own first, which is given no request: one that crashes ends nobody, and says where
+// its log is; one that starts replaces the pod, and nothing is left of the try.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

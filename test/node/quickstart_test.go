@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// quickstart is the manifest of the quickstart of v1alpha1, but for the API group, and what lets it run on a small node and
-// be reached: docs/v1alpha1.md says that a stack without a port has no Service.
+// quickstart is the manifest of the quickstart of v1alpha1, but for the API group, and what lets it run on a small node
+// and be reached: docs/v1alpha1.md says that a stack without a port has no Service.
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
@@ -40,8 +40,9 @@ spec:
         - "llama3.2-8b"
 `
 
-// The quickstart of v1alpha1 with pods that run: nothing runs without the Secret; with it the server has the ConfigMap that
-// the status names, and reaches the model server with the token; another model is another ConfigMap, and other pods.
+// The quickstart of v1alpha1 with pods that run: nothing runs without the Secret; with it the server has the ConfigMap
+// that the status names, and reaches the model server with the token; another model is another ConfigMap, and other
+// pods.
 func TestQuickstart(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -58,7 +59,8 @@ func TestQuickstart(t *testing.T) {
 	s.models("vllm", "sk-quick", "llama3.2-8b", "llama3.2-70b")
 	s.kubectl("create", "secret", "generic", "vllm-creds", "--from-literal=token=sk-quick")
 	for _, condition := range []string{"ConfigReady", "DeploymentReady", "HealthCheck", "ServiceReady"} {
-		s.kubectl("wait", "--for=condition="+condition, fmt.Sprintf("--timeout=%.0fs", s.patience.Seconds()), inV1alpha1+"/my-stack")
+		s.kubectl("wait", "--for=condition="+condition, fmt.Sprintf("--timeout=%.0fs", s.patience.Seconds()),
+			inV1alpha1+"/my-stack")
 	}
 	first := s.runsGenerated("my-stack", "")
 	c, url := s.client(), s.service("my-stack")
@@ -79,8 +81,8 @@ func (s *scenario) shown(stack, jsonpath string) string {
 // generatedName is how a ConfigMap is called that holds the configuration of the quickstart's stack.
 var generatedName = regexp.MustCompile(`^my-stack-config-[0-9a-f]{8}$`)
 
-// runsGenerated waits until the one pod of a stack is ready and runs on the ConfigMap that the status of v1alpha1 names, which
-// is another than before. It gives its name.
+// runsGenerated waits until the one pod of a stack is ready and runs on the ConfigMap that the status of v1alpha1
+// names, which is another than before. It gives its name.
 func (s *scenario) runsGenerated(stack, before string) string {
 	s.t.Helper()
 	var generated string

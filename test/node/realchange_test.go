@@ -20,13 +20,15 @@ resources: {models: [%s]}
 workload: {resources: ` + realRequests + `%s}
 `
 
-// A model that the server found by itself, and kept, is declared later, with another one's declaration changed: the next
-// pod starts on the same volume, after a try in a pod of its own. A registry that kept what was found would stop it.
+// A model that the server found by itself, and kept, is declared later, with another one's declaration changed: the
+// next pod starts on the same volume, after a try in a pod of its own. A registry that kept what was found would stop
+// it.
 func TestRealServerDeclaration(t *testing.T) {
 	const volume = ", storage: {size: 1Gi}"
 	s := newRealScenario(t, "server@"+realRelease)
 	s.models("vllm", "sk-real", "llama3.2-8b", "found-8b")
-	s.apply(secret("vllm-creds", "token", "sk-real") + stack("my", fmt.Sprintf(declared, realRelease, "llama3.2-8b", volume)))
+	s.apply(secret("vllm-creds", "token", "sk-real") + stack("my",
+		fmt.Sprintf(declared, realRelease, "llama3.2-8b", volume)))
 	c := s.client()
 	s.ready("my")
 	url := s.service("my")
@@ -51,8 +53,8 @@ func TestRealServerDeclaration(t *testing.T) {
 	c.chat(url, "vllm/found-8b")
 }
 
-// From one line of releases to the next: the old pod serves until the new one does, which is of the new release in its own
-// words and in the status.
+// From one line of releases to the next: the old pod serves until the new one does, which is of the new release in its
+// own words and in the status.
 func TestRealServerUpgrade(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "server@"+nextRelease)
 	s.models("vllm", "sk-real")

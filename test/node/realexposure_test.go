@@ -24,8 +24,8 @@ networking:
 workload: {resources: ` + realRequests + `}
 `
 
-// Story 5 on the real server: it speaks HTTPS with the certificate of the Secret, to clients that accept no other and look
-// at its name, and nothing else; probes and the operator reach it, and its Ingress has the host name.
+// Story 5 on the real server: it speaks HTTPS with the certificate of the Secret, to clients that accept no other and
+// look at its name, and nothing else; probes and the operator reach it, and its Ingress has the host name.
 func TestRealServerExposure(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.models("vllm", "sk-real")
@@ -33,7 +33,8 @@ func TestRealServerExposure(t *testing.T) {
 	https := strings.Replace(plain, "http:", "https:", 1)
 	host := "llama." + s.namespace + ".example.com"
 	certificate, key := testutil.NewCertificate(t, farAway, fmt.Sprintf("%s.%s.svc", names.Service("my"), s.namespace))
-	s.apply(secret("vllm-creds", "token", "sk-real") + tlsSecret("llama-tls", certificate, key) + stack("my", fmt.Sprintf(secure, host)))
+	s.apply(secret("vllm-creds", "token", "sk-real") + tlsSecret("llama-tls", certificate, key) + stack("my",
+		fmt.Sprintf(secure, host)))
 	c := s.client()
 	c.options = []string{"-authority=" + string(certificate)}
 	ready := s.ready("my")

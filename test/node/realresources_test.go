@@ -24,14 +24,15 @@ storage: {kv: {type: redis, endpoint: redis:6379, password: {secretKeyRef: {name
 workload: {resources: ` + realRequests + `}
 `
 
-// Story 3 on the real server: models are registered when it starts, each with its own provider and credentials. The tools
-// it registers by itself from 0.7 on, and lists nowhere: its registry has them.
+// Story 3 on the real server: models are registered when it starts, each with its own provider and credentials. The
+// tools it registers by itself from 0.7 on, and lists nowhere: its registry has them.
 func TestRealServerResources(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.redis()
 	s.models("vllm", "sk-real")
 	s.models("other", "sk-other", "something-else")
-	s.apply(secret("vllm-creds", "token", "sk-real") + secret("other-creds", "token", "sk-other") + secret("search", "key", "tvly-abc") +
+	s.apply(secret("vllm-creds", "token", "sk-real") + secret("other-creds", "token", "sk-other") + secret("search", "key",
+		"tvly-abc") +
 		stack("my", resourced))
 	c := s.client()
 	s.ready("my")
@@ -51,7 +52,8 @@ func TestRealServerResources(t *testing.T) {
 		}
 		served[tools.Identifier] = tools.ProviderID
 	}
-	if diff := cmp.Diff(map[string]string{"builtin::websearch": "tavily-search", "builtin::file_search": "file-search"}, served); diff != "" {
+	if diff := cmp.Diff(map[string]string{"builtin::websearch": "tavily-search", "builtin::file_search": "file-search"},
+		served); diff != "" {
 		t.Errorf("tools and their providers (-want +got):\n%s", diff)
 	}
 }

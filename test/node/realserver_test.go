@@ -30,8 +30,8 @@ const realRequests = `{requests: {cpu: 100m, memory: 256Mi}}`
 // published are the images that a scenario with the real server pushed.
 var published = map[string]bool{}
 
-// newRealScenario is a scenario with these images, and with the patience that a real server takes. Such scenarios run one
-// by one: a server takes what a small machine has.
+// newRealScenario is a scenario with these images, and with the patience that a real server takes. Such scenarios run
+// one by one: a server takes what a small machine has.
 func newRealScenario(t testing.TB, images ...string) *scenario {
 	t.Helper()
 	images = slices.DeleteFunc(images, func(name string) bool { return published[name] })
@@ -73,8 +73,8 @@ func TestRealServer(t *testing.T) {
 	c.serves("simple", s.service("simple"), realRelease)
 }
 
-// serves asks a real server of this release for its version, the provider vllm, its model and a completion, and looks at
-// its pod, which was not started again, and at what the status says of it.
+// serves asks a real server of this release for its version, the provider vllm, its model and a completion, and looks
+// at its pod, which was not started again, and at what the status says of it.
 func (c clientPod) serves(stack, url, release string) {
 	c.t.Helper()
 	var said struct {

@@ -36,7 +36,10 @@ func (s *scenario) postgres() {
 	s.program("postgres", databases(), "run-postgres",
 		fmt.Sprintf("{name: PGHOST, value: localhost}, {name: PGUSER, value: llama}, {name: PGDATABASE, value: state}, {name: PGPASSWORD, value: %q}", postgresPassword),
 		"{exec: {command: [pg_isready]}, periodSeconds: 1, timeoutSeconds: 10}")
-	connection := &url.URL{Scheme: "postgresql", User: url.UserPassword("llama", postgresPassword), Host: "postgres:5432", Path: "state"}
+	connection := &url.URL{
+		Scheme: "postgresql", User: url.UserPassword("llama", postgresPassword), Host: "postgres:5432",
+		Path: "state",
+	}
 	s.apply(secret("pg", "url", connection.String()))
 }
 

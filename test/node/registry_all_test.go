@@ -28,7 +28,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
 )
 
-// dirVariable names the state folder of a cluster of ours, whose node reads its settings for a registry when it needs them.
+// dirVariable names the state folder of a cluster of ours, whose node reads its settings for a registry when it needs
+// them.
 const dirVariable = "CLUSTER_DIR"
 
 // fault is what a registry does in place of an answer; false: it answers.
@@ -55,18 +56,22 @@ func (s *scenario) serveRegistry() *faultyRegistry {
 		s.t.Fatal(err)
 	}
 	r := &faultyRegistry{host: listener.Addr().String(), password: "node-sesame"}
-	inner := ggcr.New(ggcr.Logger(log.New(io.Discard, "", 0)), ggcr.WithBlobHandler(ggcr.NewDiskBlobHandler(s.t.TempDir())))
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		_, password, _ := request.BasicAuth()
-		switch one := r.fault.Load(); {
-		case password != r.password:
-			w.Header().Set("WWW-Authenticate", `Basic realm="faulty"`)
-			w.WriteHeader(http.StatusUnauthorized)
-		case one != nil && (*one)(w, request):
-		default:
-			inner.ServeHTTP(w, request)
-		}
-	})}
+	inner := ggcr.New(ggcr.Logger(log.New(io.Discard, "", 0)),
+		ggcr.WithBlobHandler(ggcr.NewDiskBlobHandler(s.t.TempDir())))
+	server := &http.Server{
+		ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+			_, password, _ := request.BasicAuth()
+			switch one := r.fault.Load(); {
+			case password != r.password:
+				w.Header().Set("WWW-Authenticate", `Basic realm="faulty"`)
+				w.WriteHeader(http.StatusUnauthorized)
+			case one != nil && (*one)(w, request):
+			default:
+				inner.ServeHTTP(w, request)
+			}
+		}),
+	}
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = server.Serve(listener) }()
 	s.t.Cleanup(func() { _ = server.Close(); <-ended })
@@ -89,7 +94,8 @@ func (s *scenario) serveRegistry() *faultyRegistry {
 func (s *scenario) registries(text string) {
 	s.t.Helper()
 	patch := fmt.Sprintf(`{"data":{"registries":%q}}`, text)
-	_, err := kubectl(context.Background(), nil, "patch", "configmap", names.OperatorConfigMap, "--namespace="+names.OperatorNamespace,
+	_, err := kubectl(context.Background(), nil, "patch", "configmap", names.OperatorConfigMap,
+		"--namespace="+names.OperatorNamespace,
 		"--type=merge", "--patch="+patch)
 	if err != nil {
 		s.t.Fatal(err)
@@ -188,15 +194,16 @@ var registryFaults = []struct {
 	}},
 }
 
-// TestRegistryFaults: whatever becomes of the registry that a stack's image is from, its pods stay, a change of its spec rolls
-// out on the configuration that was read, and the status says since when the registry cannot be asked.
+// TestRegistryFaults: whatever becomes of the registry that a stack's image is from, its pods stay, a change of its
+// spec rolls out on the configuration that was read, and the status says since when the registry cannot be asked.
 func TestRegistryFaults(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()
 	tool := s.plugin()
 	s.logIn(r)
 	first := s.push(r, tool, labelledConfig("first"))
-	s.kubectl("create", "secret", "docker-registry", "pull", "--docker-server="+r.host, "--docker-username=robot", "--docker-password="+r.password)
+	s.kubectl("create", "secret", "docker-registry", "pull", "--docker-server="+r.host, "--docker-username=robot",
+		"--docker-password="+r.password)
 	s.models("vllm", "")
 	apply := func(updates, models string) {
 		s.apply(stack("my", fmt.Sprintf("distribution: {image: %q, imageUpdates: %s}\nresources: {models: [%s]}\n", r.host+"/standin:prod", updates, models)+
@@ -209,7 +216,8 @@ func TestRegistryFaults(t *testing.T) {
 	for i, each := range registryFaults {
 		before := s.onePod("my").UID
 		r.becomes(each.fault)
-		condition := find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale), v1alpha2.ConditionDegraded)
+		condition := find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale),
+			v1alpha2.ConditionDegraded)
 		t.Logf("%s: since %s: %s", each.name, condition.LastTransitionTime.UTC().Format(time.RFC3339), condition.Message)
 		if !strings.Contains(condition.Message, each.says) {
 			t.Errorf("%s: %q does not say %q", each.name, condition.Message, each.says)
@@ -260,15 +268,16 @@ func (s *scenario) runsDigest(digest string) {
 	})
 }
 
-// TestRegistryThatLies: what does not have its digest is never run, a moved tag is told with both digests, and rolls out only
-// to a stack that follows it.
+// TestRegistryThatLies: what does not have its digest is never run, a moved tag is told with both digests, and rolls
+// out only to a stack that follows it.
 func TestRegistryThatLies(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()
 	tool := s.plugin()
 	s.logIn(r)
 	first := s.push(r, tool, labelledConfig("first"))
-	s.kubectl("create", "secret", "docker-registry", "pull", "--docker-server="+r.host, "--docker-username=robot", "--docker-password="+r.password)
+	s.kubectl("create", "secret", "docker-registry", "pull", "--docker-server="+r.host, "--docker-username=robot",
+		"--docker-password="+r.password)
 	apply := func(updates string) {
 		s.apply(stack("my", fmt.Sprintf("distribution: {image: %q, imageUpdates: %s}\nresources: {models: [one]}\n", r.host+"/standin:prod", updates)+
 			"workload: {resources: "+small+", overrides: {imagePullSecrets: [{name: pull}]}}"))
@@ -286,7 +295,8 @@ func TestRegistryThatLies(t *testing.T) {
 
 	r.becomes(flipManifest(r, second))
 	apply("Follow")
-	condition := find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale), v1alpha2.ConditionDegraded)
+	condition := find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale),
+		v1alpha2.ConditionDegraded)
 	t.Logf("a flipped last byte: %s", condition.Message)
 	if !strings.Contains(condition.Message, second+", which cannot be used") || !strings.Contains(condition.Message, "does not match the requested digest") {
 		t.Errorf("message %q", condition.Message)
@@ -310,7 +320,8 @@ func TestRegistryThatLies(t *testing.T) {
 		return true
 	})
 	s.movedTo(second, lie)
-	condition = find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale), v1alpha2.ConditionDegraded)
+	condition = find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale),
+		v1alpha2.ConditionDegraded)
 	t.Logf("a wrong digest: %s", condition.Message)
 	if after := s.onePod("my").UID; after != before {
 		t.Error("the pod was replaced because the registry lies")
@@ -340,7 +351,8 @@ func flipManifest(r *faultyRegistry, digest string) fault {
 		if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, digest) {
 			return false
 		}
-		again, err := http.NewRequestWithContext(request.Context(), http.MethodGet, "http://"+r.host+request.URL.Path+"?whole", http.NoBody)
+		again, err := http.NewRequestWithContext(request.Context(), http.MethodGet,
+			"http://"+r.host+request.URL.Path+"?whole", http.NoBody)
 		if err != nil || request.URL.RawQuery != "" {
 			return false
 		}

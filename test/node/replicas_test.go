@@ -4,8 +4,8 @@ package node
 
 import "testing"
 
-// sharedState is a stack of which each replica has all that clients store on PostgreSQL: the vectors too, and the list of vector
-// stores, which servers before 1.2 keep in memory.
+// sharedState is a stack of which each replica has all that clients store on PostgreSQL: the vectors too, and the list
+// of vector stores, which servers before 1.2 keep in memory.
 const sharedState = `
 distribution: {name: starter, version: "` + newestRelease + `"}
 disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]
@@ -18,8 +18,8 @@ settings: {storage: {stores: {vector_stores: {table_name: vector_stores}}}}
 workload: {resources: ` + realRequests + `, replicas: 2}
 `
 
-// Two replicas on PostgreSQL share what clients store: a conversation and a vector store that one pod made are read from
-// the other one, and a search there finds the text.
+// Two replicas on PostgreSQL share what clients store: a conversation and a vector store that one pod made are read
+// from the other one, and a search there finds the text.
 func TestReplicasShareState(t *testing.T) {
 	s := newRealScenario(t, "server@"+newestRelease, "databases")
 	s.postgres()

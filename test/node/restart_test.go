@@ -20,8 +20,8 @@ import (
 )
 
 // The power goes, and comes back: every pod is the one it was, with its containers started again and its volume, so are
-// the two of the operator, of which one leads; what was made for the stacks is not written to. It runs alone, and, by its
-// build tag, only on a node of our own: nobody restarts somebody else's.
+// the two of the operator, of which one leads; what was made for the stacks is not written to. It runs alone, and, by
+// its build tag, only on a node of our own: nobody restarts somebody else's.
 func TestNodeRestart(t *testing.T) {
 	s := newScenario(t)
 	stacks := []string{"plain", "kept"}
@@ -74,7 +74,8 @@ func startedAgain(t *testing.T, before *corev1.Pod) error {
 	if now.UID != before.UID {
 		return fmt.Errorf("pod %s is another one", now.Name)
 	}
-	if len(now.Status.ContainerStatuses) != 1 || now.Status.ContainerStatuses[0].ContainerID == before.Status.ContainerStatuses[0].ContainerID {
+	if len(now.Status.ContainerStatuses) != 1 ||
+		now.Status.ContainerStatuses[0].ContainerID == before.Status.ContainerStatuses[0].ContainerID {
 		return fmt.Errorf("the container of pod %s was not started again", now.Name)
 	}
 	if !isReady(now) {
@@ -90,7 +91,8 @@ func ledSince(t *testing.T, since time.Time) error {
 		return err
 	}
 	lease := &coordinationv1.Lease{}
-	if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.LeaderElectionID}, lease); err != nil {
+	if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.LeaderElectionID},
+		lease); err != nil {
 		return err
 	}
 	if lease.Spec.AcquireTime == nil || !lease.Spec.AcquireTime.After(since) {

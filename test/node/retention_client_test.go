@@ -70,8 +70,8 @@ func (c clientPod) createStore(url, provider, name string) (id string, err error
 	return made.ID, nil
 }
 
-// store waits until the server makes a vector store, puts a text into it, and gives its id. Of a server's first requests
-// some find connections to the database that are gone, and fail.
+// store waits until the server makes a vector store, puts a text into it, and gives its id. Of a server's first
+// requests some find connections to the database that are gone, and fail.
 func (c clientPod) store(url, provider, name, text string) (id string) {
 	c.t.Helper()
 	c.eventually(func() (err error) { id, err = c.createStore(url, provider, name); return err })
@@ -83,7 +83,8 @@ func (c clientPod) store(url, provider, name, text string) (id string) {
 func (c clientPod) insert(url, id, name, text string) {
 	c.t.Helper()
 	chunk := map[string]any{
-		"content": text, "chunk_id": name, "chunk_metadata": map[string]any{"document_id": name}, "metadata": map[string]any{"document_id": name},
+		"content": text, "chunk_id": name, "chunk_metadata": map[string]any{"document_id": name},
+		"metadata":  map[string]any{"document_id": name},
 		"embedding": slices.Repeat([]float64{1}, dimension), "embedding_model": embedding, "embedding_dimension": dimension,
 	}
 	body, err := json.Marshal(map[string]any{"vector_store_id": id, "chunks": []any{chunk}})
@@ -178,7 +179,8 @@ func (c clientPod) hasModels(url string, want map[string]int) {
 	})
 }
 
-// restart ends the server in a pod's container, and waits until the same pod is ready again with a container of its own.
+// restart ends the server in a pod's container, and waits until the same pod is ready again with a container of its
+// own.
 func (s *scenario) restart(pod *corev1.Pod) {
 	s.t.Helper()
 	s.kubectl("exec", pod.Name, "-c", serverContainer, "--", "/bin/sh", "-c", "kill 1")
@@ -188,7 +190,8 @@ func (s *scenario) restart(pod *corev1.Pod) {
 			return err
 		}
 		if now.Status.ContainerStatuses[0].RestartCount <= pod.Status.ContainerStatuses[0].RestartCount || !isReady(now) {
-			return fmt.Errorf("pod %s: %d restarts, ready %t", now.Name, now.Status.ContainerStatuses[0].RestartCount, isReady(now))
+			return fmt.Errorf("pod %s: %d restarts, ready %t", now.Name, now.Status.ContainerStatuses[0].RestartCount,
+				isReady(now))
 		}
 		return nil
 	})

@@ -20,8 +20,8 @@ import (
 
 const lengthAndAdded = "{name: llama3.2-8b, contextLength: 64000}, {name: added-8b, contextLength: 16000}"
 
-// halfway is a roll-out of two replicas that is held: beside the two old pods a new one is ready, which has registered a
-// changed model and one more.
+// halfway is a roll-out of two replicas that is held: beside the two old pods a new one is ready, which has registered
+// a changed model and one more.
 type halfway struct {
 	*scenario
 	client   clientPod
@@ -97,9 +97,9 @@ func (h *halfway) goOn(want map[string]int) {
 
 var newerLengths = map[string]int{"vllm/llama3.2-8b": 64000, "vllm/added-8b": 16000}
 
-// The server in a pod of the older generation ends after a newer one has registered a changed model. The image's entrypoint
-// is known, so the program before the server runs again, the server registers its own declaration, and the pod is ready
-// again. What only the newer generation declares stays.
+// The server in a pod of the older generation ends after a newer one has registered a changed model. The image's
+// entrypoint is known, so the program before the server runs again, the server registers its own declaration, and the
+// pod is ready again. What only the newer generation declares stays.
 func TestRetentionRestart(t *testing.T) {
 	h := rollHalfway(newRealScenario(t, "server@"+realRelease, "databases"), "")
 	old, newest := h.old[0], h.new[0]
@@ -125,9 +125,9 @@ func TestRetentionRestart(t *testing.T) {
 	h.goOn(newerLengths)
 }
 
-// The same where the image's entrypoint is not known, because the base is a user's: an init container does not run again
-// when only the server's container starts again. The server refuses the newer entry; its log and the stack's status say so,
-// the pods of the newer generation serve on, and the end of the roll-out mends it.
+// The same where the image's entrypoint is not known, because the base is a user's: an init container does not run
+// again when only the server's container starts again. The server refuses the newer entry; its log and the stack's
+// status say so, the pods of the newer generation serve on, and the end of the roll-out mends it.
 func TestRetentionRestartConflict(t *testing.T) {
 	match, err := release.Lookup(realRelease)
 	if err != nil {
@@ -148,7 +148,8 @@ func TestRetentionRestartConflict(t *testing.T) {
 	h.kubectl("exec", old.Name, "-c", serverContainer, "--", "/bin/sh", "-c", "kill 1")
 	const conflict = "already exists with conflicting field values"
 	h.eventually(func() error {
-		said, err := kubectl(t.Context(), nil, "logs", "--namespace="+h.namespace, old.Name, "-c", serverContainer, "--previous")
+		said, err := kubectl(t.Context(), nil, "logs", "--namespace="+h.namespace, old.Name, "-c", serverContainer,
+			"--previous")
 		if err == nil && !strings.Contains(said, conflict) {
 			err = fmt.Errorf("the log of the old pod has no %q:\n%s", conflict, said)
 		}

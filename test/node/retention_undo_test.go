@@ -44,7 +44,8 @@ func TestRetentionUndo(t *testing.T) {
 
 	s.kubectl("rollout", "undo", "deployment/"+names.Deployment("my"))
 	degraded := s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonRolledBack)
-	if message := find(degraded, v1alpha2.ConditionDegraded).Message; !strings.Contains(message, "was rolled back to revision") {
+	if message := find(degraded, v1alpha2.ConditionDegraded).Message; !strings.Contains(message,
+		"was rolled back to revision") {
 		t.Errorf("message %q", message)
 	}
 	check("rolled back", map[string]int{"vllm/llama3.2-8b": 32000, "vllm/added-8b": 16000})

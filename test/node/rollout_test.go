@@ -92,8 +92,8 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// A quota that has no room for the pod of a change leaves the old one serving, is told in the API server's words, and with
-// more room the change goes on.
+// A quota that has no room for the pod of a change leaves the old one serving, is told in the API server's words, and
+// with more room the change goes on.
 func TestQuotaOfARunningStack(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -148,7 +148,8 @@ func TestScaling(t *testing.T) {
 	s.apply(stack("my", fmt.Sprintf(serving, "first", "")))
 	s.ready("my")
 	s.kubectl("scale", "llsd/my", "--replicas=0")
-	if zero := s.condition("my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero); zero.Status.Phase != v1alpha2.PhaseReady {
+	if zero := s.condition("my", v1alpha2.ConditionReady,
+		v1alpha2.ReasonScaledToZero); zero.Status.Phase != v1alpha2.PhaseReady {
 		t.Errorf("phase %s", zero.Status.Phase)
 	}
 	s.noPods("my")

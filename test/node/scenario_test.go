@@ -89,7 +89,8 @@ func (s *scenario) kubectl(arguments ...string) string {
 // apply applies objects as users do.
 func (s *scenario) apply(manifest string) {
 	s.t.Helper()
-	if _, err := kubectl(s.t.Context(), []byte(manifest), "apply", "--namespace="+s.namespace, "--filename=-"); err != nil {
+	if _, err := kubectl(s.t.Context(), []byte(manifest), "apply", "--namespace="+s.namespace,
+		"--filename=-"); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -156,8 +157,8 @@ func (s *scenario) ready(name string) *v1alpha2.LlamaStackDistribution {
 	return s.condition(name, v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 }
 
-// serverVersion waits until the operator has asked the server for its version, which it does once all pods are available,
-// and gives the whole stack.
+// serverVersion waits until the operator has asked the server for its version, which it does once all pods are
+// available, and gives the whole stack.
 func (s *scenario) serverVersion(name, want string) *v1alpha2.LlamaStackDistribution {
 	s.t.Helper()
 	found := &v1alpha2.LlamaStackDistribution{}
@@ -193,7 +194,8 @@ func find(stack *v1alpha2.LlamaStackDistribution, condition string) metav1.Condi
 // pods are those of a stack.
 func (s *scenario) pods(stack string) ([]corev1.Pod, error) {
 	var pods corev1.PodList
-	err := cluster.List(s.t.Context(), &pods, client.InNamespace(s.namespace), client.MatchingLabels(names.Selector(stack)))
+	err := cluster.List(s.t.Context(), &pods, client.InNamespace(s.namespace),
+		client.MatchingLabels(names.Selector(stack)))
 	return pods.Items, err
 }
 

@@ -42,7 +42,8 @@ func TestStartupConfigMap(t *testing.T) {
 	}
 	s.kubectl("delete", "configmap", name)
 	back("deleted")
-	s.kubectl("patch", "configmap", name, "--type=merge", fmt.Sprintf("--patch={\"data\": {%q: \"print('mine')\"}}", names.RegistryProgram))
+	s.kubectl("patch", "configmap", name, "--type=merge",
+		fmt.Sprintf("--patch={\"data\": {%q: \"print('mine')\"}}", names.RegistryProgram))
 	back("edited")
 	if now := s.onePod("my"); now.UID != before.UID || now.Status.ContainerStatuses[0].RestartCount != 0 || !isReady(now) {
 		t.Error("the pod is another one, or was started again")

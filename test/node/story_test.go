@@ -43,7 +43,8 @@ func TestStory1SimpleInference(t *testing.T) {
 	c.chat(url, "vllm/llama3.2-8b")
 
 	object := s.serverVersion("my", defaultRelease)
-	if !slices.ContainsFunc(object.Status.DistributionConfig.Providers, func(p v1alpha2.ProviderInfo) bool { return p.ProviderID == "vllm" }) {
+	if !slices.ContainsFunc(object.Status.DistributionConfig.Providers,
+		func(p v1alpha2.ProviderInfo) bool { return p.ProviderID == "vllm" }) {
 		t.Errorf("providers in status: %v", object.Status.DistributionConfig.Providers)
 	}
 
@@ -59,7 +60,8 @@ func TestStory1DistributionAlone(t *testing.T) {
 	s := newScenario(t)
 	s.apply(stack("my", "distribution: {name: starter}\nworkload: {resources: "+small+"}"))
 	c := s.client()
-	if got := find(s.ready("my"), v1alpha2.ConditionConfigGenerated).Reason; got != v1alpha2.ReasonDistributionDefaultUsed {
+	if got := find(s.ready("my"),
+		v1alpha2.ConditionConfigGenerated).Reason; got != v1alpha2.ReasonDistributionDefaultUsed {
 		t.Errorf("ConfigGenerated for the reason %s", got)
 	}
 	providers := c.listed(s.service("my")+"/v1/providers", "provider_id")
@@ -89,12 +91,14 @@ func TestStory2SeveralProviders(t *testing.T) {
 	if got, want := s.refused(stack("my", fmt.Sprintf(two, ""))), "needs an id when an API has more than one"; !strings.Contains(got, want) {
 		t.Errorf("without ids: %s, want %q", got, want)
 	}
-	if got, want := s.refused(stack("my", fmt.Sprintf(two, "id: primary, "))), `more than one provider has "primary"`; !strings.Contains(got, want) {
+	if got, want := s.refused(stack("my", fmt.Sprintf(two,
+		"id: primary, "))), `more than one provider has "primary"`; !strings.Contains(got, want) {
 		t.Errorf("with an id twice: %s, want %q", got, want)
 	}
 	s.models("primary", "sk-primary")
 	s.models("fallback", "sk-fallback")
-	s.apply(secret("primary", "token", "sk-primary") + secret("fallback", "token", "sk-fallback") + stack("my", fmt.Sprintf(two, "id: fallback, ")))
+	s.apply(secret("primary", "token", "sk-primary") + secret("fallback", "token", "sk-fallback") + stack("my",
+		fmt.Sprintf(two, "id: fallback, ")))
 	c := s.client()
 	s.ready("my")
 	for _, id := range []string{"primary", "fallback"} {
@@ -160,10 +164,12 @@ workload: {resources: `+small+`}
 		} `json:"backends"`
 	}
 	c.ask(s.service("my")+"/v1/storage", &storage)
-	if got := storage.Backends["sql_default"]; got.Type != "sql_postgres" || got.Host != "postgres" || got.Port != 5433.0 || got.DB != "state" {
+	if got := storage.Backends["sql_default"]; got.Type != "sql_postgres" || got.Host != "postgres" ||
+		got.Port != 5433.0 || got.DB != "state" {
 		t.Errorf("relational state in %+v", got)
 	}
-	if got := storage.Backends["kv_default"]; got.Type != "kv_redis" || !strings.HasSuffix(got.Host, "@redis") || got.Port != 6379.0 {
+	if got := storage.Backends["kv_default"]; got.Type != "kv_redis" || !strings.HasSuffix(got.Host, "@redis") ||
+		got.Port != 6379.0 {
 		t.Errorf("key-value state in %+v", got)
 	}
 }

@@ -50,19 +50,24 @@ func (recordedOperator) install(t testing.TB) error {
 	if err != nil {
 		return err
 	}
-	return installOlder(t, objects, map[string]any{"image": standIn(defaultRelease), "command": []any{"/standin"}, "args": []any{"idle"}})
+	return installOlder(t, objects, map[string]any{
+		"image": standIn(defaultRelease), "command": []any{"/standin"},
+		"args": []any{"idle"},
+	})
 }
 
 func (recordedOperator) act(s *scenario) { s.recorded(olderStacks(s.t)) }
 
 // The older operator applies each stack anew. What it renders for those with an edit was not recorded.
 func (recordedOperator) back(run *takeOver) {
-	stacks := slices.DeleteFunc(olderStacks(run.t), func(object *unstructured.Unstructured) bool { return slices.Contains(edited, object.GetName()) })
+	stacks := slices.DeleteFunc(olderStacks(run.t),
+		func(object *unstructured.Unstructured) bool { return slices.Contains(edited, object.GetName()) })
 	run.recorded(stacks)
 	run.same("applied again by the older operator")
 }
 
-// installOlder applies the objects of an older installation with these fields in its container, and waits until it is there.
+// installOlder applies the objects of an older installation with these fields in its container, and waits until it is
+// there.
 func installOlder(t testing.TB, objects []*unstructured.Unstructured, container map[string]any) error {
 	t.Helper()
 	for _, object := range objects {
@@ -74,7 +79,8 @@ func installOlder(t testing.TB, objects []*unstructured.Unstructured, container 
 			return fmt.Errorf("the older Deployment has %d containers (%w)", len(containers), err)
 		}
 		maps.Copy(containers[0].(map[string]any), container)
-		if err := unstructured.SetNestedSlice(object.Object, containers, "spec", "template", "spec", "containers"); err != nil {
+		if err := unstructured.SetNestedSlice(object.Object, containers, "spec", "template", "spec",
+			"containers"); err != nil {
 			return err
 		}
 	}
@@ -135,7 +141,8 @@ func (o *olderProgram) act(s *scenario) {
 			if err := s.get(names.Deployment(stack), found); err != nil {
 				return err
 			}
-			if !slices.ContainsFunc(found.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == stack }) {
+			if !slices.ContainsFunc(found.ManagedFields,
+				func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == stack }) {
 				return errors.New(stack + " was not applied yet")
 			}
 			return nil

@@ -22,11 +22,13 @@ import (
 // ownImage is the stack with an image and a command of its own.
 const ownImage = "command-and-args"
 
-// takenOver are stacks of the operator for v1alpha1, by the names of their manifests in test/contract: plain with a budget,
-// with a volume, with a configuration, with workers, exposed, scaled, and with an image and a command of their own.
+// takenOver are stacks of the operator for v1alpha1, by the names of their manifests in test/contract: plain with a
+// budget, with a volume, with a configuration, with workers, exposed, scaled, and with an image and a command of their
+// own.
 var takenOver = []string{"pdb-min", "storage", "user-config", "workers", "expose", "autoscaling", ownImage}
 
-// The operator for v1alpha1 creates each object by the name of its program, and then applies it by the name of the stack.
+// The operator for v1alpha1 creates each object by the name of its program, and then applies it by the name of the
+// stack.
 const olderManager = "manager"
 
 var (
@@ -80,8 +82,8 @@ func manifest(t testing.TB, objects []*unstructured.Unstructured) string {
 	return string(text)
 }
 
-// recorded stands in for the operator for v1alpha1: it writes what that one was recorded to write for the same manifests, with
-// this image, and a status.
+// recorded stands in for the operator for v1alpha1: it writes what that one was recorded to write for the same
+// manifests, with this image, and a status.
 func (s *scenario) recorded(stacks []*unstructured.Unstructured) {
 	s.t.Helper()
 	for _, stack := range stacks {
@@ -150,8 +152,8 @@ func adaptRecorded(deployment, stack *unstructured.Unstructured) {
 	_ = unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers")
 }
 
-// writeRecorded creates an object, or else applies it as the operator for v1alpha1 does at each reconcile: without an owner,
-// and never a claim.
+// writeRecorded creates an object, or else applies it as the operator for v1alpha1 does at each reconcile: without an
+// owner, and never a claim.
 func (s *scenario) writeRecorded(stack, object *unstructured.Unstructured) error {
 	created := object.DeepCopy()
 	owner := created.GetOwnerReferences()
@@ -163,7 +165,8 @@ func (s *scenario) writeRecorded(stack, object *unstructured.Unstructured) error
 	}
 	applied := object.DeepCopy()
 	applied.SetOwnerReferences(nil)
-	return cluster.Apply(s.t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner(stack.GetName()), client.ForceOwnership)
+	return cluster.Apply(s.t.Context(), client.ApplyConfigurationFromUnstructured(applied),
+		client.FieldOwner(stack.GetName()), client.ForceOwnership)
 }
 
 func writeOlderStatus(s *scenario, stack *unstructured.Unstructured) error {
@@ -171,12 +174,16 @@ func writeOlderStatus(s *scenario, stack *unstructured.Unstructured) error {
 	stack.Object["status"] = map[string]any{
 		"phase":      "Ready",
 		"serviceURL": fmt.Sprintf("http://%s.%s.svc.cluster.local:8321", names.Service(stack.GetName()), s.namespace),
-		"version":    map[string]any{"operatorVersion": "0.9.0", "llamaStackServerVersion": defaultRelease, "lastUpdated": now},
+		"version": map[string]any{
+			"operatorVersion": "0.9.0", "llamaStackServerVersion": defaultRelease,
+			"lastUpdated": now,
+		},
 		"distributionConfig": map[string]any{
 			"activeDistribution": "starter", "availableDistributions": map[string]any{"starter": standIn(defaultRelease)},
 		},
 		"conditions": []any{map[string]any{
-			"type": "DeploymentReady", "status": "True", "reason": "DeploymentReady", "message": "Deployment is ready", "lastTransitionTime": now,
+			"type": "DeploymentReady", "status": "True", "reason": "DeploymentReady", "message": "Deployment is ready",
+			"lastTransitionTime": now,
 		}},
 	}
 	return cluster.Status().Update(s.t.Context(), stack, client.FieldOwner(olderManager))

@@ -45,10 +45,10 @@ type predecessor interface {
 	back(run *takeOver)
 }
 
-// A cluster with stacks of the operator for v1alpha1 whose pods run gets this operator: the pods and what they stored stay,
-// both versions are read and edited, a node is drained. The older operator comes back, this one comes again, and goes. Only
-// the edits and the drain replace pods. Environment: $OLDER names the program of the older operator. Without it the objects are
-// those that it was recorded to make, by its field managers. It runs alone.
+// A cluster with stacks of the operator for v1alpha1 whose pods run gets this operator: the pods and what they stored
+// stay, both versions are read and edited, a node is drained. The older operator comes back, this one comes again, and
+// goes. Only the edits and the drain replace pods. Environment: $OLDER names the program of the older operator. Without
+// it the objects are those that it was recorded to make, by its field managers. It runs alone.
 func TestTakeOver(t *testing.T) {
 	run := &takeOver{
 		older: predecessorOf(t), ours: currentManifest(t), started: time.Now(),
@@ -193,7 +193,10 @@ func (run *takeOver) readBothVersions() {
 			run.t.Errorf("%s are %q", kind, listed)
 		}
 	}
-	for kind, path := range map[string]string{inV1alpha1: ".spec.server.storage.mountPath", inV1alpha2: ".spec.workload.storage.mountPath"} {
+	for kind, path := range map[string]string{
+		inV1alpha1: ".spec.server.storage.mountPath",
+		inV1alpha2: ".spec.workload.storage.mountPath",
+	} {
 		if got := run.kubectl("get", kind, "storage", "--output=jsonpath={"+path+"}"); got != "/home/lls/.lls" {
 			run.t.Errorf("%s of %s is %q", path, kind, got)
 		}
@@ -232,8 +235,8 @@ func podUIDs(running []string) []string {
 	return uids
 }
 
-// drain evicts every pod of the stacks and of the operator, as draining their node does, which waits for budgets. The node
-// itself stays open: no other one could take the pods.
+// drain evicts every pod of the stacks and of the operator, as draining their node does, which waits for budgets. The
+// node itself stays open: no other one could take the pods.
 func (run *takeOver) drain() {
 	run.t.Helper()
 	left := operatorPods(run.t)
@@ -260,8 +263,8 @@ func (run *takeOver) drain() {
 	run.same("the node was drained")
 }
 
-// evicts reports whether the pod is on its way out; a budget may keep it for now. It fails for good when the API server can
-// never evict the pod, as with two budgets.
+// evicts reports whether the pod is on its way out; a budget may keep it for now. It fails for good when the API server
+// can never evict the pod, as with two budgets.
 func (run *takeOver) evicts(pod *corev1.Pod) bool {
 	run.t.Helper()
 	err := cluster.SubResource("eviction").Create(run.t.Context(), pod, &policyv1.Eviction{})

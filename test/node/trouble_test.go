@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// broken is a stack that does not come to serve, what the operator has to say of it, and by what of the cluster's own that
-// is shown to be true.
+// broken is a stack that does not come to serve, what the operator has to say of it, and by what of the cluster's own
+// that is shown to be true.
 type broken struct {
 	name string
 	// spec beside the distribution's name; before it come other manifests.
@@ -51,11 +51,12 @@ var brokenStacks = []broken{
 	},
 	{
 		name: "ends well", spec: faulty("STANDIN_EXIT", "0"), reason: v1alpha2.ReasonRolloutFailed,
-		message:  none + `: container "llama-stack" ended with exit code (0), as a server does that cannot start, or whose health check does not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
+		message:  none + `: container "llama-stack" ended with exit code (0): the server cannot start, or its health check did not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: ended("0", "Completed"),
 	},
 	{
-		name: "crashes later", spec: faulty("STANDIN_EXIT", "1", "STANDIN_AFTER", "2s", "STANDIN_START", "1s"), reason: v1alpha2.ReasonRolloutFailed,
+		name: "crashes later", spec: faulty("STANDIN_EXIT", "1", "STANDIN_AFTER", "2s", "STANDIN_START", "1s"),
+		reason:   v1alpha2.ReasonRolloutFailed,
 		message:  none + `: container "llama-stack" crashed with exit code (1); see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: ended("1", "Error"),
 	},
@@ -64,7 +65,7 @@ var brokenStacks = []broken{
 		spec: "providers: {inference: {provider: vllm, endpoint: \"http://vllm:8000\", apiKey: {secretKeyRef: {name: creds, key: token}}}}\n" +
 			faulty("STANDIN_LEAK", "true"),
 		reason:   v1alpha2.ReasonRolloutFailed,
-		message:  none + `: container "llama-stack" crashed with (ValidationError): the server refuses its configuration; see (kubectl logs \S+ -c llama-stack --previous)`,
+		message:  none + `: container "llama-stack" crashed with (ValidationError): the server rejects its configuration; see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: quoted,
 	},
 	{
@@ -82,7 +83,7 @@ var brokenStacks = []broken{
     env: [{name: STANDIN_HANG, value: 0s}]
     terminationGracePeriodSeconds: 1
     podTemplate: {spec: {containers: [{name: llama-stack, startupProbe: {periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 3}}]}}`,
-		message:  none + `: container "llama-stack" ended with exit code 0, .*or whose health check does not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
+		message:  none + `: container "llama-stack" ended with exit code 0: .*or its health check did not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: unhealthy,
 	},
 	{
@@ -93,7 +94,7 @@ var brokenStacks = []broken{
 	{
 		name: "no such image", reason: v1alpha2.ReasonRolloutFailed,
 		spec: "image",
-		message: none + `: image "([^"]+)" of container "llama-stack" cannot be pulled: the registry has no such image; ` +
+		message: none + `: image "([^"]+)" of container "llama-stack" cannot be pulled: the registry does not have the image; ` +
 			`see (kubectl describe pod \S+)`,
 		evidence: notPulled,
 	},
@@ -183,7 +184,8 @@ func (s *scenario) look(stack string) (cluttered, error) {
 func agrees(stack *v1alpha2.LlamaStackDistribution, pods []corev1.Pod) error {
 	serving, there := int32(0), int32(0)
 	for i := range pods {
-		if pods[i].DeletionTimestamp != nil || pods[i].Status.Phase == corev1.PodFailed || pods[i].Status.Phase == corev1.PodSucceeded {
+		if pods[i].DeletionTimestamp != nil || pods[i].Status.Phase == corev1.PodFailed ||
+			pods[i].Status.Phase == corev1.PodSucceeded {
 			continue
 		}
 		there++
@@ -197,7 +199,8 @@ func agrees(stack *v1alpha2.LlamaStackDistribution, pods []corev1.Pod) error {
 	}
 	ready, available := find(stack, v1alpha2.ConditionReady), find(stack, v1alpha2.ConditionAvailable)
 	if ready.Status != available.Status || ready.Reason != available.Reason || ready.Message != available.Message {
-		return fmt.Errorf("Ready says %s %q, Available %s %q", ready.Reason, ready.Message, available.Reason, available.Message)
+		return fmt.Errorf("Ready says %s %q, Available %s %q", ready.Reason, ready.Message, available.Reason,
+			available.Message)
 	}
 	want := v1alpha2.PhaseInitializing
 	if available.Reason == v1alpha2.ReasonRolloutFailed {

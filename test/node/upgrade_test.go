@@ -38,8 +38,8 @@ workload: {resources: `+small+`, replicas: 2, podDisruptionBudget: {minAvailable
 		stack("own", "distribution: {name: starter}\noverrideConfig: {configMapName: own}\nworkload: {resources: "+small+"}"),
 }
 
-// The operator of an older commit, installed as it was shipped, is upgraded among running stacks: no pod is another one or
-// was started again, no Deployment changed, and nothing that was made for them was made anew. It runs alone.
+// The operator of an older commit, installed as it was shipped, is upgraded among running stacks: no pod is another one
+// or was started again, no Deployment changed, and nothing that was made for them was made anew. It runs alone.
 func TestOperatorUpgrade(t *testing.T) {
 	older, newest := olderManifest(t), currentManifest(t)
 	if err := uninstall(t.Context(), newest); err != nil {

@@ -62,12 +62,13 @@ func TestStory7BothVersions(t *testing.T) {
 	s.refusedByWebhook(fmt.Sprintf(older, "other", 1, "startr"), `spec.server.distribution.name: unknown distribution "startr"`)
 }
 
-// refusedByWebhook waits until the validating webhook refuses a manifest with these words. The API server takes what the
-// webhook does not answer for within 2 s, which happens on a node this busy, so a dry run asks again.
+// refusedByWebhook waits until the validating webhook refuses a manifest with these words. The API server takes what
+// the webhook does not answer for within 2 s, which happens on a node this busy, so a dry run asks again.
 func (s *scenario) refusedByWebhook(manifest, want string) {
 	s.t.Helper()
 	s.eventually(func() error {
-		_, err := kubectl(s.t.Context(), []byte(manifest), "apply", "--dry-run=server", "--namespace="+s.namespace, "--filename=-")
+		_, err := kubectl(s.t.Context(), []byte(manifest), "apply", "--dry-run=server", "--namespace="+s.namespace,
+			"--filename=-")
 		if err == nil {
 			return errors.New("the webhook has not refused the manifest")
 		}
@@ -107,8 +108,8 @@ func TestEveryOperatorPodIsLost(t *testing.T) {
 	s.kubectl("get", inV1alpha1)
 }
 
-// replaced reports as an error that a pod that was lost is still there, or that fewer pods of the operator than wanted are
-// ready in their place.
+// replaced reports as an error that a pod that was lost is still there, or that fewer pods of the operator than wanted
+// are ready in their place.
 func replaced(t testing.TB, lost []corev1.Pod, want int) error {
 	t.Helper()
 	ready := 0

@@ -34,7 +34,8 @@ func TestRollback(t *testing.T) {
 	c.reconcile(t, one, rollout.Changed)
 	c.reconcile(t, one, rollout.Unchanged)
 
-	two := change(one, func(s *v1alpha2.LlamaStackDistributionSpec) { s.Networking = &v1alpha2.NetworkingSpec{Port: 9000} })
+	two := change(one,
+		func(s *v1alpha2.LlamaStackDistributionSpec) { s.Networking = &v1alpha2.NetworkingSpec{Port: 9000} })
 	c.reconcile(t, two, rollout.Changed)
 
 	c.kubectl(t, "rollout", "undo", "deployment/demo")
@@ -141,14 +142,16 @@ func (c *cluster) build(t *testing.T, stack *v1alpha2.LlamaStackDistribution) *p
 // reconcile decides and applies as the controller does, and waits for the Deployment controller.
 func (c *cluster) reconcile(t *testing.T, stack *v1alpha2.LlamaStackDistribution, want rollout.Outcome) {
 	t.Helper()
-	decision, err := rollout.Decide(c.deployment(t.Context(), t), c.replicaSets(t.Context(), t), c.build(t, stack).Rendered)
+	decision, err := rollout.Decide(c.deployment(t.Context(), t), c.replicaSets(t.Context(), t),
+		c.build(t, stack).Rendered)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if decision.Outcome != want {
 		t.Fatalf("outcome %s (%s), want %s", decision.Outcome, decision.Message, want)
 	}
-	if err := c.Apply(t.Context(), decision.Deployment, client.FieldOwner(names.FieldManager), client.ForceOwnership); err != nil {
+	if err := c.Apply(t.Context(), decision.Deployment, client.FieldOwner(names.FieldManager),
+		client.ForceOwnership); err != nil {
 		t.Fatal(err)
 	}
 	c.synced(t)
@@ -167,19 +170,20 @@ func (c *cluster) kubectl(t *testing.T, arguments ...string) {
 // synced waits until the Deployment controller has seen the Deployment as it is, and has written its revision down.
 func (c *cluster) synced(t *testing.T) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		live := c.deployment(ctx, t)
-		if live.Status.ObservedGeneration < live.Generation {
-			return false, nil
-		}
-		for _, set := range c.replicaSets(ctx, t) {
-			const revision = "deployment.kubernetes.io/revision"
-			if set.Annotations[revision] == live.Annotations[revision] && set.Annotations[revision] != "" {
-				return set.Annotations[names.AnnotationRendered] == live.Annotations[names.AnnotationRendered], nil
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true,
+		func(ctx context.Context) (bool, error) {
+			live := c.deployment(ctx, t)
+			if live.Status.ObservedGeneration < live.Generation {
+				return false, nil
 			}
-		}
-		return false, nil
-	})
+			for _, set := range c.replicaSets(ctx, t) {
+				const revision = "deployment.kubernetes.io/revision"
+				if set.Annotations[revision] == live.Annotations[revision] && set.Annotations[revision] != "" {
+					return set.Annotations[names.AnnotationRendered] == live.Annotations[names.AnnotationRendered], nil
+				}
+			}
+			return false, nil
+		})
 	if err != nil {
 		t.Fatalf("the Deployment controller did not follow: %v", err)
 	}

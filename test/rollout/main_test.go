@@ -61,10 +61,15 @@ func startCluster(t *testing.T) *cluster {
 func (c *cluster) runOperator(t *testing.T) {
 	t.Helper()
 	options := manager.Options{
-		MetricsBindAddress: "0", HealthProbeBindAddress: "0", QPS: 1000, Burst: 1000, Concurrency: 4, AutoscalerPatience: time.Second,
-		DialServer: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("there is no server") },
+		MetricsBindAddress: "0", HealthProbeBindAddress: "0", QPS: 1000, Burst: 1000, Concurrency: 4,
+		AutoscalerPatience: time.Second,
+		DialServer: func(context.Context, string, string) (net.Conn, error) {
+			return nil,
+				errors.New("there is no server")
+		},
 	}
-	mgr, err := manager.New(t.Context(), c.Plane.As(names.OperatorServiceAccount), options, "rollout", func(string) string { return "" })
+	mgr, err := manager.New(t.Context(), c.Plane.As(names.OperatorServiceAccount), options, "rollout",
+		func(string) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}

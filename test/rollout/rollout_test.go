@@ -45,7 +45,8 @@ func configured(model, health string) string {
 func (b *bench) pods(t *testing.T, stack string) (serving, others []string) {
 	t.Helper()
 	var pods corev1.PodList
-	if err := b.List(t.Context(), &pods, client.InNamespace(b.namespace), client.MatchingLabels(names.Selector(stack))); err != nil {
+	if err := b.List(t.Context(), &pods, client.InNamespace(b.namespace),
+		client.MatchingLabels(names.Selector(stack))); err != nil {
 		t.Fatal(err)
 	}
 	for i := range pods.Items {
@@ -95,7 +96,8 @@ func testFailingChange(t *testing.T, b *bench) {
 		}
 		return nil
 	})
-	if ready := b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolledBack); ready.Message != degraded.Message {
+	if ready := b.condition(t, "my", v1alpha2.ConditionReady,
+		v1alpha2.ReasonRolledBack); ready.Message != degraded.Message {
 		t.Errorf("Ready says %q, Degraded %q", ready.Message, degraded.Message)
 	}
 	b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
@@ -123,7 +125,8 @@ func testTriedChange(t *testing.T, b *bench) {
 	tries := func() int {
 		t.Helper()
 		var pods corev1.PodList
-		if err := b.List(t.Context(), &pods, client.InNamespace(b.namespace), client.MatchingLabels(names.PreflightSelector("my"))); err != nil {
+		if err := b.List(t.Context(), &pods, client.InNamespace(b.namespace),
+			client.MatchingLabels(names.PreflightSelector("my"))); err != nil {
 			t.Fatal(err)
 		}
 		return len(pods.Items)
@@ -250,7 +253,8 @@ func (b *bench) children(t *testing.T, stack string) []string {
 	t.Helper()
 	var found []string
 	for _, list := range []client.ObjectList{
-		&appsv1.DeploymentList{}, &appsv1.ReplicaSetList{}, &corev1.PodList{}, &corev1.ServiceList{}, &corev1.ServiceAccountList{},
+		&appsv1.DeploymentList{}, &appsv1.ReplicaSetList{}, &corev1.PodList{}, &corev1.ServiceList{},
+		&corev1.ServiceAccountList{},
 		&corev1.ConfigMapList{}, &corev1.SecretList{}, &corev1.PersistentVolumeClaimList{}, &networkingv1.IngressList{},
 		&networkingv1.NetworkPolicyList{}, &policyv1.PodDisruptionBudgetList{}, &autoscalingv2.HorizontalPodAutoscalerList{},
 	} {

@@ -19,8 +19,8 @@ type call struct {
 	RequestReceivedTimestamp time.Time
 }
 
-// readCalls are those of an operator of that version after a place in an audit log, but for leases, watches and the lists that
-// begin them.
+// readCalls are those of an operator of that version after a place in an audit log, but for leases, watches and the
+// lists that begin them.
 func readCalls(t testing.TB, audit string, after int64, version string) []call {
 	t.Helper()
 	file, err := os.Open(audit)
@@ -39,7 +39,8 @@ func readCalls(t testing.TB, audit string, after int64, version string) []call {
 		if json.Unmarshal(scanner.Bytes(), &one) != nil {
 			continue // the line that is being written
 		}
-		if one.UserAgent == names.UserAgent+"/"+version && one.Stage == "ResponseComplete" && one.Verb != "watch" && one.Verb != "list" &&
+		if one.UserAgent == names.UserAgent+"/"+version && one.Stage == "ResponseComplete" && one.Verb != "watch" &&
+			one.Verb != "list" &&
 			one.ObjectRef.Resource != "leases" {
 			calls = append(calls, one)
 		}

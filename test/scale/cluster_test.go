@@ -62,14 +62,18 @@ func startCluster(b *testing.B) *cluster {
 	newest := testutil.BuildOperator(b, version)
 	c := &cluster{program: cmp.Or(*before, newest), newest: newest, audit: filepath.Join(b.TempDir(), "audit.log")}
 	c.Cluster = testutil.StartCluster(b, testutil.Options{
-		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"}, // a Service for each stack, twice
+		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"},
+		// a Service for each stack, twice
 	})
 	if err := c.Plane.InstallRights(); err != nil {
 		b.Fatal(err)
 	}
 	for _, name := range []string{inBare, inStacks, inForeign, inModel} {
 		c.create(b, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-		c.create(b, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "creds"}, StringData: map[string]string{"token": "x"}})
+		c.create(b, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "creds"},
+			StringData: map[string]string{"token": "x"},
+		})
 	}
 	if *controllers {
 		testutil.RunControllers(b, c.Kubeconfig, []string{"deployment-controller", "replicaset-controller"})
@@ -112,7 +116,10 @@ func (c *cluster) addForeign(b *testing.B) {
 	b.Helper()
 	data := strings.Repeat("x", 1024)
 	each(b, *foreign, func(i int) error {
-		meta := metav1.ObjectMeta{Namespace: inForeign, Name: fmt.Sprintf("foreign-%d", i), Labels: map[string]string{"app": "foreign"}}
+		meta := metav1.ObjectMeta{
+			Namespace: inForeign, Name: fmt.Sprintf("foreign-%d", i),
+			Labels: map[string]string{"app": "foreign"},
+		}
 		if i%2 == 0 {
 			return c.Create(b.Context(), &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"data": data}})
 		}
@@ -165,7 +172,8 @@ func (c *cluster) learn(b *testing.B) []*unstructured.Unstructured {
 		list := &unstructured.UnstructuredList{}
 		list.SetAPIVersion(kind.apiVersion)
 		list.SetKind(kind.kind + "List")
-		if err := c.List(b.Context(), list, client.InNamespace(inModel), client.MatchingLabels(names.ChildSelector(model.Name))); err != nil {
+		if err := c.List(b.Context(), list, client.InNamespace(inModel),
+			client.MatchingLabels(names.ChildSelector(model.Name))); err != nil {
 			b.Fatal(err)
 		}
 		for i := range list.Items {
@@ -239,8 +247,9 @@ func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistributi
 	return object
 }
 
-// writeBare makes the same writes without an operator for the stacks from one number to another, with the rights of one: each
-// child by server-side apply, the events, and the status of a stack that is there. It gives the time that they took.
+// writeBare makes the same writes without an operator for the stacks from one number to another, with the rights of
+// one: each child by server-side apply, the events, and the status of a stack that is there. It gives the time that
+// they took.
 func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, from, to int) time.Duration {
 	b.Helper()
 	bare := c.bareClient(b)
@@ -306,8 +315,8 @@ func (c *cluster) calls(b *testing.B, after int64) []call {
 	return readCalls(b, c.audit, after, version)
 }
 
-// counts tells the calls after a place in the log that change something from those that read, and how long the former took
-// from the first to the last.
+// counts tells the calls after a place in the log that change something from those that read, and how long the former
+// took from the first to the last.
 func (c *cluster) counts(b *testing.B, after int64) (made, reads int, took time.Duration) {
 	b.Helper()
 	var first, last time.Time

@@ -105,8 +105,8 @@ func measure(b *testing.B) measured {
 	return m
 }
 
-// burst lets an operator that is at rest find the stacks from one number to another at once. It gives what it writes and
-// reads, and the time from the first write to the last.
+// burst lets an operator that is at rest find the stacks from one number to another at once. It gives what it writes
+// and reads, and the time from the first write to the last.
 func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads int, took time.Duration) {
 	b.Helper()
 	o.observes(b, from)
@@ -178,7 +178,8 @@ func (m measured) write(b *testing.B) {
 // eventually polls until check is content.
 func eventually(b *testing.B, every time.Duration, what string, check func() (bool, error)) {
 	b.Helper()
-	err := wait.PollUntilContextTimeout(b.Context(), every, patience, true, func(context.Context) (bool, error) { return check() })
+	err := wait.PollUntilContextTimeout(b.Context(), every, patience, true,
+		func(context.Context) (bool, error) { return check() })
 	if err != nil {
 		b.Fatalf("%s: %v", what, err)
 	}

@@ -13,8 +13,8 @@ import (
 // lists is how often each list is read.
 const lists = 5
 
-// BenchmarkTakeOver measures what it takes to take over many stacks of the operator before: run it with -benchtime=1x, as
-// `make bench-takeover` does.
+// BenchmarkTakeOver measures what it takes to take over many stacks of the operator before: run it with -benchtime=1x,
+// as `make bench-takeover` does.
 func BenchmarkTakeOver(b *testing.B) {
 	for b.Loop() {
 		c := leaveStacks(b, *objects)

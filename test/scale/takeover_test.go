@@ -48,7 +48,8 @@ type older struct {
 func leaveStacks(t testing.TB, stacks int) *older {
 	t.Helper()
 	c := &older{
-		audit: filepath.Join(t.TempDir(), "audit.log"), stacks: stacks, children: map[string]int{}, templates: map[string]corev1.PodTemplateSpec{},
+		audit: filepath.Join(t.TempDir(), "audit.log"), stacks: stacks, children: map[string]int{},
+		templates: map[string]corev1.PodTemplateSpec{},
 	}
 	c.Cluster = process.StartCluster(t, testutil.Options{
 		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"},
@@ -82,7 +83,8 @@ func leaveStacks(t testing.TB, stacks int) *older {
 	return c
 }
 
-// upgrade installs this operator with the network policies that the stacks have, and waits until both versions can be listed.
+// upgrade installs this operator with the network policies that the stacks have, and waits until both versions can be
+// listed.
 func (c *older) upgrade(t testing.TB) {
 	t.Helper()
 	c.Install(t)
@@ -109,8 +111,8 @@ const pageSize = 500
 
 var versions = []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Version}
 
-// list reads every stack in a version, in pages of a size, and returns how long the API server took and how many there are. No
-// size: all at once.
+// list reads every stack in a version, in pages of a size, and returns how long the API server took and how many there
+// are. No size: all at once.
 func (c *older) list(ctx context.Context, version string, page int) (time.Duration, int, error) {
 	api, err := kubernetes.NewForConfig(c.Plane.Config)
 	if err != nil {
@@ -130,8 +132,8 @@ func (c *older) list(ctx context.Context, version string, page int) (time.Durati
 	}
 }
 
-// handsOver waits until the operator has taken every stack over, and has stored it in its own version. It asks so seldom that
-// the API server does not work for it.
+// handsOver waits until the operator has taken every stack over, and has stored it in its own version. It asks so
+// seldom that the API server does not work for it.
 func (c *older) handsOver(t testing.TB, patience time.Duration) {
 	t.Helper()
 	var last error
@@ -169,8 +171,8 @@ func (c *older) handedOver(ctx context.Context) error {
 	return nil
 }
 
-// writes counts what the operator wrote of the stacks since a place in the audit log, by verb and resource. Its own objects
-// are not among them.
+// writes counts what the operator wrote of the stacks since a place in the audit log, by verb and resource. Its own
+// objects are not among them.
 func (c *older) writes(t testing.TB, after int64) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
@@ -220,10 +222,10 @@ func itemsOf(body []byte) (items int, next string, err error) {
 	return len(list.Items), list.Metadata.Continue, err
 }
 
-// needed are the writes that ownership needs. Each child changes hands by one write of its managed fields and one apply of what
-// this operator makes of it. A stack is written once in its new version and once with its status, and one event tells what its
-// next roll-out would change. With an autoscaler the replicas of the Deployment become the autoscaler's by one write more, and
-// there is a new budget, of which another event tells.
+// needed are the writes that ownership needs. Each child changes hands by one write of its managed fields and one apply
+// of what this operator makes of it. A stack is written once in its new version and once with its status, and one event
+// tells what its next roll-out would change. With an autoscaler the replicas of the Deployment become the autoscaler's
+// by one write more, and there is a new budget, of which another event tells.
 func (c *older) needed() map[string]int {
 	autoscaled := c.children["HorizontalPodAutoscaler"]
 	return map[string]int{
@@ -260,7 +262,8 @@ func TestTakeOver(t *testing.T) {
 	c.keepsPods(t)
 }
 
-// keepsPods checks that no Deployment has another template than the operator before gave it, and that the events say so.
+// keepsPods checks that no Deployment has another template than the operator before gave it, and that the events say
+// so.
 func (c *older) keepsPods(t *testing.T) {
 	t.Helper()
 	deployments := &appsv1.DeploymentList{}

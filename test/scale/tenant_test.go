@@ -30,8 +30,8 @@ const (
 	plainStacks = 10
 )
 
-// BenchmarkTenants measures what 200 of the largest stacks in one namespace cost another namespace, and the operator: run it
-// with -benchtime=1x, as `make bench-tenants` does.
+// BenchmarkTenants measures what 200 of the largest stacks in one namespace cost another namespace, and the operator:
+// run it with -benchtime=1x, as `make bench-tenants` does.
 func BenchmarkTenants(b *testing.B) {
 	for b.Loop() {
 		m := measureTenants(b)
@@ -62,7 +62,10 @@ func measureTenants(b *testing.B) (m tenants) {
 	c := startCluster(b)
 	for _, name := range []string{inLoud, inCalm} {
 		c.create(b, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-		c.create(b, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "creds"}, StringData: map[string]string{"token": "x"}})
+		c.create(b, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "creds"},
+			StringData: map[string]string{"token": "x"},
+		})
 	}
 	o := c.startOperator(b)
 	m.alone = c.addPlainStacks(b, "before", once(plainStacks))
@@ -129,7 +132,10 @@ func (m *tenants) table() string {
 // touchOperatorConfig changes what concerns every stack: the next domain of host names.
 func (c *cluster) touchOperatorConfig(b *testing.B) {
 	b.Helper()
-	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap}}
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: names.OperatorNamespace,
+		Name:      names.OperatorConfigMap,
+	}}
 	if err := c.Get(b.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 		b.Fatal(err)
 	}
@@ -159,8 +165,8 @@ func (c *cluster) addPlainStacks(b *testing.B, prefix string, another func(made 
 	return waited
 }
 
-// addLargeStacks makes the largest stacks that the API server takes, of every shape in turn. It returns the number of shapes
-// that there are stacks of.
+// addLargeStacks makes the largest stacks that the API server takes, of every shape in turn. It returns the number of
+// shapes that there are stacks of.
 func (c *cluster) addLargeStacks(ctx context.Context) (int, error) {
 	taken := map[string]int{}
 	made := 0
@@ -176,7 +182,8 @@ func (c *cluster) addLargeStacks(ctx context.Context) (int, error) {
 				made++
 				break
 			}
-			if !apierrors.IsInvalid(err) && !apierrors.IsRequestEntityTooLargeError(err) && !apierrors.IsBadRequest(err) && !tooLarge(err) {
+			if !apierrors.IsInvalid(err) && !apierrors.IsRequestEntityTooLargeError(err) && !apierrors.IsBadRequest(err) &&
+				!tooLarge(err) {
 				return 0, fmt.Errorf("%s of %d: %w", s.Name, n, err)
 			}
 		}
@@ -197,7 +204,10 @@ func (c *cluster) addLarge(ctx context.Context, s *shape.Shape, n int, name stri
 	if err != nil {
 		return err
 	}
-	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: inLoud, Name: name}, Spec: shaped.Object.Spec}
+	stack := &v1alpha2.LlamaStackDistribution{
+		ObjectMeta: metav1.ObjectMeta{Namespace: inLoud, Name: name},
+		Spec:       shaped.Object.Spec,
+	}
 	if shaped.Base != nil {
 		stack.Spec.BaseConfig.ConfigMapName = name + "-base"
 		if err := c.addText(ctx, stack.Spec.BaseConfig.ConfigMapName, shaped.Base); err != nil {
@@ -215,7 +225,10 @@ func (c *cluster) addLarge(ctx context.Context, s *shape.Shape, n int, name stri
 
 // addText makes a ConfigMap with a configuration, or replaces it.
 func (c *cluster) addText(ctx context.Context, name string, text []byte) error {
-	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: inLoud, Name: name}, Data: map[string]string{"config.yaml": string(text)}}
+	object := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: inLoud, Name: name},
+		Data:       map[string]string{"config.yaml": string(text)},
+	}
 	err := c.Create(ctx, object)
 	if apierrors.IsAlreadyExists(err) {
 		return c.Update(ctx, object)

@@ -13,8 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A namespace that is held to the restricted Pod Security Standard, with a quota that demands limits and a LimitRange that
-// the server just meets, lets pods in that install external providers, and they are as well served as the server alone.
+// A namespace that is held to the restricted Pod Security Standard, with a quota that demands limits and a LimitRange
+// that the server just meets, lets pods in that install external providers, and they are as well served as the server
+// alone.
 func TestExternalProvidersAreLetIn(t *testing.T) {
 	c := start(t)
 	for name, tc := range map[string]struct {
@@ -61,7 +62,10 @@ func TestExternalProvidersAreLetIn(t *testing.T) {
 }
 
 func amounts(cpu, memory string) corev1.ResourceList {
-	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	return corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse(cpu),
+		corev1.ResourceMemory: resource.MustParse(memory),
+	}
 }
 
 // strict makes a namespace with all that may keep a pod out.
@@ -72,9 +76,15 @@ func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeIt
 		corev1.ResourceLimitsCPU: resource.MustParse("100"), corev1.ResourceLimitsMemory: resource.MustParse("100Gi"),
 		corev1.ResourceRequestsCPU: resource.MustParse("100"), corev1.ResourceRequestsMemory: resource.MustParse("100Gi"),
 	}
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "quota", Namespace: name}, Spec: corev1.ResourceQuotaSpec{Hard: hard}}
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Name: "quota", Namespace: name},
+		Spec:       corev1.ResourceQuotaSpec{Hard: hard},
+	}
 	for _, object := range []client.Object{
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			Name:   name,
+			Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+		}},
 		&corev1.LimitRange{
 			ObjectMeta: metav1.ObjectMeta{Name: "limits", Namespace: name},
 			Spec:       corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{item}},
@@ -85,7 +95,8 @@ func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeIt
 			t.Fatal(err)
 		}
 	}
-	quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: corev1.ResourceList{}} // as the controller for quotas has it
+	// as the controller for quotas has it
+	quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: corev1.ResourceList{}}
 	for key := range hard {
 		quota.Status.Used[key] = resource.MustParse("0")
 	}

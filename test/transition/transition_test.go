@@ -21,9 +21,9 @@ import (
 
 const cases = "../../internal/render/testdata"
 
-// Each Deployment is applied right after each, and after itself: it has to be accepted, and the result has to be what it
-// is when applied alone, so that nothing of the one before is left. What is as if it was applied alone is where the next
-// one starts.
+// Each Deployment is applied right after each, and after itself: it has to be accepted, and the result has to be what
+// it is when applied alone, so that nothing of the one before is left. What is as if it was applied alone is where the
+// next one starts.
 func TestEveryDeploymentMayFollowEveryOther(t *testing.T) {
 	c := start(t)
 	deployments := deployments(t)

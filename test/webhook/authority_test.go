@@ -43,8 +43,10 @@ func newAuthority(t *testing.T, name string, age time.Duration) authority {
 	t.Helper()
 	made := time.Now().Add(-age)
 	template := &x509.Certificate{
-		SerialNumber: serial(t), Subject: pkix.Name{CommonName: name}, NotBefore: made.Add(-backdated), NotAfter: made.Add(10 * 365 * day),
-		BasicConstraintsValid: true, IsCA: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		SerialNumber: serial(t), Subject: pkix.Name{CommonName: name}, NotBefore: made.Add(-backdated),
+		NotAfter:              made.Add(10 * 365 * day),
+		BasicConstraintsValid: true, IsCA: true, MaxPathLenZero: true,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -58,8 +60,10 @@ func (a authority) issue(t *testing.T, age time.Duration) (certificate, key []by
 	t.Helper()
 	made := time.Now().Add(-age)
 	template := &x509.Certificate{
-		SerialNumber: serial(t), NotBefore: made.Add(-backdated), NotAfter: made.Add(90 * day), DNSNames: []string{serverName},
-		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		SerialNumber: serial(t), NotBefore: made.Add(-backdated), NotAfter: made.Add(90 * day),
+		DNSNames:              []string{serverName},
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -122,7 +126,10 @@ func (c *cluster) keep(t *testing.T, a authority) {
 func (c *cluster) secret(t *testing.T) *corev1.Secret {
 	t.Helper()
 	secret := &corev1.Secret{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.WebhookCertificateSecret}, secret); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{
+		Namespace: names.OperatorNamespace,
+		Name:      names.WebhookCertificateSecret,
+	}, secret); err != nil {
 		t.Fatal(err)
 	}
 	return secret

@@ -26,8 +26,8 @@ import (
 // olderMark is a variable that only the operator for v1alpha1 gives.
 const olderMark = "OLDER"
 
-// forthAgain lets the operator for v1alpha1 act after this one, and installs this one again. It leaves the pods alone that the
-// other one made, until their stack changes.
+// forthAgain lets the operator for v1alpha1 act after this one, and installs this one again. It leaves the pods alone
+// that the other one made, until their stack changes.
 func (c *cluster) forthAgain(t *testing.T) {
 	t.Helper()
 	const applied, replaced, untouched = "minimal", "storage", "expose"
@@ -57,7 +57,8 @@ func (c *cluster) forthAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		testutil.Within(t, patience, func() error {
-			if env := c.rendered(t, stack).Spec.Template.Spec.Containers[0].Env; !hasEnv(env, "EDITED") || hasEnv(env, olderMark) {
+			if env := c.rendered(t, stack).Spec.Template.Spec.Containers[0].Env; !hasEnv(env, "EDITED") ||
+				hasEnv(env, olderMark) {
 				return fmt.Errorf("%q has the variables %v after an edit", stack, env)
 			}
 			return nil
@@ -72,7 +73,8 @@ func hasEnv(env []corev1.EnvVar, name string) bool {
 func (c *cluster) rendered(t testing.TB, stack string) *appsv1.Deployment {
 	t.Helper()
 	found := &appsv1.Deployment{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: names.Deployment(stack)}, found); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: names.Deployment(stack)},
+		found); err != nil {
 		t.Fatal(err)
 	}
 	return found
@@ -118,12 +120,14 @@ func (c *cluster) olderStatus(t testing.TB, stack string) {
 	}
 }
 
-// waitForStatus waits until this operator wrote the status of a stack. The older definition knows no observed generation.
+// waitForStatus waits until this operator wrote the status of a stack. The older definition knows no observed
+// generation.
 func (c *cluster) waitForStatus(t testing.TB, stack string) {
 	t.Helper()
 	testutil.Within(t, patience, func() error {
 		object := c.get(t, v1alpha2.GroupVersion.Version, stack)
-		if observed, _, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration"); observed != object.GetGeneration() {
+		if observed, _, _ := unstructured.NestedInt64(object.Object, "status",
+			"observedGeneration"); observed != object.GetGeneration() {
 			return fmt.Errorf("the status of %q is of generation %d, want %d", stack, observed, object.GetGeneration())
 		}
 		return nil

@@ -103,17 +103,24 @@ func (c *cluster) reviewLarge(b *testing.B, o *operator) {
 		b.Fatal(err)
 	}
 	var secret corev1.Secret
-	if err := c.Get(b.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.WebhookCertificateSecret}, &secret); err != nil {
+	if err := c.Get(b.Context(), client.ObjectKey{
+		Namespace: names.OperatorNamespace,
+		Name:      names.WebhookCertificateSecret,
+	}, &secret); err != nil {
 		b.Fatal(err)
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(secret.Data[corev1.ServiceAccountRootCAKey])
-	calls := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: serverName, MinVersion: tls.VersionTLS12}}}
+	calls := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+		RootCAs: roots, ServerName: serverName,
+		MinVersion: tls.VersionTLS12,
+	}}}
 	var group errgroup.Group
 	for range 2 {
 		group.Go(func() error {
 			body, size := review(object, reviewObjects)
-			request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, fmt.Sprintf("https://%s:%d%s", c.Address, o.Port, names.ConversionPath), body)
+			request, err := http.NewRequestWithContext(b.Context(), http.MethodPost,
+				fmt.Sprintf("https://%s:%d%s", c.Address, o.Port, names.ConversionPath), body)
 			if err != nil {
 				return err
 			}
@@ -156,7 +163,10 @@ func largeStack(i int) *unstructured.Unstructured {
 	}
 	stack := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
 		"replicas": int64(0),
-		"server":   map[string]any{"distribution": map[string]any{"name": "starter"}, "containerSpec": map[string]any{"args": args}},
+		"server": map[string]any{
+			"distribution":  map[string]any{"name": "starter"},
+			"containerSpec": map[string]any{"args": args},
+		},
 	}}}
 	stack.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind))
 	stack.SetNamespace("default")

@@ -23,14 +23,16 @@ func (c *cluster) startReplicas(t testing.TB) []*operator {
 	return replicas
 }
 
-// validates returns an error until the replica itself refuses an unknown distribution. It is asked past the API server, which
-// keeps to one replica, and takes what the webhook does not answer for.
+// validates returns an error until the replica itself refuses an unknown distribution. It is asked past the API server,
+// which keeps to one replica, and takes what the webhook does not answer for.
 func validates(o *operator) error {
 	const review = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE",` +
 		`"kind":{"group":"llamastack.io","version":"v1alpha2","kind":"LlamaStackDistribution"},"object":{"apiVersion":"llamastack.io/v1alpha2",` +
 		`"kind":"LlamaStackDistribution","metadata":{"name":"x","namespace":"default"},"spec":{"distribution":{"name":"startr"}}}}}`
-	insecure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // the API server checks it
-	answer, err := insecure.Post(fmt.Sprintf("https://127.0.0.1:%d%s", o.Port, names.ValidationPath), "application/json", strings.NewReader(review))
+	// the API server checks it
+	insecure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	answer, err := insecure.Post(fmt.Sprintf("https://127.0.0.1:%d%s", o.Port, names.ValidationPath), "application/json",
+		strings.NewReader(review))
 	if err != nil {
 		return fmt.Errorf("ask a replica: %w", err)
 	}

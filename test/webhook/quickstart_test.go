@@ -20,8 +20,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// quickstart is the manifest of the quickstart of v1alpha1 word for word, but for the API group: the quickstart has that of a
-// proposal, llama.meta.com, which no operator serves.
+// quickstart is the manifest of the quickstart of v1alpha1 word for word, but for the API group: the quickstart has
+// that of a proposal, llama.meta.com, which no operator serves.
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
@@ -51,8 +51,8 @@ const (
 	token = "t0k3n-in-a-secret"
 )
 
-// The quickstart of v1alpha1, each of its steps that a cluster without a node can show. Where it says something else than
-// the operator does, docs/v1alpha1.md tells.
+// The quickstart of v1alpha1, each of its steps that a cluster without a node can show. Where it says something else
+// than the operator does, docs/v1alpha1.md tells.
 func TestQuickstart(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)
@@ -88,8 +88,8 @@ func TestQuickstart(t *testing.T) {
 	})
 }
 
-// refusals are the manifests that are turned away, when they are applied. The policy sees the stack as v1alpha2 and names its
-// fields, the webhook names those that were written.
+// refusals are the manifests that are turned away, when they are applied. The policy sees the stack as v1alpha2 and
+// names its fields, the webhook names those that were written.
 func (c *cluster) refusals(t *testing.T) {
 	t.Helper()
 	one := quickstart[strings.Index(quickstart, "        provider: vllm"):strings.Index(quickstart, "    resources:")]
@@ -120,8 +120,8 @@ func (c *cluster) refusals(t *testing.T) {
 	}
 }
 
-// hasConditions returns an error until the stack, read as v1alpha1, has these conditions, written as "Type=Status Reason", of
-// its generation.
+// hasConditions returns an error until the stack, read as v1alpha1, has these conditions, written as "Type=Status
+// Reason", of its generation.
 func (c *cluster) hasConditions(t *testing.T, want ...string) error {
 	t.Helper()
 	stack := c.get(t, v1alpha1.GroupVersion.Version, quickstartStack)
@@ -149,7 +149,8 @@ func (c *cluster) hasConditions(t *testing.T, want ...string) error {
 
 func (c *cluster) generatedConfigMap(t *testing.T) string {
 	t.Helper()
-	name, _, err := unstructured.NestedString(c.get(t, v1alpha1.GroupVersion.Version, quickstartStack).Object, "status", "generatedConfigMap")
+	name, _, err := unstructured.NestedString(c.get(t, v1alpha1.GroupVersion.Version, quickstartStack).Object, "status",
+		"generatedConfigMap")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,8 @@ func (c *cluster) generated(t *testing.T, name string) {
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, &found); err != nil {
 		t.Fatal(err)
 	}
-	if owner := metav1.GetControllerOf(&found); owner == nil || owner.Kind != v1alpha2.Kind || owner.Name != quickstartStack {
+	if owner := metav1.GetControllerOf(&found); owner == nil || owner.Kind != v1alpha2.Kind ||
+		owner.Name != quickstartStack {
 		t.Errorf("ConfigMap %q is controlled by %v", name, owner)
 	}
 	if found.Immutable == nil || !*found.Immutable {
@@ -217,7 +219,8 @@ func (c *cluster) environment(t *testing.T, configMap string) {
 	}) {
 		t.Errorf("no volume is of ConfigMap %q", configMap)
 	}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: quickstartStack + "-service"}, &corev1.Service{}); client.IgnoreNotFound(err) != nil || err == nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: quickstartStack + "-service"},
+		&corev1.Service{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Error(errors.Join(errors.New("a stack of v1alpha1 without a port has a Service"), err))
 	}
 }

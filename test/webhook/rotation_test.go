@@ -27,8 +27,8 @@ import (
 // serverName is what the API server expects in the certificate.
 const serverName = names.WebhookService + "." + names.OperatorNamespace + ".svc"
 
-// rotate renews everything under load: the serving certificate, then the authority, and then the certificate by that one.
-// No request fails.
+// rotate renews everything under load: the serving certificate, then the authority, and then the certificate by that
+// one. No request fails.
 func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 	t.Helper()
 	c.strict(t)
@@ -100,8 +100,8 @@ func (c *cluster) servedBy(t *testing.T, a authority, replicas []*operator) erro
 	return nil
 }
 
-// strict has a failed call of the validating webhook fail the request, so that it is seen, and gives each call the time that
-// one takes on a machine that does other things.
+// strict has a failed call of the validating webhook fail the request, so that it is seen, and gives each call the time
+// that one takes on a machine that does other things.
 func (c *cluster) strict(t *testing.T) {
 	t.Helper()
 	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) {

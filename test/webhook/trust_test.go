@@ -36,7 +36,8 @@ spec:
 // leaveToCertManager is an annotation by which the operator leaves the bundle to another program.
 const leaveToCertManager = "cert-manager.io/inject-ca-from"
 
-// What the API server trusts, while that changes: by rotation, and by people. Each part begins where the one before ended.
+// What the API server trusts, while that changes: by rotation, and by people. Each part begins where the one before
+// ended.
 func TestTrust(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)
@@ -82,7 +83,10 @@ func (c *cluster) anotherAuthority(t *testing.T) {
 	}
 	testutil.Within(t, patience, func() error {
 		output, err := c.Kubectl(t, "describe", "crd", names.CustomResourceDefinition)
-		for _, want := range []string{string(certificate.Untrusted), certificate.ReasonNotInjected, v1alpha2.EventWebhookCertificateFailed, leaveToCertManager} {
+		for _, want := range []string{
+			string(certificate.Untrusted), certificate.ReasonNotInjected,
+			v1alpha2.EventWebhookCertificateFailed, leaveToCertManager,
+		} {
 			if err == nil && !strings.Contains(output, want) {
 				err = fmt.Errorf("kubectl describe crd does not say %q", want)
 			}
@@ -137,7 +141,8 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 		t.Errorf("the path is %q, want %q", got, path)
 	}
 
-	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) { configuration.Webhooks = nil })
+	change(t, c, c.configuration,
+		func(configuration *admissionv1.ValidatingWebhookConfiguration) { configuration.Webhooks = nil })
 	testutil.Within(t, patience, unchecked)
 	if got := c.configuration(t).Webhooks; len(got) > 0 {
 		t.Errorf("the operator brought back %d webhooks", len(got))
@@ -155,7 +160,8 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 func (c *cluster) isChecked(t *testing.T, want bool) error {
 	t.Helper()
 	err := c.edit(t, v1alpha1.GroupVersion.Version, running, `{"spec":{"server":{"distribution":{"name":"startr"}}}}`, client.DryRunAll)
-	if refused := err != nil && strings.Contains(err.Error(), "spec.server.distribution.name"); refused != want || !want && err != nil {
+	if refused := err != nil && strings.Contains(err.Error(), "spec.server.distribution.name"); refused != want || !want &&
+		err != nil {
 		return fmt.Errorf("an unknown distribution: %w; want it to be refused: %v", err, want)
 	}
 	return nil

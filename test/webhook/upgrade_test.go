@@ -33,7 +33,8 @@ func TestUpgradeAndBack(t *testing.T) {
 	c.Install(t)
 
 	// Until an operator converts, the API server says whom it misses.
-	if _, err := c.list(t, v1alpha2.GroupVersion.Version); err == nil || !strings.Contains(err.Error(), names.WebhookService) {
+	if _, err := c.list(t, v1alpha2.GroupVersion.Version); err == nil ||
+		!strings.Contains(err.Error(), names.WebhookService) {
 		t.Errorf("a list without an operator: %v, want an error that names Service %q", err, names.WebhookService)
 	}
 	replicas := c.startReplicas(t)
@@ -148,7 +149,8 @@ func (c *cluster) editsOfBothVersions(t *testing.T) {
 	// The webhook has two seconds, and speaks the language of the version that was written.
 	testutil.Within(t, patience, func() error {
 		err := c.edit(t, v1alpha1.GroupVersion.Version, "minimal", `{"spec":{"server":{"distribution":{"name":"startr"}}}}`, client.DryRunAll)
-		if err == nil || !strings.Contains(err.Error(), "spec.server.distribution.name") || !strings.Contains(err.Error(), "starter;") {
+		if err == nil || !strings.Contains(err.Error(), "spec.server.distribution.name") ||
+			!strings.Contains(err.Error(), "starter;") {
 			return fmt.Errorf("an unknown distribution: %w", err)
 		}
 		return nil
@@ -172,7 +174,8 @@ func (c *cluster) withoutOperator(t *testing.T, stored int) {
 	if err := c.edit(t, v1alpha2.GroupVersion.Version, created.Name, `{"spec":{"workload":{"replicas":0}}}`); err != nil {
 		t.Errorf("edit a stack without an operator: %v", err)
 	}
-	if _, err := c.list(t, v1alpha1.GroupVersion.Version); err == nil || !strings.Contains(err.Error(), names.WebhookService) {
+	if _, err := c.list(t, v1alpha1.GroupVersion.Version); err == nil ||
+		!strings.Contains(err.Error(), names.WebhookService) {
 		t.Errorf("a list in v1alpha1 without an operator: %v, want an error that names Service %q", err, names.WebhookService)
 	}
 }
@@ -189,7 +192,8 @@ func (c *cluster) turnBack(t *testing.T, stored []unstructured.Unstructured) {
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the command line: %v\n%s", err, output)
 	}
-	migrate := exec.CommandContext(t.Context(), tool, "migrate", "--storage", v1alpha1.GroupVersion.Version, "--kubeconfig", c.Kubeconfig)
+	migrate := exec.CommandContext(t.Context(), tool, "migrate", "--storage", v1alpha1.GroupVersion.Version,
+		"--kubeconfig", c.Kubeconfig)
 	if output, err := migrate.CombinedOutput(); err != nil {
 		t.Fatalf("migrate: %v\n%s", err, output)
 	}

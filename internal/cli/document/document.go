@@ -93,7 +93,10 @@ func itemsOf(doc Document) []Document {
 	}
 	var documents []Document
 	for i, item := range list.Items {
-		inner := Document{File: doc.File, Place: fmt.Sprintf("%s, items[%d]", doc.Place, i), Listed: doc.Listed, Source: item, Problem: doc.Problem}
+		inner := Document{
+			File: doc.File, Place: fmt.Sprintf("%s, items[%d]", doc.Place, i), Listed: doc.Listed, Source: item,
+			Problem: doc.Problem,
+		}
 		inner.read()
 		if inner.Meta.Kind == "" && kind != "" { // the items of a typed list need not repeat the kind
 			inner.Meta = metav1.TypeMeta{APIVersion: doc.Meta.APIVersion, Kind: kind}

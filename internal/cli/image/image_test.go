@@ -84,7 +84,10 @@ func TestLabelKeepsWhatItDoesNotKnow(t *testing.T) {
 	wantTop := fmt.Sprintf(`{"annotations":{"a":"b"},"artifactType":"x","config":{"annotations":{"d":"e"},"digest":%q,`+
 		`"mediaType":"application/vnd.oci.image.config.v1+json","size":%d},"layers":[],"schemaVersion":2,"subject":{"digest":"c"}}`,
 		digestOf([]byte(wantConfig)), len(wantConfig))
-	if diff := cmp.Diff([]string{wantConfig, wantTop}, []string{string(changed.Blobs[0].Content), string(changed.Top.Content)}); diff != "" {
+	if diff := cmp.Diff([]string{wantConfig, wantTop}, []string{
+		string(changed.Blobs[0].Content),
+		string(changed.Top.Content),
+	}); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	again, err := Label(t.Context(), s, s.keep(changed), small)
@@ -112,7 +115,8 @@ func TestLabelKeepsForeignLayers(t *testing.T) {
 			s := store{}
 			s.add(string(ours.packed))
 			s.add(string(ours.plain))
-			entries := []string{layerEntry(tc.layers[0]), strings.Replace(layerEntry(tc.layers[1]), `"size":1}`, fmt.Sprintf(`"size":%d}`, len(s[tc.layers[1]])), 1)}
+			entries := []string{layerEntry(tc.layers[0]), strings.Replace(layerEntry(tc.layers[1]), `"size":1}`,
+				fmt.Sprintf(`"size":%d}`, len(s[tc.layers[1]])), 1)}
 			of := s.image(`{`+history+`"rootfs":{"diff_ids":["a","b"]},"config":{"Labels":{`+tc.labels+`}}}`, entries...)
 			changed, err := Label(t.Context(), s, of, small)
 			if err != nil {
@@ -120,7 +124,8 @@ func TestLabelKeepsForeignLayers(t *testing.T) {
 			}
 			var manifest v1.Manifest
 			var config struct{ History []v1.History }
-			if err := errors.Join(json.Unmarshal(changed.Top.Content, &manifest), json.Unmarshal(changed.Blobs[0].Content, &config)); err != nil {
+			if err := errors.Join(json.Unmarshal(changed.Top.Content, &manifest),
+				json.Unmarshal(changed.Blobs[0].Content, &config)); err != nil {
 				t.Fatal(err)
 			}
 			if len(manifest.Layers) != tc.want || len(config.History) != tc.want+1 || !config.History[1].EmptyLayer {

@@ -21,7 +21,10 @@ type layerContent struct{ plain, packed []byte }
 func layerOf(config []byte) layerContent {
 	var plain, packed bytes.Buffer
 	archive := tar.NewWriter(&plain)
-	header := &tar.Header{Name: registry.LayerFile, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(config)), Format: tar.FormatUSTAR}
+	header := &tar.Header{
+		Name: registry.LayerFile, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(config)),
+		Format: tar.FormatUSTAR,
+	}
 	err := archive.WriteHeader(header)
 	if err == nil {
 		_, err = archive.Write(config)

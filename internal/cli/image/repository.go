@@ -59,7 +59,8 @@ func (r *repository) Write(ctx context.Context, changed *Labelled, tag string) e
 	}
 	repo := r.ref.Context()
 	for i := range changed.Blobs {
-		if err := pusher.Upload(ctx, repo, static.NewLayer(changed.Blobs[i].Content, changed.Blobs[i].MediaType)); err != nil {
+		if err := pusher.Upload(ctx, repo, static.NewLayer(changed.Blobs[i].Content,
+			changed.Blobs[i].MediaType)); err != nil {
 			return fmt.Errorf("write blob %s to %q: %w", changed.Blobs[i].Digest, repo.Name(), registry.Sanitize(err))
 		}
 	}

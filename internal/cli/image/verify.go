@@ -36,7 +36,9 @@ func (s *changedSource) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser
 
 // Verify reads the labelled images as the operator would, before they are written, and compares them with the wanted
 // labels. It returns what the operator would read from each image.
-func Verify(ctx context.Context, from registry.Source, changed *Labelled, wanted *registry.Labels) ([]*registry.Details, error) {
+func Verify(
+	ctx context.Context, from registry.Source, changed *Labelled, wanted *registry.Labels,
+) ([]*registry.Details, error) {
 	source := &changedSource{Source: from, contents: map[v1.Hash][]byte{changed.Top.Digest: changed.Top.Content}}
 	for i := range changed.Manifests {
 		source.contents[changed.Manifests[i].Digest] = changed.Manifests[i].Content

@@ -7,6 +7,8 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -71,8 +73,8 @@ func (f *Flags) Connect(version string) (*Cluster, error) {
 	return &Cluster{Client: found, Config: config, Namespace: namespace, flags: f}, nil
 }
 
-// Clientset returns a client for requests that are not about objects alone: logs, forwarded ports and the version of the
-// API server.
+// Clientset returns a client for requests that are not about objects alone: logs, forwarded ports and the version of
+// the API server.
 func (c *Cluster) Clientset() (kubernetes.Interface, error) {
 	set, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
@@ -83,8 +85,9 @@ func (c *Cluster) Clientset() (kubernetes.Interface, error) {
 
 // groups are the kinds of Kubernetes that commands read or create.
 var groups = []func(*runtime.Scheme) error{
-	admissionv1.AddToScheme, apiextensionsv1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme, corev1.AddToScheme,
-	eventsv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme, v1alpha2.AddToScheme,
+	admissionv1.AddToScheme, apiextensionsv1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme,
+	autoscalingv2.AddToScheme, coordinationv1.AddToScheme, corev1.AddToScheme, eventsv1.AddToScheme, rbacv1.AddToScheme,
+	v1alpha1.AddToScheme, v1alpha2.AddToScheme,
 }
 
 func newScheme() (*runtime.Scheme, error) {
@@ -100,7 +103,8 @@ func newScheme() (*runtime.Scheme, error) {
 // clusterScoped are the kinds of the scheme that have no namespace.
 var clusterScoped = map[string]bool{
 	"CustomResourceDefinition": true, "Namespace": true, "Node": true, "PersistentVolume": true, "ClusterRole": true,
-	"ClusterRoleBinding": true, "SelfSubjectAccessReview": true, "SelfSubjectRulesReview": true, "SubjectAccessReview": true,
+	"ClusterRoleBinding": true, "SelfSubjectAccessReview": true, "SelfSubjectRulesReview": true,
+	"SubjectAccessReview":            true,
 	"ValidatingWebhookConfiguration": true, "MutatingWebhookConfiguration": true, "ValidatingAdmissionPolicy": true,
 	"ValidatingAdmissionPolicyBinding": true, "MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true,
 }

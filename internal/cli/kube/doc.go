@@ -1,3 +1,4 @@
-// Package kube connects the commands that work on a cluster: the flags of kubectl that select a cluster, a namespace and
-// stacks, one client for all objects that a command reads, and errors that name the missing right or the remedy.
+// Package kube connects the commands that work on a cluster. It has the flags of kubectl that select a cluster, a
+// namespace and stacks, and one client for all objects that a command reads. Its errors name the missing right or the
+// remedy.
 package kube

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Explain returns the error of a request to the API server with its remedy. It names the right that the caller lacks, and
-// the definition that the cluster lacks. Namespace is empty for a request about all namespaces.
+// Explain returns the error of a request to the API server with its remedy. It names the right that the caller lacks,
+// and the definition that the cluster lacks. Namespace is empty for a request about all namespaces.
 func Explain(err error, verb string, resource schema.GroupResource, namespace string) error {
 	where := "all namespaces"
 	check := " -A"

@@ -46,6 +46,18 @@ func (f *Flags) AddScope(command *cobra.Command) {
 	command.MarkFlagsMutuallyExclusive("namespace", "all-namespaces")
 }
 
+// selection returns the flags of the connection as they are written on a command line, with a space in front.
+func (f *Flags) selection() string {
+	var text string
+	if f.Kubeconfig != "" {
+		text += " --kubeconfig " + f.Kubeconfig
+	}
+	if f.Context != "" {
+		text += " --context " + f.Context
+	}
+	return text
+}
+
 // loader returns the client configuration that the flags select.
 func (f *Flags) loader() (clientcmd.ClientConfig, error) {
 	if _, err := os.Stat(f.Kubeconfig); f.Kubeconfig != "" && err != nil {

@@ -3,7 +3,10 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -30,8 +33,8 @@ var Resource = schema.GroupResource{Group: v1alpha2.GroupVersion.Group, Resource
 // errTooMany is the error for a list of more than MaxStacks stacks.
 var errTooMany = fmt.Errorf("there are more than %d stacks; select fewer with --namespace or --selector", MaxStacks)
 
-// Stack returns a stack of the namespace of the command. In a cluster that serves v1alpha1 only, as the previous operator
-// installs it, the stack is converted.
+// Stack returns a stack of the namespace of the command. In a cluster that serves v1alpha1 only, as the previous
+// operator installs it, the stack is converted.
 func (c *Cluster) Stack(ctx context.Context, name string) (*v1alpha2.LlamaStackDistribution, error) {
 	key := client.ObjectKey{Namespace: c.Namespace, Name: name}
 	live := newUnstructured(v1alpha2.GroupVersion)
@@ -42,12 +45,51 @@ func (c *Cluster) Stack(ctx context.Context, name string) (*v1alpha2.LlamaStackD
 	}
 	switch {
 	case apierrors.IsNotFound(err) && !notServed(err):
-		return nil, fmt.Errorf("there is no stack %q in namespace %q; list all with kubectl get llsd -A", name, c.Namespace)
+		return nil, c.notFound(ctx, name)
 	case err != nil:
 		return nil, Explain(err, "get", Resource, c.Namespace)
 	}
 	return decode(live)
 }
+
+// notFound returns the error for a stack that does not exist. It names the namespaces with a stack of that name, if the
+// caller may list them.
+func (c *Cluster) notFound(ctx context.Context, name string) error {
+	elsewhere, err := c.list(ctx, client.MatchingFields{metadataName: name})
+	if err != nil || len(elsewhere) == 0 {
+		return fmt.Errorf("there is no stack %q in namespace %q; list all with kubectl get llsd -A", name, c.Namespace)
+	}
+	namespaces := make([]string, 0, len(elsewhere))
+	for i := range elsewhere {
+		namespaces = append(namespaces, "-n "+elsewhere[i].Namespace)
+	}
+	return fmt.Errorf("there is no stack %q in namespace %q; use %s", name, c.Namespace, strings.Join(namespaces, " or "))
+}
+
+// metadataName is the field selector of an object's name.
+const metadataName = "metadata.name"
+
+// Named returns the stacks of a name in the namespaces that the flags select.
+func (c *Cluster) Named(ctx context.Context, name string) ([]v1alpha2.LlamaStackDistribution, error) {
+	options, err := c.listOptions()
+	if err != nil {
+		return nil, err
+	}
+	return c.list(ctx, append(options, client.MatchingFields{metadataName: name})...)
+}
+
+// Everywhere returns the stacks of all namespaces, and those of the command's namespace if the caller may not list all.
+func (c *Cluster) Everywhere(ctx context.Context) (found []v1alpha2.LlamaStackDistribution, all bool, err error) {
+	found, err = c.list(ctx)
+	if _, denied := errors.AsType[*Denied](err); !denied {
+		return found, true, err
+	}
+	found, err = c.list(ctx, client.InNamespace(c.Namespace))
+	return found, false, err
+}
+
+// Selection returns the flags that select the cluster, for commands that a message suggests. They begin with a space.
+func (c *Cluster) Selection() string { return c.flags.selection() }
 
 // Stacks returns the stacks that the flags select, sorted as the API server sorts them.
 func (c *Cluster) Stacks(ctx context.Context) ([]v1alpha2.LlamaStackDistribution, error) {
@@ -55,17 +97,23 @@ func (c *Cluster) Stacks(ctx context.Context) ([]v1alpha2.LlamaStackDistribution
 	if err != nil {
 		return nil, err
 	}
+	return c.list(ctx, options...)
+}
+
+// list returns the stacks that the options select, page by page.
+func (c *Cluster) list(ctx context.Context, options ...client.ListOption) ([]v1alpha2.LlamaStackDistribution, error) {
 	var found []v1alpha2.LlamaStackDistribution
+	selected := (&client.ListOptions{}).ApplyOptions(options)
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind + "List"))
 	for {
-		err := c.List(ctx, list, append(options, client.Limit(perPage), client.Continue(list.GetContinue()))...)
+		err := c.List(ctx, list, append(slices.Clone(options), client.Limit(perPage), client.Continue(list.GetContinue()))...)
 		if notServed(err) && list.GroupVersionKind().Version == v1alpha2.GroupVersion.Version {
 			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List"))
 			continue
 		}
 		if err != nil {
-			return nil, Explain(err, "list", Resource, c.scope())
+			return nil, Explain(err, "list", Resource, selected.Namespace)
 		}
 		for i := range list.Items {
 			stack, err := decode(&list.Items[i])
@@ -81,14 +129,6 @@ func (c *Cluster) Stacks(ctx context.Context) ([]v1alpha2.LlamaStackDistribution
 			return nil, errTooMany
 		}
 	}
-}
-
-// scope returns the namespace of a list, and "" for all namespaces.
-func (c *Cluster) scope() string {
-	if c.flags.AllNamespaces {
-		return ""
-	}
-	return c.Namespace
 }
 
 func newUnstructured(version schema.GroupVersion) *unstructured.Unstructured {
@@ -114,7 +154,8 @@ func decode(live *unstructured.Unstructured) (*v1alpha2.LlamaStackDistribution, 
 	return stack, nil
 }
 
-// notServed reports whether the API server does not serve a kind. Its answer then is a page that is not about an object.
+// notServed reports whether the API server does not serve a kind. Its answer then is a page that is not about an
+// object.
 func notServed(err error) bool {
 	return meta.IsNoMatchError(err) ||
 		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)

@@ -34,7 +34,8 @@ func configErrorsNow(t *testing.T) map[string]float64 {
 func TestConfigErrorsMetric(t *testing.T) {
 	images := field.NewPath(operatorconfig.KeyImageOverrides)
 	SetConfigErrors(field.ErrorList{
-		field.Invalid(images.Key("a.b"), "", "x"), field.Invalid(images, "", "x"), field.Invalid(field.NewPath("typo"), "", "x"),
+		field.Invalid(images.Key("a.b"), "", "x"), field.Invalid(images, "", "x"),
+		field.Invalid(field.NewPath("typo"), "", "x"),
 	})
 	want := map[string]float64{"typo": 1}
 	for _, key := range operatorconfig.Keys() {

@@ -8,7 +8,7 @@ import (
 
 var otherOperator = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "llama_stack_operator_other_operator",
-	Help: "1 for a stack that another operator acts on, so that this one leaves it alone.",
+	Help: "1 for a stack that this operator leaves alone because another operator acts on it.",
 }, []string{"namespace", "name"})
 
 func init() {

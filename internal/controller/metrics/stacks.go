@@ -14,18 +14,18 @@ import (
 
 var (
 	stacksMetric = prometheus.NewDesc("llama_stack_operator_stacks",
-		"Stacks by their phase and the release of their server; the release is empty where it is not known.",
+		"Stacks by their phase and the release of their server. The release is empty if it is unknown.",
 		[]string{"phase", "release"}, nil)
 	conditionMetric = prometheus.NewDesc("llama_stack_operator_stack_condition",
-		"Conditions of each stack: 1 is True, 0 False, -1 Unknown.",
+		"Status of the conditions of each stack: 1 is True, 0 is False, -1 is Unknown.",
 		[]string{"namespace", "name", "type"}, nil)
 	configGenerations = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "llama_stack_operator_config_generations_total",
-		Help: "Configurations that were generated and differ from those before, and attempts that failed, each told once.",
+		Help: "Generated configurations that differ from the previous one, and failed attempts, each counted once.",
 	}, []string{"result"})
 	secondsToReady = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "llama_stack_operator_stack_ready_seconds",
-		Help:    "Time from a stack's first status, or from when it stopped being ready, to when it is ready and has pods.",
+		Help:    "Time until a stack is ready and has pods, from its first status or from when it stopped being ready.",
 		Buckets: []float64{5, 10, 20, 40, 60, 120, 300, 600, 900, 1800, 3600},
 	})
 	all = &stackMetrics{states: map[types.NamespacedName]stackState{}}
@@ -128,7 +128,8 @@ func CountChange(stack *v1alpha2.LlamaStackDistribution, previous *v1alpha2.Llam
 	}
 	generated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
 	before := meta.FindStatusCondition(previous.Conditions, v1alpha2.ConditionConfigGenerated)
-	if generated.Status == metav1.ConditionFalse && (before == nil || before.Reason != generated.Reason || before.Message != generated.Message) {
+	if generated.Status == metav1.ConditionFalse && (before == nil || before.Reason != generated.Reason ||
+		before.Message != generated.Message) {
 		configGenerations.WithLabelValues(resultFailed).Inc()
 	}
 	ready := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionReady)

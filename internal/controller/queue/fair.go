@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// fair gives the stacks of a namespace precedence over those of a namespace in which more stacks wait. Without it, the
+// fair prefers the stacks of a namespace to those of a namespace in which more stacks wait. Without it, the
 // stacks of one tenant are processed in the order in which they were added, however many they are, and all others wait.
 //
 // A request gets the priority that it is added with, minus the number of binary digits of the number of waiting

@@ -18,7 +18,9 @@ const afterOthers = 2 * handler.LowPriority
 // created the child itself, so that there is little to do for it.
 func ChildrenLast(enqueue handler.EventHandler) handler.EventHandler {
 	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e ctrlevent.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		CreateFunc: func(ctx context.Context, e ctrlevent.CreateEvent,
+			queue workqueue.TypedRateLimitingInterface[reconcile.Request],
+		) {
 			if prioritized, ok := queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
 				queue = lastQueue{prioritized}
 			}

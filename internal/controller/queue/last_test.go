@@ -26,13 +26,20 @@ func TestChildrenLast(t *testing.T) {
 	}
 	children.Create(t.Context(), ctrlevent.CreateEvent{Object: service("made-before", "1"), IsInInitialList: true}, queue)
 	stacks.Create(t.Context(), ctrlevent.CreateEvent{Object: service("made-and-there", "1"), IsInInitialList: true}, queue)
-	children.Update(t.Context(), ctrlevent.UpdateEvent{ObjectOld: service("made-and-changed", "1"), ObjectNew: service("made-and-changed", "2")}, queue)
+	children.Update(t.Context(), ctrlevent.UpdateEvent{
+		ObjectOld: service("made-and-changed", "1"),
+		ObjectNew: service("made-and-changed", "2"),
+	}, queue)
 	children.Delete(t.Context(), ctrlevent.DeleteEvent{Object: service("deleted", "1")}, queue)
 	for _, want := range []struct {
 		name     string
 		priority int
 	}{
-		{"made-and-changed", 0}, {"deleted", 0}, {"made-and-there", handler.LowPriority}, {"made", afterOthers}, {"made-before", afterOthers},
+		{"made-and-changed", 0},
+		{"deleted", 0},
+		{"made-and-there", handler.LowPriority},
+		{"made", afterOthers},
+		{"made-before", afterOthers},
 	} {
 		request, priority, _ := queue.GetWithPriority()
 		if request.Name != want.name || priority != want.priority {

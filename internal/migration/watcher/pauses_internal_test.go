@@ -26,9 +26,14 @@ type answers struct {
 
 func (a *answers) client(start time.Time) client.Client {
 	return interceptor.NewClient(struct{ client.WithWatch }{}, interceptor.Funcs{
-		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object,
+			_ ...client.GetOption,
+		) error {
 			definition := object.(*apiextensionsv1.CustomResourceDefinition)
-			definition.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v2", Served: true, Storage: true}}
+			definition.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v2", Served: true,
+				Storage: true,
+			}}
 			definition.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
 			definition.Status.StoredVersions = []string{"v1", "v2"}
 			return nil

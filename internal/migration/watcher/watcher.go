@@ -109,7 +109,8 @@ func (w *Watcher) watch(ctx context.Context, definition client.Object) (<-chan s
 	if err != nil {
 		return nil, fmt.Errorf("watch definition %q: %w", w.options.Definition, err)
 	}
-	context.AfterFunc(ctx, func() { _ = informer.RemoveEventHandler(registration) }) // it fails only when everything is stopped
+	// it fails only when everything is stopped
+	context.AfterFunc(ctx, func() { _ = informer.RemoveEventHandler(registration) })
 	return changes, nil
 }
 
@@ -185,5 +186,8 @@ func (w *Watcher) reset() {
 
 // counts returns key-value pairs for the log.
 func counts(of migration.Progress) []any {
-	return []any{"version", of.Version, "of", of.Objects, "migrated", of.Migrated, "rewritten", of.Rewritten, "failed", of.Failed}
+	return []any{
+		"version", of.Version, "of", of.Objects, "migrated", of.Migrated, "rewritten", of.Rewritten, "failed",
+		of.Failed,
+	}
 }

@@ -81,7 +81,8 @@ func definitionCache(t *testing.T, config *rest.Config) cache.Cache {
 		t.Fatal(err)
 	}
 	found, err := cache.New(config, cache.Options{
-		Scheme: scheme, DefaultFieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, names.CustomResourceDefinition),
+		Scheme: scheme, DefaultFieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField,
+			names.CustomResourceDefinition),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +117,10 @@ func shown(t *testing.T) map[string]float64 {
 func (o *operator) awaitStored(t *testing.T, c *upgrade.Cluster, version string, count int) {
 	t.Helper()
 	testutil.Within(t, time.Minute, func() error {
-		want := map[string]float64{"complete": 1, "objects/pending": 0, "objects/migrated": float64(count), "objects/failed": 0}
+		want := map[string]float64{
+			"complete": 1, "objects/pending": 0, "objects/migrated": float64(count),
+			"objects/failed": 0,
+		}
 		if diff := cmp.Diff([]string{version}, c.Definition(t).Status.StoredVersions) + cmp.Diff(want, shown(t)); diff != "" {
 			return errorString(diff)
 		}
@@ -146,7 +150,8 @@ func TestWatcher(t *testing.T) {
 	webhook.Down.Store(true)
 	c.Install(t, upgrade.Today(t, webhook))
 	const waits = "Stored objects cannot be migrated now"
-	testutil.Eventually(t, "the operator to say that it waits", func() (bool, error) { return strings.Contains(o.log.String(), waits), nil })
+	testutil.Eventually(t, "the operator to say that it waits",
+		func() (bool, error) { return strings.Contains(o.log.String(), waits), nil })
 	if got := shown(t)["complete"]; got != 0 {
 		t.Errorf("complete is %v, want 0", got)
 	}
@@ -156,17 +161,20 @@ func TestWatcher(t *testing.T) {
 		t.Errorf("said %d times that it waits, want once", got)
 	}
 
-	if _, err := migration.New(c, names.CustomResourceDefinition, migration.Options{}).SetStorageVersion(t.Context(), "v1alpha1"); err != nil {
+	if _, err := migration.New(c, names.CustomResourceDefinition, migration.Options{}).SetStorageVersion(t.Context(),
+		"v1alpha1"); err != nil {
 		t.Fatal(err)
 	}
 	o.awaitStored(t, c, "v1alpha1", count)
 	const done = "All stored objects are in the storage version"
-	testutil.Eventually(t, "the operator to say that it is done", func() (bool, error) { return strings.Count(o.log.String(), done) >= 2, nil })
+	testutil.Eventually(t, "the operator to say that it is done",
+		func() (bool, error) { return strings.Count(o.log.String(), done) >= 2, nil })
 
 	// The watcher's own change of the definition makes it look once more.
 	calls := o.calls.Load()
 	for range 2 {
-		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"at":"`+time.Now().String()+`"}}}`))
+		patch := client.RawPatch(types.MergePatchType,
+			[]byte(`{"metadata":{"annotations":{"at":"`+time.Now().String()+`"}}}`))
 		if err := c.Patch(t.Context(), c.Definition(t), patch); err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,9 @@ func (r *Reader) connect(ctx context.Context, repository name.Repository, auth a
 }
 
 // challenge asks a registry how it wants to be authenticated to.
-func (r *Reader) challenge(ctx context.Context, registry name.Registry, through http.RoundTripper) (*transport.Challenge, error) {
+func (r *Reader) challenge(
+	ctx context.Context, registry name.Registry, through http.RoundTripper,
+) (*transport.Challenge, error) {
 	if known, ok := r.challenges.Get(registry.RegistryStr()); ok {
 		return known.(*transport.Challenge), nil
 	}
@@ -66,7 +68,8 @@ func (r *Reader) challenge(ctx context.Context, registry name.Registry, through 
 
 // token returns the token for a repository. It is empty when the registry requires none.
 func (r *Reader) token(
-	ctx context.Context, repository name.Repository, auth authn.Authenticator, through http.RoundTripper, challenge *transport.Challenge,
+	ctx context.Context, repository name.Repository, auth authn.Authenticator, through http.RoundTripper,
+	challenge *transport.Challenge,
 ) (*transport.Token, error) {
 	if !isBearer(challenge) {
 		return &transport.Token{}, nil
@@ -81,7 +84,8 @@ func (r *Reader) token(
 	if config.RegistryToken != "" {
 		return &transport.Token{Token: config.RegistryToken}, nil
 	}
-	token, err := transport.Exchange(ctx, repository.Registry, auth, through, []string{repository.Scope(transport.PullScope)}, challenge)
+	token, err := transport.Exchange(ctx, repository.Registry, auth, through,
+		[]string{repository.Scope(transport.PullScope)}, challenge)
 	if err != nil {
 		return nil, err
 	}

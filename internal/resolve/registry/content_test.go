@@ -157,7 +157,8 @@ func TestForgedBlobs(t *testing.T) {
 				kept := repository[digest]
 				repository[digest] = forge(kept)
 				got, err := repository.content(t.Context(), image)
-				if same := bytes.Equal(kept, repository[digest]); same != (err == nil) || !same && !errors.Is(err, errWrongContent) {
+				if same := bytes.Equal(kept, repository[digest]); same != (err == nil) || !same &&
+					!errors.Is(err, errWrongContent) {
 					t.Errorf("%s: got %v, %v", part, got, err)
 				}
 				repository[digest] = kept

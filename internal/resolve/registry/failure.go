@@ -103,7 +103,10 @@ func sanitize(err error) error {
 	case errors.As(err, &limit):
 		return limit
 	}
-	for _, own := range []error{context.Canceled, address.ErrLocal, errScheme, errRedirects, errWrongContent, errNoManifest, errNoImage, errSchema1, errRealm} {
+	for _, own := range []error{
+		context.Canceled, address.ErrLocal, errScheme, errRedirects, errWrongContent,
+		errNoManifest, errNoImage, errSchema1, errRealm,
+	} {
 		if errors.Is(err, own) {
 			return own
 		}

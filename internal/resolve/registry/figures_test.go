@@ -93,7 +93,8 @@ func (m *inMemory) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case kind == "token":
 		fmt.Fprintf(w, `{"token":"of-%s","expires_in":300}`, user)
-	case m.challenge == "Basic" && user == "", m.challenge == "Bearer" && !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer of-"):
+	case m.challenge == "Basic" && user == "", m.challenge == "Bearer" &&
+		!strings.HasPrefix(r.Header.Get("Authorization"), "Bearer of-"):
 		w.Header().Set("WWW-Authenticate", m.challenge+` realm="http://`+memoryHost+`/token",service="registry"`)
 		w.WriteHeader(http.StatusUnauthorized)
 	default:
@@ -120,7 +121,8 @@ func (m *inMemory) push(t *testing.T, repository string, image remote.Taggable) 
 	}
 	transport := &http.Transport{DialContext: m.dial}
 	defer transport.CloseIdleConnections()
-	if err := remote.Push(ref, image, remote.WithTransport(transport), remote.WithAuth(&authn.Basic{Username: "pusher", Password: "p"})); err != nil {
+	if err := remote.Push(ref, image, remote.WithTransport(transport),
+		remote.WithAuth(&authn.Basic{Username: "pusher", Password: "p"})); err != nil {
 		t.Fatal(err)
 	}
 	m.counted()

@@ -198,7 +198,8 @@ func (row *hostileAnswer) run(t *testing.T, network *hostileNetwork) string {
 	switch {
 	case !ok:
 		t.Fatal("no outcome in time")
-	case row.rule == fine && (outcome.Err != nil || outcome.Image.Digest != digestOfBytes(repository.tag) || string(outcome.Image.Config) != config):
+	case row.rule == fine && (outcome.Err != nil || outcome.Image.Digest != digestOfBytes(repository.tag) ||
+		string(outcome.Image.Config) != config):
 		t.Fatalf("got %+v, %v", outcome.Image, outcome.Err)
 	case row.rule != fine && outcome.Err == nil:
 		t.Fatalf("got %+v", outcome.Image)

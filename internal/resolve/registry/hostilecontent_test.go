@@ -49,8 +49,14 @@ func hostileContent(t *testing.T) []hostileAnswer {
 		{name: "a digest of an unknown algorithm", rule: stays, pinned: true, does: tagged(`{"config":{"digest":"sha999:00","size":1},"layers":[]}`)},
 		{name: "a digest of SHA-512 that there is not", rule: refused, pinned: true, does: tagged(`{"config":{"digest":"sha512:` + strings.Repeat("0", 128) + `","size":1},"layers":[]}`)},
 		{name: "a configuration without a digest", rule: stays, does: tagged(`{"config":{},"layers":[]}`)},
-		{name: "a configuration of 10 MB", rule: stays, does: tagged(`{"config":{"digest":` + anyDigest + `,"size":10000000},"layers":[]}`)},
-		{name: "a configuration of less than nothing", rule: stays, does: tagged(`{"config":{"digest":` + anyDigest + `,"size":-1},"layers":[]}`)},
+		{
+			name: "a configuration of 10 MB", rule: stays,
+			does: tagged(`{"config":{"digest":` + anyDigest + `,"size":10000000},"layers":[]}`),
+		},
+		{
+			name: "a configuration of less than nothing", rule: stays,
+			does: tagged(`{"config":{"digest":` + anyDigest + `,"size":-1},"layers":[]}`),
+		},
 		{name: "a configuration that is no JSON", rule: stays, does: func(f *forged) { f.image("config") }},
 		{name: "a configuration that is a list", rule: stays, does: func(f *forged) { f.image(`{"config":[]}`) }},
 		{name: "labels that are numbers", rule: stays, does: func(f *forged) { f.image(`{"config":{"Labels":{"a":1}}}`) }},
@@ -61,7 +67,10 @@ func hostileContent(t *testing.T) []hostileAnswer {
 			f.image(fmt.Sprintf(`{"config":{"Labels":{%q:"***",%q:%q}}}`, LabelBase64, LabelBase64, encoded(config)))
 		}},
 		{name: "an empty index", rule: stays, does: tagged(`{"schemaVersion":2,"manifests":[]}`)},
-		{name: "an index without the platform", rule: stays, does: indexed(`{"os":"windows","architecture":"amd64"}`, `{"os":"linux","architecture":"s390x"}`)},
+		{
+			name: "an index without the platform", rule: stays,
+			does: indexed(`{"os":"windows","architecture":"amd64"}`, `{"os":"linux","architecture":"s390x"}`),
+		},
 		{name: "an index without digests", rule: stays, does: tagged(`{"manifests":[{"platform":{"os":"linux","architecture":"amd64"}}]}`)},
 		{name: "an index of numbers", rule: stays, does: tagged(`{"manifests":[1,2,3]}`)},
 		{name: "an index of too many images", rule: stays, does: tagged(`{"manifests":[` + strings.TrimSuffix(strings.Repeat(`{"platform":{}},`, maxListed+1), ",") + `]}`)},
@@ -85,7 +94,8 @@ func hostileContent(t *testing.T) []hostileAnswer {
 		{name: "a layer of an unknown algorithm", rule: stays, does: labelledBy(LabelLayer, "md5:00")},
 		{name: "a layer without a path", rule: stays, does: labelledBy(LabelLayer, digestOfBytes(nil))},
 		{name: "a layer of another image", rule: stays, does: func(f *forged) {
-			f.image(labels(map[string]string{LabelLayer: digestOfBytes([]byte("another")), LabelPath: "config.yaml"}), []byte("own"))
+			f.image(labels(map[string]string{LabelLayer: digestOfBytes([]byte("another")), LabelPath: "config.yaml"}),
+				[]byte("own"))
 		}},
 		{name: "a path of dots", rule: stays, does: func(f *forged) { f.layered("../..", nil) }},
 		{name: "a path that leaves the layer", rule: stays, does: func(f *forged) { f.layered("../../etc/passwd", nil) }},

@@ -105,7 +105,8 @@ func hostileLayers(t *testing.T) []hostileAnswer {
 		packed = append(packed, bytes.Repeat(pack(io.LimitReader(zeros{}, 1<<20)), maxUnpacked>>20+1)...)
 		return append(packed, pack(bytes.NewReader(plain))...)
 	}
-	window := io.MultiReader(bytes.NewReader(rawHeader("padding", '0', fmt.Sprintf("%011o\x00", 32<<20))), io.LimitReader(zeros{}, 32<<20), bytes.NewReader(plain))
+	window := io.MultiReader(bytes.NewReader(rawHeader("padding", '0', fmt.Sprintf("%011o\x00", 32<<20))),
+		io.LimitReader(zeros{}, 32<<20), bytes.NewReader(plain))
 	return []hostileAnswer{
 		{name: "a layer without the file", rule: stays, does: of(other)},
 		{name: "an empty layer", rule: stays, does: of(nil)},
@@ -115,8 +116,14 @@ func hostileLayers(t *testing.T) []hostileAnswer {
 		{name: "a layer without an end", rule: fine, does: of(plain[:1024])},
 		{name: "a link", rule: stays, does: of(archive(t, tar.Header{Name: file, Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}))},
 		{name: "a hard link", rule: stays, does: of(archive(t, tar.Header{Name: file, Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}))},
-		{name: "a character device", rule: stays, does: of(archive(t, tar.Header{Name: file, Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 5}))},
-		{name: "a block device", rule: stays, does: of(archive(t, tar.Header{Name: file, Typeflag: tar.TypeBlock, Devmajor: 8}))},
+		{
+			name: "a character device", rule: stays,
+			does: of(archive(t, tar.Header{Name: file, Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 5})),
+		},
+		{
+			name: "a block device", rule: stays,
+			does: of(archive(t, tar.Header{Name: file, Typeflag: tar.TypeBlock, Devmajor: 8})),
+		},
 		{name: "a pipe", rule: stays, does: of(archive(t, tar.Header{Name: file, Typeflag: tar.TypeFifo}))},
 		{name: "a directory", rule: stays, does: of(archive(t, tar.Header{Name: file + "/", Typeflag: tar.TypeDir}))},
 		{name: "a file that is listed twice", rule: fine, does: of(append(bytes.Clone(plain[:1024]), archive(t, tar.Header{Name: file, Typeflag: tar.TypeSymlink, Linkname: "x"})...))},
@@ -126,7 +133,10 @@ func hostileLayers(t *testing.T) []hostileAnswer {
 		{name: "a file of less than nothing", rule: stays, does: of(append(rawHeader(file, '0', "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"), make([]byte, 1024)...))},
 		{name: "a header with a wrong checksum", rule: stays, does: of(append([]byte("x"), plain...))},
 		{name: "a header of 2 MB", rule: stays, does: of(append(pax(2<<20), plain...))},
-		{name: "many headers of 1 MB", rule: stays, does: of(bytes.Repeat(gzipped(t, bytes.NewReader(append(pax(900<<10), other[:1024]...))), 300))},
+		{
+			name: "many headers of 1 MB", rule: stays,
+			does: of(bytes.Repeat(gzipped(t, bytes.NewReader(append(pax(900<<10), other[:1024]...))), 300)),
+		},
 		{name: "a name of 2 MB", rule: stays, does: of(append(append(rawHeader("long", 'L', fmt.Sprintf("%011o\x00", 2<<20)), bytes.Repeat([]byte("x"), 2<<20)...), plain...))},
 		{name: "a sparse file of 8 GB", rule: stays, does: of(gnuSparse(file, 8<<30))},
 		{name: "a sparse file with an endless map", rule: stays, does: of(append(rawHeader(file, 'S', "00000000000\x00"), bytes.Repeat([]byte("\xff"), 4096)...))},
@@ -158,7 +168,10 @@ func flipped(content []byte, before int) []byte {
 // gnuSparse returns a file that consists of one hole, in the form of PAX headers.
 func gnuSparse(name string, size int) []byte {
 	var records string
-	for _, pair := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=" + name, fmt.Sprintf("GNU.sparse.realsize=%d", size)} {
+	for _, pair := range []string{
+		"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=" + name,
+		fmt.Sprintf("GNU.sparse.realsize=%d", size),
+	} {
 		length := len(pair) + 2
 		for len(fmt.Sprint(length))+len(pair)+2 != length {
 			length = len(fmt.Sprint(length)) + len(pair) + 2

@@ -56,9 +56,11 @@ func newHostileNetwork(t *testing.T) *hostileNetwork {
 	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS10
 	return &hostileNetwork{trusted: trusted, hosts: map[string]*tls.Config{
 		hostileHost: all, "elsewhere.example.com": all, "plain.example.com": nil,
-		"othername.example.com": serves(known, -1, 1, "registry.example.com"), "expired.example.com": serves(known, -2, -1, "*.example.com"),
-		"early.example.com": serves(known, 1, 2, "*.example.com"), "unknown.example.com": serves(unknown, -1, 1, "*.example.com"),
-		"http2.example.com": http2, "old.example.com": old,
+		"othername.example.com": serves(known, -1, 1, "registry.example.com"),
+		"expired.example.com":   serves(known, -2, -1, "*.example.com"),
+		"early.example.com":     serves(known, 1, 2, "*.example.com"),
+		"unknown.example.com":   serves(unknown, -1, 1, "*.example.com"),
+		"http2.example.com":     http2, "old.example.com": old,
 	}}
 }
 
@@ -70,7 +72,10 @@ type authority struct {
 
 func newAuthority(t *testing.T) *authority {
 	t.Helper()
-	own := &authority{certificate: &x509.Certificate{IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}}
+	own := &authority{certificate: &x509.Certificate{
+		IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign,
+	}}
 	content := own.sign(t, own.certificate, inBubble.AddDate(-9, 0, 0), inBubble.AddDate(9, 0, 0))
 	var err error
 	if own.certificate, err = x509.ParseCertificate(content.Certificate[0]); err != nil {
@@ -126,7 +131,10 @@ func (n *hostileNetwork) serve(t *testing.T, reader *Reader, handler http.Handle
 		case host == "down.example.com":
 			return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
 		case host == "lookup.example.com":
-			return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Name: forbidden, Server: forbidden, IsTemporary: true}}
+			return nil, &net.OpError{
+				Op: "dial", Net: network,
+				Err: &net.DNSError{Name: forbidden, Server: forbidden, IsTemporary: true},
+			}
 		case !ok:
 			return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Name: forbidden, IsNotFound: true}}
 		}

@@ -47,7 +47,10 @@ func hostileRefusals() []hostileAnswer {
 	hold := inBubble.AddDate(0, 0, -1).Add(5 * time.Minute)
 	return append([]hostileAnswer{
 		{name: "forbidden", rule: refused, does: refuses(toManifest, http.StatusForbidden, said("DENIED"))},
-		{name: "forbidden, with a code of its own", rule: refused, does: refuses(toManifest, http.StatusForbidden, said(forbidden))},
+		{
+			name: "forbidden, with a code of its own", rule: refused,
+			does: refuses(toManifest, http.StatusForbidden, said(forbidden)),
+		},
 		{name: "a manifest that there is not", rule: refused, does: refuses(toManifest, http.StatusNotFound, said("MANIFEST_UNKNOWN"))},
 		{name: "a repository that there is not", rule: refused, does: refuses(toManifest, http.StatusNotFound, said("NAME_UNKNOWN"))},
 		{name: "a blob that there is not", rule: refused, does: refuses(toBlob, http.StatusNotFound, said("BLOB_UNKNOWN"))},
@@ -78,14 +81,27 @@ func hostileCredentials() []hostileAnswer {
 	}
 	return []hostileAnswer{
 		{name: "unauthorized, without a challenge", rule: refused, does: unauthorized()},
-		{name: "unauthorized, for these credentials", rule: refused, does: unauthorized("WWW-Authenticate", `Basic realm="`+forbidden+`"`)},
-		{name: "unauthorized, in an unknown way", rule: refused, does: unauthorized("WWW-Authenticate", "Negotiate "+forbidden)},
+		{
+			name: "unauthorized, for these credentials", rule: refused,
+			does: unauthorized("WWW-Authenticate", `Basic realm="`+forbidden+`"`),
+		},
+		{
+			name: "unauthorized, in an unknown way", rule: refused,
+			does: unauthorized("WWW-Authenticate", "Negotiate "+forbidden),
+		},
 		{name: "unauthorized for the manifest only", rule: refused, does: refuses(toManifest, http.StatusUnauthorized, said("UNAUTHORIZED"), "WWW-Authenticate", `Basic realm="a"`)},
 		{name: "unauthorized with the token", rule: refused, does: tokens(both(
 			refuses(toToken, http.StatusOK, `{"token":"`+forbidden+`"}`),
-			refuses(toManifest, http.StatusUnauthorized, said("UNAUTHORIZED"), "WWW-Authenticate", `Bearer realm="https://`+hostileHost+toToken+`"`)))},
-		{name: "a challenge that is cut off", rule: again, does: unauthorized("WWW-Authenticate", `Bearer realm="`+forbidden)},
-		{name: "a challenge without a realm", rule: again, does: unauthorized("WWW-Authenticate", `Bearer service="`+forbidden+`"`)},
+			refuses(toManifest, http.StatusUnauthorized, said("UNAUTHORIZED"), "WWW-Authenticate",
+				`Bearer realm="https://`+hostileHost+toToken+`"`)))},
+		{
+			name: "a challenge that is cut off", rule: again,
+			does: unauthorized("WWW-Authenticate", `Bearer realm="`+forbidden),
+		},
+		{
+			name: "a challenge without a realm", rule: again,
+			does: unauthorized("WWW-Authenticate", `Bearer service="`+forbidden+`"`),
+		},
 		{name: "a realm of plain HTTP", rule: stays, does: challenges("http://elsewhere.example.com/" + forbidden)},
 		{name: "a realm at this machine", rule: stays, does: challenges("https://127.0.0.1/" + forbidden)},
 		{name: "a realm at this machine, by name", rule: stays, does: challenges("https://local.example.com/" + forbidden)},

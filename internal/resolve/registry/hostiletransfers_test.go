@@ -134,9 +134,10 @@ func hostileTransfers() []hostileAnswer {
 		{name: "another manifest than the one that was asked for", rule: again, pinned: true, does: func(f *forged) {
 			f.on("/manifests/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"manifests":[]}`) })
 		}},
-		{name: "another image of an index", rule: again, does: both(indexed(`{"os":"linux","architecture":"amd64"}`), func(f *forged) {
-			f.on("/manifests/sha256:", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"manifests":[]}`) })
-		})},
+		{name: "another image of an index", rule: again, does: both(indexed(`{"os":"linux","architecture":"amd64"}`),
+			func(f *forged) {
+				f.on("/manifests/sha256:", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"manifests":[]}`) })
+			})},
 		{name: "a digest in the header that is another one", rule: fine, does: header("Docker-Content-Digest", digestOfBytes([]byte("another")))},
 		{name: "a digest in the header that is none", rule: fine, does: header("Docker-Content-Digest", forbidden)},
 		{name: "a media type that is none of a manifest", rule: fine, does: header("Content-Type", "text/html; "+forbidden)},
@@ -184,12 +185,14 @@ func hostileBodies() []hostileAnswer {
 		{name: "silence for the manifest", rule: again, does: silent(toManifest)},
 		{name: "a length that is too long", rule: again, does: raw(toManifest, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}")},
 		{name: "a length that is too short", rule: again, does: raw(toManifest, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{}")},
-		{name: "a length that is none", rule: again, does: raw(toManifest, "HTTP/1.1 200 OK\r\nContent-Length: "+forbidden+"\r\n\r\n{}")},
+		{name: "a length that is none", rule: again, does: raw(toManifest,
+			"HTTP/1.1 200 OK\r\nContent-Length: "+forbidden+"\r\n\r\n{}")},
 		{name: "chunks that are none", rule: again, does: raw(toManifest, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+forbidden+"\r\n")},
 		{name: "a connection that ends before the answer", rule: again, does: raw(toManifest, "")},
 		{name: "a connection that ends in the header", rule: again, does: raw(toManifest, "HTTP/1.1 200 OK\r\nContent-")},
 		{name: "a connection that ends in the body", rule: again, does: raw(toBlob, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n")},
-		{name: "a header of a megabyte", rule: again, does: raw(toManifest, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat(forbidden, 200_000)+"\r\n\r\n{}")},
+		{name: "a header of a megabyte", rule: again, does: raw(toManifest,
+			"HTTP/1.1 200 OK\r\nX: "+strings.Repeat(forbidden, 200_000)+"\r\n\r\n{}")},
 		{name: "the banner of another protocol", rule: again, does: raw(toManifest, "220 "+forbidden+" ready\r\n")},
 		{name: "a stream that is reset", rule: again, host: "http2.example.com", does: func(f *forged) {
 			f.on(toManifest, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })

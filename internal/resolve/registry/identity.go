@@ -62,7 +62,8 @@ func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository
 	}
 	registry := repository.RegistryStr()
 	cloud, known := imagename.CloudOf(registry)
-	if o.Identities == nil || !known || o.isInsecure(registry) || !imagename.HasAnyPrefix(repository.Name(), o.CloudIdentity) {
+	if o.Identities == nil || !known || o.isInsecure(registry) ||
+		!imagename.HasAnyPrefix(repository.Name(), o.CloudIdentity) {
 		return authn.Anonymous
 	}
 	return &identity{from: o.Identities, cloud: cloud, registry: registry}
@@ -73,7 +74,9 @@ var errForeignRealm = errors.New("the registry requires a token from a host that
 
 // settle replaces an identity with the current credentials, for a registry that wants credentials. It returns other
 // credentials unchanged.
-func (r *Reader) settle(ctx context.Context, auth authn.Authenticator, challenge *transport.Challenge) (authn.Authenticator, error) {
+func (r *Reader) settle(
+	ctx context.Context, auth authn.Authenticator, challenge *transport.Challenge,
+) (authn.Authenticator, error) {
 	own, ok := auth.(*identity)
 	switch {
 	case !ok:

@@ -82,7 +82,8 @@ func (c *cloudy) checkLeaks(t *testing.T, err error) {
 		_, ofCloud := imagename.CloudOf(host)
 		_, password, _ := (&http.Request{Header: one.Header}).BasicAuth()
 		held := fmt.Sprint(one.Header, password, one.Body)
-		services := strings.HasPrefix(host, "169.254.") || strings.HasPrefix(host, "api.ecr.") || strings.HasPrefix(host, "sts.") || host == "login.microsoftonline.com"
+		services := strings.HasPrefix(host, "169.254.") || strings.HasPrefix(host, "api.ecr.") ||
+			strings.HasPrefix(host, "sts.") || host == "login.microsoftonline.com"
 		if strings.Contains(held, clouds.Secret) && !ofCloud && !services {
 			t.Errorf("%s was sent %s", one.Place, held)
 		}
@@ -111,11 +112,13 @@ func TestCloudIdentity(t *testing.T) {
 		{name: "another registry", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: []string{azureHost}}, wantErr: "status 401 Unauthorized"},
 		{name: "another repository", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: []string{ecrHost + "/tea"}}, wantErr: "status 401 Unauthorized"},
 		{
-			name: "a pull Secret goes first", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all}, secret: secret(ecrHost),
+			name: "a pull Secret goes first", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all},
+			secret:  secret(ecrHost),
 			wantErr: "status 401 Unauthorized",
 		},
 		{
-			name: "a pull Secret of another registry", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all}, secret: secret(azureHost), identity: true,
+			name: "a pull Secret of another registry", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all},
+			secret: secret(azureHost), identity: true,
 		},
 		{
 			name: "rewritten to a cloud", image: "docker.io/team/server:1", identity: true,
@@ -130,7 +133,8 @@ func TestCloudIdentity(t *testing.T) {
 			wantErr: "the registry responds with status 401 Unauthorized",
 		},
 		{
-			name: "with any certificate", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all, Insecure: []string{ecrHost}},
+			name: "with any certificate", image: ecrHost + "/team/server:1",
+			options: Options{CloudIdentity: all, Insecure: []string{ecrHost}},
 			wantErr: "status 401 Unauthorized",
 		},
 		{name: "not allowed", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all, Allow: []string{"quay.io"}}, wantErr: "is not in registries.allow"},
@@ -326,10 +330,12 @@ func TestCloudIdentityRefused(t *testing.T) {
 			w.WriteHeader(tc.status)
 			fmt.Fprint(w, tc.body)
 		})
-		reader, identities := c.reader(t, Options{CloudIdentity: []string{ecrHost, googleHost + "/team", azureHost}}), &given{}
+		reader, identities := c.reader(t, Options{CloudIdentity: []string{ecrHost, googleHost + "/team", azureHost}}),
+			&given{}
 		reader.options.Identities = identities
 		_, err := reader.Read(t.Context(), tc.host+"/team/server:1", &Keychain{})
-		if err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("read image %q: %s", tc.host+"/team/server:1", tc.want)) || Transient(err) || Lasting(err) {
+		if err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("read image %q: %s", tc.host+"/team/server:1",
+			tc.want)) || Transient(err) || Lasting(err) {
 			t.Errorf("got %v, want %q", err, tc.want)
 		}
 		if tc.status == http.StatusNotFound && strings.Contains(message(err), "identity") {
@@ -354,7 +360,10 @@ func TestNoCloudIdentity(t *testing.T) {
 	}{
 		{name: "none", status: 404, want: "the operator's identity at Google Cloud: ask \"metadata.google.internal\": status 404 Not Found; bind the operator's ServiceAccount"},
 		{name: "down", status: 503, want: "status 503 Service Unavailable", transient: true},
-		{name: "busy", status: 429, retry: "120", want: "status 429 Too Many Requests", transient: true, pause: 2 * time.Minute},
+		{
+			name: "busy", status: 429, retry: "120", want: "status 429 Too Many Requests", transient: true,
+			pause: 2 * time.Minute,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := serveClouds(t)
@@ -365,7 +374,8 @@ func TestNoCloudIdentity(t *testing.T) {
 			reader := c.reader(t, Options{CloudIdentity: []string{googleHost + "/team"}})
 			for _, tag := range []string{"1", "2"} {
 				_, err := reader.Read(t.Context(), googleHost+"/team/server:"+tag, &Keychain{})
-				if err == nil || !strings.Contains(err.Error(), tc.want) || Transient(err) != tc.transient || Lasting(err) || wantedPause(err) != tc.pause {
+				if err == nil || !strings.Contains(err.Error(), tc.want) || Transient(err) != tc.transient || Lasting(err) ||
+					wantedPause(err) != tc.pause {
 					t.Errorf("got %v (transient %t, pause %v), want %q", err, Transient(err), wantedPause(err), tc.want)
 				}
 				c.checkLeaks(t, err)
@@ -422,7 +432,10 @@ func TestMetadataIsNoRegistry(t *testing.T) {
 	environment := Options{CloudIdentity: []string{ecrHost}, Identities: cloud.New(cloud.Options{})}
 	reader := New(environment)
 	t.Cleanup(reader.Close)
-	for _, host := range []string{"169.254.169.254", "169.254.169.254:80", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "[fd00:ec2::23]:80", "[fd20:ce::254]"} {
+	for _, host := range []string{
+		"169.254.169.254", "169.254.169.254:80", "169.254.170.2", "169.254.170.23",
+		"[fd00:ec2::254]", "[fd00:ec2::23]:80", "[fd20:ce::254]",
+	} {
 		_, err := reader.Read(t.Context(), host+"/latest/api:token", &Keychain{})
 		if !errors.Is(err, address.ErrLocal) && !errors.Is(err, errPlainHTTP) {
 			t.Errorf("%s: %v", host, err)

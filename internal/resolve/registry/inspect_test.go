@@ -42,10 +42,17 @@ func TestInspect(t *testing.T) {
 	server := serve(t)
 	withFile := layer(t, entry{name: "etc/config.yaml", content: config, kind: '0'})
 	single := image(t, map[string]string{
-		LabelLayer: digestOf(t, withFile), LabelPath: "/etc/config.yaml", LabelConfigVersion: "2", LabelRelease: "0.7.3", LabelProvider: "cHJvdmlkZXI=",
+		LabelLayer: digestOf(t, withFile), LabelPath: "/etc/config.yaml", LabelConfigVersion: "2", LabelRelease: "0.7.3",
+		LabelProvider: "cHJvdmlkZXI=",
 	}, withFile)
-	index := mutate.AppendManifests(empty.Index, mutate.IndexAddendum{Add: single, Descriptor: v1.Descriptor{Platform: &amd64}},
-		mutate.IndexAddendum{Add: image(t, nil), Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "unknown", Architecture: "unknown"}}})
+	index := mutate.AppendManifests(empty.Index, mutate.IndexAddendum{
+		Add:        single,
+		Descriptor: v1.Descriptor{Platform: &amd64},
+	},
+		mutate.IndexAddendum{
+			Add:        image(t, nil),
+			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "unknown", Architecture: "unknown"}},
+		})
 	configName, err := single.ConfigName()
 	if err != nil {
 		t.Fatal(err)
@@ -57,8 +64,11 @@ func TestInspect(t *testing.T) {
 		platform  string
 		kinds     []string
 	}{
-		"single": {server.push(t, "test/single:1", single), digestOf(t, single), nil, "", []string{"manifest", "image configuration", "layer"}},
-		"index":  {server.push(t, "test/index:1", index), digestOf(t, index), []v1.Platform{amd64}, "linux/amd64", []string{"index", "manifest", "image configuration", "layer"}},
+		"single": {
+			server.push(t, "test/single:1", single), digestOf(t, single), nil, "",
+			[]string{"manifest", "image configuration", "layer"},
+		},
+		"index": {server.push(t, "test/index:1", index), digestOf(t, index), []v1.Platform{amd64}, "linux/amd64", []string{"index", "manifest", "image configuration", "layer"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reader := server.reader(t, Options{})
@@ -117,8 +127,11 @@ func TestInspectRefuses(t *testing.T) {
 		content []byte
 		wantErr string
 	}{
-		"in order":              {digest: whole.Digest, content: content},
-		"a forged manifest":     {digest: whole.Digest, content: append(bytes.Clone(content), ' '), wantErr: errWrongContent.Error()},
+		"in order": {digest: whole.Digest, content: content},
+		"a forged manifest": {
+			digest: whole.Digest, content: append(bytes.Clone(content), ' '),
+			wantErr: errWrongContent.Error(),
+		},
 		"a forged config":       {digest: of.Config.Digest, content: []byte("{}"), wantErr: errWrongContent.Error()},
 		"a manifest too large":  {digest: whole.Digest, content: []byte(strings.Repeat(" ", maxManifest+1)), wantErr: "the manifest is larger than 4194304 bytes"},
 		"no manifest, no image": {digest: whole.Digest, content: nil, wantErr: errWrongContent.Error()},
@@ -170,13 +183,20 @@ func TestLabels(t *testing.T) {
 		"nothing":  {Labels{}, map[string]string{}},
 		"release":  {Labels{Release: "0.7.3"}, map[string]string{"io.llamastack.server.version": "0.7.3"}},
 		"provider": {Labels{Provider: []byte("a")}, map[string]string{"io.llamastack.provider": "YQ=="}},
-		"small":    {Labels{Config: []byte("a"), ConfigVersion: "1"}, map[string]string{"io.llamastack.config.base64": "YQ==", "io.llamastack.config.version": "1"}},
+		"small": {
+			Labels{Config: []byte("a"), ConfigVersion: "1"},
+			map[string]string{"io.llamastack.config.base64": "YQ==", "io.llamastack.config.version": "1"},
+		},
 		"almost large": {
 			Labels{Config: make([]byte, 51199), ConfigVersion: "2"},
-			map[string]string{"io.llamastack.config.base64": encoded(strings.Repeat("\x00", 51199)), "io.llamastack.config.version": "2"},
+			map[string]string{
+				"io.llamastack.config.base64":  encoded(strings.Repeat("\x00", 51199)),
+				"io.llamastack.config.version": "2",
+			},
 		},
 		"large": {Labels{Config: make([]byte, 51200), ConfigVersion: "2"}, map[string]string{
-			"io.llamastack.config.layer": "sha256:1", "io.llamastack.config.path": "/usr/share/llama-stack/config.yaml", "io.llamastack.config.version": "2",
+			"io.llamastack.config.layer": "sha256:1", "io.llamastack.config.path": "/usr/share/llama-stack/config.yaml",
+			"io.llamastack.config.version": "2",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -53,7 +53,8 @@ func withoutVersion(target string) string {
 func (k *Keychain) Resolve(resource authn.Resource) (authn.Authenticator, error) {
 	best := -1
 	for i := range k.entries {
-		if imagename.HasPrefix(resource.String(), k.entries[i].target) && (best < 0 || len(k.entries[i].target) > len(k.entries[best].target)) {
+		if imagename.HasPrefix(resource.String(), k.entries[i].target) &&
+			(best < 0 || len(k.entries[i].target) > len(k.entries[best].target)) {
 			best = i
 		}
 	}

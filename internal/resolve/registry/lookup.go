@@ -116,7 +116,10 @@ func (l *lookup) last() *answer {
 }
 
 func (l *lookup) key(digest v1.Hash) knownKey {
-	return knownKey{provider: l.of.provider, repository: l.ref.Context().Name(), credentials: l.of.credentials, digest: digest}
+	return knownKey{
+		provider: l.of.provider, repository: l.ref.Context().Name(), credentials: l.of.credentials,
+		digest: digest,
+	}
 }
 
 // known returns the remembered content of a digest.

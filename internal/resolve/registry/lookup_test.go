@@ -16,15 +16,19 @@ import (
 // TestMovedTag checks that new content under the same tag is found by its digest, also if the registry still names the
 // previous digest: the digest that is reported and the content that is read belong together.
 func TestMovedTag(t *testing.T) {
-	before, after := image(t, map[string]string{LabelBase64: encoded(config)}), image(t, map[string]string{LabelBase64: encoded("version: 2\n")})
+	before, after := image(t, map[string]string{LabelBase64: encoded(config)}),
+		image(t, map[string]string{LabelBase64: encoded("version: 2\n")})
 	for name, tc := range map[string]struct {
 		head http.HandlerFunc // nil means the registry's own answer
 		want string
 	}{
 		"honest":             {nil, digestOf(t, after)},
 		"without the header": {func(http.ResponseWriter, *http.Request) {}, digestOf(t, after)},
-		"no such method":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }, digestOf(t, after)},
-		"nonsense":           {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Docker-Content-Digest", "latest") }, digestOf(t, after)},
+		"no such method": {
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) },
+			digestOf(t, after),
+		},
+		"nonsense": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Docker-Content-Digest", "latest") }, digestOf(t, after)},
 		"the one of before": {
 			func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Docker-Content-Digest", digestOf(t, before))
@@ -56,7 +60,10 @@ func TestMovedTag(t *testing.T) {
 
 // TestRefusedComparison checks that the manifest is not requested from a registry that refuses to compare a tag.
 func TestRefusedComparison(t *testing.T) {
-	for _, code := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+	for _, code := range []int{
+		http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests,
+		http.StatusServiceUnavailable,
+	} {
 		server := serve(t)
 		ref := server.push(t, "team/server:1", image(t, nil))
 		reader := server.reader(t, Options{})
@@ -122,7 +129,10 @@ func TestTogether(t *testing.T) {
 		hasty, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		results := map[string]*reading{"leaver": {}, "hasty": {}, "one": {}, "another": {}}
-		for name, ctx := range map[string]context.Context{"leaver": leaver, "hasty": hasty, "one": t.Context(), "another": t.Context()} {
+		for name, ctx := range map[string]context.Context{
+			"leaver": leaver, "hasty": hasty, "one": t.Context(),
+			"another": t.Context(),
+		} {
 			go func() { *results[name] = ask(ctx) }()
 			if name == "leaver" {
 				synctest.Wait()
@@ -146,7 +156,8 @@ func TestTogether(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	for header, want := range map[string]time.Duration{
 		"": 0, "0": 0, "120": 2 * time.Minute, "3600": time.Hour, "3601": time.Hour, "18446744073709551615": time.Hour,
-		"99999999999999999999999": time.Hour, "-1": 0, "1.5": 0, "soon": 0, "Fri, 31 Dec 9999 23:59:59 GMT": time.Hour, "Fri, 31 Dec 1999 23:59:59 GMT": 0,
+		"99999999999999999999999": time.Hour, "-1": 0, "1.5": 0, "soon": 0, "Fri, 31 Dec 9999 23:59:59 GMT": time.Hour,
+		"Fri, 31 Dec 1999 23:59:59 GMT": 0,
 	} {
 		if got := retryAfter(header); got != want {
 			t.Errorf("%q: %v, want %v", header, got, want)

@@ -86,7 +86,9 @@ func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool
 
 // eachEntry calls use with the decoder at each entry of a list or an object, which begins with start, until use returns
 // done.
-func eachEntry(ctx context.Context, content json.RawMessage, start json.Delim, use func(*json.Decoder) (done bool, err error)) error {
+func eachEntry(
+	ctx context.Context, content json.RawMessage, start json.Delim, use func(*json.Decoder) (done bool, err error),
+) error {
 	decoder, err := entriesOf(content, start)
 	if err != nil || decoder == nil {
 		return err

@@ -118,7 +118,10 @@ func readAtOnce(tb testing.TB, hosts, images []string) (peak uint64) {
 	before := heap()
 	go func() { ended <- pool.Start(ctx) }()
 	for i, image := range images {
-		pool.Read(Target{Stack: types.NamespacedName{Namespace: fmt.Sprint(i % namespaces), Name: fmt.Sprint(i)}, Image: image})
+		pool.Read(Target{
+			Stack: types.NamespacedName{Namespace: fmt.Sprint(i % namespaces), Name: fmt.Sprint(i)},
+			Image: image,
+		})
 	}
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
@@ -135,8 +138,12 @@ func readAtOnce(tb testing.TB, hosts, images []string) (peak uint64) {
 		}
 	}
 	for i, image := range images {
-		outcome, ok := pool.Read(Target{Stack: types.NamespacedName{Namespace: fmt.Sprint(i % namespaces), Name: fmt.Sprint(i)}, Image: image})
-		if ok && (outcome.Image == nil || !strings.HasPrefix(string(outcome.Image.Config), fmt.Sprintf("# configuration %d\n", i))) {
+		outcome, ok := pool.Read(Target{Stack: types.NamespacedName{
+			Namespace: fmt.Sprint(i % namespaces),
+			Name:      fmt.Sprint(i),
+		}, Image: image})
+		if ok && (outcome.Image == nil || !strings.HasPrefix(string(outcome.Image.Config),
+			fmt.Sprintf("# configuration %d\n", i))) {
 			tb.Fatalf("%s: got %v", image, outcome.Err)
 		}
 	}

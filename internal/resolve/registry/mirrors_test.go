@@ -137,7 +137,11 @@ func TestMirrors(t *testing.T) {
 
 // TestRootCAs checks that a configured authority is trusted, and no other one.
 func TestRootCAs(t *testing.T) {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request,
+	) {
+		w.WriteHeader(http.StatusNoContent)
+	}))
 	t.Cleanup(server.Close)
 	own := x509.NewCertPool()
 	own.AddCert(server.Certificate())
@@ -209,7 +213,10 @@ func TestMirrorsOfTags(t *testing.T) {
 		_ = pool.Start(ctx)
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
-	watched := Watched{Target: Target{Stack: types.NamespacedName{Namespace: "team", Name: "my"}, Image: source.host + "/team/server:1"}, Soon: true}
+	watched := Watched{Target: Target{
+		Stack: types.NamespacedName{Namespace: "team", Name: "my"},
+		Image: source.host + "/team/server:1",
+	}, Soon: true}
 	news := func() {
 		t.Helper()
 		select {

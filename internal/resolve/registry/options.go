@@ -63,7 +63,8 @@ func (o Options) platform() v1.Platform {
 
 // normal returns the options with every registry and repository in its normal form.
 func (o Options) normal() Options {
-	o.Allow, o.Insecure, o.Rewrite = imagename.Prefixes(o.Allow), imagename.Prefixes(o.Insecure), imagename.Rewrites(o.Rewrite)
+	o.Allow, o.Insecure, o.Rewrite = imagename.Prefixes(o.Allow), imagename.Prefixes(o.Insecure),
+		imagename.Rewrites(o.Rewrite)
 	o.CloudIdentity = imagename.Prefixes(o.CloudIdentity)
 	return o
 }

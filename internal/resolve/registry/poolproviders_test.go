@@ -184,7 +184,8 @@ func TestPoolProvidersBounds(t *testing.T) {
 	label := strings.Repeat("a", 80<<10)
 	var images []string
 	for i := range 15 {
-		images = append(images, server.push(t, fmt.Sprintf("test/provider-%d:1", i), image(t, map[string]string{LabelProvider: label})))
+		images = append(images, server.push(t, fmt.Sprintf("test/provider-%d:1", i),
+			image(t, map[string]string{LabelProvider: label})))
 	}
 	pool, _ := runPool(t, server, anonymous)
 	pool.options.FirstRetry, pool.options.LookAgain = time.Hour, time.Hour

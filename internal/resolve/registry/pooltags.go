@@ -158,7 +158,8 @@ func (p *Pool) concludeTag(task *tagTask, by *Reader, auth authn.Authenticator, 
 		if task.failures >= toldFailures || before == (Tag{}) && task.watched.Soon {
 			task.found.Err = read.err
 		}
-		p.options.Log.V(1).Info("Tag cannot be compared", "stack", stack.String(), "image", task.watched.Image, "error", read.err.Error())
+		p.options.Log.V(1).Info("Tag cannot be compared", "stack", stack.String(), "image", task.watched.Image, "error",
+			read.err.Error())
 	} else {
 		task.auth, task.authOf, task.failures, task.found = auth, by, 0, Tag{Digest: read.image.Digest}
 		task.pause = p.pause(Outcome{Image: read.image, asked: read.asked}, 0)
@@ -180,7 +181,8 @@ func small(ctx context.Context, auth authn.Authenticator) authn.Authenticator {
 	if err != nil {
 		return nil
 	}
-	if size := len(config.Username) + len(config.Password) + len(config.Auth) + len(config.IdentityToken) + len(config.RegistryToken); size > maxCredentials {
+	if size := len(config.Username) + len(config.Password) + len(config.Auth) + len(config.IdentityToken) +
+		len(config.RegistryToken); size > maxCredentials {
 		return nil
 	}
 	return authn.FromConfig(*config)

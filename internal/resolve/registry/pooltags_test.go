@@ -35,7 +35,8 @@ func watch(t *testing.T, challenge string) *watching {
 		w.credentials.Add(1)
 		if password := w.password.Load(); password != nil {
 			keychain := &Keychain{}
-			return keychain, keychain.Add([]byte(`{"auths":{"` + memoryHost + `":{"auth":"` + encoded("robot:"+*password) + `"}}}`))
+			return keychain, keychain.Add([]byte(`{"auths":{"` + memoryHost + `":{"auth":"` + encoded("robot:"+*password) +
+				`"}}}`))
 		}
 		return inner(ctx, target)
 	}
@@ -246,7 +247,8 @@ func TestWatchOddRegistries(t *testing.T) {
 		w.Watch(watched)
 		after(t, time.Second)
 		tag, _ := w.Watch(watched)
-		if _, refused := errors.AsType[*RefusedError](tag.Err); !refused || !strings.HasPrefix(tag.Err.Error(), `compare image "`) {
+		if _, refused := errors.AsType[*RefusedError](tag.Err); !refused ||
+			!strings.HasPrefix(tag.Err.Error(), `compare image "`) {
 			t.Errorf("a registry that is not allowed: got %+v", tag)
 		}
 	})

@@ -39,7 +39,8 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 	}))
 	t.Cleanup(proxy.Close)
 	run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProxyOfTheEnvironment$", "-test.count=1")
-	run.Env = append(os.Environ(), child+"=1", "HTTPS_PROXY="+proxy.URL, "HTTP_PROXY="+proxy.URL, "NO_PROXY=direct.example.invalid")
+	run.Env = append(os.Environ(), child+"=1", "HTTPS_PROXY="+proxy.URL, "HTTP_PROXY="+proxy.URL,
+		"NO_PROXY=direct.example.invalid")
 	if said, err := run.CombinedOutput(); err != nil || !strings.Contains(string(said), "PASS") {
 		t.Fatalf("%v: %s", err, said)
 	}

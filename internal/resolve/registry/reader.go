@@ -80,14 +80,18 @@ func (r *Reader) ReadProvider(ctx context.Context, image string, credentials aut
 	return read.image, read.err
 }
 
-func (r *Reader) readAs(ctx context.Context, image string, credentials authn.Keychain, provider bool, old ages) reading {
+func (r *Reader) readAs(
+	ctx context.Context, image string, credentials authn.Keychain, provider bool, old ages,
+) reading {
 	return r.inPlaces(ctx, "read", image, func(ctx context.Context, ref name.Reference) reading {
 		return r.read(ctx, ref, credentials, provider, old)
 	})
 }
 
 // inPlaces tries the places of an image in order, until one has it. Each place gets its share of the time.
-func (r *Reader) inPlaces(ctx context.Context, verb, image string, ask func(context.Context, name.Reference) reading) reading {
+func (r *Reader) inPlaces(
+	ctx context.Context, verb, image string, ask func(context.Context, name.Reference) reading,
+) reading {
 	refs, err := r.references(image)
 	if err != nil {
 		return reading{err: err}
@@ -121,7 +125,9 @@ func within(ctx context.Context, left int, ask func(context.Context) reading) re
 }
 
 // read returns what is known of a name, or asks the registry for it.
-func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Keychain, provider bool, old ages) reading {
+func (r *Reader) read(
+	ctx context.Context, ref name.Reference, keychain authn.Keychain, provider bool, old ages,
+) reading {
 	auth, err := authn.Resolve(ctx, keychain, ref.Context())
 	if err != nil {
 		return reading{err: err}
@@ -155,7 +161,9 @@ func (r *Reader) digestAs(ctx context.Context, image string, credentials authn.K
 // authenticator returns the credentials of a keychain for the only place where an image is read, or authn.Anonymous if
 // it has none. Whether the operator's own identity replaces them is decided for each request, by the current options.
 // Nil means that there are several places, each with its own credentials.
-func (r *Reader) authenticator(ctx context.Context, image string, keychain authn.Keychain) (authn.Authenticator, error) {
+func (r *Reader) authenticator(
+	ctx context.Context, image string, keychain authn.Keychain,
+) (authn.Authenticator, error) {
 	refs, err := r.references(image)
 	if err != nil || len(refs) > 1 {
 		return nil, err

@@ -134,7 +134,11 @@ func layer(t *testing.T, entries ...entry) v1.Layer {
 		t.Fatal(err)
 	}
 	// With a reader, the library would create a temporary file and leave it behind.
-	result, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive.Bytes())), nil })
+	result, err := tarball.LayerFromOpener(func() (io.ReadCloser,
+		error,
+	) {
+		return io.NopCloser(bytes.NewReader(archive.Bytes())), nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +200,10 @@ func TestRead(t *testing.T) {
 			labels: map[string]string{
 				LabelDefaultConfig: "config.yaml", "com.ogx.config.config.yaml": encoded(config), LabelImageVersion: "1.5.0",
 			},
-			want: Image{Config: []byte(config), ConfigLabel: "com.ogx.config.config.yaml", Release: "1.5.0", ReleaseLabel: LabelImageVersion},
+			want: Image{
+				Config: []byte(config), ConfigLabel: "com.ogx.config.config.yaml", Release: "1.5.0",
+				ReleaseLabel: LabelImageVersion,
+			},
 		},
 		{
 			name: "version", labels: map[string]string{LabelBase64: encoded(config), LabelConfigVersion: "2"},
@@ -212,7 +219,10 @@ func TestRead(t *testing.T) {
 		{name: "large label", labels: map[string]string{LabelBase64: encoded(strings.Repeat("x", maxConfig+3))}, wantErr: `the configuration is larger than 786432 bytes`},
 		{name: "not a digest", labels: map[string]string{LabelLayer: "latest", LabelPath: "a"}, wantErr: `label "io.llamastack.config.layer": "latest" is not a digest`},
 		{name: "no path", labels: map[string]string{LabelLayer: digestOf(t, withFile)}, layers: []v1.Layer{withFile}, wantErr: `label "io.llamastack.config.path": "" is not the path of a file`},
-		{name: "another images layer", labels: inLayer(withFile, "etc/config.yaml"), wantErr: "the image has no layer sha256:"},
+		{
+			name: "another images layer", labels: inLayer(withFile, "etc/config.yaml"),
+			wantErr: "the image has no layer sha256:",
+		},
 		{name: "no such file", labels: inLayer(withFile, "config.yaml"), layers: []v1.Layer{withFile}, wantErr: `the layer has no such file: "config.yaml"`},
 		{name: "link", labels: inLayer(withFile, "etc/link.yaml"), layers: []v1.Layer{withFile}, wantErr: `"etc/link.yaml" is not a regular file`},
 		{name: "large file", labels: inLayer(large, "config.yaml"), layers: []v1.Layer{large}, wantErr: "the configuration is larger than 786432 bytes"},
@@ -245,7 +255,10 @@ func TestIndex(t *testing.T) {
 	server := serve(t)
 	other := image(t, map[string]string{LabelBase64: encoded("version: 1\n")})
 	index := mutate.AppendManifests(empty.Index,
-		mutate.IndexAddendum{Add: other, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "arm64"}}},
+		mutate.IndexAddendum{Add: other, Descriptor: v1.Descriptor{Platform: &v1.Platform{
+			OS:           "linux",
+			Architecture: "arm64",
+		}}},
 		mutate.IndexAddendum{
 			Add:        image(t, map[string]string{LabelBase64: encoded(config)}),
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},
@@ -355,7 +368,11 @@ func TestTrouble(t *testing.T) {
 		{name: "server error", answer: status(http.StatusInternalServerError), passing: true},
 		{name: "not found", answer: status(http.StatusNotFound)},
 		{name: "forbidden", answer: status(http.StatusForbidden)},
-		{name: "endless redirect", answer: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusFound) }, passing: true},
+		{name: "endless redirect", answer: func(w http.ResponseWriter,
+			r *http.Request,
+		) {
+			http.Redirect(w, r, r.URL.String(), http.StatusFound)
+		}, passing: true},
 		{name: "silence", answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, passing: true},
 		{name: "nonsense", answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{") }, passing: true},
 	} {

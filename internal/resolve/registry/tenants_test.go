@@ -204,7 +204,10 @@ func TestWhatHostsWrite(t *testing.T) {
 			_ = connection.Close()
 		}
 	}()
-	targets := []string{"http://" + banner.Addr().String() + "/", "http://" + inner.Listener.Addr().String() + "/200/" + secret + "\x01"}
+	targets := []string{
+		"http://" + banner.Addr().String() + "/",
+		"http://" + inner.Listener.Addr().String() + "/200/" + secret + "\x01",
+	}
 	for _, code := range []int{200, 202, 301, 400, 401, 403, 404, 429, 500, 999} {
 		for _, form := range []string{"text", "json"} {
 			targets = append(targets, fmt.Sprintf("%s/%d/%s", inner.URL, code, form))

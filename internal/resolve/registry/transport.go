@@ -86,7 +86,10 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	response.Body = struct {
 		io.Reader
 		io.Closer
-	}{&boundedReader{ctx: request.Context(), reader: response.Body, left: maxBody, exceeded: tooLarge("answer", maxBody)}, response.Body}
+	}{
+		&boundedReader{ctx: request.Context(), reader: response.Body, left: maxBody, exceeded: tooLarge("answer", maxBody)},
+		response.Body,
+	}
 	return response, nil
 }
 

@@ -59,5 +59,6 @@ func unusedDecoder() (*zstd.Decoder, error) {
 	if decoder, ok := decoders.Get().(*zstd.Decoder); ok {
 		return decoder, nil
 	}
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow))
 }

@@ -46,7 +46,8 @@ func TestParseErrors(t *testing.T) {
 			"base config: line 1: has more than 2097152 bytes after its aliases are expanded",
 		},
 		"a deep list often": {
-			"a: &a " + strings.Repeat("[", 90) + strings.Repeat("x, ", 300) + strings.Repeat("]", 90) + "\nb: [" + strings.Repeat("*a, ", 200) + "]\n",
+			"a: &a " + strings.Repeat("[", 90) + strings.Repeat("x, ", 300) + strings.Repeat("]", 90) + "\nb: [" +
+				strings.Repeat("*a, ", 200) + "]\n",
 			"base config: line 1: has more than 2097152 bytes after its aliases are expanded",
 		},
 		"merged often": {

@@ -14,7 +14,8 @@ import (
 // clients may send their own key with their requests.
 func (c *checker) credentials() {
 	for _, e := range c.Index.Providers {
-		if e.User == nil || e.Incomplete || e.Kind == nil || !e.Kind.NeedsCredential() || c.hasEndpoint(e.User) || c.hasAnyCredential(e) {
+		if e.User == nil || e.Incomplete || e.Kind == nil || !e.Kind.NeedsCredential() || c.hasEndpoint(e.User) ||
+			c.hasAnyCredential(e) {
 			continue
 		}
 		remedy := "name its Secret here"

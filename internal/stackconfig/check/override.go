@@ -31,14 +31,16 @@ func Override(data []byte, rel *release.Release) []draft.Finding {
 	c := overrideChecker{checker: checker{Draft: d, Finder: draft.NewFinder(d)}}
 	problems := rel.TopLevel.Check(base.Root())
 	for i := range problems {
-		if value := c.NodeAt(problems[i].Path); problems[i].Kind == schema.UnknownKey && value != nil && value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
+		if value := c.NodeAt(problems[i].Path); problems[i].Kind == schema.UnknownKey && value != nil &&
+			value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
 			continue // an empty list of another release has no effect
 		}
 		c.found(problems[i].Path, c.messageOf(&problems[i], problems[i].Path))
 	}
 	for i, item := range yamlnode.Items(yamlnode.Get(base.Root(), "apis")) {
 		if _, known := rel.API(item.Value); !known && !envref.In(item.Value) {
-			c.found(fmt.Sprintf("apis[%d]", i), fmt.Sprintf("the server release %s has no API %q%s", rel.Line, item.Value, c.OtherRelease(item.Value)))
+			c.found(fmt.Sprintf("apis[%d]", i), fmt.Sprintf("the server release %s has no API %q%s", rel.Line, item.Value,
+				c.OtherRelease(item.Value)))
 		}
 	}
 	c.providers()

@@ -43,7 +43,8 @@ func (c *checker) modelReference(reference release.Reference, setting *yaml.Node
 	known, ok := c.Release.Resource(reference.Resource)
 	base := yamlnode.At(c.Base, strings.Split(reference.Path, ".")...)
 	if !ok || model == "" || envref.In(model) || c.OriginAt(reference.Path).Path == nil ||
-		!yamlnode.IsNull(base) && draft.NamedID(base, reference.ProviderKey) == provider && draft.NamedID(base, reference.ResourceKey) == model {
+		!yamlnode.IsNull(base) && draft.NamedID(base, reference.ProviderKey) == provider &&
+			draft.NamedID(base, reference.ResourceKey) == model {
 		return
 	}
 	for _, item := range yamlnode.Items(c.ResourcesOf(known)) {

@@ -23,7 +23,8 @@ func (c *checker) registeredResources() {
 		for i, item := range yamlnode.Items(c.ResourcesOf(known)) {
 			text := yamlnode.Text(item, "provider_id")
 			id, condition := envref.Static(text)
-			if text == "" || id == draft.DisabledID || id == known.AnyProvider || !c.Met(condition) || c.Index.Find(known.API, id) != nil || envref.In(id) {
+			if text == "" || id == draft.DisabledID || id == known.AnyProvider || !c.Met(condition) ||
+				c.Index.Find(known.API, id) != nil || envref.In(id) {
 				continue
 			}
 			c.failAt(draft.ItemPath(known, i)+".provider_id", func() string {

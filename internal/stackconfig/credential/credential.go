@@ -12,7 +12,8 @@ import (
 
 // words are the endings, in lower case, of key names that hold only a credential.
 var words = []string{
-	"password", "passwd", "passphrase", "secret", "api_key", "api_keys", "apikey", "access_key", "secret_key", "private_key", "token",
+	"password", "passwd", "passphrase", "secret", "api_key", "api_keys", "apikey", "access_key", "secret_key",
+	"private_key", "token",
 }
 
 // IsKey reports whether a key of the server's configuration certainly holds a credential, such as client_secret,

@@ -89,7 +89,10 @@ func (d *Draft) countRest() {
 		ignored bool
 	}{{d.warnings, false}, {d.ignorances, true}} {
 		if more := sort.more(); more > 0 {
-			d.report.Warnings = append(d.report.Warnings, Finding{Message: fmt.Sprintf("and %d more warnings", more), Ignored: sort.ignored})
+			d.report.Warnings = append(d.report.Warnings, Finding{
+				Message: fmt.Sprintf("and %d more warnings", more),
+				Ignored: sort.ignored,
+			})
 		}
 	}
 }

@@ -180,7 +180,10 @@ func (d *Draft) expandWildcards() {
 }
 
 func (d *Draft) baseProvider(api string, node *yaml.Node) *Provider {
-	e := &Provider{API: api, Node: node, Text: yamlnode.Text(node, "provider_id"), ProviderType: yamlnode.Text(node, "provider_type")}
+	e := &Provider{
+		API: api, Node: node, Text: yamlnode.Text(node, "provider_id"),
+		ProviderType: yamlnode.Text(node, "provider_type"),
+	}
 	e.ID, e.Condition = envref.Static(e.Text)
 	e.Enabled = e.ID != "" && e.ID != DisabledID && d.Met(e.Condition)
 	e.Kind, _ = d.Release.Provider(api, e.ProviderType)

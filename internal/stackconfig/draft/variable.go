@@ -27,8 +27,8 @@ func (d *Draft) IsSet(name string) bool {
 }
 
 // StartupText returns the text that the server reads instead of a text with a reference, as far as it is known. This is
-// the default or the alternative, or, for a variable with a default that is set, a reference that represents any value. It
-// returns false when the text names no variable, several variables, or a variable without a default.
+// the default or the alternative, or, for a variable with a default that is set, a reference that represents any value.
+// It returns false when the text names no variable, several variables, or a variable without a default.
 func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
 	if node.Kind != yaml.ScalarNode || !envref.IsMeant(node.Value) {
 		return "", false

@@ -65,7 +65,8 @@ func wrongAPI(d *draft.Draft, p *intent.ExternalProvider, api string) {
 // overlay writes one provider.
 func overlay(d *draft.Draft, p *intent.ExternalProvider, found *externalprovider.Package) {
 	e := &draft.Provider{
-		API: p.API, ID: p.ID, Text: p.ID, Enabled: true, ProviderType: externalprovider.UnknownType, Node: yamlnode.Map(), External: p,
+		API: p.API, ID: p.ID, Text: p.ID, Enabled: true, ProviderType: externalprovider.UnknownType, Node: yamlnode.Map(),
+		External: p,
 	}
 	image := draft.From(p.Path.Child("image"))
 	if found != nil {
@@ -116,8 +117,11 @@ func warnOfOverride(d *draft.Draft, e, replaced *draft.Provider) {
 	default:
 		return
 	}
-	d.Warn(draft.Finding{Path: e.External.Path.Child("providerId").String(), Overrides: true, Message: "the external provider " +
-		quoted(e.ID) + " replaces " + text + "; give it another id to keep both"})
+	d.Warn(draft.Finding{
+		Path: e.External.Path.Child("providerId").String(), Overrides: true,
+		Message: "the external provider " +
+			quoted(e.ID) + " replaces " + text + "; give it another id to keep both",
+	})
 }
 
 func quoted(id string) string { return `"` + id + `"` }

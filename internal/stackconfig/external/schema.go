@@ -52,7 +52,8 @@ var anything = &schema.Expr{Kind: schema.KindAny}
 
 // basics are the types that are complete with their name alone.
 var basics = map[string]schema.Kind{
-	"string": schema.KindStr, "integer": schema.KindInt, "number": schema.KindFloat, "boolean": schema.KindBool, "null": schema.KindNull,
+	"string": schema.KindStr, "integer": schema.KindInt, "number": schema.KindFloat, "boolean": schema.KindBool,
+	"null": schema.KindNull,
 }
 
 func (t *translator) expr(of any, depth int) *schema.Expr {
@@ -275,11 +276,13 @@ func limits(s map[string]any) *schema.Limits {
 		s, _ = members[0].(map[string]any)
 	}
 	found := schema.Limits{
-		AtLeast: number(s["minimum"]), Above: number(s["exclusiveMinimum"]), AtMost: number(s["maximum"]), Below: number(s["exclusiveMaximum"]),
+		AtLeast: number(s["minimum"]), Above: number(s["exclusiveMinimum"]), AtMost: number(s["maximum"]),
+		Below: number(s["exclusiveMaximum"]),
 	}
 	switch s["type"] {
 	case "string":
-		found.MinLength, found.MaxLength, found.Pattern = length(s["minLength"]), length(s["maxLength"]), pattern(s["pattern"])
+		found.MinLength, found.MaxLength, found.Pattern = length(s["minLength"]), length(s["maxLength"]),
+			pattern(s["pattern"])
 	case "array":
 		found.MinLength, found.MaxLength = length(s["minItems"]), length(s["maxItems"])
 	case "integer", "number":

@@ -151,7 +151,8 @@ func FuzzSchema(f *testing.F) {
 		}
 		class := external.ClassOf(found)
 		var node yaml.Node
-		if class == nil || yaml.Unmarshal([]byte(config), &node) != nil || len(node.Content) != 1 || node.Content[0].Kind != yaml.MappingNode {
+		if class == nil || yaml.Unmarshal([]byte(config), &node) != nil || len(node.Content) != 1 ||
+			node.Content[0].Kind != yaml.MappingNode {
 			return
 		}
 		problems := class.Check(node.Content[0])

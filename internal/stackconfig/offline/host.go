@@ -9,7 +9,10 @@ import (
 
 // insideDomains are top-level domains that no public name has: those of Kubernetes, those reserved for private use and
 // for tests, and those that offline networks commonly use.
-var insideDomains = []string{"corp", "home", "internal", "intranet", "invalid", "lan", "local", "localhost", "private", "svc", "test"}
+var insideDomains = []string{
+	"corp", "home", "internal", "intranet", "invalid", "lan", "local", "localhost", "private",
+	"svc", "test",
+}
 
 // publicDomains distinguish a public name of two labels from a Service with its namespace. No namespace has one of
 // these names.

@@ -21,7 +21,8 @@ func (c *checks) referenceNeeds() []need {
 		provider, model := draft.NamedID(setting, reference.ProviderKey), draft.NamedID(setting, reference.ResourceKey)
 		if message := c.modelNeed(reference.API, provider, model); message != "" {
 			found = append(found, need{
-				path: c.OriginAt(draft.JoinPath(reference.Path, strings.TrimPrefix(reference.ResourceKey, "."))).Path, at: reference.Path,
+				path:    c.OriginAt(draft.JoinPath(reference.Path, strings.TrimPrefix(reference.ResourceKey, "."))).Path,
+				at:      reference.Path,
 				message: message + ", or name another one in spec.settings." + reference.Path,
 			})
 		}

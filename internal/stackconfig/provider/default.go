@@ -12,7 +12,8 @@ func (t *Type) Defaults(id, distribution string) []Default {
 	return out
 }
 
-// Fill returns a copy of a value of release data with the placeholders in its strings filled: {id}, {table}, {distribution}.
+// Fill returns a copy of a value of release data with the placeholders in its strings filled: {id}, {table},
+// {distribution}.
 func Fill(value any, id, distribution string) any {
 	return expand(strings.NewReplacer("{id}", id, "{table}", tableName(id), "{distribution}", distribution), value)
 }

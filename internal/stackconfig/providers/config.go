@@ -94,7 +94,8 @@ func (c *configWriter) checkEndpoint(endpoint string) error {
 }
 
 func isURL(expr *schema.Expr) bool {
-	return expr != nil && (expr.Kind == schema.KindURL || (expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args, isURL)))
+	return expr != nil && (expr.Kind == schema.KindURL ||
+		(expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args, isURL)))
 }
 
 // hostAndPort splits an endpoint for a type with separate keys for host and port.
@@ -223,7 +224,10 @@ func (c *configWriter) isEndpoint(key string) bool {
 func (c *configWriter) defaults(base *yaml.Node) {
 	needed := c.kind.Defaults(c.entry.ID, c.Distribution)
 	for i := range needed {
-		c.fill(needed[i].Key, base, func() (*yaml.Node, draft.Origin) { return provider.Node(needed[i].Value), c.ReleaseDefault() })
+		c.fill(needed[i].Key, base, func() (*yaml.Node, draft.Origin) {
+			return provider.Node(needed[i].Value),
+				c.ReleaseDefault()
+		})
 	}
 	for i := range c.kind.Config.Keys {
 		if key := &c.kind.Config.Keys[i]; key.Required {

@@ -118,7 +118,10 @@ func overlay(d *draft.Draft, p *intent.Provider, kind *provider.Type) {
 // providerConfig returns the config of a user's provider: endpoint, credential, secrets and settings under the keys of
 // its type, then the values that the type needs and the user cannot supply.
 func providerConfig(d *draft.Draft, e *draft.Provider, replaced *draft.Provider) *yaml.Node {
-	c := configWriter{Draft: d, entry: e, kind: e.Kind, config: yamlnode.FieldsOf(yamlnode.Map()), setBy: map[string]*field.Path{}}
+	c := configWriter{
+		Draft: d, entry: e, kind: e.Kind, config: yamlnode.FieldsOf(yamlnode.Map()),
+		setBy: map[string]*field.Path{},
+	}
 	before := d.ErrorCount()
 	c.endpoint()
 	c.credential()

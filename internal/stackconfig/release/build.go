@@ -139,7 +139,8 @@ func (b *builder) provider(api, kind string, row *providerRow) *provider.Type {
 		Broken: row.Broken, KeptForm: row.KeptForm,
 		EndpointKey: row.EndpointKey, EndpointPath: row.EndpointPath, EndpointIgnored: row.EndpointIgnored,
 		EndpointParts: provider.EndpointParts{Port: row.PortKey},
-		CredentialKey: row.CredentialKey, CredentialOptional: row.CredentialOptional, InMemory: row.InMemory, RegionKey: row.RegionKey,
+		CredentialKey: row.CredentialKey, CredentialOptional: row.CredentialOptional, InMemory: row.InMemory,
+		RegionKey:   row.RegionKey,
 		ResourceIDs: row.ResourceIDs, Requires: row.Requires, Optional: row.Optional, Packages: row.Packages,
 		ToolGroup: row.ToolGroup, Deprecated: row.Deprecated,
 	}

@@ -29,7 +29,10 @@ var onlyUser = map[string][]string{
 	"vector_io/remote::chromadb":               {"url"},
 	"vector_io/remote::elasticsearch":          {"elasticsearch_url"},
 	"vector_io/remote::milvus":                 {"uri"},
-	"vector_io/remote::oci":                    {"conn_str", "user", "password", "tnsnames_loc", "ewallet_pem_loc", "ewallet_password"},
+	"vector_io/remote::oci": {
+		"conn_str", "user", "password", "tnsnames_loc", "ewallet_pem_loc",
+		"ewallet_password",
+	},
 }
 
 // TestRequiredDefaultsLoad builds a config from only the defaults for every provider type of every line. The only

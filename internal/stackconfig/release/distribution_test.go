@@ -31,7 +31,10 @@ func TestDistributions(t *testing.T) {
 			}
 		})
 	}
-	for name, want := range map[string]string{"remote-vllm": "0.2.14", "remote-vllm/run-with-safety": "0.2.14", "starter": ""} {
+	for name, want := range map[string]string{
+		"remote-vllm": "0.2.14", "remote-vllm/run-with-safety": "0.2.14",
+		"starter": "",
+	} {
 		if d, _ := lineOf(t, "0.2").Distribution(name); d.Last != want {
 			t.Errorf("%s was last shipped with %q, want %q", name, d.Last, want)
 		}
@@ -42,7 +45,8 @@ func TestDistributions(t *testing.T) {
 func TestPathVariablesByLine(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		starter, _ := r.Distribution("starter")
-		i := slices.IndexFunc(starter.PathVariables, func(v release.PathVariable) bool { return v.Name == "SQLITE_STORE_DIR" })
+		i := slices.IndexFunc(starter.PathVariables,
+			func(v release.PathVariable) bool { return v.Name == "SQLITE_STORE_DIR" })
 		if i < 0 {
 			t.Fatal("no SQLITE_STORE_DIR")
 		}

@@ -4,10 +4,9 @@
 //
 // There is one data file per release line (data/0.7.json), written by the extraction tool in hack/release-data from the
 // server's own package. Facts that the package does not contain are in overlays. Each correction has its reason and the
-// test that shows it. The file shared.overlay.yaml holds the facts of several lines, and data/0.7.overlay.yaml the facts
-// of one line. The file registry.overlay.yaml holds the facts of several lines that only the script before the server's
-// start needs.
-// history.yaml lists what was added and removed. The files are embedded, and the files of a line are parsed once, on
-// first use. The returned values are shared: treat them as read-only. testdata/facts contains the result, one file per
-// line.
+// test that shows it. The file shared.overlay.yaml holds the facts of several lines, and data/0.7.overlay.yaml the
+// facts of one line. The file registry.overlay.yaml holds the facts of several lines that only the script before the
+// server's start needs. history.yaml lists what was added and removed. The files are embedded, and the files of a line
+// are parsed once, on first use. The returned values are shared: treat them as read-only. testdata/facts contains the
+// result, one file per line.
 package release

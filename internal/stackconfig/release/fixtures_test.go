@@ -314,7 +314,8 @@ func plain(value any) any {
 func TestConfigsAreTheShippedOnes(t *testing.T) {
 	compared := 0
 	for folder, line := range map[string]string{
-		"v0.2.14": "0.2", "v0.2.23": "0.2", "v0.3.5": "0.3", "v0.4.5": "0.4", "v0.5.2": "0.5", "v0.6.1": "0.6", "v0.7.1": "0.7",
+		"v0.2.14": "0.2", "v0.2.23": "0.2", "v0.3.5": "0.3", "v0.4.5": "0.4", "v0.5.2": "0.5", "v0.6.1": "0.6",
+		"v0.7.1": "0.7",
 		"v0.8.0": "0.8", "ogx-1.5": "1.5",
 	} {
 		files, err := filepath.Glob(filepath.Join(fixtures, "distro-configs", folder, "*.yaml"))

@@ -119,7 +119,8 @@ func AliasesOf(api, providerType string) Aliases {
 		if !ok {
 			continue
 		}
-		if p.EndpointKey != "" && !slices.ContainsFunc(s.Endpoints, func(e EndpointAlias) bool { return e.Key == p.EndpointKey }) {
+		if p.EndpointKey != "" && !slices.ContainsFunc(s.Endpoints,
+			func(e EndpointAlias) bool { return e.Key == p.EndpointKey }) {
 			s.Endpoints = append(s.Endpoints, EndpointAlias{Key: p.EndpointKey, Type: p})
 		}
 		s.Credentials = appendNew(s.Credentials, p.CredentialKey)

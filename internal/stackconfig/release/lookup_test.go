@@ -173,7 +173,8 @@ func TestOffered(t *testing.T) {
 
 func TestLineOf(t *testing.T) {
 	for version, want := range map[string]string{
-		"0.7.1": "0.7", "v0.7.1": "0.7", "0.7": "0.7", "0.7.1.dev3": "0.7", "1.0.0rc1": "1.0", "1.0rc1": "1.0", "0.70.1": "0.70",
+		"0.7.1": "0.7", "v0.7.1": "0.7", "0.7": "0.7", "0.7.1.dev3": "0.7", "1.0.0rc1": "1.0", "1.0rc1": "1.0",
+		"0.70.1":       "0.70",
 		"0.2.25+rhai0": "0.2", "9.9.9": "9.9", "": "", "7": "", "latest": "", "x0.7.1": "", "0.": "",
 	} {
 		if got := release.LineOf(version); got != want {

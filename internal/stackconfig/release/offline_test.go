@@ -14,7 +14,8 @@ import (
 // stores load at startup.
 func TestOffline(t *testing.T) {
 	always := []string{
-		"ANONYMIZED_TELEMETRY=False", "DO_NOT_TRACK=1", "HF_DATASETS_OFFLINE=1", "HF_HUB_DISABLE_TELEMETRY=1", "HF_HUB_OFFLINE=1",
+		"ANONYMIZED_TELEMETRY=False", "DO_NOT_TRACK=1", "HF_DATASETS_OFFLINE=1", "HF_HUB_DISABLE_TELEMETRY=1",
+		"HF_HUB_OFFLINE=1",
 		"TRANSFORMERS_OFFLINE=1",
 	}
 	litellm, tokenizer := between(t, "", "0.8"), between(t, "0.7", "")
@@ -62,10 +63,13 @@ func TestServices(t *testing.T) {
 	})
 	for _, want := range []string{
 		"datasetio/remote::huggingface", "file_processors/inline::docling", "file_processors/remote::unstructured-api",
-		"files/remote::openai", "files/remote::s3", "inference/inline::sentence-transformers", "inference/inline::transformers",
-		"inference/remote::anthropic", "inference/remote::bedrock", "inference/remote::gemini", "inference/remote::hf::endpoint",
+		"files/remote::openai", "files/remote::s3", "inference/inline::sentence-transformers",
+		"inference/inline::transformers",
+		"inference/remote::anthropic", "inference/remote::bedrock", "inference/remote::gemini",
+		"inference/remote::hf::endpoint",
 		"inference/remote::hf::serverless", "inference/remote::oci", "inference/remote::vertexai",
-		"post_training/inline::huggingface-gpu", "safety/remote::bedrock", "scoring/inline::basic", "scoring/inline::braintrust",
+		"post_training/inline::huggingface-gpu", "safety/remote::bedrock", "scoring/inline::basic",
+		"scoring/inline::braintrust",
 		"tool_runtime/remote::bing-search", "tool_runtime/remote::brave-search", "tool_runtime/remote::exa-search",
 		"tool_runtime/remote::nimble-search", "tool_runtime/remote::serply-search", "tool_runtime/remote::tavily-search",
 		"tool_runtime/remote::wolfram-alpha",

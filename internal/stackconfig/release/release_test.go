@@ -505,7 +505,10 @@ func TestStores(t *testing.T) {
 			}
 		}
 	}
-	for line, want := range map[string][2]bool{"0.2": {true, false}, "0.3": {false, true}, "0.4": {false, true}, "0.5": {}} {
+	for line, want := range map[string][2]bool{
+		"0.2": {true, false}, "0.3": {false, true}, "0.4": {false, true},
+		"0.5": {},
+	} {
 		if s := lineOf(t, line).Storage; [2]bool{s.Inline, s.Required} != want {
 			t.Errorf("%s: inline %v, required %v, want %v", line, s.Inline, s.Required, want)
 		}
@@ -766,12 +769,24 @@ func TestTools(t *testing.T) {
 	r := line07(t)
 	search := []string{"remote::bing-search", "remote::brave-search", "remote::tavily-search"}
 	for name, want := range map[string]release.BuiltInTool{
-		"websearch":            {Name: "websearch", Group: "builtin::websearch", Automatic: true, Providers: search},
-		"builtin::websearch":   {Name: "websearch", Group: "builtin::websearch", Automatic: true, Providers: search},
-		"rag":                  {Name: "rag", Group: "builtin::file_search", Automatic: true, Providers: []string{"inline::file-search"}},
-		"builtin::rag":         {Name: "builtin::rag", Group: "builtin::file_search", Automatic: true, Providers: []string{"inline::file-search"}},
-		"wolfram_alpha":        {Name: "wolfram_alpha", Group: "builtin::wolfram_alpha", Automatic: true, Providers: []string{"remote::wolfram-alpha"}},
-		"builtin::file_search": {Name: "builtin::rag", Group: "builtin::file_search", Automatic: true, Providers: []string{"inline::file-search"}},
+		"websearch":          {Name: "websearch", Group: "builtin::websearch", Automatic: true, Providers: search},
+		"builtin::websearch": {Name: "websearch", Group: "builtin::websearch", Automatic: true, Providers: search},
+		"rag": {
+			Name: "rag", Group: "builtin::file_search", Automatic: true,
+			Providers: []string{"inline::file-search"},
+		},
+		"builtin::rag": {
+			Name: "builtin::rag", Group: "builtin::file_search", Automatic: true,
+			Providers: []string{"inline::file-search"},
+		},
+		"wolfram_alpha": {
+			Name: "wolfram_alpha", Group: "builtin::wolfram_alpha", Automatic: true,
+			Providers: []string{"remote::wolfram-alpha"},
+		},
+		"builtin::file_search": {
+			Name: "builtin::rag", Group: "builtin::file_search", Automatic: true,
+			Providers: []string{"inline::file-search"},
+		},
 	} {
 		got, ok := r.Tools.BuiltInTool(name)
 		if diff := cmp.Diff(want, got); !ok || diff != "" {

@@ -68,10 +68,12 @@ func providerPath(path *field.Path, named string) *field.Path {
 func (r *registrar) metadata(m *intent.Model) *yaml.Node {
 	metadata := yamlnode.Map()
 	if m.ContextLength != nil {
-		r.Write(draft.Under(metadata, keyContextLength), yamlnode.Int(*m.ContextLength), draft.From(m.Path.Child("contextLength")))
+		r.Write(draft.Under(metadata, keyContextLength), yamlnode.Int(*m.ContextLength),
+			draft.From(m.Path.Child("contextLength")))
 	}
 	if m.Quantization != "" {
-		r.Write(draft.Under(metadata, keyQuantization), yamlnode.String(m.Quantization), draft.From(m.Path.Child("quantization")))
+		r.Write(draft.Under(metadata, keyQuantization), yamlnode.String(m.Quantization),
+			draft.From(m.Path.Child("quantization")))
 	}
 	path, fields := m.Path.Child("metadata"), yamlnode.FieldsOf(metadata)
 	for _, key := range slices.Sorted(maps.Keys(m.Metadata)) {

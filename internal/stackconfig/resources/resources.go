@@ -253,7 +253,8 @@ func (r *registrar) replaceDefault(reference release.Reference, own firstOf) {
 	if named == "" || r.isRegistered(reference.Resource, named) || r.Intent.Settings.Decides(keys...) {
 		return
 	}
-	r.Write(draft.Under(parent, last), yamlnode.String(own.id), draft.Derived(own.path, "the base's default does not exist"))
+	r.Write(draft.Under(parent, last), yamlnode.String(own.id),
+		draft.Derived(own.path, "the base's default does not exist"))
 	r.Warn(draft.Finding{Path: own.path.String(), ConfigPath: reference.Path, Message: fmt.Sprintf(
 		"%s is now %q: the distribution's default, %q, exists only if a variable is set, and without it the server would not start",
 		reference.Path, own.id, named)})

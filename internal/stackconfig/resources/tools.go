@@ -76,7 +76,8 @@ func (r *registrar) baseChoice(builtIn release.BuiltInTool) *draft.Provider {
 		group, _ := envref.Static(yamlnode.Text(item, known.IDKey))
 		id, _ := envref.Static(yamlnode.Text(item, "provider_id"))
 		e := r.Index.Find(apiToolRuntime, id)
-		if group == builtIn.Group && e != nil && e.Enabled && slices.Contains(builtIn.Providers, e.ProviderType) && !r.Disabled.Has(e.API, e.ID) {
+		if group == builtIn.Group && e != nil && e.Enabled && slices.Contains(builtIn.Providers, e.ProviderType) &&
+			!r.Disabled.Has(e.API, e.ID) {
 			return e
 		}
 	}

@@ -98,7 +98,10 @@ func (l *Limits) stringLimit(value string) string {
 			return "text with " + part
 		}
 	}
-	if slices.ContainsFunc(l.Not, func(refused string) bool { return strings.EqualFold(strings.TrimSpace(value), refused) }) {
+	if slices.ContainsFunc(l.Not, func(refused string) bool {
+		return strings.EqualFold(strings.TrimSpace(value),
+			refused)
+	}) {
 		return "none of " + strings.Join(l.Not, ", ")
 	}
 	if l.Pattern == "" {

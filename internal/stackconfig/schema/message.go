@@ -36,7 +36,8 @@ func (p *Problem) typeMessage() string {
 		return "must be " + p.Want // it is a string, but not one of these
 	}
 	text := fmt.Sprintf("must be %s, found %s", p.Want, p.Got)
-	if p.Want == wordText && slices.Contains([]string{valueNames[valueInt], valueNames[valueFloat], valueNames[valueBool]}, p.Got) {
+	if p.Want == wordText && slices.Contains([]string{valueNames[valueInt], valueNames[valueFloat], valueNames[valueBool]},
+		p.Got) {
 		text += "; put it in quotes"
 	}
 	return text

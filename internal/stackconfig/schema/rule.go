@@ -65,7 +65,8 @@ func presenceOf(node *yaml.Node) presence {
 // maybeEmpty reports whether a text is a reference that is null while its variable is unset, or while it is set.
 func maybeEmpty(text string) bool {
 	reference, whole := envref.Server.Whole(text)
-	return whole && (reference.Operator == envref.Alternative || reference.Operator == envref.Default && reference.Text == "")
+	return whole && (reference.Operator == envref.Alternative || reference.Operator == envref.Default &&
+		reference.Text == "")
 }
 
 // broken returns the problems of broken rules of the class, in the order of the rules.

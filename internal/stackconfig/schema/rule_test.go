@@ -34,8 +34,14 @@ func TestRules(t *testing.T) {
 	}
 	class.Rules = append(class.Rules,
 		schema.Rule{Kind: schema.AnyOf, Keys: []string{"project"}, If: []schema.Condition{{Key: "http", Value: "single"}}},
-		schema.Rule{Kind: schema.Never, Keys: []string{"http"}, If: []schema.Condition{{Key: "http", Value: "*"}, {Key: "project", Value: "true"}}})
-	never := schema.Problem{Kind: schema.ConflictingValues, Path: "in.http", Want: "http: * and project: true", Fatal: true}
+		schema.Rule{
+			Kind: schema.Never, Keys: []string{"http"},
+			If: []schema.Condition{{Key: "http", Value: "*"}, {Key: "project", Value: "true"}},
+		})
+	never := schema.Problem{
+		Kind: schema.ConflictingValues, Path: "in.http", Want: "http: * and project: true",
+		Fatal: true,
+	}
 	conditional := schema.Problem{Kind: schema.MissingChoice, Path: "in", Want: "project (with http: single)", Fatal: true}
 	choice := schema.Problem{Kind: schema.MissingChoice, Path: "in", Want: "api_key, access_token, http", Fatal: true}
 	for text, want := range map[string][]schema.Problem{

@@ -14,13 +14,19 @@ import (
 func TestTaggedUnion(t *testing.T) {
 	number := &schema.Expr{Kind: schema.KindInt}
 	class := func(tag string, keys ...string) *schema.Expr {
-		all := []schema.Key{{Name: "type", Required: true, Type: &schema.Expr{Kind: schema.KindLiteral, Values: []string{tag}}}}
+		all := []schema.Key{{
+			Name: "type", Required: true,
+			Type: &schema.Expr{Kind: schema.KindLiteral, Values: []string{tag}},
+		}}
 		for _, key := range keys {
 			all = append(all, schema.Key{Name: key, Type: number, Required: true})
 		}
 		return &schema.Expr{Kind: schema.KindClass, Class: schema.NewClass(tag, schema.ExtraIgnore, all)}
 	}
-	union := &schema.Expr{Kind: schema.KindUnion, Args: []*schema.Expr{class("one", "a", "b"), class("two"), {Kind: schema.KindNull}}}
+	union := &schema.Expr{Kind: schema.KindUnion, Args: []*schema.Expr{
+		class("one", "a", "b"), class("two"),
+		{Kind: schema.KindNull},
+	}}
 	missing := func(path, want string) schema.Problem {
 		return schema.Problem{Kind: schema.MissingKey, Path: path, Want: want, Fatal: true}
 	}

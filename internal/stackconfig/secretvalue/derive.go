@@ -42,8 +42,8 @@ type Derived struct {
 }
 
 // Derive returns a part of the value of a Secret: a connection string, postgresql://user:password@host:port/db or
-// host=… user=…, or for PartEncoded any value. The result is unchanged by the server's type conversion. Errors describe
-// the problem and never contain any part of the value.
+// host=… user=…, or for PartEncoded any value. The result is unchanged by the server's type conversion. Errors
+// describe the problem and never contain any part of the value.
 func Derive(part Part, value string) (string, error) {
 	if part == PartEncoded {
 		return encoded(value, "the value")

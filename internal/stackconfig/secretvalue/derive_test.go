@@ -85,12 +85,16 @@ func TestDeriveErrors(t *testing.T) {
 			t.Errorf("%s of %q: the error shows it", tc.part, tc.value)
 		}
 	}
-	for part, want := range map[secretvalue.Part]string{secretvalue.PartEncoded: "p%40s%20s", secretvalue.PartHostPlain: ""} {
+	for part, want := range map[secretvalue.Part]string{
+		secretvalue.PartEncoded:   "p%40s%20s",
+		secretvalue.PartHostPlain: "",
+	} {
 		if got, _ := secretvalue.Derive(part, "p@s s"); got != want {
 			t.Errorf("%s: %q", part, got)
 		}
 	}
-	if got, err := secretvalue.Derive(secretvalue.PartHostPlain, "postgresql://me:x@db/s?sslmode=prefer"); got != "db" || err != nil {
+	if got, err := secretvalue.Derive(secretvalue.PartHostPlain, "postgresql://me:x@db/s?sslmode=prefer"); got != "db" ||
+		err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -103,15 +107,19 @@ func TestUsable(t *testing.T) {
 	)
 	for value, want := range map[string]string{
 		"": "is empty", "  \t": "is empty", "\n": "is empty",
-		"12345": number, "0123": number, "1_000": number, " 12 ": number, "-5": number, "+5": number, "1e5": number, "1.5": number,
-		".5": number, "5.": number, "nan": number, "NaN": number, "inf": number, "-Infinity": number, "1_0.0_1e-1_0": number, "٣": number,
+		"12345": number, "0123": number, "1_000": number, " 12 ": number, "-5": number, "+5": number, "1e5": number,
+		"1.5": number,
+		".5":  number, "5.": number, "nan": number, "NaN": number, "inf": number, "-Infinity": number, "1_0.0_1e-1_0": number,
+		"٣":    number,
 		"true": boolean, "False": boolean, "TRUE": boolean,
 		"token\n":   "ends with a line break; create the Secret from a file without one, or with --from-literal",
-		"tok\x00en": "contains a control character", "tok\x1ben": "contains a control character", "\xff\xfe": "is not valid UTF-8 text",
+		"tok\x00en": "contains a control character", "tok\x1ben": "contains a control character",
+		"\xff\xfe":  "is not valid UTF-8 text",
 		"~":         "begins with ~, which the server replaces with its home directory; use another value",
 		"~/token":   "begins with ~, which the server replaces with its home directory; use another value",
 		"a${env.B}": "contains a reference like ${env.NAME}, which newer servers replace a second time; use another value",
-		"sk-12345":  "", "1_": "", "_1": "", "1__0": "", "0x1F": "", "1e": "", "yes": "", "null": "", "two\nlines": "", "10.0.0.1": "", "~token": "", "1e5x": "",
+		"sk-12345":  "", "1_": "", "_1": "", "1__0": "", "0x1F": "", "1e": "", "yes": "", "null": "", "two\nlines": "",
+		"10.0.0.1": "", "~token": "", "1e5x": "",
 		"${env.lower}": "", "${OTHER}": "", "$HOME": "",
 	} {
 		err := secretvalue.Usable(value)

@@ -36,7 +36,10 @@ func Usable(value string) error {
 		return errors.New("is not valid UTF-8 text")
 	case strings.TrimRight(value, "\r\n") != value:
 		return errLineBreak
-	case strings.ContainsFunc(value, func(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' }):
+	case strings.ContainsFunc(value, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\t' && r != '\n' &&
+			r != '\r'
+	}):
 		return errors.New("contains a control character")
 	case strings.EqualFold(value, "true") || strings.EqualFold(value, "false"):
 		return errors.New("looks like a bool, and the server would convert it to one and reject it; use another value")

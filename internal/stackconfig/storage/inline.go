@@ -84,7 +84,10 @@ func InlineStores(d *draft.Draft, family string) []InlineStore {
 		for i := range e.Kind.Config.Keys {
 			key := &e.Kind.Config.Keys[i]
 			if config != nil && takesFamily(d, key.Type, family) {
-				found = append(found, InlineStore{In: config, Key: key.Name, name: e.API + "_" + e.ID + "_" + key.Name, Provider: e})
+				found = append(found, InlineStore{
+					In: config, Key: key.Name, name: e.API + "_" + e.ID + "_" + key.Name,
+					Provider: e,
+				})
 			}
 		}
 	}
@@ -109,6 +112,7 @@ func takesFamily(d *draft.Draft, expr *schema.Expr, family string) bool {
 	case expr.Kind == schema.KindClass:
 		return slices.ContainsFunc(backendsOf(d, family), func(b release.Backend) bool { return b.Class == expr.Class })
 	default:
-		return expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args, func(arg *schema.Expr) bool { return takesFamily(d, arg, family) })
+		return expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args,
+			func(arg *schema.Expr) bool { return takesFamily(d, arg, family) })
 	}
 }

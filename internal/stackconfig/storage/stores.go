@@ -69,7 +69,8 @@ func PlaceNamed(d *draft.Draft) {
 		store := &d.Release.Storage.Stores[i]
 		keys := strings.Split(store.Path, ".")
 		node := yamlnode.At(d.Root, keys...)
-		named := store.Default == nil && d.Intent.Settings.Decides(keys...) && !yamlnode.IsNull(node) && node.Kind == yaml.MappingNode
+		named := store.Default == nil && d.Intent.Settings.Decides(keys...) && !yamlnode.IsNull(node) &&
+			node.Kind == yaml.MappingNode
 		if !named || yamlnode.Get(node, "backend") != nil {
 			continue
 		}

@@ -41,10 +41,12 @@ func nameTable(d *draft.Draft, backend *yaml.Node, inUse string) {
 	written := yamlnode.Text(backend, tableKey)
 	switch {
 	case written == "":
-		d.Write(draft.Under(backend, tableKey), yamlnode.String(cmp.Or(inUse, keyValueTable)), draft.Origin{Note: "the same in every release"})
+		d.Write(draft.Under(backend, tableKey), yamlnode.String(cmp.Or(inUse, keyValueTable)),
+			draft.Origin{Note: "the same in every release"})
 	case inUse != "":
 		if text, moved := tableWithDefault(d, written, inUse); moved {
-			d.Write(draft.Under(backend, tableKey), yamlnode.String(text), draft.Origin{Note: "the table that contains the data"})
+			d.Write(draft.Under(backend, tableKey), yamlnode.String(text),
+				draft.Origin{Note: "the table that contains the data"})
 		}
 	}
 }

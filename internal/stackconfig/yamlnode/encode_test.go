@@ -28,10 +28,13 @@ func TestEncode(t *testing.T) {
 		"folded":            {"a: >-\n  x\n  y\n", "a: |-\n  x y\n"},
 		"odd literals":      {"a: |2\n    x\nb: |\n\n  x\nc: |+\n\nd: |-\n  x\n    \n  y\n", "a: \"  x\\n\"\nb: \"\\nx\\n\"\nc: \"\\n\"\nd: \"x\\n  \\ny\"\n"},
 		"tags":              {"a: !!str 1\nb: !!map {c: d}\ne: !!seq\n- !!map\n  f: g\n- !!seq\n  - h\n", "a: !!str 1\nb: !!map {c: d}\ne: !!seq\n- !!map\n  f: g\n- !!seq\n  - h\n"},
-		"long keys":         {"? " + long + "\n: v\nb: {? " + long + " : w}\n", "? " + long + "\n: v\nb: {? " + long + " : w}\n"},
-		"deep":              {deepIn, deepIn + "\n"},
-		"refused words":     {"a: [=, x]\nb: =\n", "a: ['=', x]\nb: '='\n"},
-		"one scalar":        {"text", "text\n"},
+		"long keys": {
+			"? " + long + "\n: v\nb: {? " + long + " : w}\n",
+			"? " + long + "\n: v\nb: {? " + long + " : w}\n",
+		},
+		"deep":          {deepIn, deepIn + "\n"},
+		"refused words": {"a: [=, x]\nb: =\n", "a: ['=', x]\nb: '='\n"},
+		"one scalar":    {"text", "text\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var document yaml.Node

@@ -33,7 +33,8 @@ func TestGetAndSet(t *testing.T) {
 			t.Errorf("%v is there", keys)
 		}
 	}
-	if yamlnode.Text(m, "a") != "1" || yamlnode.Text(m, "n") != "" || yamlnode.Text(m, "b") != "" || yamlnode.Text(nil, "a") != "" {
+	if yamlnode.Text(m, "a") != "1" || yamlnode.Text(m, "n") != "" || yamlnode.Text(m, "b") != "" ||
+		yamlnode.Text(nil, "a") != "" {
 		t.Error("Text is the text of a scalar that is not null")
 	}
 	yamlnode.Set(m, "a", yamlnode.Int(2))
@@ -147,7 +148,10 @@ func TestFromJSON(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
-	for want, value := range map[string]any{"1.5\n": 1.5, "3\n": 3, "4\n": int32(4), "5\n": int64(5), "'[]'\n": []string(nil), "false\n": false} {
+	for want, value := range map[string]any{
+		"1.5\n": 1.5, "3\n": 3, "4\n": int32(4), "5\n": int64(5),
+		"'[]'\n": []string(nil), "false\n": false,
+	} {
 		if got := encode(yamlnode.FromJSON(value)); got != want {
 			t.Errorf("%v gives %q, want %q", value, got, want)
 		}
@@ -174,12 +178,18 @@ func TestReadAsOther(t *testing.T) {
 
 // FuzzString checks that any text is read back unchanged, and that no reader reads text without quotes as another type.
 func FuzzString(f *testing.F) {
-	for _, seed := range []string{"yes", "12:30:00", "a: b", "# c", "two\nlines\n", " x ", "\u2028", "'\"", "- -", "é\x00", "=", "---", "a, b]", ":00"} {
+	for _, seed := range []string{
+		"yes", "12:30:00", "a: b", "# c", "two\nlines\n", " x ", "\u2028", "'\"", "- -",
+		"é\x00", "=", "---", "a, b]", ":00",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "?")
-		node := yamlnode.Seq(yamlnode.String(text), &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: []*yaml.Node{yamlnode.String(text)}})
+		node := yamlnode.Seq(yamlnode.String(text), &yaml.Node{
+			Kind: yaml.SequenceNode, Style: yaml.FlowStyle,
+			Content: []*yaml.Node{yamlnode.String(text)},
+		})
 		out := encode(node)
 		back := parse(t, out)
 		if back.Content[0].Value != text || back.Content[1].Content[0].Value != text {
@@ -197,9 +207,12 @@ func FuzzString(f *testing.F) {
 // FuzzEncode checks that the output is read as the input, and that a second encoding changes nothing.
 func FuzzEncode(f *testing.F) {
 	for _, seed := range []string{
-		"a: 1\nb: [x, {c: d}]\n", "- - a\n  - b\n- {}\n", "a: |\n  two\n  lines\n\nb: >-\n  one\n", "a: !!str 1\nb: !!binary aGk=\n",
-		"? long\n: value\n", "'a b': \"c\\nd\"\n", "a: =\nb: <<x\n", "text", "[]", "a:\nb: ~\n", "a: 'it''s'\nb: \"\\u2028\"\n", "- |+\n  a\n\n- b\n",
-		"!!map {a: b}", "a: !!seq\n- b\n", "- !!map\n  a: b\n", "a: [\"x\", ?y]", strings.Repeat("k", 1100) + ": v", "{" + strings.Repeat("k", 1100) + ": v}",
+		"a: 1\nb: [x, {c: d}]\n", "- - a\n  - b\n- {}\n", "a: |\n  two\n  lines\n\nb: >-\n  one\n",
+		"a: !!str 1\nb: !!binary aGk=\n",
+		"? long\n: value\n", "'a b': \"c\\nd\"\n", "a: =\nb: <<x\n", "text", "[]", "a:\nb: ~\n",
+		"a: 'it''s'\nb: \"\\u2028\"\n", "- |+\n  a\n\n- b\n",
+		"!!map {a: b}", "a: !!seq\n- b\n", "- !!map\n  a: b\n", "a: [\"x\", ?y]", strings.Repeat("k", 1100) + ": v",
+		"{" + strings.Repeat("k", 1100) + ": v}",
 	} {
 		f.Add(seed)
 	}

@@ -83,7 +83,10 @@ func form(r *http.Request, values map[string]string) bool {
 }
 
 func webIdentity(w http.ResponseWriter, r *http.Request) {
-	if !form(r, map[string]string{"Action": "AssumeRoleWithWebIdentity", "RoleArn": Role, "WebIdentityToken": WebIdentity}) {
+	if !form(r, map[string]string{
+		"Action": "AssumeRoleWithWebIdentity", "RoleArn": Role,
+		"WebIdentityToken": WebIdentity,
+	}) {
 		w.Header().Set("Content-Type", "text/xml")
 		w.WriteHeader(http.StatusForbidden)
 		fmt.Fprintf(w, "<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>%s</Message></Error></ErrorResponse>", Secret)
@@ -129,7 +132,8 @@ func machineKeys(w http.ResponseWriter, r *http.Request) {
 func ecrToken(w http.ResponseWriter, r *http.Request) {
 	signed := r.Header.Get("Authorization")
 	if r.Header.Get("X-Amz-Target") != "AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken" ||
-		!strings.HasPrefix(signed, "AWS4-HMAC-SHA256 Credential=") || !strings.Contains(signed, "/"+Region+"/ecr/aws4_request") {
+		!strings.HasPrefix(signed, "AWS4-HMAC-SHA256 Credential=") ||
+		!strings.Contains(signed, "/"+Region+"/ecr/aws4_request") {
 		refuse(w, http.StatusBadRequest, `{"__type":"UnrecognizedClientException"}`)
 		return
 	}
@@ -139,7 +143,10 @@ func ecrToken(w http.ResponseWriter, r *http.Request) {
 // ECRAnswer returns the answer of ECR with a token.
 func ECRAnswer(expires time.Time) any {
 	token := base64.StdEncoding.EncodeToString([]byte("AWS:" + ECRPassword))
-	return map[string]any{"authorizationData": []any{map[string]any{"authorizationToken": token, "expiresAt": float64(expires.UnixMilli()) / 1000}}}
+	return map[string]any{"authorizationData": []any{map[string]any{
+		"authorizationToken": token,
+		"expiresAt":          float64(expires.UnixMilli()) / 1000,
+	}}}
 }
 
 func giveGoogle(w http.ResponseWriter, r *http.Request) {
@@ -148,7 +155,8 @@ func giveGoogle(w http.ResponseWriter, r *http.Request) {
 
 func azureFederated(w http.ResponseWriter, r *http.Request) {
 	if !form(r, map[string]string{
-		"client_id": Client, "scope": azureAudience + "/.default", "client_assertion": FederatedToken, "grant_type": "client_credentials",
+		"client_id": Client, "scope": azureAudience + "/.default", "client_assertion": FederatedToken,
+		"grant_type":            "client_credentials",
 		"client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
 	}) {
 		refuse(w, http.StatusBadRequest, `{"error":"invalid_client"}`)
@@ -171,7 +179,10 @@ func giveAzure(w http.ResponseWriter, r *http.Request) {
 }
 
 func azureExchange(w http.ResponseWriter, r *http.Request) {
-	if !form(r, map[string]string{"grant_type": "access_token", "service": "team.azurecr.io", "access_token": azureTokenValue}) {
+	if !form(r, map[string]string{
+		"grant_type": "access_token", "service": "team.azurecr.io",
+		"access_token": azureTokenValue,
+	}) {
 		refuse(w, http.StatusUnauthorized, `{"errors":[{"code":"UNAUTHORIZED"}]}`)
 		return
 	}

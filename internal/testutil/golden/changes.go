@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Changes returns the values in which an object differs from a base, a line for each: "- path: value" for a value of the
-// base, and "+ path: value" for a value of the object. It returns nothing for equal objects. A golden file with these
-// lines shows what a case is about, and stays as it is when the base changes.
+// Changes returns the values in which an object differs from a base, a line for each: "- path: value" for a value of
+// the base, and "+ path: value" for a value of the object. It returns nothing for equal objects. A golden file with
+// these lines shows what a case is about, and stays as it is when the base changes.
 //
 // A path names an item of a list by its name, key or mount path where all items have one, otherwise by its index. Where
 // the object does not keep the order of the base and append its own items, a line "+ path: order" lists the items.

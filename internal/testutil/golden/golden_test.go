@@ -28,9 +28,12 @@ func TestDirFails(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"changed":  {map[string]string{"a.yaml": "another\n", "sub/b.yaml": "two\n"}, "a.yaml (-want +got)"},
-		"missing":  {map[string]string{"a.yaml": "one\n"}, "b.yaml: produced, but there is no golden file"},
-		"orphaned": {map[string]string{"a.yaml": "one\n", "sub/b.yaml": "two\n", "c.yaml": ""}, "c.yaml: nothing produces it"},
+		"changed": {map[string]string{"a.yaml": "another\n", "sub/b.yaml": "two\n"}, "a.yaml (-want +got)"},
+		"missing": {map[string]string{"a.yaml": "one\n"}, "b.yaml: produced, but there is no golden file"},
+		"orphaned": {
+			map[string]string{"a.yaml": "one\n", "sub/b.yaml": "two\n", "c.yaml": ""},
+			"c.yaml: nothing produces it",
+		},
 		"no files": {nil, "a.yaml: produced, but there is no golden file"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -72,7 +72,8 @@ func ownAddress(t testing.TB) string {
 // Kubectl runs the real kubectl as an administrator, and returns its output.
 func (c *Cluster) Kubectl(t testing.TB, arguments ...string) (string, error) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), testutil.Kubectl(), append([]string{"--kubeconfig=" + c.Kubeconfig}, arguments...)...)
+	command := exec.CommandContext(t.Context(), testutil.Kubectl(),
+		append([]string{"--kubeconfig=" + c.Kubeconfig}, arguments...)...)
 	output, err := command.CombinedOutput()
 	return string(output), err
 }
@@ -104,7 +105,8 @@ func (c *Cluster) Install(t testing.TB) {
 	t.Helper()
 	// The first apply may fail because the API server does not yet serve the kinds that it defines.
 	testutil.Within(t, Patience, func() error {
-		output, err := c.Kubectl(t, "apply", "--server-side", "--force-conflicts", "-f", filepath.Join(testutil.Root(), "dist", "install.yaml"))
+		output, err := c.Kubectl(t, "apply", "--server-side", "--force-conflicts", "-f",
+			filepath.Join(testutil.Root(), "dist", "install.yaml"))
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, output)
 		}
@@ -116,7 +118,8 @@ func (c *Cluster) Install(t testing.TB) {
 func (c *Cluster) Publish(t testing.TB, operators ...*Operator) {
 	t.Helper()
 	old := &discoveryv1.EndpointSlice{}
-	err := c.DeleteAllOf(t.Context(), old, client.InNamespace(names.OperatorNamespace), client.MatchingLabels{discoveryv1.LabelServiceName: names.WebhookService})
+	err := c.DeleteAllOf(t.Context(), old, client.InNamespace(names.OperatorNamespace),
+		client.MatchingLabels{discoveryv1.LabelServiceName: names.WebhookService})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +130,14 @@ func (c *Cluster) Publish(t testing.TB, operators ...*Operator) {
 				Labels: map[string]string{discoveryv1.LabelServiceName: names.WebhookService},
 			},
 			AddressType: discoveryv1.AddressTypeIPv4,
-			Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{c.Address}, Conditions: discoveryv1.EndpointConditions{Ready: new(true)}}},
-			Ports:       []discoveryv1.EndpointPort{{Name: new("https"), Port: new(int32(o.Port)), Protocol: new(corev1.ProtocolTCP)}},
+			Endpoints: []discoveryv1.Endpoint{{
+				Addresses:  []string{c.Address},
+				Conditions: discoveryv1.EndpointConditions{Ready: new(true)},
+			}},
+			Ports: []discoveryv1.EndpointPort{{
+				Name: new("https"), Port: new(int32(o.Port)),
+				Protocol: new(corev1.ProtocolTCP),
+			}},
 		}
 		if err := c.Create(t.Context(), slice); err != nil {
 			t.Fatal(err)

@@ -1,3 +1,3 @@
-// Package process runs the operator as separate processes beside a control plane whose API server reaches their
+// Package process runs the operator as separate processes next to a control plane whose API server reaches their
 // webhooks, for tests.
 package process

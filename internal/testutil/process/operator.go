@@ -35,7 +35,8 @@ func (c *Cluster) StartOperator(t testing.TB, options ...string) *Operator {
 	o := &Operator{Port: netip.MustParseAddrPort(testutil.FreeAddress(t)).Port(), health: testutil.FreeAddress(t)}
 	o.Process = exec.CommandContext(t.Context(), c.Program, append([]string{
 		"--leader-elect", "--kubeconfig=" + kubeconfig, "--metrics-bind-address=0",
-		"--operator-namespace=" + names.OperatorNamespace, "--health-probe-bind-address=" + o.health, fmt.Sprintf("--webhook-bind-address=:%d", o.Port),
+		"--operator-namespace=" + names.OperatorNamespace, "--health-probe-bind-address=" + o.health,
+		fmt.Sprintf("--webhook-bind-address=:%d", o.Port),
 	}, options...)...)
 	o.Process.Env = append([]string{"HOME=" + folder, "GOMEMLIMIT=340MiB"}, c.Environment...)
 	o.Process.Stdout, o.Process.Stderr = &o.Log, &o.Log

@@ -62,7 +62,8 @@ var All = []Shape{
 		return "storage:\n  backends:\n    b: {type: sql_sqlite, db_path: /d/f}\n  stores:\n" + lines(n, "    s%d: {backend: b%d}\n")
 	})},
 	{"base: references to backends", 7_000, withBase(func(n int) string {
-		return "storage:\n  backends:\n" + lines(n, "    b%d: {type: sql_sqlite}\n") + "x:\n" + lines(n, "- {backend: b%d}\n") + lines(n, "- {backend: c%d}\n")
+		return "storage:\n  backends:\n" + lines(n, "    b%d: {type: sql_sqlite}\n") + "x:\n" + lines(n,
+			"- {backend: b%d}\n") + lines(n, "- {backend: c%d}\n")
 	})},
 	{"base: models", 10_000, withBase(func(n int) string {
 		return "providers:\n  inference:\n  - {provider_id: vllm, provider_type: remote::vllm}\nregistered_resources:\n  models:\n" +
@@ -220,14 +221,18 @@ var All = []Shape{
 			providers[api] = many(n, func(i int) any {
 				return object{
 					"id": fmt.Sprintf("%s-%d", api, i), "provider": "remote::vllm", "endpoint": "http://vllm:8000",
-					"apiKey": object{"secretKeyRef": object{"name": fmt.Sprintf("s%d", i), "key": "k"}}, "settings": object{"max_tokens": i + 1},
+					"apiKey":   object{"secretKeyRef": object{"name": fmt.Sprintf("s%d", i), "key": "k"}},
+					"settings": object{"max_tokens": i + 1},
 				}
 			})
 		}
 		return written{spec: object{"providers": providers}}
 	}},
 	{"providers: settings", 60_000, func(n int) written {
-		return written{spec: object{"providers": object{"inference": object{"provider": "vllm", "endpoint": "http://a", "settings": keyed(n, "unknown%d", constant(1))}}}}
+		return written{spec: object{"providers": object{"inference": object{
+			"provider": "vllm", "endpoint": "http://a",
+			"settings": keyed(n, "unknown%d", constant(1)),
+		}}}}
 	}},
 	{"providers: unknown fields", 60_000, func(n int) written {
 		fields := keyed(n, "unknown%d", constant(1))
@@ -235,12 +240,16 @@ var All = []Shape{
 		return written{spec: object{"providers": object{"inference": fields}}}
 	}},
 	{"providers: secrets", 15_000, func(n int) written {
-		return written{spec: object{"providers": object{"inference": object{"provider": "vllm", "endpoint": "http://a", "secretRefs": keyed(n, "key_%d", func(i int) any {
-			return object{"secretKeyRef": object{"name": fmt.Sprintf("s%d", i), "key": "k"}}
-		})}}}}
+		return written{spec: object{"providers": object{"inference": object{
+			"provider": "vllm", "endpoint": "http://a",
+			"secretRefs": keyed(n, "key_%d", func(i int) any {
+				return object{"secretKeyRef": object{"name": fmt.Sprintf("s%d", i), "key": "k"}}
+			}),
+		}}}}
 	}},
 	{"providers: short secrets", 15_000, func(n int) written {
-		fields := keyed(n, "key_%d", func(i int) any { return object{"secretKeyRef": object{"name": fmt.Sprintf("s%d", i), "key": "k"}} })
+		fields := keyed(n, "key_%d",
+			func(i int) any { return object{"secretKeyRef": object{"name": fmt.Sprintf("s%d", i), "key": "k"}} })
 		fields["provider"] = "vllm"
 		fields["endpoint"] = "http://a"
 		return written{spec: object{"providers": object{"inference": fields}}}
@@ -262,7 +271,10 @@ var All = []Shape{
 	{"models: metadata", 60_000, func(n int) written {
 		return written{spec: object{
 			"providers": object{"inference": object{"provider": "vllm", "endpoint": "http://a"}},
-			"resources": object{"models": list{object{"name": "m", "provider": "vllm", "metadata": keyed(n, "key%d", constant("v"))}}},
+			"resources": object{"models": list{object{
+				"name": "m", "provider": "vllm",
+				"metadata": keyed(n, "key%d", constant("v")),
+			}}},
 		}}
 	}},
 	{"models: unknown fields", 60_000, func(n int) written {
@@ -292,13 +304,22 @@ var All = []Shape{
 		})}}
 	}},
 	{"expose: annotations", 40_000, func(n int) written {
-		return written{spec: object{"networking": object{"expose": object{"hostname": "a.b", "annotations": keyed(n, "a%d", constant("v"))}}}}
+		return written{spec: object{"networking": object{"expose": object{
+			"hostname":    "a.b",
+			"annotations": keyed(n, "a%d", constant("v")),
+		}}}}
 	}},
 	{"external providers", 16, func(n int) written {
 		external := object{}
-		for _, api := range []string{"inference", "safety", "vectorIo", "toolRuntime", "agents", "responses", "files", "batches"} {
+		for _, api := range []string{
+			"inference", "safety", "vectorIo", "toolRuntime", "agents", "responses", "files",
+			"batches",
+		} {
 			external[api] = many(n, func(i int) any {
-				return object{"providerId": fmt.Sprintf("%s-%d", api, i), "image": "a/b:1", "config": keyed(200, "key%d", constant("v"))}
+				return object{
+					"providerId": fmt.Sprintf("%s-%d", api, i), "image": "a/b:1",
+					"config": keyed(200, "key%d", constant("v")),
+				}
 			})
 		}
 		return written{spec: object{"externalProviders": external}}
@@ -315,7 +336,8 @@ var All = []Shape{
 	})},
 	{"storage: backends replaced", 10_000, func(n int) written {
 		made := withBase(func(n int) string {
-			return "storage:\n  backends:\n" + lines(n, "    b%d: {type: sql_sqlite}\n") + "x:\n" + lines(n, "- {backend: b%d}\n")
+			return "storage:\n  backends:\n" + lines(n, "    b%d: {type: sql_sqlite}\n") + "x:\n" + lines(n,
+				"- {backend: b%d}\n")
 		})(n)
 		made.spec = object{"storage": object{"sql": object{"type": "postgres", "connectionString": secretRef("pg", "url")}}}
 		return made

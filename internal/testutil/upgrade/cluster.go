@@ -154,11 +154,15 @@ type Stored struct {
 func (c *Cluster) Stored(t testing.TB) map[string]Stored {
 	t.Helper()
 	prefix := "/registry/" + v1alpha2.GroupVersion.Group + "/llamastackdistributions/"
-	query, err := json.Marshal(map[string][]byte{"key": []byte(prefix), "range_end": []byte(strings.TrimSuffix(prefix, "/") + "0")})
+	query, err := json.Marshal(map[string][]byte{
+		"key":       []byte(prefix),
+		"range_end": []byte(strings.TrimSuffix(prefix, "/") + "0"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+c.etcd+"/v3/kv/range", bytes.NewReader(query))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+c.etcd+"/v3/kv/range",
+		bytes.NewReader(query))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,10 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the webhook is down", http.StatusServiceUnavailable)
 		return
 	}
-	response := &apiextensionsv1.ConversionResponse{UID: review.Request.UID, Result: metav1.Status{Status: metav1.StatusSuccess}}
+	response := &apiextensionsv1.ConversionResponse{
+		UID:    review.Request.UID,
+		Result: metav1.Status{Status: metav1.StatusSuccess},
+	}
 	for _, object := range review.Request.Objects {
 		converted, err := converted(object.Raw, review.Request.DesiredAPIVersion)
 		if err != nil {

@@ -44,7 +44,8 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 	}
 	resolved, err := v.resolve(object, config)
 	if err != nil {
-		found.errs = append(found.errs, field.Invalid(field.NewPath(distribution.Path(err)), object.Spec.Distribution.Name, err.Error()))
+		found.errs = append(found.errs, field.Invalid(field.NewPath(distribution.Path(err)), object.Spec.Distribution.Name,
+			err.Error()))
 		return found
 	}
 	if errs := plan.Bounded(config.Bounds.For(object.Namespace), object, resolved.Image); len(errs) > 0 {
@@ -71,8 +72,10 @@ func (v *Validator) config(ctx context.Context) (operatorconfig.Config, error) {
 // distribution name and version stay the same.
 func (v *Validator) resolve(object *stack, config operatorconfig.Config) (distribution.Resolved, error) {
 	asked, images := object.Spec.Distribution, distribution.Overrides{}
-	if in := object.Status.ResolvedDistribution; in != nil && in.CatalogueImage != "" && in.Name == asked.Name && in.Version == asked.Version {
-		if current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil); err != nil || current.Image != in.CatalogueImage {
+	if in := object.Status.ResolvedDistribution; in != nil && in.CatalogueImage != "" && in.Name == asked.Name &&
+		in.Version == asked.Version {
+		if current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil); err != nil ||
+			current.Image != in.CatalogueImage {
 			images[asked.Name] = in.CatalogueImage
 		}
 	}
@@ -98,7 +101,9 @@ func isComparable(object *stack) bool {
 
 // compare plans a stack to find settings that its release of the server does not accept. The number of concurrent plans
 // is bounded. A request that ends while it waits is answered without a plan.
-func (v *Validator) compare(ctx context.Context, object *stack, in *intent.Intent, resolved distribution.Resolved, found *findings) {
+func (v *Validator) compare(
+	ctx context.Context, object *stack, in *intent.Intent, resolved distribution.Resolved, found *findings,
+) {
 	select {
 	case v.plans <- struct{}{}:
 		defer func() { <-v.plans }()

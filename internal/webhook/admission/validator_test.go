@@ -55,7 +55,10 @@ func object(t testing.TB, spec string, change func(*v1alpha2.LlamaStackDistribut
 }
 
 func create(raw runtime.RawExtension) admission.Request {
-	return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Name: "my-stack", Operation: admissionv1.Create, Object: raw}}
+	return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+		Name:      "my-stack",
+		Operation: admissionv1.Create, Object: raw,
+	}}
 }
 
 // older returns a request for a v1alpha1 stack with a server and annotations, both in YAML.
@@ -77,7 +80,10 @@ func update(before, raw runtime.RawExtension) admission.Request {
 
 // through returns the request as if the user wrote the stack in another version.
 func through(version string, request admission.Request) admission.Request {
-	request.RequestKind = &metav1.GroupVersionKind{Group: v1alpha2.GroupVersion.Group, Version: version, Kind: v1alpha2.Kind}
+	request.RequestKind = &metav1.GroupVersionKind{
+		Group: v1alpha2.GroupVersion.Group, Version: version,
+		Kind: v1alpha2.Kind,
+	}
 	return request
 }
 
@@ -127,44 +133,60 @@ func TestHandle(t *testing.T) {
 		denied  string // part of the message; empty means allowed
 		warned  string // part of a warning; empty means no warning
 	}{
-		"a good stack":                   {request: create(object(t, good, nil))},
-		"an unknown provider":            {request: create(object(t, bad, nil)), denied: `spec.providers.inference.provider: `},
-		"in the words of v1alpha1":       {request: through("v1alpha1", create(object(t, bad, nil))), denied: `spec.server.providers.inference.provider: `},
-		"a stack of v1alpha1":            {request: older(t, `{distribution: {name: starter}}`, `{}`)},
-		"a wrong one of v1alpha1":        {request: older(t, `{distribution: {name: startr}}`, `{}`), denied: `spec.server.distribution.name: `},
+		"a good stack": {request: create(object(t, good, nil))},
+		"an unknown provider": {
+			request: create(object(t, bad, nil)),
+			denied:  `spec.providers.inference.provider: `,
+		},
+		"in the words of v1alpha1": {request: through("v1alpha1", create(object(t, bad, nil))), denied: `spec.server.providers.inference.provider: `},
+		"a stack of v1alpha1":      {request: older(t, `{distribution: {name: starter}}`, `{}`)},
+		"a wrong one of v1alpha1": {
+			request: older(t, `{distribution: {name: startr}}`, `{}`),
+			denied:  `spec.server.distribution.name: `,
+		},
 		"what v1alpha1 writes for off":   {request: older(t, `{distribution: {name: starter}, autoscaling: {maxReplicas: 0}}`, `{}`), warned: "spec.server.autoscaling.maxReplicas"},
 		"a damaged annotation":           {request: older(t, `{distribution: {name: starter}}`, `{llamastack.io/conversion-data: '{"lost":[{"path"'}`), warned: "llamastack.io/conversion-data"},
 		"an unknown field of a provider": {request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpont: "http://a"}}}`, nil)), denied: `did you mean "endpoint"`},
-		"an unknown distribution":        {request: create(object(t, `distribution: {name: startr}`, nil)), denied: `spec.distribution.name: `},
-		"a reference between fields":     {request: create(object(t, `{distribution: {name: starter}, resources: {models: [{name: a, provider: nobody}]}}`, nil)), denied: `spec.resources.models[0]`},
-		"a field of another release":     {request: create(object(t, `{distribution: {name: starter}, providers: {skills: {provider: inline::builtin}}}`, onOldRelease)), denied: `spec.providers.skills`},
-		"a Secret that need not exist":   {request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: openai, apiKey: {secretKeyRef: {name: none, key: token}}}}}`, nil))},
-		"a ConfigMap that need not be":   {request: create(object(t, `{distribution: {name: starter}, baseConfig: {configMapName: none}}`, nil))},
+		"an unknown distribution": {
+			request: create(object(t, `distribution: {name: startr}`, nil)),
+			denied:  `spec.distribution.name: `,
+		},
+		"a reference between fields":   {request: create(object(t, `{distribution: {name: starter}, resources: {models: [{name: a, provider: nobody}]}}`, nil)), denied: `spec.resources.models[0]`},
+		"a field of another release":   {request: create(object(t, `{distribution: {name: starter}, providers: {skills: {provider: inline::builtin}}}`, onOldRelease)), denied: `spec.providers.skills`},
+		"a Secret that need not exist": {request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: openai, apiKey: {secretKeyRef: {name: none, key: token}}}}}`, nil))},
+		"a ConfigMap that need not be": {request: create(object(t, `{distribution: {name: starter}, baseConfig: {configMapName: none}}`, nil))},
 		"beyond an administrator's bound": {
 			config: bounded, request: create(object(t, good, nil)), denied: "registry.example.com",
 		},
-		"an update that breaks it":             {request: update(object(t, good, nil), object(t, bad, nil)), denied: `spec.providers.inference.provider: `},
-		"an update of what was wrong":          {request: update(object(t, bad, nil), object(t, more, nil)), warned: `spec.providers.inference.provider: `},
-		"a label on what is wrong":             {request: update(object(t, bad, nil), object(t, bad, labelled))},
-		"a finalizer of what is wrong":         {request: update(object(t, bad, deleted), object(t, more, deleted))},
-		"a status of what is wrong":            {request: status},
-		"a deletion":                           {request: deletion},
-		"garbage":                              {request: create(runtime.RawExtension{Raw: []byte(`{"spec":`)}), denied: "read the object of the request"},
-		"no object":                            {request: create(runtime.RawExtension{Raw: []byte(`[]`)}), denied: "must be an object"},
-		"a wrong type that was restored":       {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},
-		"v1alpha1 over what it cannot carry":   {request: through("v1alpha1", update(big.Object, bigChanged.Object)), denied: "write the object as v1alpha2"},
-		"its annotation taken away as well":    {request: through("v1alpha1", update(big.Object, older(t, `{distribution: {name: starter}, workers: 2}`, `{}`).Object)), denied: "write the object as v1alpha2"},
-		"the same spec in v1alpha1":            {request: through("v1alpha1", update(big.Object, big.Object))},
-		"a finalizer of what is being deleted": {request: through("v1alpha1", update(big.Object, beingDeleted(t, bigChanged.Object)))},
-		"a new one that had no room":           {request: bigChanged, warned: "write the object as v1alpha2"},
-		"the mark taken away":                  {request: update(object(t, good, marked), object(t, good, nil)), warned: "llamastack.io/compat"},
-		"the mark of a volume taken away":      {request: update(object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, marked), object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, nil)), warned: `"/.llama"`},
-		"offline, and ends at the start":       {request: create(object(t, `{distribution: {name: starter}, offline: true, providers: {files: {provider: s3, settings: {bucket_name: a}}}}`, nil)), denied: "s3.amazonaws.com"},
-		"offline, and fails when it is used":   {request: create(object(t, `{distribution: {name: starter}, offline: true, providers: {inference: {provider: groq}}}`, nil)), warned: "api.groq.com"},
-		"an external provider":                 {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, image: "example.com/a:1"}]}}`, nil))},
-		"one in the place of another":          {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: openai, image: "example.com/a:1"}]}}`, nil)), warned: "replaces the configuration's own provider"},
-		"an external provider of no API":       {request: create(object(t, `{distribution: {name: starter}, externalProviders: {telepathy: [{providerId: a, image: "example.com/a:1"}]}}`, nil)), denied: "telepathy"},
-		"more than is compared, but valid":     {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
+		"an update that breaks it": {
+			request: update(object(t, good, nil), object(t, bad, nil)),
+			denied:  `spec.providers.inference.provider: `,
+		},
+		"an update of what was wrong": {
+			request: update(object(t, bad, nil), object(t, more, nil)),
+			warned:  `spec.providers.inference.provider: `,
+		},
+		"a label on what is wrong":           {request: update(object(t, bad, nil), object(t, bad, labelled))},
+		"a finalizer of what is wrong":       {request: update(object(t, bad, deleted), object(t, more, deleted))},
+		"a status of what is wrong":          {request: status},
+		"a deletion":                         {request: deletion},
+		"garbage":                            {request: create(runtime.RawExtension{Raw: []byte(`{"spec":`)}), denied: "read the object of the request"},
+		"no object":                          {request: create(runtime.RawExtension{Raw: []byte(`[]`)}), denied: "must be an object"},
+		"a wrong type that was restored":     {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},
+		"v1alpha1 over what it cannot carry": {request: through("v1alpha1", update(big.Object, bigChanged.Object)), denied: "write the object as v1alpha2"},
+		"its annotation taken away as well":  {request: through("v1alpha1", update(big.Object, older(t, `{distribution: {name: starter}, workers: 2}`, `{}`).Object)), denied: "write the object as v1alpha2"},
+		"the same spec in v1alpha1":          {request: through("v1alpha1", update(big.Object, big.Object))},
+		"a finalizer of what is being deleted": {request: through("v1alpha1",
+			update(big.Object, beingDeleted(t, bigChanged.Object)))},
+		"a new one that had no room":         {request: bigChanged, warned: "write the object as v1alpha2"},
+		"the mark taken away":                {request: update(object(t, good, marked), object(t, good, nil)), warned: "llamastack.io/compat"},
+		"the mark of a volume taken away":    {request: update(object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, marked), object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, nil)), warned: `"/.llama"`},
+		"offline, and ends at the start":     {request: create(object(t, `{distribution: {name: starter}, offline: true, providers: {files: {provider: s3, settings: {bucket_name: a}}}}`, nil)), denied: "s3.amazonaws.com"},
+		"offline, and fails when it is used": {request: create(object(t, `{distribution: {name: starter}, offline: true, providers: {inference: {provider: groq}}}`, nil)), warned: "api.groq.com"},
+		"an external provider":               {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, image: "example.com/a:1"}]}}`, nil))},
+		"one in the place of another":        {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: openai, image: "example.com/a:1"}]}}`, nil)), warned: "replaces the configuration's own provider"},
+		"an external provider of no API":     {request: create(object(t, `{distribution: {name: starter}, externalProviders: {telepathy: [{providerId: a, image: "example.com/a:1"}]}}`, nil)), denied: "telepathy"},
+		"more than is compared, but valid":   {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +194,8 @@ func TestHandle(t *testing.T) {
 			if got.Allowed != (tc.denied == "") {
 				t.Fatalf("allowed %v: %v", got.Allowed, got.Result)
 			}
-			if tc.denied != "" && (!strings.Contains(got.Result.Message, tc.denied) || got.Result.Code != http.StatusUnprocessableEntity) {
+			if tc.denied != "" && (!strings.Contains(got.Result.Message, tc.denied) ||
+				got.Result.Code != http.StatusUnprocessableEntity) {
 				t.Errorf("denied with %d: %s\nwant %s", got.Result.Code, got.Result.Message, tc.denied)
 			}
 			if tc.denied != "" && len(got.Result.Details.Causes) == 0 {

@@ -36,7 +36,10 @@ const (
 func TestReplicas(t *testing.T) {
 	b := newBench(t)
 	b.create(t, definition(service), configuration(service))
-	replicas := []*Certificates{b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount)}
+	replicas := []*Certificates{
+		b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount),
+		b.start(t, names.OperatorServiceAccount),
+	}
 	b.eventuallyTrusted(t, replicas...)
 	testutil.Eventually(t, "the replicas to rest", func() (bool, error) { return b.clock.Waiters() == 3*3, nil })
 	want := map[string]int{"secrets": 1, "customresourcedefinitions": 1, "validatingwebhookconfigurations": 1}
@@ -56,7 +59,8 @@ func TestReplicas(t *testing.T) {
 		t.Errorf("metric (-want +got):\n%s", diff)
 	}
 	secret := b.stored(t)
-	if secret.Type != corev1.SecretTypeTLS || secret.Labels[names.LabelManagedBy] != names.ManagedBy || len(secret.OwnerReferences) > 0 {
+	if secret.Type != corev1.SecretTypeTLS || secret.Labels[names.LabelManagedBy] != names.ManagedBy ||
+		len(secret.OwnerReferences) > 0 {
 		t.Errorf("the Secret is of type %q with labels %v and owners %v", secret.Type, secret.Labels, secret.OwnerReferences)
 	}
 	if told := b.told(); len(told) > 0 {
@@ -70,7 +74,8 @@ func TestReadiness(t *testing.T) {
 	b.create(t, foreign(b))
 	replica := b.start(t, names.OperatorServiceAccount)
 	testutil.Eventually(t, "the foreign Secret to be told", func() (bool, error) { return len(b.told()) == 1, nil })
-	if _, err := replica.GetCertificate(nil); !errors.Is(err, errNoCertificate) || !errors.Is(replica.Check(nil), errNoCertificate) || replica.CABundle() != nil {
+	if _, err := replica.GetCertificate(nil); !errors.Is(err, errNoCertificate) ||
+		!errors.Is(replica.Check(nil), errNoCertificate) || replica.CABundle() != nil {
 		t.Errorf("without a certificate: %v, ready: %v, bundle %q", err, replica.Check(nil), replica.CABundle())
 	}
 	if event := b.told()[0]; !strings.HasPrefix(event, "Warning "+v1alpha2.EventWebhookCertificateFailed) || !strings.Contains(event, "does not belong to the operator") {
@@ -196,7 +201,8 @@ func TestInjection(t *testing.T) {
 	})
 	testutil.Eventually(t, "no metric", func() (bool, error) { return len(injected(t)) == 0, nil })
 	crd := definition(service)
-	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil || !bytes.Equal(crd.Spec.Conversion.Webhook.ClientConfig.CABundle, strange) {
+	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil ||
+		!bytes.Equal(crd.Spec.Conversion.Webhook.ClientConfig.CABundle, strange) {
 		t.Errorf("error %v, or somebody else's bundle was touched", err)
 	}
 	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
@@ -214,8 +220,12 @@ func TestOtherInjector(t *testing.T) {
 	crd.Annotations = map[string]string{"cert-manager.io/inject-ca-from": "a/b"}
 	b.create(t, crd)
 	b.start(t, names.OperatorServiceAccount)
-	testutil.Eventually(t, "the injector to be told", func() (bool, error) { return len(b.told()) == 1 && injected(t)[crdKind] == 0, nil })
-	if event := b.told()[0]; !strings.Contains(event, v1alpha2.EventWebhookCertificateFailed) || !strings.Contains(event, "cert-manager.io/inject-ca-from") {
+	testutil.Eventually(t, "the injector to be told", func() (bool, error) {
+		return len(b.told()) == 1 &&
+			injected(t)[crdKind] == 0, nil
+	})
+	if event := b.told()[0]; !strings.Contains(event, v1alpha2.EventWebhookCertificateFailed) ||
+		!strings.Contains(event, "cert-manager.io/inject-ca-from") {
 		t.Errorf("event %q", event)
 	}
 	b.eventuallyUntrusted(t, "cert-manager.io/inject-ca-from")
@@ -227,7 +237,10 @@ func TestOtherInjector(t *testing.T) {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
 	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Annotations = nil })
-	testutil.Eventually(t, "the condition to go", func() (bool, error) { return b.untrusted(t) == nil && injected(t)[crdKind] == 1, nil })
+	testutil.Eventually(t, "the condition to go", func() (bool, error) {
+		return b.untrusted(t) == nil &&
+			injected(t)[crdKind] == 1, nil
+	})
 	if established := b.conditions(t)[apiextensionsv1.Established]; established.Status != apiextensionsv1.ConditionTrue {
 		t.Errorf("the API server's own condition is %v", established)
 	}
@@ -255,7 +268,9 @@ func TestConditionOfOthers(t *testing.T) {
 	testutil.Eventually(t, "the condition to go", func() (bool, error) { return b.untrusted(t) == nil, nil })
 }
 
-func (b *bench) conditions(t *testing.T) map[apiextensionsv1.CustomResourceDefinitionConditionType]apiextensionsv1.CustomResourceDefinitionCondition {
+func (b *bench) conditions(
+	t *testing.T,
+) map[apiextensionsv1.CustomResourceDefinitionConditionType]apiextensionsv1.CustomResourceDefinitionCondition {
 	t.Helper()
 	crd := definition(service)
 	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil {
@@ -281,8 +296,10 @@ func (b *bench) eventuallyUntrusted(t *testing.T, because string) {
 	t.Helper()
 	testutil.Eventually(t, "the condition", func() (bool, error) {
 		condition := b.untrusted(t)
-		return condition != nil && condition.Status == apiextensionsv1.ConditionTrue && condition.Reason == ReasonNotInjected &&
-			strings.Contains(condition.Message, because) && condition.LastTransitionTime.Equal(new(metav1.NewTime(b.clock.Now()))), nil
+		return condition != nil && condition.Status == apiextensionsv1.ConditionTrue &&
+			condition.Reason == ReasonNotInjected &&
+			strings.Contains(condition.Message, because) &&
+			condition.LastTransitionTime.Equal(new(metav1.NewTime(b.clock.Now()))), nil
 	})
 }
 
@@ -361,7 +378,8 @@ func TestWithoutClusterRights(t *testing.T) {
 // The webhook server of a manager starts and stops with its certificates.
 func TestServer(t *testing.T) {
 	b := newBench(t)
-	certificates, err := New(plane.As(names.OperatorServiceAccount), Options{Namespace: names.OperatorNamespace, Service: service})
+	certificates, err := New(plane.As(names.OperatorServiceAccount),
+		Options{Namespace: names.OperatorNamespace, Service: service})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +390,8 @@ func TestServer(t *testing.T) {
 	port := free.Addr().(*net.TCPAddr).Port // the listener uses TCP
 	_ = free.Close()
 	server := certificates.Server(webhook.NewServer(webhook.Options{
-		Host: "127.0.0.1", Port: port, TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate }},
+		Host: "127.0.0.1", Port: port,
+		TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate }},
 	}))
 	if server.NeedLeaderElection() {
 		t.Error("only the leader serves")

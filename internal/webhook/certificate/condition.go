@@ -55,7 +55,8 @@ func tellDefinition(c clients) func(ctx context.Context, problem string, now tim
 		if err != nil {
 			return fmt.Errorf("encode a condition: %w", err)
 		}
-		_, err = c.definitions.CustomResourceDefinitions().Patch(ctx, names.CustomResourceDefinition, types.ApplyPatchType, patch, options, "status")
+		_, err = c.definitions.CustomResourceDefinitions().Patch(ctx, names.CustomResourceDefinition, types.ApplyPatchType,
+			patch, options, "status")
 		return err
 	}
 }

@@ -76,7 +76,8 @@ func (c content) sort() {
 
 // isOurs reports whether this package made the authority.
 func isOurs(certificate *x509.Certificate) bool {
-	return certificate.IsCA && certificate.Subject.CommonName == authorityName && certificate.CheckSignatureFrom(certificate) == nil
+	return certificate.IsCA && certificate.Subject.CommonName == authorityName &&
+		certificate.CheckSignatureFrom(certificate) == nil
 }
 
 func (c content) authority(certificate *x509.Certificate) bool {

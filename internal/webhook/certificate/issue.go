@@ -71,7 +71,8 @@ func prepare(name string, now, notAfter time.Time) (*x509.Certificate, *ecdsa.Pr
 	}
 	now = now.Truncate(time.Second) // the precision of a certificate
 	return &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-backdated), NotAfter: notAfter.Truncate(time.Second),
+		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-backdated),
+		NotAfter:              notAfter.Truncate(time.Second),
 		BasicConstraintsValid: true,
 	}, key, nil
 }

@@ -47,7 +47,9 @@ func loop(ctx context.Context, clock clock.Clock, changed signal, look func(cont
 
 // watchOne sends changed whenever one object may have changed, until ctx ends. It watches metadata only. The loop reads
 // the object itself, so that it never acts on stale cached data, and no key stays in memory.
-func watchOne(ctx context.Context, calls metadata.Interface, of schema.GroupVersionResource, namespace, name string, changed signal) {
+func watchOne(
+	ctx context.Context, calls metadata.Interface, of schema.GroupVersionResource, namespace, name string, changed signal,
+) {
 	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	resource := calls.Resource(of).Namespace(namespace)
 	watches := informer.New(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
@@ -65,7 +67,8 @@ func watchOne(ctx context.Context, calls metadata.Interface, of schema.GroupVers
 	})
 	// The loop that reads the object reports errors.
 	_ = watches.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
-		log.FromContext(ctx).V(1).Info("Cannot watch; trying again", "resource", of.Resource, "name", name, "error", err.Error())
+		log.FromContext(ctx).V(1).Info("Cannot watch; trying again", "resource", of.Resource, "name", name, "error",
+			err.Error())
 	})
 	_, _ = watches.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { changed.send() },

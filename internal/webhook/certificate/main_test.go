@@ -84,7 +84,8 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{
-		Client: admin, clock: testingclock.NewFakeClock(start), log: &testutil.Log{}, writes: map[string]int{}, keys: map[string]bool{},
+		Client: admin, clock: testingclock.NewFakeClock(start), log: &testutil.Log{}, writes: map[string]int{},
+		keys: map[string]bool{},
 	}
 	caInjected.Reset()
 	for _, object := range []client.Object{b.secret(), definition(service), configuration(service)} {
@@ -95,7 +96,10 @@ func newBench(t *testing.T) *bench {
 }
 
 func (b *bench) secret() *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.WebhookCertificateSecret}}
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: names.OperatorNamespace,
+		Name:      names.WebhookCertificateSecret,
+	}}
 }
 
 // deleteOnce deletes an object that replicas make again. The method delete would also delete the new objects.
@@ -156,7 +160,10 @@ func (b *bench) start(t *testing.T, account string) *Certificates {
 	config := rest.CopyConfig(plane.As(account))
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return counting{b, next} })
 	recorder := events.NewFakeRecorder(100)
-	certificates, err := New(config, Options{Namespace: names.OperatorNamespace, Service: service, Recorder: recorder, Clock: b.clock})
+	certificates, err := New(config, Options{
+		Namespace: names.OperatorNamespace, Service: service, Recorder: recorder,
+		Clock: b.clock,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,13 +335,19 @@ func configuration(service string) *admissionv1.ValidatingWebhookConfiguration {
 			ClientConfig: admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: names.OperatorNamespace, Name: service}},
 			Rules: []admissionv1.RuleWithOperations{{
 				Operations: []admissionv1.OperationType{admissionv1.Create},
-				Rule:       admissionv1.Rule{APIGroups: []string{"llamastack.io"}, APIVersions: []string{"v1alpha2"}, Resources: []string{"llamastackdistributions"}},
+				Rule: admissionv1.Rule{
+					APIGroups: []string{"llamastack.io"}, APIVersions: []string{"v1alpha2"},
+					Resources: []string{"llamastackdistributions"},
+				},
 			}},
 		}
 	}
 	return &admissionv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: names.ValidatingWebhookConfiguration},
-		Webhooks:   []admissionv1.ValidatingWebhook{webhook("other.llamastack.io", "other"), webhook("stacks.llamastack.io", service)},
+		Webhooks: []admissionv1.ValidatingWebhook{
+			webhook("other.llamastack.io", "other"),
+			webhook("stacks.llamastack.io", service),
+		},
 	}
 }
 

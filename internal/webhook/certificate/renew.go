@@ -23,7 +23,8 @@ const (
 // valid.
 // An authority is removed from the bundle when it or everything that it can have signed has expired.
 func renew(found content, now time.Time, dnsNames []string) (wanted content, next time.Time, err error) {
-	wanted.authorities = slices.DeleteFunc(slices.Clone(found.authorities), func(a authority) bool { return !validAt(a.certificate, now) })
+	wanted.authorities = slices.DeleteFunc(slices.Clone(found.authorities),
+		func(a authority) bool { return !validAt(a.certificate, now) })
 	if newest := last(wanted.authorities, authority.signs); newest == nil || !now.Before(due(newest.certificate)) {
 		made, err := newAuthority(now)
 		if err != nil {
@@ -52,7 +53,10 @@ func (c content) signer(now time.Time, dnsNames []string) *authority {
 	if serves && now.Before(due(c.serving.Leaf)) {
 		return nil
 	}
-	if signer := last(c.authorities, func(a authority) bool { return a.signs() && !now.Before(a.settles()) }); signer != nil {
+	if signer := last(c.authorities, func(a authority) bool {
+		return a.signs() &&
+			!now.Before(a.settles())
+	}); signer != nil {
 		return signer
 	}
 	newest := last(c.authorities, authority.signs)

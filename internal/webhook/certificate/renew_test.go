@@ -85,39 +85,112 @@ func TestRenew(t *testing.T) {
 		// next is when to look again. Zero means any time.
 		next time.Time
 	}{
-		"missing":                             {data: nil, now: start, bundle: []string{fresh}, serving: fresh, next: start.Add(settled)},
-		"empty":                               {data: map[string][]byte{}, now: start, bundle: []string{fresh}, serving: fresh},
-		"good":                                {data: made(t, start), now: start.Add(day), bundle: []string{old}, serving: old, next: start.Add(60 * day)},
-		"right before it is due":              {data: made(t, start), now: start.Add(60*day - time.Second), bundle: []string{old}, serving: old, next: start.Add(60 * day)},
-		"due":                                 {data: made(t, start), now: start.Add(60 * day), bundle: []string{old}, serving: fresh, next: start.Add(120 * day)},
-		"expired":                             {data: made(t, start), now: start.Add(91 * day), bundle: []string{old}, serving: fresh},
-		"everything expired":                  {data: made(t, start), now: start.Add(authorityLife), bundle: []string{fresh}, serving: fresh},
-		"a clock behind":                      {data: made(t, start), now: start.Add(-23 * time.Hour), bundle: []string{old}, serving: old},
-		"a clock far behind":                  {data: made(t, start), now: start.Add(-25 * time.Hour), bundle: []string{fresh}, serving: fresh},
-		"another name":                        {data: made(t, start), now: start.Add(day), names: []string{"other.operators.svc"}, bundle: []string{old}, serving: fresh},
-		"one more name":                       {data: made(t, start), now: start.Add(day), names: []string{name, "other.operators.svc"}, bundle: []string{old}, serving: fresh},
-		"garbage for a certificate":           {data: with(made(t, start), corev1.TLSCertKey, "garbage"), now: start.Add(day), bundle: []string{old}, serving: fresh},
-		"garbage for its key":                 {data: with(made(t, start), corev1.TLSPrivateKeyKey, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), now: start.Add(day), bundle: []string{old}, serving: fresh},
-		"a key of another":                    {data: with(made(t, start), corev1.TLSPrivateKeyKey, string(foreign[corev1.TLSPrivateKeyKey])), now: start.Add(day), bundle: []string{old}, serving: fresh},
-		"a certificate of another":            {data: with(with(made(t, start), corev1.TLSPrivateKeyKey, string(foreign[corev1.TLSPrivateKeyKey])), corev1.TLSCertKey, string(foreign[corev1.TLSCertKey])), now: start.Add(day), bundle: []string{old}, serving: fresh},
-		"an authority for a certificate":      {data: with(with(made(t, start), corev1.TLSPrivateKeyKey, string(foreign[authorityKeysKey])), corev1.TLSCertKey, string(foreign[bundleKey])), now: start.Add(day), bundle: []string{old}, serving: fresh},
-		"no bundle":                           {data: without(made(t, start), bundleKey), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
-		"garbage for a bundle":                {data: with(made(t, start), bundleKey, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
-		"a bundle with a serving certificate": {data: with(made(t, start), bundleKey, string(foreign[corev1.TLSCertKey])), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
+		"missing": {
+			data: nil, now: start, bundle: []string{fresh}, serving: fresh,
+			next: start.Add(settled),
+		},
+		"empty": {
+			data: map[string][]byte{}, now: start, bundle: []string{fresh},
+			serving: fresh,
+		},
+		"good": {
+			data: made(t, start), now: start.Add(day), bundle: []string{old},
+			serving: old, next: start.Add(60 * day),
+		},
+		"right before it is due": {
+			data: made(t, start), now: start.Add(60*day - time.Second),
+			bundle: []string{old}, serving: old, next: start.Add(60 * day),
+		},
+		"due": {
+			data: made(t, start), now: start.Add(60 * day), bundle: []string{old},
+			serving: fresh, next: start.Add(120 * day),
+		},
+		"expired": {
+			data: made(t, start), now: start.Add(91 * day), bundle: []string{old},
+			serving: fresh,
+		},
+		"everything expired": {
+			data: made(t, start), now: start.Add(authorityLife), bundle: []string{fresh},
+			serving: fresh,
+		},
+		"a clock behind": {
+			data: made(t, start), now: start.Add(-23 * time.Hour), bundle: []string{old},
+			serving: old,
+		},
+		"a clock far behind": {
+			data: made(t, start), now: start.Add(-25 * time.Hour),
+			bundle: []string{fresh}, serving: fresh,
+		},
+		"another name":              {data: made(t, start), now: start.Add(day), names: []string{"other.operators.svc"}, bundle: []string{old}, serving: fresh},
+		"one more name":             {data: made(t, start), now: start.Add(day), names: []string{name, "other.operators.svc"}, bundle: []string{old}, serving: fresh},
+		"garbage for a certificate": {data: with(made(t, start), corev1.TLSCertKey, "garbage"), now: start.Add(day), bundle: []string{old}, serving: fresh},
+		"garbage for its key":       {data: with(made(t, start), corev1.TLSPrivateKeyKey, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), now: start.Add(day), bundle: []string{old}, serving: fresh},
+		"a key of another": {data: with(made(t, start), corev1.TLSPrivateKeyKey,
+			string(foreign[corev1.TLSPrivateKeyKey])), now: start.Add(day), bundle: []string{old}, serving: fresh},
+		"a certificate of another": {
+			data: with(with(made(t, start), corev1.TLSPrivateKeyKey,
+				string(foreign[corev1.TLSPrivateKeyKey])), corev1.TLSCertKey, string(foreign[corev1.TLSCertKey])),
+			now: start.Add(day), bundle: []string{old}, serving: fresh,
+		},
+		"an authority for a certificate": {
+			data: with(with(made(t, start), corev1.TLSPrivateKeyKey,
+				string(foreign[authorityKeysKey])), corev1.TLSCertKey, string(foreign[bundleKey])), now: start.Add(day),
+			bundle: []string{old}, serving: fresh,
+		},
+		"no bundle": {
+			data: without(made(t, start), bundleKey), now: start.Add(day),
+			bundle: []string{fresh}, serving: fresh,
+		},
+		"garbage for a bundle": {data: with(made(t, start), bundleKey, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
+		"a bundle with a serving certificate": {
+			data: with(made(t, start), bundleKey, string(foreign[corev1.TLSCertKey])),
+			now:  start.Add(day), bundle: []string{fresh}, serving: fresh,
+		},
 		// The new authority waits, because clients trust the old one and its certificate is still valid.
-		"the key of the authority is lost":            {data: without(made(t, start), authorityKeysKey), now: start.Add(day), bundle: []string{old, fresh}, serving: old, next: start.Add(day + settled)},
-		"and the certificate ends soon":               {data: without(made(t, start), authorityKeysKey), now: start.Add(90*day - settled), bundle: []string{old, fresh}, serving: fresh},
-		"an authority at two thirds":                  {data: made(t, start, late), now: twoThirds, bundle: []string{old, fresh}, serving: old, next: twoThirds.Add(settled)},
-		"both at two thirds":                          {data: made(t, start), now: twoThirds, bundle: []string{old, fresh}, serving: fresh},
-		"both at two thirds, and valid":               {data: made(t, start, twoThirds.Add(-60*day)), now: twoThirds, bundle: []string{old, fresh}, serving: fresh},
-		"a new authority has not settled":             {data: made(t, start, twoThirds.Add(-20*day), twoThirds), now: twoThirds.Add(settled - time.Second), bundle: []string{old, old}, serving: old, next: twoThirds.Add(settled)},
-		"it has settled, and no certificate is due":   {data: made(t, start, late, twoThirds), now: twoThirds.Add(settled), bundle: []string{old, old}, serving: old, next: late.Add(60 * day)},
-		"an old authority that may have signed":       {data: made(t, start, late, twoThirds, late.Add(60*day)), now: late.Add(61 * day), bundle: []string{old, old}, serving: old, next: late.Add(120 * day)},
-		"everything that it signed has expired":       {data: made(t, start, late, twoThirds, late.Add(60*day), late.Add(120*day)), now: twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: old},
-		"but what is served":                          {data: made(t, start, twoThirds), now: twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: fresh},
+		"the key of the authority is lost": {
+			data: without(made(t, start), authorityKeysKey), now: start.Add(day),
+			bundle: []string{old, fresh}, serving: old, next: start.Add(day + settled),
+		},
+		"and the certificate ends soon": {
+			data: without(made(t, start), authorityKeysKey),
+			now:  start.Add(90*day - settled), bundle: []string{old, fresh}, serving: fresh,
+		},
+		"an authority at two thirds": {
+			data: made(t, start, late), now: twoThirds,
+			bundle: []string{old, fresh}, serving: old, next: twoThirds.Add(settled),
+		},
+		"both at two thirds": {
+			data: made(t, start), now: twoThirds, bundle: []string{old, fresh},
+			serving: fresh,
+		},
+		"both at two thirds, and valid": {
+			data: made(t, start, twoThirds.Add(-60*day)), now: twoThirds,
+			bundle: []string{old, fresh}, serving: fresh,
+		},
+		"a new authority has not settled": {
+			data: made(t, start, twoThirds.Add(-20*day), twoThirds),
+			now:  twoThirds.Add(settled - time.Second), bundle: []string{old, old}, serving: old, next: twoThirds.Add(settled),
+		},
+		"it has settled, and no certificate is due": {data: made(t, start, late, twoThirds), now: twoThirds.Add(settled), bundle: []string{old, old}, serving: old, next: late.Add(60 * day)},
+		"an old authority that may have signed": {
+			data: made(t, start, late, twoThirds, late.Add(60*day)),
+			now:  late.Add(61 * day), bundle: []string{old, old}, serving: old, next: late.Add(120 * day),
+		},
+		"everything that it signed has expired": {data: made(t, start, late, twoThirds, late.Add(60*day),
+			late.Add(120*day)), now: twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: old},
+		"but what is served": {
+			data: made(t, start, twoThirds),
+			now:  twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: fresh,
+		},
 		"an authority that ends before what it signs": {data: made(t, start, start.Add(authorityLife-2*day)), now: start.Add(authorityLife - day), bundle: []string{old, old}, serving: old},
-		"an authority that somebody else put in":      {data: with(made(t, start), bundleKey, stranger), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
-		"beside ours":                                 {data: with(trusted, bundleKey, string(trusted[bundleKey])+stranger), now: start.Add(day), bundle: []string{old}, serving: old},
+		"an authority that somebody else put in": {
+			data: with(made(t, start), bundleKey, stranger), now: start.Add(day),
+			bundle: []string{fresh}, serving: fresh,
+		},
+		"beside ours": {
+			data: with(trusted, bundleKey, string(trusted[bundleKey])+stranger),
+			now:  start.Add(day), bundle: []string{old}, serving: old,
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			if tc.names == nil {

@@ -55,7 +55,10 @@ func (r *reporter) about(kind schema.GroupVersionKind, found metav1.ObjectMeta) 
 
 // regard returns the metadata that an event needs to refer to an object.
 func regard(kind schema.GroupVersionKind, object metav1.ObjectMeta) *metav1.PartialObjectMetadata {
-	regarded := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: object.Namespace, Name: object.Name, UID: object.UID}}
+	regarded := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Namespace: object.Namespace, Name: object.Name,
+		UID: object.UID,
+	}}
 	regarded.SetGroupVersionKind(kind)
 	return regarded
 }

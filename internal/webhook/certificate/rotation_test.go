@@ -54,11 +54,17 @@ func (l *load) follow(t *testing.T) string {
 // serve answers requests over TLS until the test ends.
 func serve(t *testing.T, replica *Certificates) string {
 	t.Helper()
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{GetCertificate: replica.GetCertificate, MinVersion: tls.VersionTLS12})
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		GetCertificate: replica.GetCertificate,
+		MinVersion:     tls.VersionTLS12,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: patience, ErrorLog: stdlog.New(io.Discard, "", 0)}
+	server := &http.Server{
+		Handler: http.NotFoundHandler(), ReadHeaderTimeout: patience,
+		ErrorLog: stdlog.New(io.Discard, "", 0),
+	}
 	var group sync.WaitGroup
 	group.Go(func() { _ = server.Serve(listener) })
 	t.Cleanup(func() { _ = server.Close(); group.Wait() })

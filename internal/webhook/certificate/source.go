@@ -59,7 +59,8 @@ func newSource(c clients, options Options) *source {
 	return &source{
 		secrets: c.core.Secrets(options.Namespace), metadata: c.metadata, namespace: options.Namespace,
 		dnsNames: []string{options.Service + "." + options.Namespace + ".svc"}, clock: options.Clock,
-		report: newReporter(options, "RenewCertificate"), writes: rate.NewLimiter(rate.Every(writePause), writeBurst), changed: newSignal(),
+		report: newReporter(options, "RenewCertificate"), writes: rate.NewLimiter(rate.Every(writePause), writeBurst),
+		changed: newSignal(),
 	}
 }
 
@@ -68,7 +69,8 @@ func (s *source) run(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	group.Go(func() {
-		watchOne(ctx, s.metadata, corev1.SchemeGroupVersion.WithResource("secrets"), s.namespace, names.WebhookCertificateSecret, s.changed)
+		watchOne(ctx, s.metadata, corev1.SchemeGroupVersion.WithResource("secrets"), s.namespace,
+			names.WebhookCertificateSecret, s.changed)
 	})
 	loop(ctx, s.clock, s.changed, s.look)
 }

@@ -33,12 +33,17 @@ func definitionTarget(c clients, options Options) *target {
 			if err != nil {
 				return webhooks{}, err
 			}
-			found := webhooks{ObjectMeta: definition.ObjectMeta, bundles: map[string][]byte{}, conditions: definition.Status.Conditions}
+			found := webhooks{
+				ObjectMeta: definition.ObjectMeta, bundles: map[string][]byte{},
+				conditions: definition.Status.Conditions,
+			}
 			of := definition.Spec.Conversion
-			if of == nil || of.Strategy != apiextensionsv1.WebhookConverter || of.Webhook == nil || of.Webhook.ClientConfig == nil {
+			if of == nil || of.Strategy != apiextensionsv1.WebhookConverter || of.Webhook == nil ||
+				of.Webhook.ClientConfig == nil {
 				return found, nil
 			}
-			if service := of.Webhook.ClientConfig.Service; service != nil && service.Namespace == options.Namespace && service.Name == options.Service {
+			if service := of.Webhook.ClientConfig.Service; service != nil && service.Namespace == options.Namespace &&
+				service.Name == options.Service {
 				found.bundles[conversion] = of.Webhook.ClientConfig.CABundle
 			}
 			return found, nil
@@ -70,7 +75,8 @@ func validatingTarget(c clients, options Options) *target {
 			found := webhooks{ObjectMeta: configuration.ObjectMeta, bundles: map[string][]byte{}}
 			for i := range configuration.Webhooks {
 				config := &configuration.Webhooks[i].ClientConfig
-				if config.Service != nil && config.Service.Namespace == options.Namespace && config.Service.Name == options.Service {
+				if config.Service != nil && config.Service.Namespace == options.Namespace &&
+					config.Service.Name == options.Service {
 					found.bundles[configuration.Webhooks[i].Name] = config.CABundle
 				}
 			}
@@ -83,7 +89,8 @@ func validatingTarget(c clients, options Options) *target {
 			}
 			patch, err := patchOf(found, items, "webhooks")
 			if err == nil {
-				_, err = configurations.Patch(ctx, names.ValidatingWebhookConfiguration, types.StrategicMergePatchType, patch, patchOptions())
+				_, err = configurations.Patch(ctx, names.ValidatingWebhookConfiguration, types.StrategicMergePatchType, patch,
+					patchOptions())
 			}
 			return err
 		},

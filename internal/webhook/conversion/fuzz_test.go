@@ -18,7 +18,8 @@ import (
 // that encoding/json reads the same way, converted and with the same name.
 func FuzzHandler(f *testing.F) {
 	for _, body := range []string{
-		"", "{", "null", reviewOf(v2), reviewOf(v2, older("a"), newer("b")), reviewOf(v1, older("a"), newer("b")), reviewOf(v2, "7"),
+		"", "{", "null", reviewOf(v2), reviewOf(v2, older("a"), newer("b")), reviewOf(v1, older("a"), newer("b")),
+		reviewOf(v2, "7"),
 		strings.ReplaceAll(reviewOf(v2, older("a")), "{", " {\n"), strings.Replace(reviewOf(v2), "[]", "null", 1),
 		`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"objects":[],"uid":"a"},"x":[{"y":"\""}]}`,
 	} {

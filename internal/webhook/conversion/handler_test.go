@@ -97,7 +97,10 @@ func TestConverts(t *testing.T) {
 			names = append(names, fmt.Sprintf("%s %s %s/%s %s", meta.APIVersion, meta.Kind, meta.Namespace, meta.Name, meta.UID))
 		}
 		const form = "%s LlamaStackDistribution team-a/%s uid-%s"
-		want := []string{fmt.Sprintf(form, desired, "a", "a"), fmt.Sprintf(form, desired, "b", "b"), fmt.Sprintf(form, desired, "same", "same")}
+		want := []string{
+			fmt.Sprintf(form, desired, "a", "a"), fmt.Sprintf(form, desired, "b", "b"),
+			fmt.Sprintf(form, desired, "same", "same"),
+		}
 		if diff := cmp.Diff(want, names); diff != "" {
 			t.Errorf("to %s (-want +got):\n%s", desired, diff)
 		}
@@ -138,7 +141,8 @@ func TestNothingToConvert(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := post(t, server, strings.NewReader(body))
-			if got.code != http.StatusOK || got.Response.Result.Status != metav1.StatusSuccess || len(got.Response.ConvertedObjects) != 0 ||
+			if got.code != http.StatusOK || got.Response.Result.Status != metav1.StatusSuccess ||
+				len(got.Response.ConvertedObjects) != 0 ||
 				got.Response.UID != "u-1" {
 				t.Errorf("code %d, %+v", got.code, got.Response)
 			}
@@ -190,8 +194,10 @@ func TestBadInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := post(t, server, strings.NewReader(c.body))
-			if got.code != c.code || got.Response.Result.Status != metav1.StatusFailure || !strings.Contains(got.Response.Result.Message, c.want) {
-				t.Errorf("code %d, %s: %q; want code %d and %q", got.code, got.Response.Result.Status, got.Response.Result.Message, c.code, c.want)
+			if got.code != c.code || got.Response.Result.Status != metav1.StatusFailure ||
+				!strings.Contains(got.Response.Result.Message, c.want) {
+				t.Errorf("code %d, %s: %q; want code %d and %q", got.code, got.Response.Result.Status, got.Response.Result.Message,
+					c.code, c.want)
 			}
 			if len(got.Response.ConvertedObjects) != 0 {
 				t.Errorf("%d objects beside a failure", len(got.Response.ConvertedObjects))

@@ -19,7 +19,8 @@ import (
 
 // large returns an object of about that many bytes. It contains a list that conversion copies.
 func large(name string, size int) string {
-	return strings.Replace(older(name), `"server":{`, `"server":{"containerSpec":{"args":["`+strings.Repeat(`x","`, size/4)+`x"]},`, 1)
+	return strings.Replace(older(name), `"server":{`, `"server":{"containerSpec":{"args":["`+strings.Repeat(`x","`,
+		size/4)+`x"]},`, 1)
 }
 
 // repeated is a review with one object many times. It is not held in memory as a whole.
@@ -158,11 +159,14 @@ func TestFailsInTheMiddle(t *testing.T) {
 	server := serve(t)
 	bad := strings.Replace(older("bad"), "LlamaStackDistribution", "Pod", 1)
 	for name, c := range map[string]struct{ tail, want string }{
-		"an object":     {"," + bad + "]}}", `objects[4] "team-a/bad": kind "Pod"`},
-		"more after it": {"," + bad + strings.Repeat(","+large("b", 1<<20), 4) + "]}}", `objects[4] "team-a/bad": kind "Pod"`},
-		"the end":       {"", "it is truncated"},
-		"no JSON":       {"}" + strings.Repeat(" ", 4<<20), "between two values"},
-		"too large":     {"," + large("bad", 9<<20) + "]}}", `objects[4] "team-a/bad" is larger than 8 MiB`},
+		"an object": {"," + bad + "]}}", `objects[4] "team-a/bad": kind "Pod"`},
+		"more after it": {
+			"," + bad + strings.Repeat(","+large("b", 1<<20), 4) + "]}}",
+			`objects[4] "team-a/bad": kind "Pod"`,
+		},
+		"the end":   {"", "it is truncated"},
+		"no JSON":   {"}" + strings.Repeat(" ", 4<<20), "between two values"},
+		"too large": {"," + large("bad", 9<<20) + "]}}", `objects[4] "team-a/bad" is larger than 8 MiB`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := many(large("a", 3<<18), 4)

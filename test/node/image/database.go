@@ -17,8 +17,8 @@ const (
 	databaseData = "/data"
 )
 
-// runPostgres makes a database $PGDATABASE of the user $PGUSER with the password $PGPASSWORD, as clients in the same pod
-// read them too, and serves it to everybody who has the password.
+// runPostgres makes a database $PGDATABASE of the user $PGUSER with the password $PGPASSWORD, as clients in the same
+// pod read them too, and serves it to everybody who has the password.
 const runPostgres = `#!/bin/sh
 set -e
 printf '%s\n' "$PGPASSWORD" >/tmp/password

@@ -44,8 +44,8 @@ type File struct {
 // Link is a symbolic link.
 type Link struct{ Path, Target string }
 
-// Tree is a copy of a folder of this machine, readable by everybody. What Omit says yes to, by its path in the image, is
-// left out with all below it.
+// Tree is a copy of a folder of this machine, readable by everybody. What Omit says yes to, by its path in the image,
+// is left out with all below it.
 type Tree struct {
 	Source, Path string
 	Omit         func(path string) bool

@@ -40,7 +40,8 @@ func Push(ctx context.Context, reference string, image v1.Image) error {
 	if err != nil {
 		return fmt.Errorf("read image reference: %w", err)
 	}
-	if err := remote.Write(to, image, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
+	if err := remote.Write(to, image, remote.WithContext(ctx),
+		remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
 		return fmt.Errorf("push %s: %w", reference, err)
 	}
 	return nil

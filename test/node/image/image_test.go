@@ -112,7 +112,8 @@ func TestLayer(t *testing.T) {
 	}
 	want := []string{
 		"1777 0:0 tmp/", "0755 0:0 home/", "0775 1001:0 home/stack/", "0755 0:0 etc/", "0644 0:0 etc/passwd",
-		"0755 0:0 opt/", "0755 0:0 opt/it/", "0755 0:0 opt/it/bin/", "0777 0:0 opt/it/bin/other -> run", "0755 0:0 opt/it/bin/run",
+		"0755 0:0 opt/", "0755 0:0 opt/it/", "0755 0:0 opt/it/bin/", "0777 0:0 opt/it/bin/other -> run",
+		"0755 0:0 opt/it/bin/run",
 		"0755 0:0 opt/it/lib/", "0644 0:0 opt/it/lib/data", "0755 0:0 bin/", "0755 0:0 bin/it",
 	}
 	if diff := cmp.Diff(want, contents(t, layers[0])); diff != "" {
@@ -128,7 +129,8 @@ func TestLayerOfWhatIsNotThere(t *testing.T) {
 		"file": File{Source: "/nowhere/file", Path: "/file"},
 		"tree": Tree{Source: "/nowhere/tree", Path: "/tree"},
 	} {
-		if _, err := NewLayer(t.TempDir(), entry); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "/nowhere/"+name) {
+		if _, err := NewLayer(t.TempDir(), entry); !errors.Is(err, fs.ErrNotExist) ||
+			!strings.Contains(err.Error(), "/nowhere/"+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -217,7 +219,10 @@ func TestStandIns(t *testing.T) {
 			t.Errorf("%s: configuration %+v", release, got)
 		}
 		found := files(t, image)
-		for _, want := range []string{"0755 0:0 standin", "0755 0:0 bin/sh", "0755 0:0 bin/mkdir", "0644 0:0 app/config.yaml"} {
+		for _, want := range []string{
+			"0755 0:0 standin", "0755 0:0 bin/sh", "0755 0:0 bin/mkdir",
+			"0644 0:0 app/config.yaml",
+		} {
 			if !slices.Contains(found, want) {
 				t.Errorf("%s: no %q in %q", release, want, found)
 			}

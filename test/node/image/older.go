@@ -7,8 +7,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// OlderOperator is an image of the operator for v1alpha1: its program, already built, the shared libraries of this machine
-// that it needs, and the folder of manifests that it renders. Its layers lie in folder.
+// OlderOperator is an image of the operator for v1alpha1: its program, already built, the shared libraries of this
+// machine that it needs, and the folder of manifests that it renders. Its layers lie in folder.
 func OlderOperator(ctx context.Context, program, manifests, folder string) (v1.Image, error) {
 	program, err := filepath.Abs(program)
 	if err != nil {
@@ -23,5 +23,8 @@ func OlderOperator(ctx context.Context, program, manifests, folder string) (v1.I
 	if err != nil {
 		return nil, err
 	}
-	return New(v1.Config{Entrypoint: []string{"/manager"}, User: serverUser.id(), WorkingDir: "/", Env: []string{"PATH=/bin"}}, layer)
+	return New(v1.Config{
+		Entrypoint: []string{"/manager"}, User: serverUser.id(), WorkingDir: "/",
+		Env: []string{"PATH=/bin"},
+	}, layer)
 }

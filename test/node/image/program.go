@@ -28,7 +28,8 @@ func buildProgram(ctx context.Context, folder, command, version string) (string,
 // buildProgramOf is buildProgram for another work tree.
 func buildProgramOf(ctx context.Context, source, folder, command, version string) (string, error) {
 	target := filepath.Join(folder, filepath.Base(command))
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w -X main.version="+version, "-o", target, command)
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w -X main.version="+version, "-o", target,
+		command)
 	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", command, err, output)

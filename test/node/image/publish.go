@@ -31,8 +31,8 @@ var repositories = map[string]string{
 const theOnlyTag = "test"
 
 // Publish builds images and pushes them to a registry, host:port, where they get their repositories below its top:
-// operator, or databases, or standin@0.7.3, or server@0.7.3 with the release of the server. The version is what the operator says that
-// it is. The result is by what was asked for.
+// operator, or databases, or standin@0.7.3, or server@0.7.3 with the release of the server. The version is what the
+// operator says that it is. The result is by what was asked for.
 func Publish(ctx context.Context, registry, version string, wanted ...string) (map[string]Published, error) {
 	folder, err := os.MkdirTemp("", "llama-stack-image-")
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// entrypoint is what upstream's images start with, from release 0.3 on: what comes first of the configuration's path and
-// the distribution's name.
+// entrypoint is what upstream's images start with, from release 0.3 on: what comes first of the configuration's path
+// and the distribution's name.
 const entrypoint = `#!/bin/sh
 if [ -n "$RUN_CONFIG_PATH" ] && [ -f "$RUN_CONFIG_PATH" ]; then exec %[1]s "$RUN_CONFIG_PATH" "$@"; fi
 exec %[1]s "${DISTRO_NAME}" "$@"
@@ -73,7 +73,8 @@ func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	layers, err := serverLayers(ctx, folder, interpreter, filepath.Dir(bin), []Entry{
 		Tree{Source: support.Tokenizer, Path: tokenizerPath, Omit: omitTokenizer},
 		Content{Path: ownConfig, Mode: 0o644, Content: config},
-		Content{Path: entrypointPath, Mode: 0o755, Content: fmt.Appendf(nil, entrypoint, strings.Join(match.Release.Runtime.Command, " "))},
+		Content{Path: entrypointPath, Mode: 0o755, Content: fmt.Appendf(nil, entrypoint,
+			strings.Join(match.Release.Runtime.Command, " "))},
 	})
 	if err != nil {
 		return nil, err
@@ -89,7 +90,9 @@ func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 }
 
 // serverLayers are what changes least first: the machine's programs and libraries, the interpreter, the environment.
-func serverLayers(ctx context.Context, folder string, interpreter python, environment string, own []Entry) ([]v1.Layer, error) {
+func serverLayers(
+	ctx context.Context, folder string, interpreter python, environment string, own []Entry,
+) ([]v1.Layer, error) {
 	base, err := programs(ctx, "sh", "mkdir", "dirname", "realpath", "cat")
 	if err != nil {
 		return nil, err

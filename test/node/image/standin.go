@@ -15,9 +15,9 @@ import (
 // serverUser is who images of servers run as.
 var serverUser = user{"stack", 1001, root, "/app"}
 
-// interpreter stands in for the Python of a server's image, as far as the operator calls it before a server: the launcher of
-// a stack with a userConfig asks for the release and starts the server's application. The registry's program has nothing to
-// do for a stand-in.
+// interpreter stands in for the Python of a server's image, as far as the operator calls it before a server: the
+// launcher of a stack with a userConfig asks for the release and starts the server's application. The registry's
+// program has nothing to do for a stand-in.
 const interpreter = `#!/bin/sh
 case "$1 $3" in
 "-c llama-stack") echo "$STANDIN_VERSION" ;;

@@ -38,7 +38,8 @@ func main() {
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("images", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	registry := flags.String("registry", getenv(registryVariable), "registry to push to, `host:port`; $"+registryVariable+" when set")
+	registry := flags.String("registry", getenv(registryVariable),
+		"registry to push to, `host:port`; $"+registryVariable+" when set")
 	version := flags.String("version", "test", "what the operator says that it is")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -54,7 +55,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	for _, each := range wanted {
 		done := published[each]
 		fmt.Fprintln(stdout, done.Reference)
-		fmt.Fprintf(stderr, "%s: %.1f MB, built and pushed in %v\n", each, float64(done.Size)/1e6, done.Took.Round(100*time.Millisecond))
+		fmt.Fprintf(stderr, "%s: %.1f MB, built and pushed in %v\n", each, float64(done.Size)/1e6,
+			done.Took.Round(100*time.Millisecond))
 		for _, name := range names[each] {
 			if err := image.Copy(ctx, done.Reference, *registry+"/"+name); err != nil {
 				return err

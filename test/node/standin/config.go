@@ -156,7 +156,10 @@ func (c *config) models() []any {
 	entries := []any{}
 	for _, model := range c.Resources.Models {
 		id := fmt.Sprintf("%v/%v", model["provider_id"], model["model_id"])
-		entries = append(entries, map[string]any{"id": id, "object": "model", "created": 1, "owned_by": "standin", "custom_metadata": model})
+		entries = append(entries, map[string]any{
+			"id": id, "object": "model", "created": 1, "owned_by": "standin",
+			"custom_metadata": model,
+		})
 	}
 	return entries
 }

@@ -89,9 +89,17 @@ func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/health", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]any{"status": "OK"}) })
 	mux.HandleFunc("GET /v1/version", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]any{"version": s.version}) })
-	mux.HandleFunc("GET /v1/providers", func(w http.ResponseWriter, _ *http.Request) { answer(w, list(s.config.providers())) })
+	mux.HandleFunc("GET /v1/providers", func(w http.ResponseWriter,
+		_ *http.Request,
+	) {
+		answer(w, list(s.config.providers()))
+	})
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { answer(w, list(s.config.models())) })
-	mux.HandleFunc("GET /v1/toolgroups", func(w http.ResponseWriter, _ *http.Request) { answer(w, list(s.config.toolGroups())) })
+	mux.HandleFunc("GET /v1/toolgroups", func(w http.ResponseWriter,
+		_ *http.Request,
+	) {
+		answer(w, list(s.config.toolGroups()))
+	})
 	mux.HandleFunc("GET /v1/storage", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.config.storage()) })
 	mux.HandleFunc("POST /v1/chat/completions", s.chat)
 	return mux

@@ -155,7 +155,8 @@ func configFile(t *testing.T, content string) string {
 func environment(t *testing.T, more ...string) map[string]string {
 	t.Helper()
 	variables := map[string]string{
-		"RUN_CONFIG_PATH": configFile(t, sample), "LLAMA_STACK_PORT": "0", "LLSD_VLLM_API_KEY": "sk-abc", "STANDIN_VERSION": "0.7.3",
+		"RUN_CONFIG_PATH": configFile(t, sample), "LLAMA_STACK_PORT": "0", "LLSD_VLLM_API_KEY": "sk-abc",
+		"STANDIN_VERSION": "0.7.3",
 	}
 	for i := 0; i < len(more); i += 2 {
 		variables[more[i]] = more[i+1]
@@ -175,7 +176,8 @@ func TestServerShowsItsConfiguration(t *testing.T) {
 				"config": map[string]any{"base_url": "http://vllm:8000/v1", "api_token": redacted, "max_tokens": 4096.0},
 			},
 			map[string]any{
-				"api": "safety", "provider_id": "llama-guard", "provider_type": "inline::llama-guard", "health": health, "config": map[string]any{},
+				"api": "safety", "provider_id": "llama-guard", "provider_type": "inline::llama-guard", "health": health,
+				"config": map[string]any{},
 			},
 		}),
 		"/v1/models": list([]any{map[string]any{
@@ -195,7 +197,8 @@ func TestServerShowsItsConfiguration(t *testing.T) {
 
 // A completion goes through the provider's address with the provider's token, and the model server demands it.
 func TestCompletion(t *testing.T) {
-	upstream := start(t, map[string]string{"VLLM_API_KEY": "sk-abc", "VLLM_MODELS": "llama,other", "PORT": "0"}, "vllm").ready(t)
+	upstream := start(t, map[string]string{"VLLM_API_KEY": "sk-abc", "VLLM_MODELS": "llama,other", "PORT": "0"},
+		"vllm").ready(t)
 	const question = `{"model": "vllm/llama", "messages": [{"role": "user", "content": "hello"}]}`
 	for name, tc := range map[string]struct{ token, want string }{
 		"right token": {"sk-abc", "200\n"},
@@ -212,8 +215,10 @@ func TestCompletion(t *testing.T) {
 	if got := client(t, "get", "-token=sk-abc", upstream.url+"/v1/models"); !strings.Contains(got, `"id":"other"`) {
 		t.Errorf("models %q", got)
 	}
-	streamed := client(t, "post", "-token=sk-abc", upstream.url+"/v1/chat/completions", `{"model": "llama", "stream": true}`)
-	if !strings.HasPrefix(streamed, "200\ndata: {") || strings.Count(streamed, "data: ") != 5 || !strings.HasSuffix(streamed, "data: [DONE]\n\n") {
+	streamed := client(t, "post", "-token=sk-abc", upstream.url+"/v1/chat/completions",
+		`{"model": "llama", "stream": true}`)
+	if !strings.HasPrefix(streamed, "200\ndata: {") || strings.Count(streamed, "data: ") != 5 ||
+		!strings.HasSuffix(streamed, "data: [DONE]\n\n") {
 		t.Errorf("a stream: %s", streamed)
 	}
 	if got := client(t, "get", upstream.url+"/v1/models"); !strings.HasPrefix(got, "401\n") {
@@ -292,7 +297,8 @@ func TestServerEnds(t *testing.T) {
 func TestHanging(t *testing.T) {
 	p := start(t, environment(t, "STANDIN_HANG", "0s", "STANDIN_START", "10ms", "STANDIN_MEMORY", "1")).ready(t)
 	var stderr output
-	code := run(t.Context(), world{stdout: &output{}, stderr: &stderr}, []string{"get", "-timeout=50ms", p.url + "/v1/health"})
+	code := run(t.Context(), world{stdout: &output{}, stderr: &stderr},
+		[]string{"get", "-timeout=50ms", p.url + "/v1/health"})
 	if code != 1 || !strings.Contains(stderr.String(), "Timeout") {
 		t.Errorf("exit code %d: %s", code, stderr.String())
 	}
@@ -317,7 +323,8 @@ func TestDNS(t *testing.T) {
 
 func TestServesTLS(t *testing.T) {
 	certificate, key := certificateFiles(t)
-	p := start(t, environment(t, "RUN_CONFIG_PATH", configFile(t, "server: {tls_certfile: "+certificate+", tls_keyfile: "+key+"}"))).ready(t)
+	p := start(t, environment(t, "RUN_CONFIG_PATH", configFile(t,
+		"server: {tls_certfile: "+certificate+", tls_keyfile: "+key+"}"))).ready(t)
 	https := strings.Replace(p.url, "http:", "https:", 1)
 	if got := client(t, "get", https+"/v1/health"); !strings.HasPrefix(got, "200\n") {
 		t.Errorf("answer %q", got)
@@ -329,7 +336,8 @@ func TestServesTLS(t *testing.T) {
 
 func TestAuthority(t *testing.T) {
 	certificate, key := certificateFiles(t)
-	p := start(t, environment(t, "RUN_CONFIG_PATH", configFile(t, "server: {tls_certfile: "+certificate+", tls_keyfile: "+key+"}"))).ready(t)
+	p := start(t, environment(t, "RUN_CONFIG_PATH", configFile(t,
+		"server: {tls_certfile: "+certificate+", tls_keyfile: "+key+"}"))).ready(t)
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(p.url, "http://"))
 	if err != nil {
 		t.Fatal(err)

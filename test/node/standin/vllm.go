@@ -17,8 +17,8 @@ import (
 const completion = "hello from the model"
 
 // runModelServer speaks the part of the OpenAI API that inference providers need. With $VLLM_API_KEY it demands that
-// token, as vLLM does; $VLLM_MODELS are the models that it lists, comma separated. $VLLM_PAUSE is the time before each word
-// of an answer that is streamed: 2s.
+// token, as vLLM does; $VLLM_MODELS are the models that it lists, comma separated. $VLLM_PAUSE is the time before each
+// word of an answer that is streamed: 2s.
 func runModelServer(ctx context.Context, w world, _ []string) error {
 	m := &modelServer{log: w.stdout, token: w.getenv("VLLM_API_KEY"), listed: strings.Split(cmp.Or(w.getenv("VLLM_MODELS"), "llama3.2-8b"), ",")}
 	if pause := w.getenv("VLLM_PAUSE"); pause != "" {
@@ -78,7 +78,8 @@ func (m *modelServer) chat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer(w, map[string]any{
-		"id": fmt.Sprintf("chatcmpl-%d", m.answered.Add(1)), "object": "chat.completion", "created": 1, "model": request.Model,
+		"id": fmt.Sprintf("chatcmpl-%d", m.answered.Add(1)), "object": "chat.completion", "created": 1,
+		"model": request.Model,
 		"choices": []any{map[string]any{
 			"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": completion},
 		}},
@@ -98,7 +99,10 @@ func (m *modelServer) stream(ctx context.Context, w http.ResponseWriter, model s
 			return
 		case <-time.After(m.pause):
 		}
-		choice := map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "content": word}, "finish_reason": nil}
+		choice := map[string]any{
+			"index": 0, "delta": map[string]any{"role": "assistant", "content": word},
+			"finish_reason": nil,
+		}
 		if i == len(words)-1 {
 			choice["finish_reason"] = "stop"
 		}
@@ -153,6 +157,7 @@ func (m *modelServer) embed(w http.ResponseWriter, r *http.Request) {
 		entries = append(entries, map[string]any{"object": "embedding", "index": i, "embedding": vector(text)})
 	}
 	answer(w, map[string]any{
-		"object": "list", "data": entries, "model": request.Model, "usage": map[string]any{"prompt_tokens": 1, "total_tokens": 1},
+		"object": "list", "data": entries, "model": request.Model,
+		"usage": map[string]any{"prompt_tokens": 1, "total_tokens": 1},
 	})
 }

@@ -50,7 +50,10 @@ func TestAuthentication(t *testing.T) {
 		s.secrets["auth"] = map[string]string{"url": startAuthService(t)}
 
 		server := bootSample(t, rel, s, t.TempDir()) // healthy, and nobody showed a token
-		for path, want := range map[string]int{"/v1/health": http.StatusOK, "/v1/version": http.StatusOK, "/v1/providers": http.StatusUnauthorized} {
+		for path, want := range map[string]int{
+			"/v1/health": http.StatusOK, "/v1/version": http.StatusOK,
+			"/v1/providers": http.StatusUnauthorized,
+		} {
 			if got := server.status(t, path, ""); got != want {
 				t.Errorf("%s without a token: status %d, want %d", path, got, want)
 			}

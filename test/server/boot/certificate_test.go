@@ -56,7 +56,10 @@ func newKeyPair(t *testing.T) (keyPair, *http.Client) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pair.certificate)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+		RootCAs:    roots,
+		MinVersion: tls.VersionTLS12,
+	}}}
 	t.Cleanup(client.CloseIdleConnections)
 	return pair, client
 }

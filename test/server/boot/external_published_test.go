@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// publishedProvider is a provider of the package index, with the releases that it is for. Its wheels for each of them are
-// locked in test/server/environment.
+// publishedProvider is a provider of the package index, with the releases that it is for. Its wheels for each of them
+// are locked in test/server/environment.
 type publishedProvider struct {
 	name     string
 	releases []string
@@ -70,8 +70,8 @@ func (p publishedProvider) load(t *testing.T, rel *release.Release) {
 	}
 }
 
-// TestPublishedProviderOfAnotherRelease shows what a user is told who takes a published provider for a release that it is
-// not for.
+// TestPublishedProviderOfAnotherRelease shows what a user is told who takes a published provider for a release that it
+// is not for.
 func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 	if !realserver.Named() {
 		t.Skip("RELEASES names no releases")
@@ -88,7 +88,8 @@ func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 			image: publishedImage(t, lmeval.name, "0.7.3", lmeval.spec),
 		}
 		_, output, err := stack.tryInstall(t, t.TempDir())
-		if err == nil || !strings.HasPrefix(output, want) || !strings.Contains(output, "The server is "+rel.Package+" "+rel.Version) {
+		if err == nil || !strings.HasPrefix(output, want) ||
+			!strings.Contains(output, "The server is "+rel.Package+" "+rel.Version) {
 			t.Errorf("the program ends with %v and says %q, want %q", err, output, want)
 		}
 	})

@@ -65,7 +65,8 @@ func (s externalStack) config(home string) string {
 	if models == "" {
 		models = "[]"
 	}
-	return strings.NewReplacer("API", s.api, "TYPE", kind, "ENTRY", s.entry, "MODELS", models, "HOME", home).Replace(externalConfig)
+	return strings.NewReplacer("API", s.api, "TYPE", kind, "ENTRY", s.entry, "MODELS", models, "HOME",
+		home).Replace(externalConfig)
 }
 
 // install does what the init containers do, and returns the volume.
@@ -93,7 +94,10 @@ func (s externalStack) tryInstall(t *testing.T, home string) (string, string, er
 	if err := s.image.Write(filepath.Join(volume, names.ExternalImages, "0")); err != nil {
 		t.Fatal(err)
 	}
-	entry := map[string]any{"index": 0, "api": s.api, "id": "outside", "image": "example.com/outside:1", "path": "spec.externalProviders." + s.api + "[0]"}
+	entry := map[string]any{
+		"index": 0, "api": s.api, "id": "outside", "image": "example.com/outside:1",
+		"path": "spec.externalProviders." + s.api + "[0]",
+	}
 	if s.labelled {
 		entry["type"], entry["module"] = s.kind, s.module
 	}
@@ -135,8 +139,8 @@ func echoStack(rel *release.Release) externalStack {
 }
 
 // TestExternalProvider asks a provider that came in an image of its own, in the server of each release. A label changes
-// the configuration that is written first, and not the one that the server gets: only the releases that RELEASES names are
-// started in both ways.
+// the configuration that is written first, and not the one that the server gets: only the releases that RELEASES names
+// are started in both ways.
 func TestExternalProvider(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for name, labelled := range map[string]bool{"unlabelled": false, "labelled": true} {

@@ -46,7 +46,10 @@ func entrypoint(rel *release.Release) []string {
 // returns the pod it asks for, with its files below root.
 func generate(t *testing.T, rel *release.Release, s sample, root string) pod {
 	t.Helper()
-	return generateOn(t, rel, s, &plan.Base{Data: resolve(t, rel, s.stack.Spec.Distribution.Name).Base, Source: v1alpha2.ConfigSourceEmbedded}, root)
+	return generateOn(t, rel, s, &plan.Base{
+		Data:   resolve(t, rel, s.stack.Spec.Distribution.Name).Base,
+		Source: v1alpha2.ConfigSourceEmbedded,
+	}, root)
 }
 
 // generateOn is generate with another base than the distribution's.

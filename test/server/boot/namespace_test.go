@@ -17,8 +17,8 @@ import (
 // insideVariable says that the test runs where nothing but this machine can be reached.
 const insideVariable = "BOOT_WITHOUT_NETWORK"
 
-// withoutNetwork runs the calling test again, as a process in a network namespace of its own that has a loopback interface
-// and no other. It reports whether this is that process. What the outer one installs, the inner one finds.
+// withoutNetwork runs the calling test again, as a process in a network namespace of its own that has a loopback
+// interface and no other. It reports whether this is that process. What the outer one installs, the inner one finds.
 func withoutNetwork(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideVariable) != "" {

@@ -20,9 +20,9 @@ const (
 	miniLMDimension = 384
 )
 
-// TestOfflineModels is TestOffline with an embedding model that the server itself loads from the volume of model files: a
-// question finds the text that answers it, which has no word of it. Without the files the server starts, and says what is
-// missing when the model is used.
+// TestOfflineModels is TestOffline with an embedding model that the server itself loads from the volume of model files:
+// a question finds the text that answers it, which has no word of it. Without the files the server starts, and says
+// what is missing when the model is used.
 func TestOfflineModels(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {
@@ -84,7 +84,8 @@ func missesModel(t *testing.T, rel *release.Release, packages string) {
 		t.Fatal(err)
 	}
 	m := model{provider: "sentence-transformers", name: miniLM, upstream: miniLM}
-	if err := server.do(t.Context(), http.MethodPost, path, map[string]any{"model": m.public(rel), "input": "a"}, nil); err == nil {
+	if err := server.do(t.Context(), http.MethodPost, path, map[string]any{"model": m.public(rel), "input": "a"},
+		nil); err == nil {
 		t.Error("the server has a model that nobody gave it")
 	}
 	if !strings.Contains(server.process.log.text(), "huggingface.co") {
@@ -100,14 +101,18 @@ func newStore(t *testing.T, server *llamaStack, rel *release.Release) string {
 	var made struct {
 		ID string `json:"id"`
 	}
-	body := map[string]any{"name": "offline", "provider_id": "faiss", "embedding_model": m.public(rel), "embedding_dimension": miniLMDimension}
+	body := map[string]any{
+		"name": "offline", "provider_id": "faiss", "embedding_model": m.public(rel),
+		"embedding_dimension": miniLMDimension,
+	}
 	if err := server.ask(t.Context(), http.MethodPost, "/v1/vector_stores", body, &made); err != nil {
 		t.Fatal(err)
 	}
 	return made.ID
 }
 
-// bootWithModel boots the stack with the packages behind those of the release, and directories in its volume of model files.
+// bootWithModel boots the stack with the packages behind those of the release, and directories in its volume of model
+// files.
 func bootWithModel(t *testing.T, rel *release.Release, packages string, directories map[string]string) *llamaStack {
 	t.Helper()
 	s := offlineSample(t, rel, func(spec map[string]any) {

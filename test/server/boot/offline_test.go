@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// offlineLines are lines that differ in what they need when they start: up to 0.5 the server asks for registered models, from
-// 0.7 on the vector stores load their tokenizer. The newest is tried beside them.
+// offlineLines are lines that differ in what they need when they start: up to 0.5 the server asks for registered
+// models, from 0.7 on the vector stores load their tokenizer. The newest is tried beside them.
 var offlineLines = []string{"0.5", "0.7"}
 
 // offlineReleases are those lines, or the ones that RELEASES names.
@@ -42,9 +42,9 @@ func offlineReleases(t *testing.T) []*release.Release {
 	return releases
 }
 
-// TestOffline boots a stack with spec.offline where there is no way out of the machine, puts a file into a vector store of it
-// and finds it again. What the operator refuses there, the server does not start with; what it only warns of, the server
-// starts with.
+// TestOffline boots a stack with spec.offline where there is no way out of the machine, puts a file into a vector store
+// of it and finds it again. What the operator refuses there, the server does not start with; what it only warns of, the
+// server starts with.
 func TestOffline(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {
@@ -83,8 +83,8 @@ func answersOffline(t *testing.T, rel *release.Release) {
 	t.Logf("offline: %s finds the text of a file", rel.Version)
 }
 
-// endsOffline shows what keeps the server from starting. The operator refuses the first two with spec.offline where the server
-// ends, so they are rendered without.
+// endsOffline shows what keeps the server from starting. The operator refuses the first two with spec.offline where the
+// server ends, so they are rendered without.
 func endsOffline(t *testing.T, rel *release.Release) {
 	for _, tt := range []struct {
 		name, says, tokenizer string
@@ -94,7 +94,8 @@ func endsOffline(t *testing.T, rel *release.Release) {
 		needs string
 	}{
 		{
-			name: "a model of a public service", says: "ConnectionError", tokenizer: support.Tokenizer, ends: rel.Runtime.ModelsAskedAtStart,
+			name: "a model of a public service", says: "ConnectionError", tokenizer: support.Tokenizer,
+			ends: rel.Runtime.ModelsAskedAtStart,
 			edit: func(spec map[string]any) {
 				delete(spec, "offline")
 				withoutKeys(spec)
@@ -178,7 +179,9 @@ func bootOffline(t *testing.T, rel *release.Release, s sample, tokenizer string)
 }
 
 // bootWithFiles boots what runs in a pod with copies of directories in its volume of model files.
-func bootWithFiles(t *testing.T, rel *release.Release, s sample, p pod, directories map[string]string) (*llamaStack, error) {
+func bootWithFiles(
+	t *testing.T, rel *release.Release, s sample, p pod, directories map[string]string,
+) (*llamaStack, error) {
 	t.Helper()
 	files := p.mounts[names.ModelFilesDir]
 	for name, dir := range directories {
@@ -188,7 +191,8 @@ func bootWithFiles(t *testing.T, rel *release.Release, s sample, p pod, director
 	}
 	readOnly(t, files)
 	return startServer(t, boot{
-		release: rel, config: p.config, home: p.home(t), env: p.env, wrapper: p.wrapper, client: http.DefaultClient, scheme: "http",
+		release: rel, config: p.config, home: p.home(t), env: p.env, wrapper: p.wrapper, client: http.DefaultClient,
+		scheme:  "http",
 		secrets: s.secrets.values(), ownFiles: true,
 	})
 }

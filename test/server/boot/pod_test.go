@@ -71,7 +71,9 @@ func (p *pod) initialise(t *testing.T, command []string) {
 }
 
 // workload picks the Deployment and the ConfigMaps out of the objects.
-func workload(t *testing.T, objects []render.Object) (deployment appsv1.Deployment, configMaps map[string]corev1.ConfigMap) {
+func workload(
+	t *testing.T, objects []render.Object,
+) (deployment appsv1.Deployment, configMaps map[string]corev1.ConfigMap) {
 	t.Helper()
 	configMaps = map[string]corev1.ConfigMap{}
 	for _, object := range objects {

@@ -71,7 +71,10 @@ func newDatabase(t *testing.T) *database {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := &database{host: "127.0.0.1", port: server.port, name: fmt.Sprintf("stack%d", databases.Add(1)), password: postgresPassword}
+	db := &database{
+		host: "127.0.0.1", port: server.port, name: fmt.Sprintf("stack%d", databases.Add(1)),
+		password: postgresPassword,
+	}
 	if _, err := server.query(t.Context(), "postgres", "CREATE DATABASE "+db.name); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +113,8 @@ func startPostgres() (*postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-c", "max_connections=500",
+	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-c",
+		"max_connections=500",
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
 	server.Dir, server.SysProcAttr = dir, attributes
 	// On SIGTERM it would wait for its clients.
@@ -136,7 +140,8 @@ func postgresInstallation(dir string) (string, *syscall.SysProcAttr, error) {
 			return "", nil, fmt.Errorf("copy PostgreSQL: %w", err)
 		}
 	}
-	return filepath.Join(dir, postgresPackage), &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}, nil
+	return filepath.Join(dir, postgresPackage),
+		&syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}, nil
 }
 
 // waitReady waits until PostgreSQL answers.
@@ -163,7 +168,8 @@ func (s *postgres) waitReady(p *process) error {
 // query runs one statement and returns what it prints.
 func (s *postgres) query(ctx context.Context, database, statement string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "psql"), "--host=127.0.0.1", "--port="+strconv.Itoa(s.port),
-		"--username="+postgresUser, "--no-password", "--dbname="+database, "--tuples-only", "--no-align", "--command="+statement)
+		"--username="+postgresUser, "--no-password", "--dbname="+database, "--tuples-only", "--no-align",
+		"--command="+statement)
 	cmd.Env = append(os.Environ(), "PGPASSWORD="+postgresPassword)
 	output, err := cmd.CombinedOutput()
 	if err != nil {

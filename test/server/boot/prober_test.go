@@ -47,7 +47,8 @@ func checkProber(t *testing.T, server *llamaStack, rel *release.Release, want []
 		}
 	}
 	t.Logf("the prober hears of %d providers, by health %v", len(answer.Providers), health)
-	if text := fmt.Sprintf("%+v", answer); slices.ContainsFunc(secrets, func(s string) bool { return strings.Contains(text, s) }) {
+	if text := fmt.Sprintf("%+v", answer); slices.ContainsFunc(secrets,
+		func(s string) bool { return strings.Contains(text, s) }) {
 		t.Error("what the prober hears has a secret in it")
 	}
 }

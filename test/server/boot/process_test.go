@@ -179,7 +179,8 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	if err != nil {
 		return nil, err
 	}
-	words := slices.Concat(b.wrapper, []string{filepath.Join(bin, runtime.Command[0])}, runtime.Command[1:], []string{b.config})
+	words := slices.Concat(b.wrapper, []string{filepath.Join(bin, runtime.Command[0])}, runtime.Command[1:],
+		[]string{b.config})
 	if len(b.command) > 0 {
 		words = b.command
 	}

@@ -31,9 +31,9 @@ var adoptions = []struct{ version, store string }{
 // inGate are those that the gate has the time for: a file and a namespace.
 var inGate = []int{1, 3}
 
-// TestRetentionAdoption starts a stack as the operator of an earlier commit rendered it, with a registry for each set of
-// declared resources, and with a client's vector store in two of them. What is rendered today serves both, and still does
-// when the declared resources change.
+// TestRetentionAdoption starts a stack as the operator of an earlier commit rendered it, with a registry for each set
+// of declared resources, and with a client's vector store in two of them. What is rendered today serves both, and still
+// does when the declared resources change.
 func TestRetentionAdoption(t *testing.T) {
 	report := newRetentionReport(t)
 	for i, tc := range adoptions {
@@ -106,7 +106,8 @@ func (a *adoption) earlier(t *testing.T, number int) {
 	}
 	text := fmt.Sprintf("The vector store of the registry number %d.", number)
 	_, err := a.stack.serve(t, p, func(server *llamaStack) error {
-		id, err := server.vectorStoreWithFile(t.Context(), fmt.Sprintf("store %d", number), "faiss", a.public("embed", ""), text)
+		id, err := server.vectorStoreWithFile(t.Context(), fmt.Sprintf("store %d", number), "faiss", a.public("embed", ""),
+			text)
 		if err == nil {
 			a.made[id] = text
 		}
@@ -145,7 +146,8 @@ func (a *adoption) today(t *testing.T) {
 	a.stack.start(t, func(server *llamaStack) error {
 		var lost error
 		for id, text := range a.made {
-			lost = errors.Join(lost, server.wantEntry(t.Context(), vectorStoresPath, id, ""), server.search(t.Context(), id, text))
+			lost = errors.Join(lost, server.wantEntry(t.Context(), vectorStoresPath, id, ""),
+				server.search(t.Context(), id, text))
 		}
 		for _, name := range []string{"embed", "plain", "added"} {
 			lost = errors.Join(lost, server.wantModel(t.Context(), a.public(name, ""), ""))

@@ -87,7 +87,10 @@ var retentionCases = []retentionCase{
 		has:  func(rel *release.Release) bool { _, ok := rel.Resource("shields"); return ok },
 		change: func(t *testing.T, r *retention) {
 			r.stack.change(t, func(spec map[string]any) {
-				mapping(spec, "resources")["shields"] = []any{fields{"name": "guard", "provider": "llama-guard", "model": "vllm/added"}}
+				mapping(spec, "resources")["shields"] = []any{fields{
+					"name": "guard", "provider": "llama-guard",
+					"model": "vllm/added",
+				}}
 			})
 		},
 		check: func(ctx context.Context, _ *retention, server *llamaStack) error {

@@ -50,7 +50,10 @@ func (s *llamaStack) createVectorStore(ctx context.Context, name, provider, embe
 	var made struct {
 		ID string `json:"id"`
 	}
-	body := map[string]any{"name": name, "provider_id": provider, "embedding_model": embedding, "embedding_dimension": dimension}
+	body := map[string]any{
+		"name": name, "provider_id": provider, "embedding_model": embedding,
+		"embedding_dimension": dimension,
+	}
 	err := s.ask(ctx, http.MethodPost, "/v1/vector_stores", body, &made)
 	return made.ID, err
 }
@@ -162,8 +165,8 @@ func (s *llamaStack) upload(ctx context.Context, text string) (string, error) {
 	return file.ID, nil
 }
 
-// question is what is searched for to find a text. It is not the text itself: a distance of zero is a score of infinity,
-// which 0.3 cannot answer.
+// question is what is searched for to find a text. It is not the text itself: a distance of zero is a score of
+// infinity, which 0.3 cannot answer.
 func question(text string) string { return "Which text says: " + text }
 
 // search asks a vector store, and reports an error unless it finds the text.
@@ -210,7 +213,8 @@ func (s *llamaStack) registerModel(ctx context.Context, rel *release.Release, na
 		return false, err
 	}
 	err = s.ask(ctx, http.MethodPost, path, map[string]any{
-		"model_id": name, "provider_id": "vllm", "provider_model_id": name, "model_type": "llm", "metadata": map[string]any{"made": "by a client"},
+		"model_id": name, "provider_id": "vllm", "provider_model_id": name, "model_type": "llm",
+		"metadata": map[string]any{"made": "by a client"},
 	}, nil)
 	if failed, ok := errors.AsType[*statusError](err); ok && failed.status == http.StatusMethodNotAllowed {
 		return false, nil

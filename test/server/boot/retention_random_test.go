@@ -39,8 +39,8 @@ const (
 	startSeconds = 300
 )
 
-// TestRetentionRandom changes stacks by chance. The second server starts on what the first one left, serves what a server
-// with an empty state serves, and what the client of the first one made. The servers run in process.
+// TestRetentionRandom changes stacks by chance. The second server starts on what the first one left, serves what a
+// server with an empty state serves, and what the client of the first one made. The servers run in process.
 func TestRetentionRandom(t *testing.T) {
 	seed := uint64(defaultSeed)
 	if text := os.Getenv(seedVariable); text != "" {
@@ -89,7 +89,10 @@ func newPairs(t *testing.T, rel *release.Release) *pairs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pairs{rel: rel, bin: bin, checker: realserver.NewChecker(bin, support), models: startUpstream(t), scripts: t.TempDir()}
+	p := &pairs{
+		rel: rel, bin: bin, checker: realserver.NewChecker(bin, support), models: startUpstream(t),
+		scripts: t.TempDir(),
+	}
 	p.models.listed = []string{corpus.EditListed}
 	t.Cleanup(p.checker.Close)
 	for name, content := range startup.Files() {
@@ -150,7 +153,9 @@ func (p *pairs) ready(t *testing.T, c *corpus.Case) (*corpus.Outcome, string) {
 }
 
 // start runs what the pod runs before its server, and then the server with the requests.
-func (p *pairs) start(t *testing.T, outcome *corpus.Outcome, home string, requests []realserver.Call) realserver.Verdict {
+func (p *pairs) start(
+	t *testing.T, outcome *corpus.Outcome, home string, requests []realserver.Call,
+) realserver.Verdict {
 	t.Helper()
 	env := map[string]string{}
 	for name, value := range outcome.Env {
@@ -261,7 +266,8 @@ func (p *pairs) made(answers []realserver.Answer) (madeByClient, error) {
 	made := madeByClient{}
 	for _, number := range []int{makeStore, makeFile, attachFile} {
 		if answers[number].Status != http.StatusOK {
-			return made, fmt.Errorf("the client's request %d: status %d: %s", number, answers[number].Status, firstLine(answers[number].Body))
+			return made, fmt.Errorf("the client's request %d: status %d: %s", number, answers[number].Status,
+				firstLine(answers[number].Body))
 		}
 	}
 	if !strings.Contains(answers[attachFile].Body, `"completed"`) {
@@ -282,11 +288,14 @@ func (p *pairs) made(answers []realserver.Answer) (madeByClient, error) {
 }
 
 func (m *madeByClient) search() realserver.Call {
-	return realserver.Call{Method: http.MethodPost, Path: "/v1/vector_stores/" + m.store + "/search", JSON: fields{"query": question(clientText)}}
+	return realserver.Call{
+		Method: http.MethodPost, Path: "/v1/vector_stores/" + m.store + "/search",
+		JSON: fields{"query": question(clientText)},
+	}
 }
 
-// compare reports what the second server has not, or has too much, beside one that started on an empty state. Models that
-// providers list count neither way: a server finds them some time after its start.
+// compare reports what the second server has not, or has too much, beside one that started on an empty state. Models
+// that providers list count neither way: a server finds them some time after its start.
 func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	if !second.OK {
 		return fmt.Errorf("the server does not start: %s", second)

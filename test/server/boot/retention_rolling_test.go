@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestRetentionRolling changes a stack that several pods serve. An old pod serves while new ones start, starts again after
-// they registered their resources, and takes over again after a rollback.
+// TestRetentionRolling changes a stack that several pods serve. An old pod serves while new ones start, starts again
+// after they registered their resources, and takes over again after a rollback.
 func TestRetentionRolling(t *testing.T) {
 	report := newRetentionReport(t)
 	releases, _ := retentionScope(t)

@@ -50,7 +50,10 @@ func newKeptStack(t *testing.T, rel *release.Release, store string, base []byte)
 	switch store {
 	case onRedis:
 		k.on.redis = startRedis(t)
-		storage["kv"] = map[string]any{"type": onRedis, "endpoint": k.on.redis.address, "password": secretKey("redis-creds", "password")}
+		storage["kv"] = map[string]any{
+			"type": onRedis, "endpoint": k.on.redis.address,
+			"password": secretKey("redis-creds", "password"),
+		}
 	case onPostgres:
 		k.on.db = newDatabase(t)
 		connection := map[string]any{"type": onPostgres, "connectionString": secretKey("pg-creds", "url")}

@@ -44,7 +44,8 @@ func TestRetention(t *testing.T) {
 
 // eachRetained runs a test for each release and store, as many at once as go test runs in parallel.
 func eachRetained(
-	t *testing.T, releases []*release.Release, stores []string, test func(t *testing.T, rel *release.Release, store string),
+	t *testing.T, releases []*release.Release, stores []string,
+	test func(t *testing.T, rel *release.Release, store string),
 ) {
 	t.Helper()
 	for _, rel := range releases {
@@ -57,8 +58,8 @@ func eachRetained(
 	}
 }
 
-// retentionScope is what is tried: with every store for make test-retention, else with the two that differ most. Without
-// a choice of RELEASES it is the default one and the newest.
+// retentionScope is what is tried: with every store for make test-retention, else with the two that differ most.
+// Without a choice of RELEASES it is the default one and the newest.
 func retentionScope(t *testing.T) (releases []*release.Release, stores []string) {
 	t.Helper()
 	stores = []string{onSQLite, onRedis}

@@ -76,7 +76,8 @@ func (r *retention) steps() []namedTest {
 	return []namedTest{
 		{"first start", func(t *testing.T) {
 			r.stack.start(t, func(server *llamaStack) (err error) {
-				r.ofClient, err = server.vectorStoreWithFile(t.Context(), "of a client", vectorID, r.public("embed", ""), r.clientText)
+				r.ofClient, err = server.vectorStoreWithFile(t.Context(), "of a client", vectorID, r.public("embed", ""),
+					r.clientText)
 				return err
 			})
 		}},
@@ -137,7 +138,8 @@ func chroma(t *testing.T, k *keptStack) fields {
 		t.Fatal(err)
 	}
 	address := "127.0.0.1:" + strconv.Itoa(port)
-	cmd := exec.Command(filepath.Join(environment.Bin, "chroma"), "run", "--path", t.TempDir(), "--host", "127.0.0.1", "--port", strconv.Itoa(port))
+	cmd := exec.Command(filepath.Join(environment.Bin, "chroma"), "run", "--path", t.TempDir(), "--host", "127.0.0.1",
+		"--port", strconv.Itoa(port))
 	cmd.Dir = t.TempDir()
 	p, err := startProcess(t, cmd, syscall.SIGTERM)
 	if err != nil {

@@ -114,7 +114,8 @@ func (u *upstream) embeddings(w http.ResponseWriter, r *http.Request) {
 		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": written})
 	}
 	writeJSON(w, map[string]any{
-		"object": "list", "data": data, "model": request.Model, "usage": map[string]any{"prompt_tokens": 1, "total_tokens": 1},
+		"object": "list", "data": data, "model": request.Model,
+		"usage": map[string]any{"prompt_tokens": 1, "total_tokens": 1},
 	})
 }
 

@@ -23,8 +23,8 @@ const (
 // becomes runs what an init container runs, and then becomes the program behind it.
 const becomes = `/bin/sh -c "$0" "$1" "$2" "$3"; shift 3; exec "$@"`
 
-// wrapperOf is what a pod runs before its server, with paths of this machine: as the beginning of a command that goes on
-// with the server's own. It is empty when the pod runs nothing before.
+// wrapperOf is what a pod runs before its server, with paths of this machine: as the beginning of a command that goes
+// on with the server's own. It is empty when the pod runs nothing before.
 func (p *pod) wrapperOf(init []corev1.Container, command []string) []string {
 	if words := p.program(command); words != nil {
 		return words

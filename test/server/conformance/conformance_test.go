@@ -26,7 +26,8 @@ func support(t *testing.T) realserver.Support {
 
 // eachLine runs a test for the lines of releases, some at the same time, with a checker of their release.
 func eachLine(
-	t *testing.T, releases func() ([]*release.Release, error), test func(t *testing.T, rel *release.Release, checker *realserver.Checker),
+	t *testing.T, releases func() ([]*release.Release, error),
+	test func(t *testing.T, rel *release.Release, checker *realserver.Checker),
 ) {
 	t.Helper()
 	beside := support(t)

@@ -35,7 +35,8 @@ func TestInitialise(t *testing.T) {
 			}
 			models.serve(c.Config)
 			verdict, err := checker.Check(t.Context(), realserver.Request{
-				Tier: realserver.Initialise, Config: answered(string(c.Config), models.url), Env: atHome(t, c.Env, models.url), Seconds: startSeconds,
+				Tier: realserver.Initialise, Config: answered(string(c.Config), models.url), Env: atHome(t, c.Env, models.url),
+				Seconds: startSeconds,
 			})
 			switch {
 			case err != nil:
@@ -117,7 +118,8 @@ func needsMore(config []byte, env map[string]string) string {
 
 // outside says why a verdict is about the world and not about the configuration, empty when it is not.
 func outside(verdict realserver.Verdict) string {
-	if strings.Contains(verdict.Message, "is not available from provider") || strings.Contains(verdict.Message, "Connection error") {
+	if strings.Contains(verdict.Message, "is not available from provider") ||
+		strings.Contains(verdict.Message, "Connection error") {
 		return "up to 0.5 the server asks the provider's public service for the model"
 	}
 	if strings.Contains(verdict.Message, "offline mode is enabled") {

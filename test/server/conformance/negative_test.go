@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestNegative shows that the server of a release refuses what our checks refuse by its data, ignores what they say that
-// it ignores, and does with what is our own choice what the list of those says.
+// TestNegative shows that the server of a release refuses what our checks refuse by its data, ignores what they say
+// that it ignores, and does with what is our own choice what the list of those says.
 func TestNegative(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin, failed := time.Now(), 0
@@ -77,7 +77,9 @@ const sweepEach = 11
 const leastRefused = 200
 
 // ask puts a mistake before the server.
-func ask(t *testing.T, checker *realserver.Checker, models *upstream, n *corpus.Negative, q *corpus.Question) realserver.Verdict {
+func ask(
+	t *testing.T, checker *realserver.Checker, models *upstream, n *corpus.Negative, q *corpus.Question,
+) realserver.Verdict {
 	t.Helper()
 	known := []byte(q.Config)
 	if q.Odd {
@@ -85,7 +87,8 @@ func ask(t *testing.T, checker *realserver.Checker, models *upstream, n *corpus.
 	}
 	models.serve(known)
 	request := realserver.Request{
-		Tier: realserver.Parse, Config: answered(q.Config, models.url), Env: atHome(t, q.Env, models.url), Seconds: startSeconds,
+		Tier: realserver.Parse, Config: answered(q.Config, models.url), Env: atHome(t, q.Env, models.url),
+		Seconds: startSeconds,
 	}
 	if n.Answer == corpus.Ignored {
 		request.Without = answered(q.Without, models.url)

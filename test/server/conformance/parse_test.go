@@ -19,10 +19,14 @@ const randomConfigs = 500
 func TestParse(t *testing.T) {
 	eachLine(t, realserver.ReleasesToRead, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()
-		configs, refused := acceptedOf(t, slices.Concat(corpus.Cases(rel), corpus.Strange(rel), corpus.Random(rel, seed, randomConfigs)))
+		configs, refused := acceptedOf(t, slices.Concat(corpus.Cases(rel), corpus.Strange(rel),
+			corpus.Random(rel, seed, randomConfigs)))
 		failed := 0
 		for _, c := range configs {
-			verdict, err := checker.Check(t.Context(), realserver.Request{Tier: realserver.Parse, Config: string(c.Config), Env: c.Env})
+			verdict, err := checker.Check(t.Context(), realserver.Request{
+				Tier: realserver.Parse, Config: string(c.Config),
+				Env: c.Env,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

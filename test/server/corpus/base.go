@@ -22,8 +22,10 @@ func (m *maker) bases() {
 		m.addOwn("base/"+name, base, withVariables(fields{}, needed(d)))
 		all := append(needed(d), empty(d)...)
 		m.addOwn("base/"+name+"/set", base, withVariables(fields{"networking": fields{"port": 9000}}, all))
-		m.addOwn("base/"+name+"/model", base, withVariables(fields{"providers": vllm(), "resources": fields{"models": []any{"a"}}}, all))
-		m.addOwn("base/"+name+"/storage", base, withVariables(fields{"storage": fields{"kv": fields{}, "sql": fields{}}}, all))
+		m.addOwn("base/"+name+"/model", base,
+			withVariables(fields{"providers": vllm(), "resources": fields{"models": []any{"a"}}}, all))
+		m.addOwn("base/"+name+"/storage", base, withVariables(fields{"storage": fields{"kv": fields{}, "sql": fields{}}},
+			all))
 		if slices.Contains(catalogued, name) {
 			m.addOver(name, "distribution/"+name, withVariables(fields{"storage": fields{"kv": fields{}}}, all))
 			m.addOver(name, "distribution/"+name+"/unset", fields{"storage": fields{"kv": fields{}}})
@@ -42,7 +44,8 @@ func needed(d *release.Distribution) []string {
 	return names
 }
 
-// empty are the variables that are nothing by default and bring nothing into being. A token of Gemini's excludes its key.
+// empty are the variables that are nothing by default and bring nothing into being. A token of Gemini's excludes its
+// key.
 func empty(d *release.Distribution) []string {
 	var names []string
 	for _, variable := range d.Variables {
@@ -99,7 +102,8 @@ func (m *maker) conditions() {
 		m.add(at+"/set", withVariables(fields{"storage": fields{"kv": fields{}}}, all))
 		for _, p := range providersOf(shipped(m.rel, starter)) {
 			if p.api == "inference" && slices.Contains(variable.Enables, p.id) {
-				m.add(at+"/model", withVariables(fields{"resources": fields{"models": []any{fields{"name": "a", "provider": p.id}}}}, all))
+				m.add(at+"/model",
+					withVariables(fields{"resources": fields{"models": []any{fields{"name": "a", "provider": p.id}}}}, all))
 			}
 		}
 	}

@@ -76,7 +76,8 @@ func (m *maker) alternatives(at, field string, kind *provider.Type) {
 			done[kind.RequiredDefaults[i].Key] = true
 		}
 		p := fields{"provider": kind.Type, "id": "one-of-mine"}
-		v.write(p, kind.Config, "one-of-mine", choose(kind.Config, done, func(key *schema.Key) bool { return key.Name == name }))
+		v.write(p, kind.Config, "one-of-mine", choose(kind.Config, done,
+			func(key *schema.Key) bool { return key.Name == name }))
 		m.addOwn(at+"/with-"+name, m.nothing(), fields{
 			"providers": fields{field: p}, "storage": fields{"kv": fields{}, "sql": fields{}},
 		})
@@ -128,13 +129,17 @@ func (m *maker) storage() {
 			}
 			name := strings.Trim("kv-"+kv+"+sql-"+sql, "+")
 			m.add("storage/"+name, fields{"storage": storage})
-			m.addOwn("storage/"+name+"/registry", m.nothing(), fields{"storage": storage, "providers": vllm(), "resources": fields{"models": []any{"a"}}})
+			m.addOwn("storage/"+name+"/registry", m.nothing(),
+				fields{"storage": storage, "providers": vllm(), "resources": fields{"models": []any{"a"}}})
 		}
 	}
 }
 
 func vllm() fields {
-	return fields{"inference": fields{"provider": "vllm", "endpoint": "http://vllm.example:8000", "apiKey": ref("vllm", "token")}}
+	return fields{"inference": fields{
+		"provider": "vllm", "endpoint": "http://vllm.example:8000",
+		"apiKey": ref("vllm", "token"),
+	}}
 }
 
 func sorted[V any](m map[string]V) []string {
@@ -167,7 +172,10 @@ func (m *maker) resources() {
 		"name": "guard", "provider": "llama-guard", "model": "llama-guard3-8b", "params": fields{"a": 1.5e3, "b": "off"},
 	}}})
 	add("mcp", fields{"tools": []any{fields{"name": "mcp::tickets", "mcpEndpoint": "http://mcp.example:3000/sse"}}})
-	add("mcp-args", fields{"tools": []any{fields{"name": "tickets", "mcpEndpoint": "https://mcp.example/mcp", "args": fields{"a": 1}}}})
+	add("mcp-args", fields{"tools": []any{fields{
+		"name": "tickets", "mcpEndpoint": "https://mcp.example/mcp",
+		"args": fields{"a": 1},
+	}}})
 	for _, tool := range m.rel.Tools.BuiltIn {
 		add("tool-"+tool.Name, fields{"tools": []any{tool.Name}})
 		for _, full := range tool.Providers {
@@ -179,7 +187,8 @@ func (m *maker) resources() {
 		}
 	}
 	add("all", fields{
-		"models": []any{"a"}, "tools": []any{"websearch", fields{"name": "mcp", "mcpEndpoint": "http://mcp.example/mcp"}}, "shields": []any{"guard"},
+		"models": []any{"a"}, "tools": []any{"websearch", fields{"name": "mcp", "mcpEndpoint": "http://mcp.example/mcp"}},
+		"shields": []any{"guard"},
 	})
 }
 
@@ -205,7 +214,8 @@ func (m *maker) disabled() {
 			m.add("disabled/"+name, fields{"disabled": []any{name}})
 		}
 		m.add("disabled/"+api+"/small", fields{
-			"disabled": []any{api}, "providers": vllm(), "resources": fields{"models": []any{"a"}}, "storage": fields{"sql": fields{}},
+			"disabled": []any{api}, "providers": vllm(), "resources": fields{"models": []any{"a"}},
+			"storage": fields{"sql": fields{}},
 		})
 	}
 	for _, p := range providersOf(shipped(m.rel, starter)) {
@@ -218,22 +228,37 @@ func (m *maker) disabled() {
 		}
 	}
 	m.add("disabled/all-but-inference", fields{"disabled": all})
-	m.add("disabled/all-but-inference/vllm", fields{"disabled": all, "providers": vllm(), "resources": fields{"models": []any{"a"}}})
+	m.add("disabled/all-but-inference/vllm", fields{
+		"disabled": all, "providers": vllm(),
+		"resources": fields{"models": []any{"a"}},
+	})
 	m.add("disabled/everything", fields{"disabled": append(slices.Clone(all), "inference")})
-	m.add("disabled/ignored", fields{"disabled": []any{"inference/mine"}, "providers": fields{"inference": fields{"id": "mine", "provider": "openai"}}})
+	m.add("disabled/ignored", fields{
+		"disabled":  []any{"inference/mine"},
+		"providers": fields{"inference": fields{"id": "mine", "provider": "openai"}},
+	})
 }
 
 // server: how it listens, how many processes it has, telemetry.
 func (m *maker) server() {
 	for _, port := range []int{1024, 9000, 65535} {
-		m.add(fmt.Sprintf("server/port-%d", port), fields{"networking": fields{"port": port}, "storage": fields{"kv": fields{}}})
+		m.add(fmt.Sprintf("server/port-%d", port), fields{
+			"networking": fields{"port": port},
+			"storage":    fields{"kv": fields{}},
+		})
 	}
 	for _, workers := range []int{1, 4} {
-		m.add(fmt.Sprintf("server/workers-%d", workers), fields{"workload": fields{"workers": workers}, "storage": fields{"kv": fields{}}})
+		m.add(fmt.Sprintf("server/workers-%d", workers), fields{
+			"workload": fields{"workers": workers},
+			"storage":  fields{"kv": fields{}},
+		})
 	}
 	m.add("server/telemetry-variables", fields{
-		"storage":  fields{"kv": fields{}},
-		"workload": fields{"overrides": fields{"env": []any{fields{"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": "http://otel.example:4318"}}}},
+		"storage": fields{"kv": fields{}},
+		"workload": fields{"overrides": fields{"env": []any{fields{
+			"name":  "OTEL_EXPORTER_OTLP_ENDPOINT",
+			"value": "http://otel.example:4318",
+		}}}},
 	})
 	m.addOwn("server/secretEnv", strings.Replace(m.nothing(), "providers: {}", ownOpenAI, 1), fields{
 		"secretEnv": fields{"MY_KEY": ref("mine", "key")}, "storage": fields{"kv": fields{}, "sql": fields{}},

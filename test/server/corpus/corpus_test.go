@@ -109,7 +109,8 @@ func run(t *testing.T, c *corpus.Case) *corpus.Outcome {
 	return outcome
 }
 
-// checkOutcome: no secret is told, each warning says where and what, and the configuration passes the same checks again.
+// checkOutcome: no secret is told, each warning says where and what, and the configuration passes the same checks
+// again.
 func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 	t.Helper()
 	told := []string{string(o.Config), o.Refused}
@@ -140,7 +141,10 @@ func recheck(c *corpus.Case, o *corpus.Outcome) string {
 	if err != nil {
 		return err.Error()
 	}
-	in := &intent.Intent{Name: c.Object.Name, Variables: slices.Sorted(maps.Keys(o.Env)), Server: intent.Server{Port: v1alpha2.DefaultPort}}
+	in := &intent.Intent{
+		Name: c.Object.Name, Variables: slices.Sorted(maps.Keys(o.Env)),
+		Server: intent.Server{Port: v1alpha2.DefaultPort},
+	}
 	_, report := stackconfig.Generate(stackconfig.Input{Intent: in, Base: base, Release: c.Release})
 	return intent.Messages(report.Errors)
 }

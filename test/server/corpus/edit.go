@@ -95,7 +95,8 @@ func (g *generator) editable() fields {
 		models[i] = asModel(model)
 	}
 	resources["models"] = append(models, fields{
-		"name": EditEmbedding, "provider": EditInference, "modelType": "embedding", "metadata": fields{"embedding_dimension": EditDimension},
+		"name": EditEmbedding, "provider": EditInference, "modelType": "embedding",
+		"metadata": fields{"embedding_dimension": EditDimension},
 	})
 	return spec
 }
@@ -103,7 +104,8 @@ func (g *generator) editable() fields {
 // keptByEdits reports whether an item of spec.disabled takes away what a client's vector store needs.
 func keptByEdits(item string) bool {
 	api, _, _ := strings.Cut(item, "/")
-	return slices.Contains([]string{"vector_io", "files", "file_processors"}, release.SnakeCase(api)) || item == "inference"
+	return slices.Contains([]string{"vector_io", "files", "file_processors"}, release.SnakeCase(api)) ||
+		item == "inference"
 }
 
 // named is a list of providers that all have an id.
@@ -226,7 +228,10 @@ func (e *editor) shield() string {
 	if _, ok := e.rel.Resource("shields"); !ok || !e.serves("safety") {
 		return ""
 	}
-	e.spec["resources"].(fields)["shields"] = []any{fields{"name": "guard", "model": fmt.Sprintf("vendor/guard-%d", e.rand.IntN(1000))}}
+	e.spec["resources"].(fields)["shields"] = []any{fields{
+		"name":  "guard",
+		"model": fmt.Sprintf("vendor/guard-%d", e.rand.IntN(1000)),
+	}}
 	return "shield guard"
 }
 

@@ -57,8 +57,8 @@ type mistake struct {
 	value func() error
 }
 
-// Told are the lines that the user reads, without what is told of the accepted neighbour too. Refusal says that the stack
-// is not rolled out.
+// Told are the lines that the user reads, without what is told of the accepted neighbour too. Refusal says that the
+// stack is not rolled out.
 func (n *Negative) Told() (lines []string, refusal bool, err error) {
 	if n.value != nil {
 		return []string{n.value().Error()}, true, nil

@@ -36,8 +36,9 @@ func (n *negatives) variables() {
 	n.refused("variable/unset", "NOWHERE", n.inBase(func(config fields) { config["external_apis_dir"] = "${env.NOWHERE}" }))
 	n.refused("variable/unset-in-settings", "NOWHERE", n.inVLLM(fields{"settings": fields{"max_tokens": "${env.NOWHERE}"}},
 		func(config fields) { config["max_tokens"] = "${env.NOWHERE}" }))
-	n.refused("variable/default-of-the-wrong-type", "max_tokens", n.inVLLM(fields{"settings": fields{"max_tokens": "${env.NOWHERE:=}"}},
-		func(config fields) { config["max_tokens"] = "${env.NOWHERE:=}" }))
+	n.refused("variable/default-of-the-wrong-type", "max_tokens",
+		n.inVLLM(fields{"settings": fields{"max_tokens": "${env.NOWHERE:=}"}},
+			func(config fields) { config["max_tokens"] = "${env.NOWHERE:=}" }))
 	n.choice("variable/lower-case", Taken, "The server hands the text on as it stands, and what was meant is not there.",
 		n.inSpec(fields{"settings": fields{"external_apis_dir": "${env.dir}"}}, nil))
 	n.choice("variable/from-elsewhere", Unasked, "Whether envFrom brings the variable is not known before the pod starts.", n.inSpec(fields{
@@ -104,7 +105,8 @@ func (n *negatives) dependencies() {
 	providers := fields{"inference": n.vllm(nil), "toolRuntime": fields{"provider": search}}
 	const why = "The server would not start with what needs it, and the user wishes for a stack without the API."
 	n.choice("dependency/disabled", Unasked, why, mistake{
-		wrong: n.listed(fields{"providers": providers, "disabled": []any{"vectorIo"}}), right: n.listed(fields{"providers": providers}),
+		wrong: n.listed(fields{"providers": providers, "disabled": []any{"vectorIo"}}),
+		right: n.listed(fields{"providers": providers}),
 	})
 	with := func(resources fields) mistake {
 		base, err := changed(n.config, func(config fields) {
@@ -120,7 +122,10 @@ func (n *negatives) dependencies() {
 	}
 	n.choice("dependency/disabled-in-the-base", Unasked, why, with(fields{"tools": []any{"rag"}}))
 	n.choice("dependency/disabled-with-every-provider", Unasked, why, mistake{
-		wrong: n.listed(fields{"providers": providers, "disabled": []any{"vectorIo"}, "resources": fields{"tools": []any{"rag"}}}),
+		wrong: n.listed(fields{
+			"providers": providers, "disabled": []any{"vectorIo"},
+			"resources": fields{"tools": []any{"rag"}},
+		}),
 		right: n.listed(fields{"providers": providers}),
 	})
 	if guard, ok := n.rel.Provider("safety", "inline::llama-guard"); ok {
@@ -153,10 +158,11 @@ func (n *negatives) needy(api, name string) {
 	kind, _ := n.rel.Provider(api, name)
 	v := &values{}
 	providers := fields{"inference": n.vllm(nil), intent.APIField(api): v.provider(kind, "", minimal)}
-	n.refused("dependency/missing", "required dependency|depend", n.inSpec(fields{"providers": providers}, func(config fields) {
-		entry := fields{"provider_id": kind.Short(), "provider_type": kind.Type, "config": fields{}}
-		addProvider(config, api, entry)
-	}))
+	n.refused("dependency/missing", "required dependency|depend",
+		n.inSpec(fields{"providers": providers}, func(config fields) {
+			entry := fields{"provider_id": kind.Short(), "provider_type": kind.Type, "config": fields{}}
+			addProvider(config, api, entry)
+		}))
 }
 
 // disabled: what cannot be taken away.
@@ -177,12 +183,14 @@ func (n *negatives) disabled() {
 		with(off("inference/*")))
 	n.choice("disabled/and-configured", Unasked, "Two fields wish for the opposite; the one that takes away wins.",
 		with(fields{
-			"providers": fields{"inference": []any{n.vllm(nil), fields{"id": "other", "provider": "openai"}}}, "disabled": []any{"inference/other"},
+			"providers": fields{"inference": []any{n.vllm(nil), fields{"id": "other", "provider": "openai"}}},
+			"disabled":  []any{"inference/other"},
 		}))
 	n.choice("disabled/and-named-by-a-model", Unasked, "The model would have no provider to serve it.",
 		with(fields{
 			"providers": fields{"inference": []any{n.vllm(nil), fields{"id": "other", "provider": "openai"}}},
-			"disabled":  []any{"inference/other"}, "resources": fields{"models": []any{fields{"name": "a", "provider": "other"}}},
+			"disabled":  []any{"inference/other"},
+			"resources": fields{"models": []any{fields{"name": "a", "provider": "other"}}},
 		}))
 	for _, api := range release.KnownAPIs() {
 		if _, known := n.rel.API(api); !known && (api != "telemetry" || n.rel.Runtime.TelemetrySwitch == "") {

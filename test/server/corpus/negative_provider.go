@@ -72,7 +72,10 @@ func anotherConfig(config fields, api string) fields {
 func (n *negatives) providerTypes() {
 	unknown := func(check, name, providerType string) {
 		n.refused(check, providerType, n.inVLLM(fields{"provider": name}, func(fields) {}))
-		n.all[len(n.all)-1].change = func(config fields) { firstProvider(config, "inference")["provider_type"] = providerType }
+		n.all[len(n.all)-1].change = func(config fields) {
+			firstProvider(config,
+				"inference")["provider_type"] = providerType
+		}
 	}
 	unknown("provider/unknown-type", "remote::vlm", "remote::vlm")
 	unknown("provider/unknown-type-like-no-other", "qwertzuiop", "remote::qwertzuiop")
@@ -149,7 +152,8 @@ func (n *negatives) scoring(kind *provider.Type) {
 	one := n.another(kind, fields{"provider": kind.Type})
 	two := n.another(kind, fields{"provider": kind.Type})
 	name := intent.APIField(kind.API)
-	two["providers"].(fields)[name] = append(two["providers"].(fields)[name].([]any), fields{"id": "second", "provider": kind.Type})
+	two["providers"].(fields)[name] = append(two["providers"].(fields)[name].([]any),
+		fields{"id": "second", "provider": kind.Type})
 	n.refused("provider/second-of-a-type", "already exists|already registered|conflicting|scoring", n.beside(one, two, func(config fields) {
 		addProvider(config, kind.API, fields{"provider_id": "second", "provider_type": kind.Type, "config": fields{}})
 	}))
@@ -188,8 +192,9 @@ func (n *negatives) providerKeys() {
 				}
 			}
 			n.unsetKey(check, kind, key, right, wrong)
-			n.refused(check+"/"+kind.API+"/"+kind.Type+"/"+key, key+"|[Mm]ust provide|is a required", n.beside(n.another(kind, right), n.another(kind, wrong),
-				func(config fields) { delete(anotherConfig(config, kind.API), key) }))
+			n.refused(check+"/"+kind.API+"/"+kind.Type+"/"+key, key+"|[Mm]ust provide|is a required",
+				n.beside(n.another(kind, right), n.another(kind, wrong),
+					func(config fields) { delete(anotherConfig(config, kind.API), key) }))
 		}
 	}
 	n.extraKeys()
@@ -201,7 +206,8 @@ func (n *negatives) providerKeys() {
 func (n *negatives) unsetKey(check string, kind *provider.Type, key string, right, wrong fields) {
 	name := strings.Replace(check, "missing", "unset", 1)
 	known, _ := kind.Config.Key(key)
-	if len(known.Type.Check(yamlnode.Null())) == 0 || slices.ContainsFunc(n.all, func(other Negative) bool { return other.Name == name }) {
+	if len(known.Type.Check(yamlnode.Null())) == 0 ||
+		slices.ContainsFunc(n.all, func(other Negative) bool { return other.Name == name }) {
 		return
 	}
 	base, err := changed(n.config, func(config fields) {
@@ -213,7 +219,8 @@ func (n *negatives) unsetKey(check string, kind *provider.Type, key string, righ
 		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
 	}
 	n.refused(name, key+"|[Mm]ust provide|is a required", mistake{
-		wrong: n.over(base, n.smallSpec(n.another(kind, maps.Clone(wrong)))), right: n.over(base, n.smallSpec(n.another(kind, maps.Clone(right)))),
+		wrong:  n.over(base, n.smallSpec(n.another(kind, maps.Clone(wrong)))),
+		right:  n.over(base, n.smallSpec(n.another(kind, maps.Clone(right)))),
 		change: func(config fields) { anotherConfig(config, kind.API)[key] = nil },
 	})
 }
@@ -245,13 +252,19 @@ func (n *negatives) noCredential() {
 
 // extraKeys: what a type does not read.
 func (n *negatives) extraKeys() {
-	n.ignored("provider/unknown-key", n.inVLLM(fields{"settings": fields{"max_token": 5}}, func(config fields) { config["max_token"] = 5 }))
-	n.ignored("provider/unknown-key-like-no-other", n.inVLLM(fields{"settings": fields{"qwertzuiop": 5}}, func(config fields) { config["qwertzuiop"] = 5 }))
-	if kind := n.first(func(kind *provider.Type) bool { return kind.Config.Extra == schema.ExtraForbid && kind.Broken == "" }); kind != nil {
+	n.ignored("provider/unknown-key", n.inVLLM(fields{"settings": fields{"max_token": 5}},
+		func(config fields) { config["max_token"] = 5 }))
+	n.ignored("provider/unknown-key-like-no-other", n.inVLLM(fields{"settings": fields{"qwertzuiop": 5}},
+		func(config fields) { config["qwertzuiop"] = 5 }))
+	if kind := n.first(func(kind *provider.Type) bool {
+		return kind.Config.Extra == schema.ExtraForbid &&
+			kind.Broken == ""
+	}); kind != nil {
 		n.refused("provider/unknown-key-that-is-refused", "qwertzuiop", n.withSettings(kind, fields{"qwertzuiop": 5}))
 	}
 	deprecated := func(kind *provider.Type) bool {
-		return Heavy(kind) == "" && kind.Broken == "" && slices.ContainsFunc(kind.Config.Keys, func(key schema.Key) bool { return key.Deprecated })
+		return Heavy(kind) == "" && kind.Broken == "" && slices.ContainsFunc(kind.Config.Keys,
+			func(key schema.Key) bool { return key.Deprecated })
 	}
 	if kind := n.first(deprecated); kind != nil {
 		i := slices.IndexFunc(kind.Config.Keys, func(key schema.Key) bool { return key.Deprecated })
@@ -279,7 +292,8 @@ func (n *negatives) unreadFields() {
 	bedrock, _ := n.rel.Provider("inference", "remote::bedrock")
 	if bedrock.CredentialKey == "" {
 		n.choice("provider/credential-that-is-read-otherwise", Ignored, "The server would call without it, and whoever named the Secret believes otherwise.",
-			n.beside(n.another(bedrock, fields{"provider": "bedrock"}), n.another(bedrock, fields{"provider": "bedrock", "apiKey": ref("key", "key")}),
+			n.beside(n.another(bedrock, fields{"provider": "bedrock"}),
+				n.another(bedrock, fields{"provider": "bedrock", "apiKey": ref("key", "key")}),
 				func(config fields) { anotherConfig(config, "inference")["api_key"] = "x" }))
 	}
 	noCredential := n.first(func(kind *provider.Type) bool {
@@ -287,7 +301,8 @@ func (n *negatives) unreadFields() {
 		return kind.CredentialKey == "" && !known && kind.API == "tool_runtime"
 	})
 	if noCredential != nil {
-		right, wrong := fields{"provider": noCredential.Type}, fields{"provider": noCredential.Type, "apiKey": ref("key", "key")}
+		right, wrong := fields{"provider": noCredential.Type},
+			fields{"provider": noCredential.Type, "apiKey": ref("key", "key")}
 		n.choice("provider/credential-that-is-not-read", Ignored, "The server would call without it, and whoever named the Secret believes otherwise.",
 			n.beside(n.another(noCredential, right), n.another(noCredential, wrong),
 				func(config fields) { anotherConfig(config, noCredential.API)["api_key"] = "x" }))

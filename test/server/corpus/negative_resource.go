@@ -34,10 +34,16 @@ func (n *negatives) models() {
 	n.refused("model/embedding-without-dimension", "embedding", embedding(nil))
 	n.choice("model/embedding-with-a-fraction", Taken, "No vector has a length of that kind, and the first request with one would fail.", embedding(1.5))
 	n.choice("model/embedding-with-a-text", Taken, "No vector has a length of that kind, and the first request with one would fail.", embedding("many"))
-	unserved := mistake{wrong: n.own(fields{"storage": fields{"kv": fields{}}, "resources": fields{"models": []any{"a"}}}), right: n.small}
+	unserved := mistake{
+		wrong: n.own(fields{"storage": fields{"kv": fields{}}, "resources": fields{"models": []any{"a"}}}),
+		right: n.small,
+	}
 	n.choice("model/without-any-provider", Unasked, "The server leaves out an entry without a provider, and says nothing.", unserved)
 	twice := n.beside(right, models("a", fields{"name": "a", "contextLength": 4096}), func(config fields) {
-		registerIn(config, n.section(), "models", fields{"model_id": "a", "provider_id": "vllm", "metadata": fields{"context_length": 4096}})
+		registerIn(config, n.section(), "models", fields{
+			"model_id": "a", "provider_id": "vllm",
+			"metadata": fields{"context_length": 4096},
+		})
 	})
 	if n.rel.Runtime.RegistryReplaces {
 		n.choice("model/twice", Taken, "Which of the two is meant nobody knows; the server keeps the last.", twice)
@@ -46,7 +52,10 @@ func (n *negatives) models() {
 	}
 	n.choice("model/key-set-twice", Unasked, "Which of the two is meant nobody knows.", mistake{
 		right: n.small,
-		wrong: n.own(n.smallSpec(models(fields{"name": "a", "contextLength": 4096, "metadata": fields{"context_length": 1}}))),
+		wrong: n.own(n.smallSpec(models(fields{
+			"name": "a", "contextLength": 4096,
+			"metadata": fields{"context_length": 1},
+		}))),
 	})
 	if known, _ := n.rel.Resource("models"); known.DropsID() {
 		of := func(name string, length int) fields {
@@ -119,7 +128,8 @@ func (n *negatives) keyless(models func(...any) fields) {
 		registerIn(config, n.section(), "models", fields{"model_id": "a", "provider_id": "groq"})
 	}))
 	n.choice("model/asked-for-without-a-key-at-an-endpoint", Unasked, "A server of the user's own may ask nobody for a key.",
-		n.beside(groq(fields{"endpoint": "http://models.example"}), with(groq(fields{"endpoint": "http://models.example"})), nil))
+		n.beside(groq(fields{"endpoint": "http://models.example"}), with(groq(fields{"endpoint": "http://models.example"})),
+			nil))
 }
 
 // conditional: a model of a provider of the base that exists only with a variable.
@@ -220,7 +230,8 @@ func (n *negatives) names() {
 		section, key, _ := strings.Cut(reference.Path, ".")
 		if !strings.Contains(key, ".") {
 			n.choice("reference/model-that-nothing-registers", Unasked, "A provider may list the model by itself, which only the server finds out.",
-				n.inSpec(fields{"settings": fields{section: fields{key: value}}}, func(config fields) { at(config, section)[key] = value }))
+				n.inSpec(fields{"settings": fields{section: fields{key: value}}},
+					func(config fields) { at(config, section)[key] = value }))
 			break
 		}
 	}
@@ -233,14 +244,16 @@ func (n *negatives) names() {
 			resources["models"] = models
 		}
 		return fields{
-			"providers": fields{"inference": n.vllm(nil), "safety": fields{"id": "guard", "provider": kind}}, "resources": resources,
+			"providers": fields{"inference": n.vllm(nil), "safety": fields{"id": "guard", "provider": kind}},
+			"resources": resources,
 		}
 	}
 	n.choice("shield/model-in-another-case", Unasked, "The server starts, and the shield's first request fails.",
 		n.beside(shield(fields{"name": "a", "model": "vllm/llama"}, "llama-guard", "llama"),
 			shield(fields{"name": "a", "model": "vllm/Llama"}, "llama-guard", "llama"), nil))
 	n.refused("shield/that-its-provider-does-not-know", "Unsupported Code Scanner ID|codeshield", n.beside(
-		shield(fields{"name": "code-scanner"}, "code-scanner"), shield(fields{"name": "mine"}, "code-scanner"), func(config fields) {
+		shield(fields{"name": "code-scanner"}, "code-scanner"), shield(fields{"name": "mine"}, "code-scanner"),
+		func(config fields) {
 			item := n.registered(config)["shields"].([]any)[0].(fields)
 			item["shield_id"] = "mine"
 		}))
@@ -251,14 +264,18 @@ func (n *negatives) tools() {
 	search := fields{"id": "brave", "provider": "brave-search", "apiKey": ref("key", "key")}
 	brave := fields{"inference": n.vllm(nil), "toolRuntime": search}
 	with := func(providers fields, tool any) mistake {
-		return mistake{wrong: n.own(n.smallSpec(fields{"providers": providers, "resources": fields{"tools": []any{tool}}})), right: n.small}
+		return mistake{
+			wrong: n.own(n.smallSpec(fields{"providers": providers, "resources": fields{"tools": []any{tool}}})),
+			right: n.small,
+		}
 	}
 	alone := fields{"inference": n.vllm(nil)}
 	n.choice("tool/without-any-provider", Unasked, "Nothing would run the tool.", with(alone, "websearch"))
 	n.choice("tool/without-its-provider", Unasked, "Nothing would run the tool.", with(brave, "rag"))
 	n.choice("tool/of-the-wrong-provider", Unasked, "The provider does not have the tool; a request that uses it would fail.",
 		with(brave, fields{"name": "rag", "provider": "brave"}))
-	n.choice("tool/of-no-provider", Unasked, "Nothing would run the tool.", with(brave, fields{"name": "websearch", "provider": "nowhere"}))
+	n.choice("tool/of-no-provider", Unasked, "Nothing would run the tool.",
+		with(brave, fields{"name": "websearch", "provider": "nowhere"}))
 	n.choice("tool/built-in-with-an-endpoint", Unasked, "The server's own tool would be called and not the MCP server.",
 		with(brave, fields{"name": "websearch", "mcpEndpoint": "http://mcp.example/mcp"}))
 	if _, ok := n.rel.Resource("tool_groups"); !ok || n.dropped("tool_groups") {
@@ -276,8 +293,12 @@ func (n *negatives) tools() {
 		n.choice("tool/arguments-that-are-not-read", Unasked, "The release takes no arguments, so nothing stands in the configuration.",
 			with(brave, fields{"name": "websearch", "args": fields{"max": 1}}))
 	}
-	mcp := fields{"inference": n.vllm(nil), "toolRuntime": []any{search, fields{"id": "mcp", "provider": "model-context-protocol"}}}
-	n.choice("tool/mcp-without-its-provider", Unasked, "Nothing would run the tool.", with(brave, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp"}))
+	mcp := fields{"inference": n.vllm(nil), "toolRuntime": []any{
+		search,
+		fields{"id": "mcp", "provider": "model-context-protocol"},
+	}}
+	n.choice("tool/mcp-without-its-provider", Unasked, "Nothing would run the tool.",
+		with(brave, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp"}))
 	if n.rel.Tools.MCP != "tool_groups" {
 		n.choice("tool/arguments-of-an-mcp-server", Unasked, "The release takes no arguments, so nothing stands in the configuration.",
 			with(mcp, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp", "args": fields{"a": 1}}))

@@ -17,7 +17,8 @@ func (n *negatives) sections() {
 	n.refused("server/port", "port", n.inSpec(fields{"networking": fields{"port": 80}}, func(config fields) { at(config, "server")["port"] = 80 }))
 	n.refused("server/wrong-type", "auth", server("auth", "none"))
 	n.ignored("server/unknown-key", server("hst", "a"))
-	n.ignored("section/unknown-key", n.inSpec(fields{"settings": fields{"qwertzuiop": fields{"a": 1}}}, func(config fields) { config["qwertzuiop"] = fields{"a": 1} }))
+	n.ignored("section/unknown-key", n.inSpec(fields{"settings": fields{"qwertzuiop": fields{"a": 1}}},
+		func(config fields) { config["qwertzuiop"] = fields{"a": 1} }))
 	for _, gone := range n.rel.Removed {
 		if section, key, nested := strings.Cut(gone.Name, "."); gone.Kind == "section" && !storesAndResources(gone.Name) {
 			value := any(fields{"enabled": true})
@@ -28,7 +29,10 @@ func (n *negatives) sections() {
 			n.ignored("section/that-is-gone/"+gone.Name, n.inSpec(fields{"settings": patch}, nil))
 		}
 	}
-	for _, path := range []string{"vector_stores.default_provider_id", "safety.default_shield_id", "server.tenancy", "server.cors"} {
+	for _, path := range []string{
+		"vector_stores.default_provider_id", "safety.default_shield_id", "server.tenancy",
+		"server.cors",
+	} {
 		if lines := release.LinesWithKey(path); len(lines) == 0 || n.has(path) || n.gone(path) {
 			continue
 		}
@@ -66,7 +70,10 @@ func (n *negatives) gone(path string) bool {
 
 // storesAndResources says that a section is what a field of the spec writes, which settings may not.
 func storesAndResources(name string) bool {
-	for _, owned := range []string{"models", "shields", "tool_groups", "vector_dbs", "datasets", "scoring_fns", "benchmarks", "_store"} {
+	for _, owned := range []string{
+		"models", "shields", "tool_groups", "vector_dbs", "datasets", "scoring_fns",
+		"benchmarks", "_store",
+	} {
 		if strings.HasSuffix(name, owned) {
 			return true
 		}
@@ -103,7 +110,10 @@ func (n *negatives) serverRules() {
 	}
 	if n.has("server.tls_config") {
 		n.refused("server/rule/limit-of-a-value", "cipher", n.inBase(func(config fields) {
-			maps.Copy(at(config, "server"), fields{"tls_certfile": "/etc/hosts", "tls_keyfile": "/etc/hosts", "tls_config": fields{"ciphers": []any{"RC4"}}})
+			maps.Copy(at(config, "server"), fields{
+				"tls_certfile": "/etc/hosts", "tls_keyfile": "/etc/hosts",
+				"tls_config": fields{"ciphers": []any{"RC4"}},
+			})
 			delete(at(config, "server"), "insecure") // which turns the check off
 		}))
 	}
@@ -121,7 +131,8 @@ func (n *negatives) settings() {
 		with(fields{"removeSettings": []any{"qwertzuiop"}}))
 	list := n.m.nothing() + "server: {auth: {provider_config: {type: github_token}, access_policy: []}}\n"
 	n.choice("setting/removes-a-part-of-a-list", Unasked, "A list has no keys to name its entries by.", mistake{
-		wrong: n.over([]byte(list), n.smallSpec(fields{"removeSettings": []any{"server.auth.access_policy.permit"}})), right: n.small,
+		wrong: n.over([]byte(list), n.smallSpec(fields{"removeSettings": []any{"server.auth.access_policy.permit"}})),
+		right: n.small,
 	})
 	if n.rel.Runtime.TelemetrySwitch != "" {
 		n.choice("setting/removes-what-is-disabled", Unasked, twice, with(fields{
@@ -129,11 +140,17 @@ func (n *negatives) settings() {
 		}))
 	}
 	n.choice("setting/credential-in-clear-text", Taken, "Whoever may read ConfigMaps would read the credential.", with(fields{"settings": fields{
-		"server": fields{"auth": fields{"provider_config": fields{"type": "custom", "endpoint": "http://auth.example/check", "client_secret": "x"}}},
+		"server": fields{"auth": fields{"provider_config": fields{
+			"type": "custom", "endpoint": "http://auth.example/check",
+			"client_secret": "x",
+		}}},
 	}}))
 	if n.rel.Runtime.HealthNeedsToken {
 		n.choice("setting/authentication", Taken, "The server runs, and its health check asks for a token that no probe has.", with(fields{"settings": fields{
-			"server": fields{"auth": fields{"provider_config": fields{"type": "custom", "endpoint": "http://auth.example/check"}}},
+			"server": fields{"auth": fields{"provider_config": fields{
+				"type":     "custom",
+				"endpoint": "http://auth.example/check",
+			}}},
 		}}))
 	}
 	if _, known := n.rel.Server.Key("workers"); !known {
@@ -166,24 +183,35 @@ func (n *negatives) ownChoices() {
 	n.choice("own/duplicate-id-in-the-base", Taken, "The server takes the last of the two in silence; a base is not the user's to mend.",
 		n.inBase(func(config fields) { addProvider(config, "inference", firstProvider(config, "inference")) }))
 	n.choice("own/folded-names", Unasked, "Two ids that differ in '-' and '.' have one variable for their credentials.", with(inference(
-		fields{"id": "a-b", "provider": "openai", "apiKey": ref("one", "key")}, fields{"id": "a.b", "provider": "openai", "apiKey": ref("two", "key")})))
+		fields{"id": "a-b", "provider": "openai", "apiKey": ref("one", "key")},
+		fields{"id": "a.b", "provider": "openai", "apiKey": ref("two", "key")})))
 	n.choice("own/id-needed", Unasked, "With several providers an id says which one a model means.", with(inference(
 		fields{"provider": "vllm", "endpoint": "http://a.example"}, fields{"provider": "openai"})))
-	n.choice("own/key-set-twice", Unasked, "Which of the two is meant nobody knows.", with(inference(n.vllm(fields{"settings": fields{
-		n.endpointKey(): "http://other.example/v1",
-	}}))))
+	n.choice("own/key-set-twice", Unasked, "Which of the two is meant nobody knows.",
+		with(inference(n.vllm(fields{"settings": fields{
+			n.endpointKey(): "http://other.example/v1",
+		}}))))
 	n.choice("own/credential-in-clear-text", Taken, "Whoever may read ConfigMaps would read the credential.", with(inference(n.vllm(fields{"settings": fields{"api_token": "x"}}))))
 	n.choice("own/endpoint-with-a-password", Unasked, "Whoever may read ConfigMaps would read the password.", with(inference(n.vllm(fields{"endpoint": "http://me:pw@vllm.example"}))))
 	n.endpoint()
 	search := func(endpoint, providerType string) fields {
-		return fields{"providers": fields{"inference": n.vllm(nil), "vectorIo": fields{"provider": providerType, "endpoint": endpoint, "apiKey": ref("db", "password"), "settings": fields{"db": "d", "user": "u"}}}}
+		return fields{"providers": fields{
+			"inference": n.vllm(nil),
+			"vectorIo": fields{
+				"provider": providerType, "endpoint": endpoint, "apiKey": ref("db", "password"),
+				"settings": fields{"db": "d", "user": "u"},
+			},
+		}}
 	}
 	n.choice("own/host-and-port", Taken, "The class takes any text as a host, and the connection would fail.", with(search("http://db.example:5432", "pgvector")))
 	n.choice("own/endpoint-with-a-space", Taken, "The class takes any text, and the connection would fail.", with(fields{"providers": fields{
 		"inference": n.vllm(nil), "vectorIo": fields{"provider": "weaviate", "endpoint": "a b", "apiKey": ref("db", "key")},
 	}}))
 	n.choice("own/endpoint-with-a-user", Unasked, "Whoever may read ConfigMaps would read the password.", with(fields{"providers": fields{
-		"inference": n.vllm(nil), "vectorIo": fields{"provider": "weaviate", "endpoint": "me@weaviate.example:8080", "apiKey": ref("db", "key")},
+		"inference": n.vllm(nil), "vectorIo": fields{
+			"provider": "weaviate", "endpoint": "me@weaviate.example:8080",
+			"apiKey": ref("db", "key"),
+		},
 	}}))
 	n.choice("own/base-version", Taken, "The requirements name the versions that are supported (FR-028, FR-029); the server itself reads any number.",
 		n.inBase(func(config fields) { config["version"] = 3 }))
@@ -204,7 +232,10 @@ func (n *negatives) ownChoices() {
 func (n *negatives) endpoint() {
 	what := n.inVLLM(fields{"endpoint": "vllm"}, func(config fields) { config[n.endpointKey()] = "vllm" })
 	kind, _ := n.rel.Provider("inference", "remote::vllm")
-	if key, _ := kind.Config.Key(kind.EndpointKey); len((&key).Check(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "vllm"})) > 0 {
+	if key, _ := kind.Config.Key(kind.EndpointKey); len((&key).Check(&yaml.Node{
+		Kind: yaml.ScalarNode, Tag: "!!str",
+		Value: "vllm",
+	})) > 0 {
 		n.refused("provider/endpoint-that-is-no-url", kind.EndpointKey, what)
 		return
 	}

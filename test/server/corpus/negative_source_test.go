@@ -16,15 +16,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 
-// checked are the packages whose every text for users needs a case. The rules of packages intent and validate are about the
-// form of an object, whatever the release; their own tests have a case of each.
+// checked are the packages whose every text for users needs a case. The rules of packages intent and validate are about
+// the form of an object, whatever the release; their own tests have a case of each.
 var checked = []string{
 	"internal/stackconfig", "internal/stackconfig/baseconfig", "internal/stackconfig/check", "internal/stackconfig/draft",
 	"internal/stackconfig/providers", "internal/stackconfig/resources", "internal/stackconfig/schema",
 	"internal/stackconfig/secretvalue", "internal/stackconfig/storage",
 }
 
-// toldElsewhere are texts without a case, each with the reason. A text that has got a case, or that is gone, fails the test.
+// toldElsewhere are texts without a case, each with the reason. A text that has got a case, or that is gone, fails the
+// test.
 var toldElsewhere = map[string]string{
 	"# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n": header,
 	"# Generated. Change the LlamaStackDistribution, not this file.\n":         header,

@@ -34,10 +34,14 @@ func (n *negatives) storage() {
 			n.requiredStore(store)
 		}
 	}
-	if i := slices.IndexFunc(n.rel.Storage.Backends, func(b release.Backend) bool { return len(b.Class.Rules) > 0 }); i >= 0 {
+	if i := slices.IndexFunc(n.rel.Storage.Backends,
+		func(b release.Backend) bool { return len(b.Class.Rules) > 0 }); i >= 0 {
 		kind := n.rel.Storage.Backends[i].Type
 		n.refused("storage/rule/exclusive", "connection_string", n.inBase(func(config fields) {
-			backends(config)["another"] = fields{"type": kind, "connection_string": "postgresql://u@h/d", "host": "h", "user": "u"}
+			backends(config)["another"] = fields{
+				"type": kind, "connection_string": "postgresql://u@h/d", "host": "h",
+				"user": "u",
+			}
 		}))
 		n.refused("storage/rule/any-of", "connection_string|user", n.inBase(func(config fields) { backends(config)["another"] = fields{"type": kind} }))
 	}
@@ -89,7 +93,10 @@ func (n *negatives) secrets() {
 			value: func() error { return secretvalue.Usable(text) },
 		}
 	}
-	numbers := map[string]string{"whole": "12345", "with-exponent": "1e5", "infinite": "inf", "grouped": "1_000", "of-another-script": "٣٤"}
+	numbers := map[string]string{
+		"whole": "12345", "with-exponent": "1e5", "infinite": "inf", "grouped": "1_000",
+		"of-another-script": "٣٤",
+	}
 	for _, name := range sorted(numbers) {
 		n.refused("secret/number/"+name, "api_token", value(numbers[name]))
 	}
@@ -160,7 +167,10 @@ func (n *negatives) supplied() {
 			n.ownersStore(store)
 		}
 	}
-	faiss := n.own(n.smallSpec(fields{"providers": fields{"inference": n.vllm(nil), "vectorIo": fields{"provider": "faiss"}}}))
+	faiss := n.own(n.smallSpec(fields{"providers": fields{
+		"inference": n.vllm(nil),
+		"vectorIo":  fields{"provider": "faiss"},
+	}}))
 	n.suppliedKey(faiss, "vector_io", "inline::faiss")
 }
 

@@ -11,7 +11,8 @@ import (
 // scalars: values of the wrong type or out of bounds, each kind once; Sweep has all of them.
 func (n *negatives) scalars() {
 	tell := func(check, key string, value any) {
-		n.refused("provider/"+check, key, n.inVLLM(fields{"settings": fields{key: value}}, func(config fields) { config[key] = value }))
+		n.refused("provider/"+check, key, n.inVLLM(fields{"settings": fields{key: value}},
+			func(config fields) { config[key] = value }))
 	}
 	tell("wrong-type/number", "max_tokens", "many")
 	tell("wrong-type/text", "api_token", 12345)
@@ -19,7 +20,10 @@ func (n *negatives) scalars() {
 	tell("wrong-type/no-boolean", "refresh_models", "maybe")
 	n.wrongURL()
 	n.variableForAList()
-	if kind := n.first(func(kind *provider.Type) bool { return kind.Type == "remote::vllm" && kind.API == "inference" }); kind != nil {
+	if kind := n.first(func(kind *provider.Type) bool {
+		return kind.Type == "remote::vllm" &&
+			kind.API == "inference"
+	}); kind != nil {
 		if _, known := kind.Config.Key("allowed_models"); known {
 			tell("wrong-type/list-wanted", "allowed_models", "a")
 		}
@@ -29,7 +33,10 @@ func (n *negatives) scalars() {
 				fields{"settings": fields{"network": fields{"tls": fields{"client_cert": "/etc/hosts"}}}},
 				func(config fields) { config["network"] = fields{"tls": fields{"client_cert": "/etc/hosts"}} }))
 			n.refused("provider/rule/exclusive", "url|proxy", n.inVLLM(
-				fields{"settings": fields{"network": fields{"proxy": fields{"url": "http://a.example:1", "http": "http://b.example:1"}}}},
+				fields{"settings": fields{"network": fields{"proxy": fields{
+					"url":  "http://a.example:1",
+					"http": "http://b.example:1",
+				}}}},
 				func(config fields) {
 					config["network"] = fields{"proxy": fields{"url": "http://a.example:1", "http": "http://b.example:1"}}
 				}))

@@ -102,7 +102,8 @@ func registerIn(base fields, sectionName, kind string, entry fields) {
 func (m *maker) firstOf(api string) string {
 	d, _ := m.rel.Distribution(starter)
 	for _, p := range providersOf(shipped(m.rel, starter)) {
-		conditional := slices.ContainsFunc(d.Variables, func(v release.Variable) bool { return slices.Contains(v.Enables, p.id) })
+		conditional := slices.ContainsFunc(d.Variables,
+			func(v release.Variable) bool { return slices.Contains(v.Enables, p.id) })
 		if p.api == api && !conditional {
 			return p.id
 		}

@@ -68,7 +68,10 @@ func (g *generator) spec() fields {
 		spec["settings"] = g.settings()
 	}
 	if g.chance(10) {
-		spec["removeSettings"] = []any{oneOf(&g.values, []string{"vector_stores", "safety", "telemetry", "server.host", "logging.category_levels"})}
+		spec["removeSettings"] = []any{oneOf(&g.values, []string{
+			"vector_stores", "safety", "telemetry", "server.host",
+			"logging.category_levels",
+		})}
 	}
 	if g.chance(40) {
 		spec["workload"] = g.workload()
@@ -96,7 +99,8 @@ func (g *generator) fewer(spec fields) {
 
 // configured says that the operator makes a configuration for the spec and does not leave the image's own.
 func configured(spec fields) bool {
-	return spec["providers"] != nil || spec["resources"] != nil || spec["storage"] != nil || spec["disabled"] != nil || spec["settings"] != nil
+	return spec["providers"] != nil || spec["resources"] != nil || spec["storage"] != nil || spec["disabled"] != nil ||
+		spec["settings"] != nil
 }
 
 func (g *generator) providers() fields {
@@ -173,7 +177,10 @@ func (g *generator) resources() fields {
 		resources["tools"] = g.tools()
 	}
 	if _, known := g.rel.Resource("shields"); known && g.chance(40) && (g.serves("safety") || g.chance(5)) {
-		resources["shields"] = []any{"guard", fields{"name": "own", "model": "vendor/guard", "params": fields{"a": 1.5e3, "b": "no"}}}
+		resources["shields"] = []any{"guard", fields{
+			"name": "own", "model": "vendor/guard",
+			"params": fields{"a": 1.5e3, "b": "no"},
+		}}
 	}
 	if !g.serves("inference") && (len(resources) > 1 || g.chance(90)) {
 		delete(resources, "models")
@@ -231,7 +238,10 @@ func (g *generator) storage() fields {
 
 // disabled takes away what little else hangs on.
 func (g *generator) disabled() []any {
-	choices := []string{"safety", "eval", "batches", "post_training", "postTraining", "telemetry", "messages", "interactions", "skills"}
+	choices := []string{
+		"safety", "eval", "batches", "post_training", "postTraining", "telemetry", "messages",
+		"interactions", "skills",
+	}
 	for _, p := range g.base {
 		choices = append(choices, p.api+"/"+p.id)
 	}

@@ -14,7 +14,8 @@ func (m *maker) tls() {
 	certificate := fields{"tls": fields{"enabled": true, "secretName": "tls"}}
 	m.add("tls/secret", fields{"networking": certificate})
 	m.addOwn("tls/secret/small", m.nothing(), fields{
-		"networking": certificate, "providers": vllm(), "storage": fields{"kv": fields{}, "sql": fields{}}, "workload": fields{"workers": 2},
+		"networking": certificate, "providers": vllm(), "storage": fields{"kv": fields{}, "sql": fields{}},
+		"workload": fields{"workers": 2},
 	})
 	m.addOwn("tls/base", m.nothing()+"server: {tls_certfile: /tls/tls.crt, tls_keyfile: /tls/tls.key}\n", fields{
 		"providers": vllm(), "storage": fields{"kv": fields{}, "sql": fields{}},
@@ -22,13 +23,16 @@ func (m *maker) tls() {
 	if _, known := m.rel.Server.Key("tls_config"); known {
 		m.add("tls/secret/ciphers", fields{
 			"networking": certificate,
-			"settings":   fields{"server": fields{"hsts_max_age": 0, "tls_config": fields{"ciphers": []any{"ECDHE-RSA-AES256-GCM-SHA384"}}}},
+			"settings": fields{"server": fields{
+				"hsts_max_age": 0,
+				"tls_config":   fields{"ciphers": []any{"ECDHE-RSA-AES256-GCM-SHA384"}},
+			}},
 		})
 	}
 }
 
-// settings: every key of the configuration that is no field of the spec, set and taken away; those that a field owns are
-// refused.
+// settings: every key of the configuration that is no field of the spec, set and taken away; those that a field owns
+// are refused.
 func (m *maker) settings() {
 	for i := range m.rel.TopLevel.Keys {
 		key := &m.rel.TopLevel.Keys[i]
@@ -49,7 +53,8 @@ func (m *maker) settings() {
 		}
 	}
 	m.add("settings/default-shield", fields{
-		"resources": fields{"shields": []any{"guard", "other"}}, "settings": fields{"safety": fields{"default_shield_id": "other"}},
+		"resources": fields{"shields": []any{"guard", "other"}},
+		"settings":  fields{"safety": fields{"default_shield_id": "other"}},
 	})
 	m.add("settings/variables", fields{
 		"secretEnv": fields{"ENDPOINT": ref("auth", "endpoint")},
@@ -94,7 +99,8 @@ func (g *generator) settings() fields {
 // ownedKey says that a field of the spec, or another of its parts, decides about a key: it would be refused.
 func ownedKey(section, name string) bool {
 	named := section == "vector_stores" && strings.HasPrefix(name, "default_")
-	return named || slices.Contains([]string{"port", "workers", "insecure", "tls_certfile", "tls_keyfile", "tls_cafile"}, name)
+	return named || slices.Contains([]string{"port", "workers", "insecure", "tls_certfile", "tls_keyfile", "tls_cafile"},
+		name)
 }
 
 // put sets a value below keys, beside what is there.

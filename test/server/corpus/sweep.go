@@ -17,8 +17,8 @@ var strange = []any{
 	"no such thing", 12345, 1.5, true, []any{}, []any{[]any{}}, fields{}, fields{"a": fields{}}, -1, 0, 1_000_000_000_000, "",
 }
 
-// Sweep are the keys of every provider type and of the sections beside them, each with every strange value that its data
-// refuses: a false refusal is found here, whatever key it is about.
+// Sweep are the keys of every provider type and of the sections beside them, each with every strange value that its
+// data refuses: a false refusal is found here, whatever key it is about.
 func Sweep(rel *release.Release) []Negative {
 	n := newNegatives(rel)
 	for _, kind := range n.types() {
@@ -35,20 +35,24 @@ func Sweep(rel *release.Release) []Negative {
 	return n.all
 }
 
-// written are the keys that the engine writes itself whatever a base has there, and those that the server mends or leaves
-// alone: a name of digits, a version, an empty section for storage.
-var written = []string{"distro_name", "image_name", "version", "storage", "server.port", "server.host", "server.insecure"}
+// written are the keys that the engine writes itself whatever a base has there, and those that the server mends or
+// leaves alone: a name of digits, a version, an empty section for storage.
+var written = []string{
+	"distro_name", "image_name", "version", "storage", "server.port", "server.host",
+	"server.insecure",
+}
 
 func (n *negatives) sweepKey(kind *provider.Type, key *schema.Key) {
 	for i, value := range strange {
 		if !key.Internal && refuses(key, value) {
-			n.refused(fmt.Sprintf("sweep/%s/%s/%s/%d", kind.API, kind.Type, key.Name, i), "", n.withSettings(kind, fields{key.Name: value}))
+			n.refused(fmt.Sprintf("sweep/%s/%s/%s/%d", kind.API, kind.Type, key.Name, i), "",
+				n.withSettings(kind, fields{key.Name: value}))
 		}
 	}
 }
 
-// Strange are stacks with a strange value that the data of its key takes, so that the server has to take it too: what our
-// checks miss is found here. A path has to exist, which nobody knows before the pod starts.
+// Strange are stacks with a strange value that the data of its key takes, so that the server has to take it too: what
+// our checks miss is found here. A path has to exist, which nobody knows before the pod starts.
 func Strange(rel *release.Release) []Case {
 	if rel.Storage.Inline {
 		return nil // nobody can ask for it

@@ -91,12 +91,14 @@ func (v *values) fraction(limits *schema.Limits) json.Number {
 
 // texts are awkward on purpose: each is a string that YAML likes to take for something else.
 var texts = []string{
-	"text", "yes", "12:30", "1_000", "a: b", "two\nlines", "=", "2024-01-01", "it's", "0x1F", "~", "null", "1e5", " padded ", "#hash",
+	"text", "yes", "12:30", "1_000", "a: b", "two\nlines", "=", "2024-01-01", "it's", "0x1F", "~", "null", "1e5",
+	" padded ", "#hash",
 }
 
 // wellFormed are texts that the patterns of some keys ask for.
 var wellFormed = []string{
-	"cl100k_base", "otel_trace, sqlite", "ECDHE-RSA-AES128-GCM-SHA256", "X-Tenant", "user is owner", "user with admin in roles", "https://service.example:9200", "file_search", "knowledge_search",
+	"cl100k_base", "otel_trace, sqlite", "ECDHE-RSA-AES128-GCM-SHA256", "X-Tenant", "user is owner",
+	"user with admin in roles", "https://service.example:9200", "file_search", "knowledge_search",
 	"postgresql://stack@database.example:5432/stack",
 }
 

@@ -1,9 +1,10 @@
-// Package external makes what an image with an external provider holds below /lls-provider: the metadata file and wheels,
-// made by hand and as broken as a test wants them. Its own tests run the program in internal/startup that installs such
-// providers, by the Python of real releases; those in test/server/boot start the servers with what it installed.
+// Package external makes what an image with an external provider holds below /lls-provider: the metadata file and
+// wheels, made by hand and as broken as a test wants them. Its own tests run the program in internal/startup that
+// installs such providers, by the Python of real releases; those in test/server/boot start the servers with what it
+// installed.
 //
-// What the releases do with the entry of an external provider in their configuration, {provider_id, provider_type, module},
-// read in the packages of 0.3.5, 0.7.3 and 1.5.0 (core/distribution.py, get_external_providers_from_module;
+// What the releases do with the entry of an external provider in their configuration, {provider_id, provider_type,
+// module}, read in the packages of 0.3.5, 0.7.3 and 1.5.0 (core/distribution.py, get_external_providers_from_module;
 // core/resolver.py, instantiate_provider) and held by TestHowReleasesLoad for every release. All three do the same:
 //
 //	module          The text before "==" is a package. The server imports its module "provider" (module + ".provider"),
@@ -19,6 +20,6 @@
 //	code            The spec's own "module" is imported and its get_adapter_impl (RemoteProviderSpec) or get_provider_impl
 //	                (InlineProviderSpec) is called with (config, deps); the entry's config goes through config_class.
 //
-// So packageName of the metadata file goes into the configuration as it is, in every release, and the package has to have
-// the module provider. The program writes that module where the package has get_provider_spec in itself alone.
+// So packageName of the metadata file goes into the configuration as it is, in every release, and the package has to
+// have the module provider. The program writes that module where the package has get_provider_spec in itself alone.
 package external

@@ -111,7 +111,8 @@ func TestDisk(t *testing.T) {
 // TestWithoutTerminationLog holds that the message stands in the output when it cannot be left.
 func TestWithoutTerminationLog(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
-		cmd := exec.CommandContext(t.Context(), in.python, filepath.Join(in.script, names.ExternalProgram), "--config", "/does/not/exist")
+		cmd := exec.CommandContext(t.Context(), in.python, filepath.Join(in.script, names.ExternalProgram), "--config",
+			"/does/not/exist")
 		cmd.Env = []string{"TERMINATION_LOG=/does/not/exist"}
 		output, err := cmd.CombinedOutput()
 		const want = "external providers: The option --directory is missing.\nexternal providers: no termination message: No such file or directory\n"
@@ -178,7 +179,8 @@ func file(t *testing.T, content string) string {
 	return path
 }
 
-// TestRandomWheels holds that no change of a wheel or of a metadata file makes the program break: it installs or refuses.
+// TestRandomWheels holds that no change of a wheel or of a metadata file makes the program break: it installs or
+// refuses.
 func TestRandomWheels(t *testing.T) {
 	rounds := "60"
 	if realserver.Named() {
@@ -186,7 +188,8 @@ func TestRandomWheels(t *testing.T) {
 	}
 	newest(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo())
-		cmd := exec.CommandContext(t.Context(), in.python, "random_wheels.py", in.script, filepath.Join(v.dir, "images"), rounds)
+		cmd := exec.CommandContext(t.Context(), in.python, "random_wheels.py", in.script, filepath.Join(v.dir, "images"),
+			rounds)
 		var problems strings.Builder
 		cmd.Stderr = &problems
 		if output, err := cmd.Output(); err != nil {

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Image is what an image has below /lls-provider: content by path. A content that begins with linkTo is a symbolic link.
+// Image is what an image has below /lls-provider: content by path. A content that begins with linkTo is a symbolic
+// link.
 type Image map[string]string
 
 const linkTo = "link to "
@@ -107,8 +108,12 @@ const (
 // EchoWheel is the wheel of that provider, Words that of its dependency.
 func EchoWheel() Wheel {
 	return Wheel{
-		Name: "acme-echo", Version: "1.0", Python: ">=3.10", Requires: []string{"acme-words>=2", "pydantic", `nothing; extra == "dev"`},
-		Files: map[string]string{"acme/echo/__init__.py": Source("__init__.py"), "acme/echo/provider.py": Source("provider.py")},
+		Name: "acme-echo", Version: "1.0", Python: ">=3.10",
+		Requires: []string{"acme-words>=2", "pydantic", `nothing; extra == "dev"`},
+		Files: map[string]string{
+			"acme/echo/__init__.py": Source("__init__.py"),
+			"acme/echo/provider.py": Source("provider.py"),
+		},
 	}
 }
 

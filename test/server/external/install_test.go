@@ -44,8 +44,8 @@ func TestInstall(t *testing.T) {
 	})
 }
 
-// TestRunsTwice holds that the container may run again: after a success, after a failure, and after the other containers
-// have run again too.
+// TestRunsTwice holds that the container may run again: after a success, after a failure, and after the other
+// containers have run again too.
 func TestRunsTwice(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo())
@@ -75,7 +75,8 @@ func TestRunsTwice(t *testing.T) {
 	})
 }
 
-// TestConfiguration holds what becomes of the configuration: the type and the module that were unknown, and nothing else.
+// TestConfiguration holds what becomes of the configuration: the type and the module that were unknown, and nothing
+// else.
 func TestConfiguration(t *testing.T) {
 	const entry = "# ä\nproviders:\n  safety: []\n  inference:\n  - provider_id: first\n    provider_type: remote::vllm\n"
 	unlabelled, labelled := echo(), echo().labelled(EchoType, EchoModule)
@@ -144,7 +145,8 @@ func TestWheels(t *testing.T) {
 	data := Words()
 	data.Files = map[string]string{
 		"acme_words-2.1.data/purelib/acme_words.py": "WORD = 'pure'\n", "acme_words-2.1.data/platlib/acme_more.py": "",
-		"acme_words-2.1.data/scripts/acme": "#!python\n", "acme_words-2.1.data/headers/acme.h": "", "acme_words-2.1.data/data/x": "",
+		"acme_words-2.1.data/scripts/acme": "#!python\n", "acme_words-2.1.data/headers/acme.h": "",
+		"acme_words-2.1.data/data/x": "",
 	}
 	wheels := Words()
 	wheels.Raw = []Entry{{Name: "acme_more/", Mode: 0o755 | os.ModeDir}}
@@ -182,12 +184,18 @@ __all__ = ["get_provider_spec"]
 `},
 		},
 		"what the server has": {
-			image:    New(spec, EchoWheel(), Words(), Wheel{Name: "PyYAML", Version: "SERVER", Files: map[string]string{"yaml/__init__.py": "1/0"}}),
+			image: New(spec, EchoWheel(), Words(), Wheel{
+				Name: "PyYAML", Version: "SERVER",
+				Files: map[string]string{"yaml/__init__.py": "1/0"},
+			}),
 			absent:   []string{"yaml"},
 			manifest: "echo acme-echo 1.0\necho acme-words 2.1\necho pyyaml SERVER (the server has it)\n",
 		},
 		"what the server has in another version": {
-			image:    New(spec, EchoWheel(), Words(), Wheel{Name: "certifi", Version: "2099.1.1", Files: map[string]string{"certifi.py": ""}}),
+			image: New(spec, EchoWheel(), Words(), Wheel{
+				Name: "certifi", Version: "2099.1.1",
+				Files: map[string]string{"certifi.py": ""},
+			}),
 			present:  map[string]string{"certifi.py": ""},
 			manifest: "echo acme-echo 1.0\necho acme-words 2.1\necho certifi 2099.1.1\n",
 		},
@@ -217,7 +225,8 @@ __all__ = ["get_provider_spec"]
 						t.Errorf("%s is installed", path)
 					}
 				}
-				if want := strings.ReplaceAll(test.manifest, "SERVER", yaml); want != "" && want != v.read(t, "installed-packages.txt") {
+				if want := strings.ReplaceAll(test.manifest, "SERVER", yaml); want != "" &&
+					want != v.read(t, "installed-packages.txt") {
 					t.Errorf("installed packages are %q, want %q", v.read(t, "installed-packages.txt"), want)
 				}
 			})
@@ -231,7 +240,8 @@ func TestTwoProviders(t *testing.T) {
 	words.Files = map[string]string{"acme_words.py": "WORD = 'world'\n", "tests.py": "second"}
 	other := EchoWheel()
 	other.Name, other.Files = "acme-other", map[string]string{
-		"acme/other/__init__.py": "", "acme/other/provider.py": "def get_provider_spec():\n    pass\n", "acme_words.py": "WORD = 'mine'\n",
+		"acme/other/__init__.py": "", "acme/other/provider.py": "def get_provider_spec():\n    pass\n",
+		"acme_words.py": "WORD = 'mine'\n",
 	}
 	second := from(New(Spec{API: "inference", Type: "remote::acme-other", Module: "acme.other"}, other, words)).second()
 	eachRelease(t, func(t *testing.T, in interpreter) {

@@ -35,14 +35,17 @@ type badInput struct {
 // badInputs are the cases of all files.
 func badInputs(rel *release.Release) map[string]badInput {
 	all := map[string]badInput{}
-	for _, cases := range []map[string]badInput{badMetadata(), badWheels(), badArchives(), badPackages(rel), badModules(), badSurroundings()} {
+	for _, cases := range []map[string]badInput{
+		badMetadata(), badWheels(), badArchives(), badPackages(rel), badModules(),
+		badSurroundings(),
+	} {
 		maps.Copy(all, cases)
 	}
 	return all
 }
 
-// TestRefused holds what each bad input is answered with: the provider, and a message with a remedy. Nothing of it becomes
-// visible to the server, and nothing is written outside of the volume.
+// TestRefused holds what each bad input is answered with: the provider, and a message with a remedy. Nothing of it
+// becomes visible to the server, and nothing is written outside of the volume.
 func TestRefused(t *testing.T) {
 	want := readRefused(t)
 	var mu sync.Mutex

@@ -137,7 +137,10 @@ func huge(w Wheel) string {
 			panic(fmt.Sprintf("external: copy %q: %v", file.Name, err)) // a buffer takes everything
 		}
 	}
-	raw, err := archive.CreateRaw(&zip.FileHeader{Name: "acme/model.bin", Method: zip.Deflate, CompressedSize64: packed, UncompressedSize64: 3 << 30})
+	raw, err := archive.CreateRaw(&zip.FileHeader{
+		Name: "acme/model.bin", Method: zip.Deflate, CompressedSize64: packed,
+		UncompressedSize64: 3 << 30,
+	})
 	if err == nil {
 		_, err = raw.Write(make([]byte, packed))
 	}
@@ -168,15 +171,28 @@ func badPackages(rel *release.Release) map[string]badInput {
 	}
 	pydantic := Wheel{Name: "pydantic", Version: "1.10.0", Files: map[string]string{"pydantic/__init__.py": ""}}
 	return map[string]badInput{
-		"packages: nothing has it":            requires("acme-words", "kubernetes==0.0.1", `windows-only; sys_platform == "win32"`),
-		"packages: the server's is older":     requires("acme-words>=2", "pydantic>=99"),
-		"packages: the image's is older":      {providers: []provider{from(older)}},
-		"packages: many lack":                 requires(many...),
-		"packages: for another release":       requires(rel.Package + "==0.0.1"),
-		"packages: two versions of one":       {providers: []provider{echo(), from(New(EchoSpec(), unconcerned, old)).second()}},
-		"packages: another release":           with(Wheel{Name: "llama-stack", Version: "0.0.1", Files: map[string]string{"x.py": ""}}),
-		"packages: another server":            with(Wheel{Name: "ogx", Version: "0.0.1", Files: map[string]string{"x.py": ""}}),
-		"packages: against the server's":      with(pydantic),
-		"packages: the API of another server": with(Wheel{Name: "ogx-api", Version: "0.0.1", Files: map[string]string{"x.py": ""}}),
+		"packages: nothing has it": requires("acme-words", "kubernetes==0.0.1",
+			`windows-only; sys_platform == "win32"`),
+		"packages: the server's is older": requires("acme-words>=2", "pydantic>=99"),
+		"packages: the image's is older":  {providers: []provider{from(older)}},
+		"packages: many lack":             requires(many...),
+		"packages: for another release":   requires(rel.Package + "==0.0.1"),
+		"packages: two versions of one": {providers: []provider{
+			echo(),
+			from(New(EchoSpec(), unconcerned, old)).second(),
+		}},
+		"packages: another release": with(Wheel{
+			Name: "llama-stack", Version: "0.0.1",
+			Files: map[string]string{"x.py": ""},
+		}),
+		"packages: another server": with(Wheel{
+			Name: "ogx", Version: "0.0.1",
+			Files: map[string]string{"x.py": ""},
+		}),
+		"packages: against the server's": with(pydantic),
+		"packages: the API of another server": with(Wheel{
+			Name: "ogx-api", Version: "0.0.1",
+			Files: map[string]string{"x.py": ""},
+		}),
 	}
 }

@@ -66,7 +66,10 @@ func echo() provider { return from(Echo()) }
 
 // from is an unlabelled inference provider from an image.
 func from(image Image) provider {
-	return provider{API: "inference", ID: "echo", Ref: "example.com/echo:1", Path: "spec.externalProviders.inference[0]", image: image}
+	return provider{
+		API: "inference", ID: "echo", Ref: "example.com/echo:1", Path: "spec.externalProviders.inference[0]",
+		image: image,
+	}
 }
 
 // second is the same as the second of its list.

@@ -109,7 +109,8 @@ func install(ctx context.Context, lock, name string, options ...string) (string,
 		return "", err
 	}
 	var stdout bytes.Buffer
-	cmd := exec.CommandContext(ctx, filepath.Join(here(), "..", "..", "..", "hack", "server-env"), append(options, path, dir)...)
+	cmd := exec.CommandContext(ctx, filepath.Join(here(), "..", "..", "..", "hack", "server-env"),
+		append(options, path, dir)...)
 	cmd.Stdout, cmd.Stderr = &stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("install %q: %w", path, err)
@@ -128,7 +129,8 @@ func place(lock, name string) (path, dir string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("find cache directory: %w", err)
 	}
-	return path, filepath.Join(cache, "llama-stack-k8s-operator", "server", fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content))), nil
+	return path, filepath.Join(cache, "llama-stack-k8s-operator", "server",
+		fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content))), nil
 }
 
 // here is the directory of this file: tests of several packages use it.

@@ -48,11 +48,20 @@ func TestChecker(t *testing.T) {
 			{name: "good", config: good, key: "some-key"},
 			{name: "number for a key", config: good, key: "12345", phase: "provider inference/openai", message: "api_key"},
 			{name: "unset variable", config: good, phase: "top level", message: "KEY"},
-			{name: "unknown type", config: strings.Replace(good, "remote::openai", "remote::opanai", 1), key: "some-key", phase: "providers", message: "remote::opanai"},
-			{name: "port", config: strings.Replace(good, "insecure: true", "port: 80", 1), key: "some-key", phase: "top level", message: "port"},
+			{
+				name: "unknown type", config: strings.Replace(good, "remote::openai", "remote::opanai", 1), key: "some-key",
+				phase: "providers", message: "remote::opanai",
+			},
+			{
+				name: "port", config: strings.Replace(good, "insecure: true", "port: 80", 1), key: "some-key", phase: "top level",
+				message: "port",
+			},
 		} {
 			for _, tier := range []Tier{Parse, Initialise} {
-				got, err := checker.Check(t.Context(), Request{Tier: tier, Config: tc.config, Env: map[string]string{"KEY": tc.key}})
+				got, err := checker.Check(t.Context(), Request{
+					Tier: tier, Config: tc.config,
+					Env: map[string]string{"KEY": tc.key},
+				})
 				if err != nil {
 					t.Fatal(err)
 				}

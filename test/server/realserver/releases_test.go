@@ -57,7 +57,8 @@ func TestReleasesOfEveryRun(t *testing.T) {
 
 func TestUnknownReleaseNamed(t *testing.T) {
 	t.Setenv(releasesVariable, "0.7 9.9")
-	if _, err := Releases(); err == nil || !strings.Contains(err.Error(), `variable RELEASES`) || !strings.Contains(err.Error(), `9.9`) {
+	if _, err := Releases(); err == nil || !strings.Contains(err.Error(), `variable RELEASES`) ||
+		!strings.Contains(err.Error(), `9.9`) {
 		t.Errorf("error is %v", err)
 	}
 }

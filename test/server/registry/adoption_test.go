@@ -62,7 +62,10 @@ func TestAdoption(t *testing.T) {
 			registeredModel("listed", "vllm", "listed_from_provider"), registeredModel("a", "vllm", client))
 		w.former(t, yesterday, vectorStore("vs_yesterday"), vectorStore("vs_old"))
 		w.former(t, "not-hexa", vectorStore("vs_strange"))
-		want := []string{"model:vllm/e", "model:vllm/mine", w.model("a", "real/a"), "vector_store:vs_old", "vector_store:vs_today", "vector_store:vs_yesterday"}
+		want := []string{
+			"model:vllm/e", "model:vllm/mine", w.model("a", "real/a"), "vector_store:vs_old",
+			"vector_store:vs_today", "vector_store:vs_yesterday",
+		}
 		if w.model("a", "real/a") != "model:vllm/a" {
 			want = append(want, "model:vllm/a") // another model than the declared one there
 		}
@@ -85,7 +88,10 @@ func TestAdoption(t *testing.T) {
 		// The old places stay as they were.
 		if !w.prefixed() {
 			var kept map[string]entry
-			unmarshal(t, w.ask(t, request{Config: c.text(w), Env: w.env, DBPath: w.formerFile(lastYear), Do: [][]any{{"list"}}})[0], &kept)
+			unmarshal(t, w.ask(t, request{
+				Config: c.text(w), Env: w.env, DBPath: w.formerFile(lastYear),
+				Do: [][]any{{"list"}},
+			})[0], &kept)
 			if len(kept) != 2 {
 				t.Errorf("the old registry has %d entries", len(kept))
 			}
@@ -167,13 +173,17 @@ func TestCarry(t *testing.T) {
 			registered("vs_1", "faiss"), registered("vs_2", "other"),
 			registeredModel("gone", "vllm", "via_register_api"), registeredModel("mine", "vllm", "via_register_api"),
 			set("llamastack.io:registry:declared", `{"version":1,"stack":"stack-1","release":"0.8.0","declared":{"model:vllm/gone":1}}`),
-			set("faiss_index:v3::vs_1", "index"), set("openai_vector_stores:v3::vs_1", "one"), set("openai_vector_stores:v3::vs_2", "two"),
+			set("faiss_index:v3::vs_1", "index"), set("openai_vector_stores:v3::vs_1", "one"),
+			set("openai_vector_stores:v3::vs_2", "two"),
 			set("openai_vector_stores_files_contents:v3::vs_1:file_1:0", "chunk"), set("vector_stores:sqlite_vec:v3::vs_2", "table"),
 			set("openai_vector_stores_file_batches:v3::batch_1", "batch"), set("prompts:v1:x", "prompt"),
 		}})
 		w.env["LLS_GENERATION"] = "stack-1/2"
 		output := w.restart(t, c)
-		want := []string{"model:vllm/a", "model:vllm/e", "model:vllm/mine", "vector_store:docs", "vector_store:vs_1", "vector_store:vs_2"}
+		want := []string{
+			"model:vllm/a", "model:vllm/e", "model:vllm/mine", "vector_store:docs", "vector_store:vs_1",
+			"vector_store:vs_2",
+		}
 		if diff := cmp.Diff(want, w.ids(t, c)); diff != "" {
 			t.Errorf("registry (-want +got):\n%s\n%s", diff, output)
 		}

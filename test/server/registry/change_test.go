@@ -46,8 +46,9 @@ const docs = `{vector_store_id: docs, provider_id: faiss, embedding_model: vllm/
 
 var changes = []change{
 	{
-		name: "model added", list: "models", before: declares(modelA), after: declares(modelA, `{model_id: b, provider_id: vllm}`),
-		want: func(w *world) []string { return []string{w.model("a", "real/a"), "model:vllm/b"} },
+		name: "model added", list: "models", before: declares(modelA),
+		after: declares(modelA, `{model_id: b, provider_id: vllm}`),
+		want:  func(w *world) []string { return []string{w.model("a", "real/a"), "model:vllm/b"} },
 	},
 	{
 		name: "model's metadata changed", list: "models", before: declares(modelA), conflicts: always,
@@ -239,7 +240,8 @@ func TestPublished(t *testing.T) {
 		}
 		want := []string{"model:left/mine", "model:vllm/e", "model:vllm/listed", w.model("a", "real/a")}
 		group := []any{"register", map[string]any{
-			"type": "tool_group", "identifier": "builtin::websearch", "provider_id": "left", "provider_resource_id": "builtin::websearch",
+			"type": "tool_group", "identifier": "builtin::websearch", "provider_id": "left",
+			"provider_resource_id": "builtin::websearch",
 		}}
 		things = append(things, group)
 		if w.has("tool_groups") {

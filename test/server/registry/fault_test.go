@@ -210,9 +210,16 @@ func TestBackendsThatRefuse(t *testing.T) {
 			env        map[string]string
 			within     time.Duration
 		}{
-			{"wrong password", text, map[string]string{"REDIS_PASSWORD": "canary-wrong", "POSTGRES_PASSWORD": "canary-wrong"}, 15 * time.Second},
+			{
+				"wrong password", text,
+				map[string]string{"REDIS_PASSWORD": "canary-wrong", "POSTGRES_PASSWORD": "canary-wrong"},
+				15 * time.Second,
+			},
 			{"dead", strings.Replace(text, "port: "+port, "port: "+strconv.Itoa(dead), 1), nil, 15 * time.Second},
-			{"silent", strings.Replace(text, "port: "+port, "port: "+strconv.Itoa(silent.Addr().(*net.TCPAddr).Port), 1), nil, 25 * time.Second},
+			{
+				"silent", strings.Replace(text, "port: "+port, "port: "+strconv.Itoa(silent.Addr().(*net.TCPAddr).Port), 1), nil,
+				25 * time.Second,
+			},
 			{"odd host", strings.Replace(text, "127.0.0.1", "canary host [", 1), nil, 15 * time.Second},
 		} {
 			pod := w.pod(tc.env)

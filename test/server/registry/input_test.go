@@ -113,7 +113,8 @@ func TestConfigurations(t *testing.T) {
 				}
 			})
 		}
-		missing := exec.CommandContext(t.Context(), w.python, filepath.Join(w.script, names.RegistryProgram), "--config", "/does/not/exist")
+		missing := exec.CommandContext(t.Context(), w.python, filepath.Join(w.script, names.RegistryProgram), "--config",
+			"/does/not/exist")
 		if output, err := missing.CombinedOutput(); err != nil || !strings.Contains(string(output), "No such file") {
 			t.Errorf("%v\n%s", err, output)
 		}

@@ -156,7 +156,8 @@ func (s *services) wait(ctx context.Context) error {
 
 // query runs a statement in PostgreSQL and returns what it prints.
 func (s *services) query(ctx context.Context, statement string) (string, error) {
-	cmd := exec.CommandContext(ctx, s.psql, "--host=127.0.0.1", "--port="+strconv.Itoa(s.postgres), "--username="+postgresUser,
+	cmd := exec.CommandContext(ctx, s.psql, "--host=127.0.0.1", "--port="+strconv.Itoa(s.postgres),
+		"--username="+postgresUser,
 		"--no-password", "--dbname=postgres", "--tuples-only", "--no-align", "--command="+statement)
 	cmd.Env = append(os.Environ(), "PGPASSWORD="+password)
 	output, err := cmd.CombinedOutput()

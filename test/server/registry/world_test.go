@@ -222,7 +222,8 @@ func (w *world) start(ctx context.Context, scratch string, c config, options ...
 	if err := os.WriteFile(file, []byte(c.text(w)), 0o600); err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, w.python, append([]string{filepath.Join(w.script, names.RegistryProgram), "--config", file}, options...)...)
+	cmd := exec.CommandContext(ctx, w.python,
+		append([]string{filepath.Join(w.script, names.RegistryProgram), "--config", file}, options...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
 	for _, name := range slices.Sorted(maps.Keys(w.env)) {
 		cmd.Env = append(cmd.Env, name+"="+w.env[name])

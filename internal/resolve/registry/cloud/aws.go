@@ -30,8 +30,10 @@ const (
 
 // awsCodes lists errors of STS and ECR that the AWS documentation lists.
 var awsCodes = []string{
-	"AccessDenied", "ExpiredToken", "IDPCommunicationError", "IDPRejectedClaim", "InvalidIdentityToken", "InvalidClientTokenId",
-	"InvalidSignature", "MalformedPolicyDocument", "PackedPolicyTooLarge", "RegionDisabled", codeThrottling, "UnrecognizedClient",
+	"AccessDenied", "ExpiredToken", "IDPCommunicationError", "IDPRejectedClaim", "InvalidIdentityToken",
+	"InvalidClientTokenId",
+	"InvalidSignature", "MalformedPolicyDocument", "PackedPolicyTooLarge", "RegionDisabled", codeThrottling,
+	"UnrecognizedClient",
 }
 
 // ecr is an AWS registry.
@@ -136,7 +138,8 @@ var errNoSession = errors.New("the metadata of the machine is not read without a
 func (a *awsClient) Do(asked *http.Request) (*http.Response, error) {
 	a.asked = true
 	service := asked.URL.Scheme == "http"
-	if service && asked.Method == http.MethodGet && strings.HasPrefix(asked.URL.Path, "/latest/") && asked.Header.Get("X-Aws-Ec2-Metadata-Token") == "" {
+	if service && asked.Method == http.MethodGet && strings.HasPrefix(asked.URL.Path, "/latest/") &&
+		asked.Header.Get("X-Aws-Ec2-Metadata-Token") == "" {
 		return nil, errNoSession // the request for the session has failed
 	}
 	said, err := a.client.send(asked.WithContext(a.ctx), service, awsCodes)
@@ -148,6 +151,7 @@ func (a *awsClient) Do(asked *http.Request) (*http.Response, error) {
 	}
 	return &http.Response{
 		Status: http.StatusText(said.status), StatusCode: said.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: said.header, Body: io.NopCloser(bytes.NewReader(said.content)), ContentLength: int64(len(said.content)), Request: asked,
+		Header: said.header, Body: io.NopCloser(bytes.NewReader(said.content)), ContentLength: int64(len(said.content)),
+		Request: asked,
 	}, nil
 }

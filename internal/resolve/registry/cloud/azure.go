@@ -34,7 +34,8 @@ const (
 
 // azureCodes lists the errors that the documentation of the token endpoints lists.
 var azureCodes = []string{
-	"invalid_client", "invalid_grant", "invalid_request", "invalid_scope", "unauthorized_client", "temporarily_unavailable",
+	"invalid_client", "invalid_grant", "invalid_request", "invalid_scope", "unauthorized_client",
+	"temporarily_unavailable",
 	"UNAUTHORIZED", "DENIED",
 }
 

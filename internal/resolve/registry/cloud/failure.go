@@ -79,7 +79,8 @@ func (e *statusError) Error() string {
 
 // passes reports whether the same request may succeed later.
 func (e *statusError) passes() bool {
-	return e.status >= http.StatusInternalServerError || e.status == http.StatusTooManyRequests || e.status == http.StatusRequestTimeout ||
+	return e.status >= http.StatusInternalServerError || e.status == http.StatusTooManyRequests ||
+		e.status == http.StatusRequestTimeout ||
 		e.code == codeThrottling
 }
 
@@ -100,7 +101,8 @@ func fail(cloud imagename.Cloud, cause error, remedy string) *Failure {
 	switch {
 	case errors.As(cause, &answer):
 		failure.refused, failure.pause = !answer.passes(), answer.pause
-	case errors.Is(cause, errNoIdentity), errors.Is(cause, errEnvironment), errors.Is(cause, errAddress), errors.Is(cause, fs.ErrNotExist), errors.Is(cause, fs.ErrPermission):
+	case errors.Is(cause, errNoIdentity), errors.Is(cause, errEnvironment), errors.Is(cause, errAddress), errors.Is(cause,
+		fs.ErrNotExist), errors.Is(cause, fs.ErrPermission):
 		failure.refused = true
 	}
 	if failure.refused || asked != nil && asked.service {

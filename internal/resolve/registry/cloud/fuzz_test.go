@@ -27,7 +27,10 @@ func FuzzEndpoint(f *testing.F) {
 			t.Fatalf("%q: %+v, %v", registry, at, err)
 		}
 		owned := false
-		for _, domain := range []string{".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu", ".api.aws", ".api.amazonwebservices.com.cn"} {
+		for _, domain := range []string{
+			".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu", ".api.aws",
+			".api.amazonwebservices.com.cn",
+		} {
 			owned = owned || strings.HasSuffix(at.endpoint, at.region+domain)
 		}
 		if !owned {
@@ -38,7 +41,10 @@ func FuzzEndpoint(f *testing.F) {
 
 // FuzzExpiry checks that a token of any form expires.
 func FuzzExpiry(f *testing.F) {
-	for _, token := range []string{"", "a.b.c", clouds.AzureToken(time.Unix(1, 0)), "a.e30.c", "a.eyJleHAiOi0xfQ.c", "a.eyJleHAiOjllOTl9.c"} {
+	for _, token := range []string{
+		"", "a.b.c", clouds.AzureToken(time.Unix(1, 0)), "a.e30.c", "a.eyJleHAiOi0xfQ.c",
+		"a.eyJleHAiOjllOTl9.c",
+	} {
 		f.Add(token)
 	}
 	otherwise := time.Unix(1, 0)

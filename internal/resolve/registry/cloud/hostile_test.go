@@ -30,7 +30,10 @@ func ways(t *testing.T) map[string]way {
 	return map[string]way{
 		"IRSA": {
 			ecrRegistry, imagename.AWS,
-			map[string]string{"AWS_REGION": clouds.Region, "AWS_ROLE_ARN": clouds.Role, "AWS_WEB_IDENTITY_TOKEN_FILE": file(t, clouds.WebIdentity)},
+			map[string]string{
+				"AWS_REGION": clouds.Region, "AWS_ROLE_ARN": clouds.Role,
+				"AWS_WEB_IDENTITY_TOKEN_FILE": file(t, clouds.WebIdentity),
+			},
 			[]string{"sts." + clouds.Region + ".amazonaws.com/", ecr},
 		},
 		"EKS Pod Identity": {ecrRegistry, imagename.AWS, map[string]string{
@@ -44,7 +47,10 @@ func ways(t *testing.T) map[string]way {
 		"GKE": {googleRegistry, imagename.Google, nil, []string{"metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"}},
 		"workload identity": {
 			azureRegistry, imagename.Azure,
-			map[string]string{"AZURE_FEDERATED_TOKEN_FILE": file(t, clouds.FederatedToken), "AZURE_TENANT_ID": clouds.Tenant, "AZURE_CLIENT_ID": clouds.Client},
+			map[string]string{
+				"AZURE_FEDERATED_TOKEN_FILE": file(t, clouds.FederatedToken), "AZURE_TENANT_ID": clouds.Tenant,
+				"AZURE_CLIENT_ID": clouds.Client,
+			},
 			[]string{"login.microsoftonline.com/" + clouds.Tenant + "/oauth2/v2.0/token", "team.azurecr.io/oauth2/exchange"},
 		},
 		"managed identity": {azureRegistry, imagename.Azure, nil, []string{"169.254.169.254/metadata/identity/oauth2/token"}},
@@ -78,7 +84,10 @@ func hostileAnswers() []hostile {
 		{name: "other JSON", answer: says(200, nil, `[{"token":"`+clouds.Secret+`"}]`), want: nonsense, transient: true},
 		{name: "JSON without a token", answer: says(200, nil, `{"a":"`+clouds.Secret+`"}`), want: nonsense, transient: true},
 		{name: "huge", answer: says(200, nil, `{"access_token":"`+strings.Repeat(clouds.Secret, maxAnswer/8)+`"}`), want: errLarge.Error(), transient: true},
-		{name: "slow", answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, want: errNoAnswer.Error(), transient: true},
+		{
+			name: "slow", answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			want: errNoAnswer.Error(), transient: true,
+		},
 		{
 			name: "slow after a while", want: errNoAnswer.Error(), transient: true,
 			answer: func(w http.ResponseWriter, r *http.Request) {
@@ -91,10 +100,17 @@ func hostileAnswers() []hostile {
 		{name: "unauthorized", answer: says(401, nil, clouds.Secret), want: "status 401 Unauthorized"},
 		{name: "forbidden", answer: says(403, nil, clouds.Secret), want: "status 403 Forbidden"},
 		{name: "not found", answer: says(404, nil, clouds.Secret), want: "status 404 Not Found"},
-		{name: "redirect", answer: says(307, map[string]string{"Location": "https://elsewhere.example.com/" + clouds.Secret}, ""), want: "status 307 Temporary Redirect"},
+		{name: "redirect", answer: says(307, map[string]string{"Location": "https://elsewhere.example.com/" + clouds.Secret},
+			""), want: "status 307 Temporary Redirect"},
 		{name: "many", answer: says(429, nil, clouds.Secret), want: "status 429 Too Many Requests", transient: true, pause: leastPause},
-		{name: "many, for a minute", answer: says(429, map[string]string{"Retry-After": "60"}, ""), want: "status 429 Too Many Requests", transient: true, pause: time.Minute},
-		{name: "down", answer: says(503, map[string]string{"Retry-After": "99999999999999999999"}, clouds.Secret), want: "status 503 Service Unavailable", transient: true, pause: time.Hour},
+		{
+			name: "many, for a minute", answer: says(429, map[string]string{"Retry-After": "60"}, ""),
+			want: "status 429 Too Many Requests", transient: true, pause: time.Minute,
+		},
+		{
+			name: "down", answer: says(503, map[string]string{"Retry-After": "99999999999999999999"}, clouds.Secret),
+			want: "status 503 Service Unavailable", transient: true, pause: time.Hour,
+		},
 		{name: "broken", answer: says(500, nil, clouds.Secret), want: "status 500 Internal Server Error", transient: true},
 	}
 }
@@ -170,13 +186,18 @@ func TestOtherFailures(t *testing.T) {
 		asks      int
 	}{
 		{
-			name: "the role does not trust the pod", way: with("IRSA", map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": file(t, "another")}), asks: 1,
+			name: "the role does not trust the pod", way: with("IRSA",
+				map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": file(t, "another")}), asks: 1,
 			want: `ask "sts.eu-west-1.amazonaws.com": status 403 Forbidden and code AccessDenied; give the operator's ServiceAccount a role`,
 		},
-		{name: "no file of IRSA", way: with("IRSA", map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "/no/such/file"}), want: errNoIdentity.Error() + "; give"},
+		{
+			name: "no file of IRSA", way: with("IRSA", map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "/no/such/file"}),
+			want: errNoIdentity.Error() + "; give",
+		},
 		{name: "no role of IRSA", way: with("IRSA", map[string]string{"AWS_ROLE_ARN": ""}), want: "; give the operator's ServiceAccount a role"},
 		{
-			name: "another service for EKS", way: with("EKS Pod Identity", map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:1/v1/credentials"}),
+			name: "another service for EKS", way: with("EKS Pod Identity",
+				map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:1/v1/credentials"}),
 			want: `ask "127.0.0.1:1"`, asks: 1,
 		},
 		{name: "throttled", way: all["IRSA"], place: ecr, answer: says(400, nil, `{"__type":"ThrottlingException","message":"`+clouds.Secret+`"}`), want: "status 400 Bad Request and code Throttling", transient: true, asks: 2},
@@ -184,21 +205,37 @@ func TestOtherFailures(t *testing.T) {
 		{name: "no token of ECR", way: all["IRSA"], place: ecr, answer: clouds.Give(map[string]any{"authorizationData": []any{}}), want: errNonsense.Error(), transient: true, asks: 2},
 		{name: "no base64 of ECR", way: all["IRSA"], place: ecr, answer: says(200, nil, `{"authorizationData":[{"authorizationToken":"***"}]}`), want: errNonsense.Error(), transient: true, asks: 2},
 		{name: "no pair of ECR", way: all["IRSA"], place: ecr, answer: says(200, nil, `{"authorizationData":[{"authorizationToken":"QVdT"}]}`), want: errNonsense.Error(), transient: true, asks: 2},
-		{name: "an old token of ECR", way: all["IRSA"], place: ecr, answer: clouds.Give(clouds.ECRAnswer(time.Now().Add(-time.Minute))), want: errExpired.Error(), transient: true, asks: 2},
+		{
+			name: "an old token of ECR", way: all["IRSA"], place: ecr,
+			answer: clouds.Give(clouds.ECRAnswer(time.Now().Add(-time.Minute))), want: errExpired.Error(), transient: true,
+			asks: 2,
+		},
 		{name: "an old token of Google", way: all["GKE"], place: all["GKE"].places[0], answer: says(200, nil, `{"access_token":"`+clouds.Secret+`","expires_in":0}`), want: errExpired.Error(), transient: true, asks: 1},
 		{name: "a token of Google for ever", way: all["GKE"], place: all["GKE"].places[0], answer: says(200, nil, `{"access_token":"a","expires_in":9223372036854775807}`), asks: 1},
 		{name: "an older token of Google", way: all["GKE"], place: all["GKE"].places[0], answer: says(200, nil, `{"access_token":"a","expires_in":-9223372036854775808}`), want: errExpired.Error(), transient: true, asks: 1},
 		{
-			name: "an old token of Azure", way: all["managed identity"], place: "team.azurecr.io/oauth2/exchange", want: errExpired.Error(), transient: true, asks: 2,
+			name: "an old token of Azure", way: all["managed identity"], place: "team.azurecr.io/oauth2/exchange",
+			want: errExpired.Error(), transient: true, asks: 2,
 			answer: clouds.Give(map[string]string{"refresh_token": clouds.AzureToken(time.Now())}),
 		},
 		{name: "a token of Azure that tells nothing", way: all["managed identity"], place: "team.azurecr.io/oauth2/exchange", answer: clouds.Give(map[string]string{"refresh_token": "opaque"}), asks: 2},
 		{name: "no file of Azure", way: with("workload identity", map[string]string{"AZURE_FEDERATED_TOKEN_FILE": "/no/such/file"}), want: "read AZURE_FEDERATED_TOKEN_FILE: no such file or directory; give the operator's ServiceAccount a workload identity"},
 		{name: "no tenant of Azure", way: with("workload identity", map[string]string{"AZURE_TENANT_ID": ""}), want: "AZURE_TENANT_ID or AZURE_CLIENT_ID is not set; give"},
 		{name: "the identity is not known", way: with("workload identity", map[string]string{"AZURE_CLIENT_ID": "another"}), want: `ask "login.microsoftonline.com": status 400 Bad Request and code invalid_client; give`, asks: 1},
-		{name: "Azure without TLS", way: with("workload identity", map[string]string{"AZURE_AUTHORITY_HOST": "http://login.example.com"}), want: `ask "login.example.com": ` + errAddress.Error()},
-		{name: "Azure at the machine", way: with("workload identity", map[string]string{"AZURE_AUTHORITY_HOST": "https://169.254.169.254"}), want: `ask "169.254.169.254": ` + errAddress.Error()},
-		{name: "Azure nowhere", way: with("workload identity", map[string]string{"AZURE_AUTHORITY_HOST": "%"}), want: errAddress.Error()},
+		{
+			name: "Azure without TLS", way: with("workload identity",
+				map[string]string{"AZURE_AUTHORITY_HOST": "http://login.example.com"}),
+			want: `ask "login.example.com": ` + errAddress.Error(),
+		},
+		{
+			name: "Azure at the machine", way: with("workload identity",
+				map[string]string{"AZURE_AUTHORITY_HOST": "https://169.254.169.254"}),
+			want: `ask "169.254.169.254": ` + errAddress.Error(),
+		},
+		{
+			name: "Azure nowhere", way: with("workload identity", map[string]string{"AZURE_AUTHORITY_HOST": "%"}),
+			want: errAddress.Error(),
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			environment(t, tc.way.environment)
@@ -210,7 +247,8 @@ func TestOtherFailures(t *testing.T) {
 			switch failure, failed := errors.AsType[*Failure](err); {
 			case tc.want == "" && err != nil:
 				t.Error(err)
-			case tc.want != "" && (!failed || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), clouds.Secret)):
+			case tc.want != "" && (!failed || !strings.Contains(err.Error(), tc.want) ||
+				strings.Contains(err.Error(), clouds.Secret)):
 				t.Errorf("got %v, want %q", err, tc.want)
 			case failed && failure.Transient() != tc.transient:
 				t.Errorf("transient: %t", failure.Transient())
@@ -251,9 +289,11 @@ func TestUnreachable(t *testing.T) {
 		}
 	}
 	for _, url := range []string{
-		"https://169.254.169.254/", "https://127.0.0.1/", "https://[fd00:ec2::254]/", "https://2852039166/", "http://sts.amazonaws.com/", "ftp://sts.amazonaws.com/", "sts",
+		"https://169.254.169.254/", "https://127.0.0.1/", "https://[fd00:ec2::254]/", "https://2852039166/",
+		"http://sts.amazonaws.com/", "ftp://sts.amazonaws.com/", "sts",
 	} {
-		if _, err := identities.client.ask(t.Context(), request{method: http.MethodGet, url: url}); !errors.Is(err, errAddress) {
+		if _, err := identities.client.ask(t.Context(), request{method: http.MethodGet, url: url}); !errors.Is(err,
+			errAddress) {
 			t.Errorf("%s: %v, want %v", url, err, errAddress)
 		}
 	}

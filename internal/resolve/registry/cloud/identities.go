@@ -80,7 +80,9 @@ func (i *Identities) Refused(registry string) {
 
 // source returns the function that gets the credentials of a registry, and the key that distinguishes them from the
 // credentials of other registries.
-func (i *Identities) source(registry string) (key string, fetch func(context.Context, string) (credentials, error), err error) {
+func (i *Identities) source(
+	registry string,
+) (key string, fetch func(context.Context, string) (credentials, error), err error) {
 	cloud, _ := imagename.CloudOf(registry)
 	switch cloud {
 	case imagename.AWS:

@@ -62,8 +62,11 @@ func TestIdentities(t *testing.T) {
 	}{
 		{
 			name: "AWS, IRSA", registry: ecrRegistry, want: ecr,
-			environment: map[string]string{"AWS_REGION": clouds.Region, "AWS_ROLE_ARN": clouds.Role, "AWS_WEB_IDENTITY_TOKEN_FILE": file(t, clouds.WebIdentity)},
-			asked:       []string{"sts." + clouds.Region + ".amazonaws.com/", endpoint},
+			environment: map[string]string{
+				"AWS_REGION": clouds.Region, "AWS_ROLE_ARN": clouds.Role,
+				"AWS_WEB_IDENTITY_TOKEN_FILE": file(t, clouds.WebIdentity),
+			},
+			asked: []string{"sts." + clouds.Region + ".amazonaws.com/", endpoint},
 		},
 		{
 			name: "AWS, EKS Pod Identity", registry: ecrRegistry, want: ecr,
@@ -75,7 +78,8 @@ func TestIdentities(t *testing.T) {
 		},
 		{
 			name: "AWS, task", registry: ecrRegistry, want: ecr,
-			environment: map[string]string{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/role"}, asked: []string{"169.254.170.2/role", endpoint},
+			environment: map[string]string{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/role"},
+			asked:       []string{"169.254.170.2/role", endpoint},
 		},
 		{
 			name: "AWS, machine", registry: ecrRegistry, want: ecr,
@@ -83,13 +87,20 @@ func TestIdentities(t *testing.T) {
 		},
 		{
 			name: "AWS, keys", registry: ecrRegistry, want: ecr,
-			environment: map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": clouds.Secret}, asked: []string{endpoint},
+			environment: map[string]string{"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": clouds.Secret},
+			asked:       []string{endpoint},
 		},
 		{name: "Google", registry: googleRegistry, want: google, asked: []string{"metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"}},
 		{
 			name: "Azure, workload identity", registry: azureRegistry, want: authn.AuthConfig{Username: azureUser},
-			environment: map[string]string{"AZURE_FEDERATED_TOKEN_FILE": file(t, clouds.FederatedToken), "AZURE_TENANT_ID": clouds.Tenant, "AZURE_CLIENT_ID": clouds.Client},
-			asked:       []string{"login.microsoftonline.com/" + clouds.Tenant + "/oauth2/v2.0/token", "team.azurecr.io/oauth2/exchange"},
+			environment: map[string]string{
+				"AZURE_FEDERATED_TOKEN_FILE": file(t, clouds.FederatedToken),
+				"AZURE_TENANT_ID":            clouds.Tenant, "AZURE_CLIENT_ID": clouds.Client,
+			},
+			asked: []string{
+				"login.microsoftonline.com/" + clouds.Tenant + "/oauth2/v2.0/token",
+				"team.azurecr.io/oauth2/exchange",
+			},
 		},
 		{
 			name: "Azure, managed identity", registry: azureRegistry, want: authn.AuthConfig{Username: azureUser},

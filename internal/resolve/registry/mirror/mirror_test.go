@@ -11,15 +11,24 @@ import (
 )
 
 func digests(name string, entries ...string) mirror.Object {
-	return mirror.Object{Kind: mirror.KindDigest, Name: name, Spec: []byte(`{"imageDigestMirrors":[` + strings.Join(entries, ",") + `]}`)}
+	return mirror.Object{
+		Kind: mirror.KindDigest, Name: name,
+		Spec: []byte(`{"imageDigestMirrors":[` + strings.Join(entries, ",") + `]}`),
+	}
 }
 
 func tags(name string, entries ...string) mirror.Object {
-	return mirror.Object{Kind: mirror.KindTag, Name: name, Spec: []byte(`{"imageTagMirrors":[` + strings.Join(entries, ",") + `]}`)}
+	return mirror.Object{
+		Kind: mirror.KindTag, Name: name,
+		Spec: []byte(`{"imageTagMirrors":[` + strings.Join(entries, ",") + `]}`),
+	}
 }
 
 func policies(name string, entries ...string) mirror.Object {
-	return mirror.Object{Kind: mirror.KindPolicy, Name: name, Spec: []byte(`{"repositoryDigestMirrors":[` + strings.Join(entries, ",") + `]}`)}
+	return mirror.Object{
+		Kind: mirror.KindPolicy, Name: name,
+		Spec: []byte(`{"repositoryDigestMirrors":[` + strings.Join(entries, ",") + `]}`),
+	}
 }
 
 const never, allow = "NeverContactSource", "AllowContactingSource"
@@ -86,14 +95,18 @@ func TestPlaces(t *testing.T) {
 		},
 		{
 			"one of two forbids it",
-			[]mirror.Object{tags("a", one("quay.io", allow, "a.example.com")), tags("b", one("quay.io", never, "b.example.com"))},
+			[]mirror.Object{
+				tags("a", one("quay.io", allow, "a.example.com")),
+				tags("b", one("quay.io", never, "b.example.com")),
+			},
 			"quay.io/x", nil,
 			[]string{"a.example.com/x", "b.example.com/x"},
 		},
 		{
 			"in the order of names, each once",
 			[]mirror.Object{
-				digests("b", one("quay.io", "", "b.example.com", "a.example.com")), digests("a", one("quay.io", "", "a.example.com")),
+				digests("b", one("quay.io", "", "b.example.com", "a.example.com")),
+				digests("a", one("quay.io", "", "a.example.com")),
 				policies("a", one("quay.io", "", "p.example.com")),
 			},
 			"quay.io/x",
@@ -157,7 +170,8 @@ func TestPlaces(t *testing.T) {
 		},
 		{
 			"no more than eight places",
-			[]mirror.Object{tags("a", one("quay.io", "", "a.corp", "b.corp", "c.corp", "d.corp", "e.corp", "f.corp", "g.corp", "h.corp"))},
+			[]mirror.Object{tags("a", one("quay.io", "", "a.corp", "b.corp", "c.corp", "d.corp", "e.corp", "f.corp", "g.corp",
+				"h.corp"))},
 			"quay.io/x",
 			[]string{"quay.io/x"},
 			[]string{"a.corp/x", "b.corp/x", "c.corp/x", "d.corp/x", "e.corp/x", "f.corp/x", "g.corp/x", "quay.io/x"},
@@ -193,14 +207,15 @@ func TestReadIgnores(t *testing.T) {
 		object  mirror.Object
 		ignored int
 	}{
-		"not JSON":          {mirror.Object{Kind: mirror.KindTag, Name: "a", Spec: []byte(`{`)}, 1},
-		"another shape":     {mirror.Object{Kind: mirror.KindTag, Name: "a", Spec: []byte(`{"imageTagMirrors":"a"}`)}, 1},
-		"no specification":  {mirror.Object{Kind: mirror.KindTag, Name: "a"}, 0},
-		"a scheme":          {tags("a", one("https://quay.io", "", "m.corp")), 1},
-		"a tag":             {tags("a", one("quay.io/team/server:1", "", "m.corp")), 1},
-		"a way out":         {tags("a", one("quay.io/../team", "", "m.corp")), 1},
-		"empty":             {tags("a", one("", "", "m.corp")), 1},
-		"a wide star":       {tags("a", one("*", "", "m.corp"), one("quay.*", "", "m.corp"), one("*.a.com/team", "", "m.corp")), 3},
+		"not JSON":         {mirror.Object{Kind: mirror.KindTag, Name: "a", Spec: []byte(`{`)}, 1},
+		"another shape":    {mirror.Object{Kind: mirror.KindTag, Name: "a", Spec: []byte(`{"imageTagMirrors":"a"}`)}, 1},
+		"no specification": {mirror.Object{Kind: mirror.KindTag, Name: "a"}, 0},
+		"a scheme":         {tags("a", one("https://quay.io", "", "m.corp")), 1},
+		"a tag":            {tags("a", one("quay.io/team/server:1", "", "m.corp")), 1},
+		"a way out":        {tags("a", one("quay.io/../team", "", "m.corp")), 1},
+		"empty":            {tags("a", one("", "", "m.corp")), 1},
+		"a wide star": {tags("a", one("*", "", "m.corp"), one("quay.*", "", "m.corp"),
+			one("*.a.com/team", "", "m.corp")), 3},
 		"a mirror of stars": {tags("a", one("quay.io", "", "*.corp", "http://m.corp", "m.corp")), 2},
 		"long":              {tags("a", one("quay.io/"+strings.Repeat("a", 600), "", "m.corp")), 1},
 	} {

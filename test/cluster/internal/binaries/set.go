@@ -46,7 +46,8 @@ func Node(l line.Line) []Set {
 	components := filepath.Dir(l.Module)
 	return []Set{
 		{
-			Title: "the node of Kubernetes " + l.Version, Version: "node-" + l.Version, Module: l.Module, LinkerFlags: versionFlags(l),
+			Title: "the node of Kubernetes " + l.Version, Version: "node-" + l.Version, Module: l.Module,
+			LinkerFlags: versionFlags(l),
 			Programs: []Program{
 				{Name: "kubelet", Package: kubernetes + "kubelet"},
 				{Name: "kube-proxy", Package: kubernetes + "kube-proxy"},
@@ -58,11 +59,13 @@ func Node(l line.Line) []Set {
 			Programs: []Program{{Name: "coredns", Package: "."}},
 		},
 		{
-			Title: "metrics-server", Version: "metrics-server", Module: filepath.Join(components, "metrics-server"), LinkerFlags: strip,
-			Programs: []Program{{Name: "metrics-server", Package: "sigs.k8s.io/metrics-server/cmd/metrics-server"}},
+			Title: "metrics-server", Version: "metrics-server", Module: filepath.Join(components, "metrics-server"),
+			LinkerFlags: strip,
+			Programs:    []Program{{Name: "metrics-server", Package: "sigs.k8s.io/metrics-server/cmd/metrics-server"}},
 		},
 		{
-			Title: "the node's small programs", Version: "agents", Module: filepath.Join(components, "agents"), LinkerFlags: strip,
+			Title: "the node's small programs", Version: "agents", Module: filepath.Join(components, "agents"),
+			LinkerFlags: strip,
 			Programs: []Program{
 				{Name: "pause", Package: "./pause"},
 				{Name: "prober", Package: "./prober"},

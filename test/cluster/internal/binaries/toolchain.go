@@ -39,7 +39,8 @@ func fetchModules(ctx context.Context, s Set) error {
 
 // build compiles one program into file.
 func build(ctx context.Context, s Set, program Program, file string) error {
-	_, err := goCommand(ctx, s, "build", "-trimpath", "-buildvcs=false", "-tags", s.Tags, "-ldflags", s.LinkerFlags, "-o", file, program.Package)
+	_, err := goCommand(ctx, s, "build", "-trimpath", "-buildvcs=false", "-tags", s.Tags, "-ldflags", s.LinkerFlags, "-o",
+		file, program.Package)
 	if err != nil {
 		return fmt.Errorf("building %s of %s: %w", program.Name, s.Title, err)
 	}

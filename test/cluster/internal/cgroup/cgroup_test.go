@@ -60,7 +60,8 @@ func TestMakeInheritsCPUs(t *testing.T) {
 	if err := g.Make(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(filepath.Join(root, "memory", g.Name, "cpuset.cpus")); err != nil || string(got) != "0-1\n" {
+	if got, err := os.ReadFile(filepath.Join(root, "memory", g.Name, "cpuset.cpus")); err != nil ||
+		string(got) != "0-1\n" {
 		t.Errorf("the new group has the CPUs %q (%v)", got, err)
 	}
 }

@@ -23,7 +23,10 @@ type outcome struct {
 func call(t *testing.T, folder string, variables map[string]string, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	env := environment{stdout: &stdout, stderr: &stderr, getenv: func(name string) string { return variables[name] }, folder: folder}
+	env := environment{
+		stdout: &stdout, stderr: &stderr, getenv: func(name string) string { return variables[name] },
+		folder: folder,
+	}
 	code := run(t.Context(), env, args)
 	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
 }
@@ -45,16 +48,31 @@ func TestCommandLines(t *testing.T) {
 		{name: "unknown flag", args: []string{"up", "--sideways"}, code: exitUsage, stderr: "-sideways"},
 		{name: "argument too many", args: []string{"down", "now"}, code: exitUsage, stderr: `unexpected argument "now"`},
 		{name: "unknown component", args: []string{"up", "--with=kubelet"}, code: exitUsage, stderr: `unknown component "kubelet"`},
-		{name: "until no process", args: []string{"up", "--dir=" + outside, "--until=-4"}, code: exitFailure, stderr: "-4 is not a process id"},
+		{
+			name: "until no process", args: []string{"up", "--dir=" + outside, "--until=-4"}, code: exitFailure,
+			stderr: "-4 is not a process id",
+		},
 		{name: "no command to run", args: []string{"run"}, code: exitUsage, stderr: "no command to run"},
 		{name: "unknown line", args: []string{"assets", "--kubernetes=1.2"}, code: exitFailure, stderr: `no Kubernetes line "1.2"`},
 		{name: "unknown line by variable", variables: map[string]string{lineVariable: "1.3"}, args: []string{"build"}, code: exitFailure, stderr: `"1.3"`},
-		{name: "outside of a work tree", folder: outside, args: []string{"build"}, code: exitFailure, stderr: "not inside a work tree"},
+		{
+			name: "outside of a work tree", folder: outside, args: []string{"build"}, code: exitFailure,
+			stderr: "not inside a work tree",
+		},
 		{name: "own assets", variables: map[string]string{assetsVariable: "/mine"}, args: []string{"assets"}, stdout: "/mine\n"},
 		{name: "own assets anywhere", folder: outside, variables: map[string]string{assetsVariable: "/mine"}, args: []string{"assets"}, stdout: "/mine\n"},
-		{name: "nothing to stop", args: []string{"down", "--dir=" + filepath.Join(outside, "none")}, stderr: "Nothing to stop"},
-		{name: "status of nothing", args: []string{"status", "--dir=" + filepath.Join(outside, "none")}, code: exitFailure, stderr: "no control plane"},
-		{name: "node of nothing", args: []string{restartNode, "--dir=" + filepath.Join(outside, "none")}, code: exitFailure, stderr: "no control plane"},
+		{
+			name: "nothing to stop", args: []string{"down", "--dir=" + filepath.Join(outside, "none")},
+			stderr: "Nothing to stop",
+		},
+		{
+			name: "status of nothing", args: []string{"status", "--dir=" + filepath.Join(outside, "none")}, code: exitFailure,
+			stderr: "no control plane",
+		},
+		{
+			name: "node of nothing", args: []string{restartNode, "--dir=" + filepath.Join(outside, "none")}, code: exitFailure,
+			stderr: "no control plane",
+		},
 		{name: "node of nothing by variable", variables: map[string]string{dirVariable: filepath.Join(outside, "other")}, args: []string{restartNode}, code: exitFailure, stderr: "other"},
 		{name: "supervise by hand", args: []string{supervise}, code: exitFailure, stderr: "started by `cluster up` only"},
 	} {
@@ -84,7 +102,10 @@ func TestHelpListsTheVerbs(t *testing.T) {
 }
 
 func TestQuote(t *testing.T) {
-	for _, text := range []string{"", "/plain/path-1.37_x", "two words", "it's", `a"b\c`, "$HOME `id` ;&|<>*?~#", "two\nlines"} {
+	for _, text := range []string{
+		"", "/plain/path-1.37_x", "two words", "it's", `a"b\c`, "$HOME `id` ;&|<>*?~#",
+		"two\nlines",
+	} {
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+quote(text)).Output()
 		if err != nil || string(out) != text {
 			t.Errorf("the shell reads %s as %q (%v), want %q", quote(text), out, err, text)
@@ -106,7 +127,8 @@ func TestOrderSurvives(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Dir != want.Dir || got.Startup != want.Startup || got.Until != want.Until || got.Options.String() != want.Options.String() {
+	if got.Dir != want.Dir || got.Startup != want.Startup || got.Until != want.Until ||
+		got.Options.String() != want.Options.String() {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -74,8 +74,9 @@ func startSupervisor(ctx context.Context, folder *state.Folder, s start, reports
 		return fmt.Errorf("opening the supervisor's log: %w", err)
 	}
 	defer log.Close()
-	child := exec.CommandContext(context.WithoutCancel(ctx), "/proc/self/exe", supervise, string(text)) // it outlives this process
-	child.Dir = "/"                                                                                     // keeps no directory of the user's busy
+	child := exec.CommandContext(context.WithoutCancel(ctx), "/proc/self/exe", supervise,
+		string(text)) // it outlives this process
+	child.Dir = "/" // keeps no directory of the user's busy
 	child.Env = unmarked(os.Environ())
 	child.Stdout, child.Stderr = log, log
 	child.ExtraFiles = []*os.File{folderLock: folder.Lock(), reportPipe: reports, leashPipe: leash}

@@ -49,7 +49,8 @@ func runSupervise(ctx context.Context, _ environment, args []string) error {
 	tell := json.NewEncoder(reports)
 	s := start{dir: o.Dir, options: o.Options, startup: time.Duration(o.Startup), until: o.Until}
 	err = govern(ctx, folder, s, controlplane.Events{
-		Progress: func(line string) { _ = tell.Encode(message{Progress: line}) }, // if the launcher is gone, the leash ends this process
+		// if the launcher is gone, the leash ends this process
+		Progress: func(line string) { _ = tell.Encode(message{Progress: line}) },
 		Ready: func() error {
 			close(held)
 			return errors.Join(tell.Encode(message{Ready: true}), reports.Close())

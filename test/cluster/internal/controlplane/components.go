@@ -32,7 +32,8 @@ rules:
 // etcd returns the component that stores the objects. Its data need not survive a crash of the machine, so it does not
 // wait for the disk.
 func etcd(folder *state.Folder, p ports) component {
-	certificate, key, authority := certificatePath(folder, etcdPair), keyPath(folder, etcdPair), certificatePath(folder, clusterAuthority)
+	certificate, key, authority := certificatePath(folder, etcdPair), keyPath(folder, etcdPair),
+		certificatePath(folder, clusterAuthority)
 	return component{program: "etcd", args: []string{
 		"--name=default",
 		"--data-dir=" + folder.Path("etcd"),
@@ -44,7 +45,8 @@ func etcd(folder *state.Folder, p ports) component {
 		"--initial-advertise-peer-urls=" + url(p.etcdPeer),
 		"--initial-cluster=default=" + url(p.etcdPeer),
 		"--client-cert-auth", "--trusted-ca-file=" + authority, "--cert-file=" + certificate, "--key-file=" + key,
-		"--peer-client-cert-auth", "--peer-trusted-ca-file=" + authority, "--peer-cert-file=" + certificate, "--peer-key-file=" + key,
+		"--peer-client-cert-auth", "--peer-trusted-ca-file=" + authority, "--peer-cert-file=" + certificate,
+		"--peer-key-file=" + key,
 	}}
 }
 
@@ -80,7 +82,8 @@ func apiServer(folder *state.Folder, p ports, at site, audit bool) component {
 	}
 	args = append(args, reachFlags(folder, at)...)
 	if audit {
-		args = append(args, "--audit-policy-file="+folder.Path("audit-policy.yaml"), "--audit-log-path="+folder.Path("log", "audit.log"))
+		args = append(args, "--audit-policy-file="+folder.Path("audit-policy.yaml"),
+			"--audit-log-path="+folder.Path("log", "audit.log"))
 	}
 	return component{program: "kube-apiserver", args: args}
 }
@@ -101,17 +104,20 @@ func reachFlags(folder *state.Folder, at site) []string {
 // controllerManager returns the component that runs the controllers. The autoscaler polls often, because tests wait for
 // it.
 func controllerManager(folder *state.Folder, p ports) component {
-	return component{program: "kube-controller-manager", args: append(controllerFlags(folder, controllerManagerUser, p.controllerManager),
-		"--use-service-account-credentials=true",
-		"--service-account-private-key-file="+keyPath(folder, serviceAccountKey),
-		"--root-ca-file="+certificatePath(folder, clusterAuthority),
-		"--cluster-signing-cert-file="+certificatePath(folder, clusterAuthority),
-		"--cluster-signing-key-file="+keyPath(folder, clusterAuthority),
-		"--allocate-node-cidrs=false",
-		"--kube-api-qps=200", "--kube-api-burst=400", // some forty controllers start at once
-		"--horizontal-pod-autoscaler-sync-period=5s",
-		"--horizontal-pod-autoscaler-downscale-stabilization=20s",
-	)}
+	return component{
+		program: "kube-controller-manager",
+		args: append(controllerFlags(folder, controllerManagerUser, p.controllerManager),
+			"--use-service-account-credentials=true",
+			"--service-account-private-key-file="+keyPath(folder, serviceAccountKey),
+			"--root-ca-file="+certificatePath(folder, clusterAuthority),
+			"--cluster-signing-cert-file="+certificatePath(folder, clusterAuthority),
+			"--cluster-signing-key-file="+keyPath(folder, clusterAuthority),
+			"--allocate-node-cidrs=false",
+			"--kube-api-qps=200", "--kube-api-burst=400", // some forty controllers start at once
+			"--horizontal-pod-autoscaler-sync-period=5s",
+			"--horizontal-pod-autoscaler-downscale-stabilization=20s",
+		),
+	}
 }
 
 // scheduler returns the component that schedules pods.

@@ -106,7 +106,8 @@ func TestKeysAreTheOwnersAlone(t *testing.T) {
 }
 
 func TestKubeconfig(t *testing.T) {
-	got := string(kubeconfig("https://127.0.0.1:3", []byte("authority"), pki.Pair{Certificate: []byte("certificate"), Key: []byte("key")}))
+	got := string(kubeconfig("https://127.0.0.1:3", []byte("authority"),
+		pki.Pair{Certificate: []byte("certificate"), Key: []byte("key")}))
 	want := `apiVersion: v1
 kind: Config
 clusters:

@@ -34,7 +34,9 @@ const (
 
 // writeKeys writes every key and certificate, and a kubeconfig for each user. It returns the administrator's pair and
 // the authority's certificate.
-func writeKeys(folder *state.Folder, at site, server string, now time.Time) (admin pki.Pair, authority []byte, err error) {
+func writeKeys(
+	folder *state.Folder, at site, server string, now time.Time,
+) (admin pki.Pair, authority []byte, err error) {
 	cluster, err := pki.NewAuthority("llama-stack-test-ca", now)
 	if err != nil {
 		return admin, nil, err
@@ -116,7 +118,8 @@ func pairs(cluster, front *pki.Authority, at site) []signed {
 	local := []string{"localhost", loopback}
 	all := []signed{
 		{serverPair, cluster, pki.Subject{CommonName: "kube-apiserver", Hosts: append([]string{
-			"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local", at.apiService, at.server,
+			"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local", at.apiService,
+			at.server,
 		}, local...)}},
 		{etcdPair, cluster, pki.Subject{CommonName: "etcd", Hosts: local}},
 		{componentPair, cluster, pki.Subject{CommonName: "component", Hosts: local}},
@@ -127,7 +130,10 @@ func pairs(cluster, front *pki.Authority, at site) []signed {
 	}
 	return append(all,
 		signed{kubeletPair, cluster, pki.Subject{CommonName: "kubelet", Hosts: []string{network.NodeName, at.node}}},
-		signed{kubeletClientPair, cluster, pki.Subject{CommonName: "kube-apiserver-kubelet-client", Organizations: []string{"system:masters"}}})
+		signed{kubeletClientPair, cluster, pki.Subject{
+			CommonName:    "kube-apiserver-kubelet-client",
+			Organizations: []string{"system:masters"},
+		}})
 }
 
 func writeSigningKey(folder *state.Folder) error {

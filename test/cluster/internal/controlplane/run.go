@@ -46,7 +46,10 @@ func Run(ctx context.Context, folder *state.Folder, o Options, startup time.Dura
 	if err != nil {
 		return err
 	}
-	r := &runner{folder: folder, options: o, ports: chosen, site: alone, group: process.NewGroup(), events: events, start: time.Now()}
+	r := &runner{
+		folder: folder, options: o, ports: chosen, site: alone, group: process.NewGroup(), events: events,
+		start: time.Now(),
+	}
 	defer func() { err = errors.Join(err, r.closeNode(), r.group.Kill()) }()
 
 	running, stop := context.WithCancelCause(ctx)
@@ -86,7 +89,8 @@ func (r *runner) startAll(ctx context.Context, startup time.Duration) error {
 	if err := r.prepare(); err != nil {
 		return err
 	}
-	if err := r.launch(ctx, etcd(r.folder, r.ports), apiServer(r.folder, r.ports, r.site, r.options.AuditLog)); err != nil {
+	if err := r.launch(ctx, etcd(r.folder, r.ports), apiServer(r.folder, r.ports, r.site,
+		r.options.AuditLog)); err != nil {
 		return err
 	}
 	if err := r.prepareNode(ctx); err != nil {
@@ -201,7 +205,8 @@ func (r *runner) explain(exit process.Exit) error {
 	if exit.Err != nil {
 		why = exit.Err.Error()
 	}
-	return fmt.Errorf("%s ended (%s); the end of %s:\n%s", exit.Name, why, r.logPath(exit.Name), tail(r.logPath(exit.Name), 15))
+	return fmt.Errorf("%s ended (%s); the end of %s:\n%s", exit.Name, why, r.logPath(exit.Name),
+		tail(r.logPath(exit.Name), 15))
 }
 
 // tail returns the last lines of a file, or the reason why it cannot be read.

@@ -54,7 +54,10 @@ func runWith(t *testing.T, ctx context.Context, apiServerScript string, startup 
 
 func TestRunTellsWhyAComponentEnded(t *testing.T) {
 	_, err := runWith(t, t.Context(), "echo 'bind: address already in use' >&2; exit 7\n", time.Minute)
-	for _, want := range []string{"kube-apiserver ended (exit status 7)", "kube-apiserver.log", "bind: address already in use"} {
+	for _, want := range []string{
+		"kube-apiserver ended (exit status 7)", "kube-apiserver.log",
+		"bind: address already in use",
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want it to say %q", err, want)
 		}
@@ -63,7 +66,8 @@ func TestRunTellsWhyAComponentEnded(t *testing.T) {
 
 func TestRunGivesUpOnASlowStart(t *testing.T) {
 	_, err := runWith(t, t.Context(), "exec sleep 600\n", 300*time.Millisecond)
-	if err == nil || !strings.Contains(err.Error(), "not ready within 300ms") || !strings.Contains(err.Error(), "/readyz") {
+	if err == nil || !strings.Contains(err.Error(), "not ready within 300ms") ||
+		!strings.Contains(err.Error(), "/readyz") {
 		t.Errorf("got %v, want the limit and what was waited for", err)
 	}
 }

@@ -40,7 +40,10 @@ func Open(ctx context.Context, folder *state.Folder, pid int, orders io.WriteClo
 	if err != nil {
 		return nil, err
 	}
-	return &Node{folder: folder, plan: plan, programs: programs, registry: served, orders: json.NewEncoder(orders), hold: orders}, nil
+	return &Node{
+		folder: folder, plan: plan, programs: programs, registry: served, orders: json.NewEncoder(orders),
+		hold: orders,
+	}, nil
 }
 
 // Network returns the addresses of the node's cluster.
@@ -59,7 +62,10 @@ func (n *Node) Prepare(ctx context.Context) error {
 	if err := s.write(); err != nil {
 		return err
 	}
-	if err := n.orders.Encode(nodeinit.Setup{Folder: n.folder.Path(), State: s.Folder, Programs: n.programs, Network: n.plan}); err != nil {
+	if err := n.orders.Encode(nodeinit.Setup{
+		Folder: n.folder.Path(), State: s.Folder, Programs: n.programs,
+		Network: n.plan,
+	}); err != nil {
 		return fmt.Errorf("setting up the node: %w", err)
 	}
 	if err := n.run("containerd", "", "--config", filepath.Join(s.Folder, "containerd.toml")); err != nil {

@@ -38,8 +38,9 @@ type settings struct {
 func newSettings(folder *state.Folder, plan network.Plan) settings {
 	return settings{
 		Folder: nodeFolder(folder), PKI: folder.Path("pki"), Logs: folder.Path("log"),
-		Name: network.NodeName, Address: plan.Node().String(), Pods: plan.Pods().String(), DNS: plan.DNS().String(), Registry: plan.Registry(),
-		Socket: socket, Plugins: cniFolder,
+		Name: network.NodeName, Address: plan.Node().String(), Pods: plan.Pods().String(), DNS: plan.DNS().String(),
+		Registry: plan.Registry(),
+		Socket:   socket, Plugins: cniFolder,
 		CGroup: cgroup.Of(folder.Path()).Name, Unified: cgroup.Unified(),
 	}
 }

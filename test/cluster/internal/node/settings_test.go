@@ -46,7 +46,8 @@ func TestSettingsLieWhereTheProgramsLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"certs.d/10.220.3.1:5000/hosts.toml", "cni/10-cluster.conflist", "containerd.toml", "kube-proxy.yaml", "kubelet.yaml", "resolv.conf",
+		"certs.d/10.220.3.1:5000/hosts.toml", "cni/10-cluster.conflist", "containerd.toml", "kube-proxy.yaml", "kubelet.yaml",
+		"resolv.conf",
 	}
 	if !slices.Equal(found, want) {
 		t.Errorf("the settings are %q, want %q", found, want)
@@ -98,7 +99,8 @@ func TestNetworkOfPods(t *testing.T) {
 	if err := json.Unmarshal(data, &list); err != nil {
 		t.Fatalf("%v:\n%s", err, data)
 	}
-	if len(list.Plugins) == 0 || len(list.Plugins[0].IPAM.Ranges) != 1 || list.Plugins[0].IPAM.Ranges[0][0].Subnet != "10.222.3.0/24" {
+	if len(list.Plugins) == 0 || len(list.Plugins[0].IPAM.Ranges) != 1 ||
+		list.Plugins[0].IPAM.Ranges[0][0].Subnet != "10.222.3.0/24" {
 		t.Errorf("pods get other addresses than those planned:\n%s", data)
 	}
 }

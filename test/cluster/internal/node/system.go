@@ -45,9 +45,18 @@ func (n *Node) Settle(ctx context.Context, kubectlProgram, kubeconfig string, pr
 		args []string
 	}{
 		{"", []string{"wait", "--for=create", "node/" + network.NodeName, "--timeout=1h"}},
-		{"node " + network.NodeName + " is Ready", []string{"wait", "--for=condition=Ready", "node/" + network.NodeName, "--timeout=1h"}},
-		{"cluster DNS " + n.plan.DNS().String(), []string{"rollout", "status", "--namespace=kube-system", "deployment/coredns", "--timeout=1h"}},
-		{"metrics-server", []string{"wait", "--for=condition=Available", "apiservice/v1beta1.metrics.k8s.io", "--timeout=1h"}},
+		{"node " + network.NodeName + " is Ready", []string{
+			"wait", "--for=condition=Ready", "node/" + network.NodeName,
+			"--timeout=1h",
+		}},
+		{"cluster DNS " + n.plan.DNS().String(), []string{
+			"rollout", "status", "--namespace=kube-system",
+			"deployment/coredns", "--timeout=1h",
+		}},
+		{"metrics-server", []string{
+			"wait", "--for=condition=Available", "apiservice/v1beta1.metrics.k8s.io",
+			"--timeout=1h",
+		}},
 	} {
 		if err := k.run(ctx, nil, step.args...); err != nil {
 			return err

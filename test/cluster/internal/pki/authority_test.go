@@ -33,7 +33,10 @@ func parse(t *testing.T, pair Pair) *x509.Certificate {
 func verify(certificate *x509.Certificate, a *Authority, host string, at time.Time, usage x509.ExtKeyUsage) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(a.Pair().Certificate)
-	_, err := certificate.Verify(x509.VerifyOptions{Roots: roots, DNSName: host, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{usage}})
+	_, err := certificate.Verify(x509.VerifyOptions{
+		Roots: roots, DNSName: host, CurrentTime: at,
+		KeyUsages: []x509.ExtKeyUsage{usage},
+	})
 	return err
 }
 

@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 }
 
 func playParent() {
-	identity, err := NewGroup().Start(context.Background(), Command{Name: "child", Program: "/bin/sleep", Args: []string{"600"}})
+	identity, err := NewGroup().Start(context.Background(),
+		Command{Name: "child", Program: "/bin/sleep", Args: []string{"600"}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -47,7 +48,10 @@ func limited(t *testing.T) context.Context {
 // start starts a shell script in a group of its own.
 func start(t *testing.T, g *Group, script string) Identity {
 	t.Helper()
-	identity, err := g.Start(t.Context(), Command{Name: "script", Program: "/bin/sh", Args: []string{"-c", script}, Env: []string{"PATH=/usr/bin:/bin"}})
+	identity, err := g.Start(t.Context(), Command{
+		Name: "script", Program: "/bin/sh", Args: []string{"-c", script},
+		Env: []string{"PATH=/usr/bin:/bin"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,15 @@ func TestParseStat(t *testing.T) {
 		failure    string
 	}{
 		{name: "plain", text: "7 (etcd)" + tail, want: stat{state: 'S', parent: 3, start: 128497}},
-		{name: "spaces and brackets in the name", text: "7 (a) S 1 (b c)" + tail, want: stat{state: 'S', parent: 3, start: 128497}},
+		{
+			name: "spaces and brackets in the name", text: "7 (a) S 1 (b c)" + tail,
+			want: stat{state: 'S', parent: 3, start: 128497},
+		},
 		{name: "newline in the name", text: "7 (a\nb)" + tail, want: stat{state: 'S', parent: 3, start: 128497}},
-		{name: "zombie", text: "7 (etcd)" + strings.Replace(tail, " S ", " Z ", 1), want: stat{state: 'Z', parent: 3, start: 128497}},
+		{
+			name: "zombie", text: "7 (etcd)" + strings.Replace(tail, " S ", " Z ", 1),
+			want: stat{state: 'Z', parent: 3, start: 128497},
+		},
 		{name: "empty", text: "", failure: "without a program name"},
 		{name: "cut off", text: "7 (etcd) S 1 7", failure: "only 5 fields"},
 		{name: "no parent", text: "7 (etcd)" + strings.Replace(tail, " 3 ", " nobody ", 1), failure: "parent"},

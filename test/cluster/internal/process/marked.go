@@ -51,7 +51,8 @@ func marked(entry string) ([]Identity, error) {
 			continue // it has ended
 		}
 		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if err == nil && slices.ContainsFunc(bytes.Split(environment, []byte{0}), func(e []byte) bool { return string(e) == entry }) {
+		if err == nil && slices.ContainsFunc(bytes.Split(environment, []byte{0}),
+			func(e []byte) bool { return string(e) == entry }) {
 			found = append(found, process)
 		}
 	}

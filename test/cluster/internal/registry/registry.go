@@ -32,7 +32,8 @@ func Serve(ctx context.Context, address, folder string) (*Registry, error) {
 	}
 	silent := log.New(io.Discard, "", 0)
 	r := &Registry{listener: listener, server: &http.Server{
-		Handler:           registry.New(registry.WithBlobHandler(registry.NewDiskBlobHandler(folder)), registry.Logger(silent)),
+		Handler: registry.New(registry.WithBlobHandler(registry.NewDiskBlobHandler(folder)),
+			registry.Logger(silent)),
 		ReadHeaderTimeout: time.Minute,
 		ErrorLog:          silent,
 	}}

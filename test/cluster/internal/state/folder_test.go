@@ -103,7 +103,10 @@ func TestFolderIsPrivate(t *testing.T) {
 }
 
 func TestReadAbsent(t *testing.T) {
-	for name, path := range map[string]string{"no folder": filepath.Join(t.TempDir(), "none"), "empty folder": t.TempDir()} {
+	for name, path := range map[string]string{
+		"no folder":    filepath.Join(t.TempDir(), "none"),
+		"empty folder": t.TempDir(),
+	} {
 		if _, err := Read(path); !errors.Is(err, ErrAbsent) {
 			t.Errorf("%s: got %v, want ErrAbsent", name, err)
 		}

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/server"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+)
+
+// maxQuestion bounds a question on standard input, in bytes.
+const maxQuestion = 1 << 20
+
+type chatOptions struct {
+	kube.Flags
+	serverFlags
+	model, system string
+	maxTokens     int
+	timeout       time.Duration
+}
+
+func newChatCommand(streams Streams, version string) *cobra.Command {
+	options := chatOptions{}
+	command := &cobra.Command{
+		Use:   "chat NAME [QUESTION…]",
+		Short: "Ask a model of a stack, or list its models",
+		Long: `Send a question to a model of a stack, and print the answer while it arrives.
+The command forwards a port to a pod of the stack for that. The question is
+everything after the name of the stack; - reads it from standard input. Without a
+question, list the models.
+
+The model is the only one that answers questions, else the first of
+spec.resources.models. --model selects another, by its id or by the provider's own
+name.
+
+You need the rights to get the stack, to list pods, and to create pods/portforward.
+The exit code is 1 when the server or the model does not answer.`,
+		Example: `  kubectl llamastack chat my-stack
+  kubectl llamastack chat my-stack What is a llama?
+  kubectl llamastack chat my-stack --model vllm/llama3.2-8b --system "Answer in one word." - < question.txt`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return runChat(ctx, command.InOrStdin(), streams, version, args, &options)
+		},
+	}
+	options.AddConnection(command)
+	options.AddNamespace(command)
+	options.serverFlags.add(command)
+	flags := command.Flags()
+	flags.StringVar(
+		&options.model, "model", "", "id of the model; unset: the only one, else the first of spec.resources.models",
+	)
+	flags.StringVar(&options.system, "system", "", "instructions for the model, sent before the question")
+	flags.IntVar(&options.maxTokens, "max-tokens", 0, "most tokens of the answer; unset: the server's default")
+	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "longest time for the whole answer")
+	return command
+}
+
+func runChat(
+	ctx context.Context, stdin io.Reader, streams Streams, version string, args []string, options *chatOptions,
+) error {
+	switch {
+	case options.maxTokens < 0:
+		return fmt.Errorf("--max-tokens %d: must be at least 1", options.maxTokens)
+	case options.timeout <= 0:
+		return fmt.Errorf("--timeout %v: must be more than 0", options.timeout)
+	}
+	question, err := readQuestion(args[1:], stdin)
+	if err != nil {
+		return err
+	}
+	t, err := connectTo(ctx, &options.Flags, version, args[0])
+	if err != nil {
+		return err
+	}
+	p := newPrinter(streams)
+	c, closeAll, err := t.server(ctx, stdin, p, &options.serverFlags, options.timeout)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	ctx, cancel := context.WithTimeout(ctx, options.timeout)
+	defer cancel()
+	models, err := c.Models(ctx)
+	if err != nil {
+		return t.failed(err)
+	}
+	if question == "" {
+		return listModels(streams, models)
+	}
+	model, err := server.Choose(models, options.model, wanted(t))
+	if err != nil {
+		return rejected(err)
+	}
+	p.note("model " + model.ID)
+	reason, err := c.Chat(ctx, server.Question{
+		Model: model.ID, System: options.system, Text: question, MaxTokens: options.maxTokens,
+	}, streams.Out)
+	fmt.Fprintln(streams.Out)
+	if err != nil {
+		return t.failed(err)
+	}
+	if reason == "length" {
+		p.note("the answer ends at the most tokens; set more with --max-tokens")
+	}
+	return nil
+}
+
+// failed adds to an error of the server where to look.
+func (t *target) failed(err error) error {
+	if _, is := errors.AsType[*server.RefusedError](err); is {
+		return rejected(err)
+	}
+	return rejected(fmt.Errorf("%w; its log: kubectl llamastack logs %s -n %s", err, t.stack.Name, t.stack.Namespace))
+}
+
+// readQuestion returns the question of the arguments, or that of standard input for "-".
+func readQuestion(words []string, stdin io.Reader) (string, error) {
+	question := strings.Join(words, " ")
+	if len(words) != 1 || words[0] != "-" {
+		return question, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(stdin, maxQuestion+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read the question: %w", err)
+	case len(data) > maxQuestion:
+		return "", fmt.Errorf("the question has more than %d bytes", maxQuestion)
+	}
+	if question = strings.TrimSpace(string(data)); question == "" {
+		return "", errors.New("the question on standard input is empty")
+	}
+	return question, nil
+}
+
+// wanted returns the models of the spec.
+func wanted(t *target) []server.Wanted {
+	var found []server.Wanted
+	in, _ := intent.FromObject(t.stack) // models that cannot be decoded are left out
+	for _, model := range in.Models {
+		found = append(found, server.Wanted{Name: model.Name, Provider: model.Provider})
+	}
+	return found
+}
+
+func listModels(streams Streams, models []server.Model) error {
+	rows := [][]string{{"MODEL", "TYPE", "PROVIDER"}}
+	for _, model := range models {
+		rows = append(rows, []string{model.ID, model.Type, dash(model.Provider)})
+	}
+	var page bytes.Buffer
+	writeTable(&page, rows)
+	if _, err := page.WriteTo(streams.Out); err != nil {
+		return fmt.Errorf("write the models: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,414 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+)
+
+const (
+	stacksPath = "/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions"
+	notServed  = "404 page not found"
+)
+
+// stubServer answers paths with a body each, as JSON or YAML, or with a status of the API server.
+type stubServer struct {
+	kubeconfig string
+
+	lock     sync.Mutex
+	requests []string
+}
+
+// stub starts an API server that answers these paths. Any other path of an object does not exist. A body that begins
+// with "403" is the answer to a caller without the right.
+func stub(t *testing.T, bodies map[string]string) *stubServer {
+	t.Helper()
+	s := &stubServer{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.lock.Lock()
+		s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
+		s.lock.Unlock()
+		body, found := bodies[r.URL.Path]
+		switch {
+		case body == notServed:
+			http.Error(w, notServed, http.StatusNotFound)
+		case strings.Contains(r.URL.Path, "/log"), strings.Contains(r.URL.Path, "/proxy/"):
+			fmt.Fprint(w, body)
+		case !found:
+			refuse(w, http.StatusNotFound, "NotFound")
+		case strings.HasPrefix(body, "403"):
+			refuse(w, http.StatusForbidden, "Forbidden")
+		default:
+			data, err := yaml.YAMLToJSON([]byte(body))
+			if err != nil {
+				t.Errorf("%s: %v", r.URL.Path, err)
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(data)
+		}
+	}))
+	t.Cleanup(server.Close)
+	s.kubeconfig = filepath.Join(
+		write(t, map[string]string{"kubeconfig": fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: here,
+		clusters: [{name: here, cluster: {server: %q}}], users: [{name: me, user: {token: t}}],
+		contexts: [{name: here, context: {cluster: here, user: me, namespace: team-a}}]}`, server.URL)}),
+		"kubeconfig",
+	)
+	return s
+}
+
+func refuse(w http.ResponseWriter, code int, reason string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": "refused",
+		"details": map[string]any{"name": "x"},
+	})
+}
+
+// run runs a command on the server, and removes the path of the kubeconfig from the output.
+func (s *stubServer) run(t *testing.T, args ...string) result {
+	t.Helper()
+	got := runStreams(t, cli.Streams{Width: 80}, "", append(args, "--kubeconfig", s.kubeconfig)...)
+	got.out = strings.ReplaceAll(got.out, " --kubeconfig "+s.kubeconfig, "")
+	got.err = strings.ReplaceAll(got.err, " --kubeconfig "+s.kubeconfig, "")
+	return got
+}
+
+func (s *stubServer) check(t *testing.T, wantCode int, want string, args ...string) {
+	t.Helper()
+	got := s.run(t, args...)
+	if got.code != wantCode {
+		t.Errorf("%v: exit code %d, want %d", args, got.code, wantCode)
+	}
+	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), got.out+got.err); diff != "" {
+		t.Errorf("%v (-want +got):\n%s", args, diff)
+	}
+}
+
+// liveStack is a stack of the namespace team-a that is ready.
+func liveStack(name string) string {
+	return fmt.Sprintf(`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution,
+	metadata: {name: %s, namespace: team-a, generation: 1, creationTimestamp: %q}, spec: {distribution: {name: starter}},
+	status: {observedGeneration: 1, phase: Ready, serviceURL: "http://%[1]s-service.team-a.svc:8321", version: {operatorVersion: v1.0.0, llamaStackServerVersion: 0.7.3},
+	resolvedDistribution: {serverRelease: "0.7"}, configGeneration: {configMapName: %[1]s-config-1, providerCount: 1, resourceCount: 1},
+	conditions: [{type: Ready, status: "True", reason: MinimumReplicasAvailable, message: 1/1 replicas available with current config}]}}`,
+		name, time.Now().Add(-time.Hour).Format(time.RFC3339))
+}
+
+func listOf(kind, version string, items ...string) string {
+	return fmt.Sprintf(
+		"{kind: %sList, apiVersion: %s, metadata: {}, items: [%s]}",
+		kind,
+		version,
+		strings.Join(items, ", "),
+	)
+}
+
+func configMap(config string) string {
+	data, _ := json.Marshal(config)
+	return fmt.Sprintf(
+		"{kind: ConfigMap, apiVersion: v1, metadata: {name: my-config-1, namespace: team-a}, data: {config.yaml: %s}}",
+		data,
+	)
+}
+
+const twoRegistered = "registered_resources:\n  models:\n  - {model_id: llama, provider_id: vllm}\n  - {model_id: embed, provider_id: vllm, model_type: embedding}\n"
+
+func TestStatusOfOne(t *testing.T) {
+	s := stub(t, map[string]string{
+		stacksPath + "/my": liveStack("my"),
+		"/apis/apps/v1/namespaces/team-a/deployments/my": `{kind: Deployment, apiVersion: apps/v1, metadata: {name: my, uid: d}, spec: {replicas: 1},
+			status: {replicas: 1, updatedReplicas: 1, availableReplicas: 1}}`,
+		"/apis/apps/v1/namespaces/team-a/replicasets":      listOf("ReplicaSet", "apps/v1"),
+		"/api/v1/namespaces/team-a/pods":                   "403",
+		"/api/v1/namespaces/team-a/configmaps/my-config-1": configMap(twoRegistered),
+		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf(
+			"LlamaStackDistribution",
+			"llamastack.io/v1alpha2",
+			liveStack("my"),
+		),
+	})
+	const tree = `
+✓ LlamaStackDistribution team-a/my: serving, 60m old
+├─ ✓ Deployment my: 1 of 1 pod serves
+└─ Server
+   ├─ release 0.7.3, configured as 0.7
+   └─ 2 models in the configuration
+      ├─ vllm/llama (llm)
+      └─ vllm/embed (embedding)
+Not shown: you may not list pods in namespace "team-a".
+
+✓ All is well: the server answers at http://my-service.team-a.svc:8321
+`
+	s.check(t, 0, tree, "status", "my")
+	if len(s.requests) != 5 {
+		t.Errorf("requests: %q", s.requests)
+	}
+	s.check(t, 0, tree, "status", "my", "-A")
+	if !slices.ContainsFunc(
+		s.requests,
+		func(r string) bool { return strings.Contains(r, "fieldSelector=metadata.name%3Dmy") },
+	) {
+		t.Errorf("the API server does not select by name: %q", s.requests)
+	}
+	s.check(t, 1, "error: there is no stack \"your\" in namespace \"team-a\"; use -n team-a\n", "status", "your")
+	s.check(
+		t,
+		2,
+		"error: --selector selects stacks of a list; remove it, or remove the name\n",
+		"status",
+		"my",
+		"-l",
+		"a=b",
+	)
+	s.check(t, 2, "error: --watch prints for people; remove --output json\n", "status", "my", "--watch", "-o", "json")
+	var report struct {
+		Name    string
+		Verdict struct{ Level, Sentence string }
+	}
+	if err := json.Unmarshal([]byte(s.run(t, "status", "my", "-o", "json").out), &report); err != nil ||
+		report.Name != "my" ||
+		report.Verdict.Level != "ok" {
+		t.Errorf("%v: %+v", err, report)
+	}
+}
+
+// A list takes one request for 500 stacks, and none for each stack.
+func TestStatusOfAll(t *testing.T) {
+	rows := make([]string, 0, 500)
+	for i := range 500 {
+		rows = append(rows, liveStack(fmt.Sprintf("stack-%03d", i)))
+	}
+	s := stub(
+		t,
+		map[string]string{
+			"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf(
+				"LlamaStackDistribution",
+				"llamastack.io/v1alpha2",
+				rows...),
+		},
+	)
+	got := s.run(t, "status", "-A", "-l", "team=a")
+	if got.code != 0 || !strings.HasSuffix(got.out, "\n500 of 500 stacks ready.\n") ||
+		strings.Count(got.out, "\n") != 503 {
+		t.Errorf("exit code %d\n%s%s", got.code, got.err, got.out[max(0, len(got.out)-300):])
+	}
+	want := []string{"GET /apis/llamastack.io/v1alpha2/llamastackdistributions?labelSelector=team%3Da&limit=500"}
+	if diff := cmp.Diff(want, s.requests); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+func TestStatusOfNone(t *testing.T) {
+	s := stub(t, map[string]string{stacksPath: listOf("LlamaStackDistribution", "llamastack.io/v1alpha2")})
+	s.check(t, 0, "Namespace \"team-a\" has no stacks. Write one with: kubectl llamastack init\n", "status")
+	s = stub(t, map[string]string{stacksPath: "403"})
+	s.check(
+		t,
+		1,
+		"error: you may not list llamastackdistributions.llamastack.io in namespace \"team-a\"; ask an administrator for that right, "+
+			"and check it with: kubectl auth can-i list llamastackdistributions.llamastack.io -n team-a\n",
+		"status",
+	)
+}
+
+func TestModels(t *testing.T) {
+	bodies := map[string]string{
+		stacksPath + "/my": liveStack("my"), "/api/v1/namespaces/team-a/configmaps/my-config-1": configMap(twoRegistered),
+		"/api/v1/namespaces/team-a/services/http:my-service:8321/proxy/v1/models": `{"data":[{"id":"vllm/llama","custom_metadata":{"provider_id":"vllm"}}]}`,
+	}
+	s := stub(t, bodies)
+	s.check(t, 0, `
+MODEL       TYPE       PROVIDER  PROVIDER MODEL
+vllm/llama  llm        vllm      llama
+vllm/embed  embedding  vllm      embed
+note: these are the models of the configuration; the server may serve more, see --live
+`, "models", "my")
+	s.check(
+		t,
+		0,
+		"MODEL       TYPE  PROVIDER  PROVIDER MODEL\nvllm/llama  llm   vllm      -\n",
+		"models",
+		"my",
+		"--live",
+	)
+	bodies["/api/v1/namespaces/team-a/configmaps/my-config-1"] = configMap("version: 2\n")
+	s.check(t, 0, `
+The configuration of stack "my" registers no models. Add one to
+spec.resources.models, or ask the server with --live whether its providers list
+some:
+
+  spec:
+    resources:
+      models:
+      - name: llama3.2:3b
+
+Next: kubectl edit llsd my -n team-a
+`, "models", "my")
+	s.check(t, 0, "[]\n", "models", "my", "-o", "json")
+}
+
+func TestEvents(t *testing.T) {
+	at := time.Now().Add(-5 * time.Minute).Format(time.RFC3339)
+	event := func(kind, name, class, reason string) string {
+		return fmt.Sprintf(
+			`{involvedObject: {kind: %s, name: %s}, type: %s, reason: %s, message: m, count: 2, firstTimestamp: %q, lastTimestamp: %[5]q}`,
+			kind,
+			name,
+			class,
+			reason,
+			at,
+		)
+	}
+	s := stub(t, map[string]string{
+		"/api/v1/namespaces/team-a/events": listOf(
+			"Event",
+			"v1",
+			event("Deployment", "my", "Normal", "Scaled"),
+			event("Deployment", "your", "Normal", "Scaled"),
+			event("Pod", "my-7d9f8c6b5-x2k4z", "Warning", "BackOff"),
+		),
+	})
+	s.check(t, 0, `
+LAST SEEN  COUNT  TYPE     REASON   OBJECT                  MESSAGE
+5m         2      Warning  BackOff  Pod/my-7d9f8c6b5-x2k4z  m
+5m         2      Normal   Scaled   Deployment/my           m
+`, "events", "my", "--warnings")
+	if len(s.requests) != 1 || !strings.Contains(s.requests[0], "fieldSelector=") {
+		t.Errorf("requests: %q", s.requests)
+	}
+	s.check(
+		t,
+		1,
+		"error: there is no stack \"their\" in namespace \"team-a\"; list all with kubectl get llsd -A\n",
+		"events",
+		"their",
+	)
+	s.check(
+		t,
+		2,
+		"error: --since \"-1m0s\": must not be negative; use a duration like 10m\n",
+		"events",
+		"my",
+		"--since",
+		"-1m",
+	)
+}
+
+func TestLogs(t *testing.T) {
+	pod := func(name string, ready string) string {
+		return fmt.Sprintf(
+			`{metadata: {name: %s}, spec: {containers: [{name: llama-stack}]}, status: {conditions: [{type: Ready, status: %q}]}}`,
+			name,
+			ready,
+		)
+	}
+	s := stub(t, map[string]string{
+		stacksPath + "/my": liveStack(
+			"my",
+		), "/api/v1/namespaces/team-a/pods": listOf("Pod", "v1", pod("my-1", "True"), pod("my-22", "False")),
+		"/api/v1/namespaces/team-a/pods/my-1/log": "one\ntwo\n", "/api/v1/namespaces/team-a/pods/my-22/log": "three\n",
+	})
+	s.check(
+		t,
+		0,
+		"three\nnote: container \"llama-stack\" of pod \"my-22\" (one of 2 pods; --all-pods prints all)\n",
+		"logs",
+		"my",
+		"--tail",
+		"5",
+		"--since",
+		"1m",
+	)
+	if want := "GET /api/v1/namespaces/team-a/pods/my-22/log?container=llama-stack&sinceSeconds=60&tailLines=5"; !slices.Contains(
+		s.requests,
+		want,
+	) {
+		t.Errorf("requests: %q", s.requests)
+	}
+	s.check(t, 0, "my-1  | one\nmy-1  | two\nmy-22 | three\n", "logs", "my", "--all-pods")
+	s.check(t, 1, "error: pod \"my-22\" has no container \"x\"; use one of llama-stack\n", "logs", "my", "-c", "x")
+	s.check(
+		t,
+		1,
+		"error: no container has restarted, so no previous logs exist; remove --previous\n",
+		"logs",
+		"my",
+		"--previous",
+	)
+	s.check(
+		t,
+		2,
+		"error: --tail \"-2\": must not be negative; use a number of lines, or -1 for all\n",
+		"logs",
+		"my",
+		"--tail",
+		"-2",
+	)
+}
+
+func TestVersion(t *testing.T) {
+	s := stub(t, map[string]string{
+		"/version": "{gitVersion: v1.34.0}",
+		"/apis":    `{kind: APIGroupList, apiVersion: v1, groups: [{name: llamastack.io, versions: [{version: v1alpha2}, {version: v1alpha1}]}]}`,
+		"/api":     `{kind: APIVersions, versions: [v1]}`,
+		"/apis/apps/v1/deployments": listOf(
+			"Deployment",
+			"apps/v1",
+			`{metadata: {namespace: ops, name: llama-stack-operator}, spec: {replicas: 2,
+			template: {spec: {containers: [{name: manager, image: "example.com/operator:v1.0.0"}]}}}, status: {readyReplicas: 2}}`,
+		),
+		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf(
+			"LlamaStackDistribution",
+			"llamastack.io/v1alpha2",
+			liveStack("my"),
+		),
+	})
+	got := s.run(t, "version")
+	for _, want := range []string{
+		"Command:       test (go", "Releases:      0.2, ", "Operator:      v1.0.0 in ops/llama-stack-operator, 2 of 2 pods ready\n",
+		"Stacks:        1 with a status of operator version v1.0.0\n", "API versions:  v1alpha2, v1alpha1\n", "Kubernetes:    v1.34.0\n",
+	} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("%q is missing in\n%s%s", want, got.out, got.err)
+		}
+	}
+	var out, errs strings.Builder
+	code := cli.Run(
+		cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs},
+		"v1.1.0",
+		[]string{"version", "--kubeconfig", s.kubeconfig},
+	)
+	if want := "warning: operator ops/llama-stack-operator has version v1.0.0, and this command has version v1.1.0; use the command of the operator's version\n"; code != 0 ||
+		errs.String() != want {
+		t.Errorf("exit code %d\n%s", code, errs.String())
+	}
+	before := len(s.requests)
+	if got := s.run(t, "version", "--client", "-o", "yaml"); got.code != 0 ||
+		!strings.Contains(got.out, "version: test\n") ||
+		len(s.requests) != before {
+		t.Errorf("exit code %d\n%s", got.code, got.out)
+	}
+}
+
+// The version of the command is printed even if the cluster does not answer.
+func TestVersionWithoutCluster(t *testing.T) {
+	s := stub(t, nil)
+	got := s.run(t, "version", "--context", "missing")
+	if got.code != 1 || !strings.HasPrefix(got.out, "Command:") || !strings.HasPrefix(got.err, "error: ") {
+		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
+	}
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/doctor"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+type doctorOptions struct {
+	kube.Flags
+	operatorNamespace string
+	output            string
+}
+
+func newDoctorCommand(streams Streams, version string) *cobra.Command {
+	options := doctorOptions{}
+	command := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the operator, its webhooks and rights, your rights, and the stacks of a cluster",
+		Long: `Check an installation of the operator: the version of the API server, the
+definition, the operator's Deployment and version, the CA bundles and the
+certificate of the webhooks, the admission policy, the rights of the operator,
+its ConfigMap, your own rights, and the stacks that are not Ready.
+
+Each line is ok, a warning or an error, with the remedy. If you may not read
+something, the line is a warning that names the right. The command changes
+nothing. The exit code is 1 when there is an error.`,
+		Example: `  kubectl llamastack doctor
+  kubectl llamastack doctor -A -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return runDoctor(ctx, streams, version, &options)
+		},
+	}
+	options.AddConnection(command)
+	options.AddScope(command)
+	addOperatorNamespace(command, &options.operatorNamespace)
+	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
+	return command
+}
+
+func addOperatorNamespace(command *cobra.Command, namespace *string) {
+	command.Flags().StringVar(namespace, "operator-namespace", "",
+		"namespace of the operator; unset: that of its webhook or its Deployment, else "+names.OperatorNamespace)
+}
+
+func runDoctor(ctx context.Context, streams Streams, version string, options *doctorOptions) error {
+	if err := checkForm(options.output); err != nil {
+		return err
+	}
+	cluster, err := options.Connect(version)
+	if err != nil {
+		return err
+	}
+	facts, err := readFacts(ctx, cluster, options.AllNamespaces, options.operatorNamespace, version)
+	if err != nil {
+		return &rejection{problems: []string{err.Error()}, summary: "nothing is known of the cluster"}
+	}
+	findings := doctor.Examine(facts)
+	var page bytes.Buffer
+	if options.output != formTable {
+		err = writeData(&page, options.output, findings)
+	} else {
+		writeFindings(&page, findings)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := page.WriteTo(streams.Out); err != nil {
+		return fmt.Errorf("write the findings: %w", err)
+	}
+	if doctor.Failed(findings) {
+		return &rejection{summary: summary(findings)}
+	}
+	return nil
+}
+
+func writeFindings(page *bytes.Buffer, findings []doctor.Finding) {
+	rows := [][]string{{"STATUS", "CHECK", "MESSAGE"}}
+	for _, finding := range findings {
+		text := finding.Message
+		if finding.Remedy != "" {
+			text += "; remedy: " + finding.Remedy
+		}
+		rows = append(rows, []string{string(finding.Status), finding.Check, text})
+	}
+	writeTable(page, rows)
+}
+
+func summary(findings []doctor.Finding) string {
+	counts := map[doctor.Status]int{}
+	for _, finding := range findings {
+		counts[finding.Status]++
+	}
+	return fmt.Sprintf("errors: %d, warnings: %d, ok: %d", counts[doctor.Error], counts[doctor.Warning], counts[doctor.OK])
+}

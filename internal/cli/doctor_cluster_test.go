@@ -1,0 +1,49 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
+)
+
+// The verbs work on a real API server: with the manifests of the operator and a stack, and for a user without rights.
+func TestDoctorAndSupportBundleOnCluster(t *testing.T) {
+	c := upgrade.Start(t)
+	webhook := upgrade.StartWebhook(t)
+	c.Install(t, upgrade.Today(t, webhook))
+	makeStack(t, c, "default", "my", `{server: {distribution: {name: starter}}}`)
+	t.Setenv("KUBECONFIG", c.Kubeconfig)
+
+	got := run(t, "", "doctor", "-n", "default")
+	t.Log(got.out + got.err)
+	for _, want := range []string{
+		"api-server       Kubernetes v", "the definition serves v1alpha1, v1alpha2", "the CA bundle of the conversion webhook is valid",
+		"you may use every command", "default/my: the operator has not reconciled it yet; remedy: kubectl llamastack status my -n default",
+	} {
+		contains(t, got.out, want)
+	}
+	if strings.Contains(got.out, "cannot read") {
+		t.Errorf("an administrator may not read everything:\n%s", got.out)
+	}
+
+	bundle := run(t, "", "support-bundle", "my", "-n", "default", "-o", "-")
+	if bundle.code != 0 {
+		t.Fatal(bundle.err)
+	}
+	files := untar(t, []byte(bundle.out))
+	if files["namespaces/default/LlamaStackDistribution/my.yaml"] == "" {
+		t.Error("the stack is not in the archive")
+	}
+	if left := files["left-out.txt"]; strings.Count(left, "\n") != 1 {
+		t.Errorf("left out:\n%s", left)
+	}
+
+	nobody := impersonating(t, c, "nobody")
+	denied := run(t, "", "doctor", "-n", "default", "--kubeconfig", nobody)
+	t.Log(denied.out + denied.err)
+	if denied.code != 0 || strings.Contains(denied.out, "\nerror") {
+		t.Errorf("exit code %d, output:\n%s", denied.code, denied.out)
+	}
+	contains(t, denied.out, `you may not create pods/portforward in namespace "default"`)
+}

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"slices"
+	"strings"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/doctor"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+const (
+	// operatorName is the label of the operator's Deployment, in the manifests and in the chart.
+	operatorName = "llama-stack-k8s-operator"
+	labelName    = "app.kubernetes.io/name"
+)
+
+// examiner reads the facts of a cluster. It goes on where the caller lacks a right.
+type examiner struct {
+	*kube.Cluster
+	facts *doctor.Facts
+}
+
+// readFacts reads what the doctor judges. It returns an error only if the cluster does not answer at all.
+func readFacts(
+	ctx context.Context, cluster *kube.Cluster, all bool, operatorNamespace, command string,
+) (*doctor.Facts, error) {
+	e := examiner{Cluster: cluster, facts: &doctor.Facts{Now: time.Now(), Command: command}}
+	if err := e.server(ctx); err != nil {
+		return nil, err
+	}
+	e.facts.Definition = get(ctx, cluster, "", names.CustomResourceDefinition, &apiextensionsv1.CustomResourceDefinition{},
+		schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"})
+	e.operators(ctx, operatorNamespace)
+	e.webhooks(ctx)
+	e.rules(ctx)
+	e.facts.Config = get(
+		ctx, cluster, e.facts.Namespace, names.OperatorConfigMap, &corev1.ConfigMap{},
+		schema.GroupResource{Resource: "configmaps"},
+	)
+	e.rights(ctx, all)
+	stacks, err := cluster.Stacks(ctx)
+	e.facts.Stacks.Value, e.facts.Stacks.Problem = stacks, text(err)
+	return e.facts, nil
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// get reads an object. A nil value stands for an object that does not exist.
+func get[T client.Object](
+	ctx context.Context, c *kube.Cluster, namespace, name string, object T, resource schema.GroupResource,
+) doctor.Answer[T] {
+	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
+	switch {
+	case err == nil:
+		return doctor.Answer[T]{Value: object}
+	case apierrors.IsNotFound(err):
+		return doctor.Answer[T]{}
+	default:
+		return doctor.Answer[T]{Problem: text(kube.Explain(err, "get", resource, namespace))}
+	}
+}
+
+// server asks for the version, which every user may do. Without an answer nothing else has one either.
+func (e *examiner) server(ctx context.Context) error {
+	set, err := e.Clientset()
+	if err != nil {
+		return err
+	}
+	data, err := set.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx).Raw()
+	var found version.Info
+	switch {
+	case apierrors.IsForbidden(err):
+		e.facts.Server.Problem = text(err)
+	case err != nil:
+		return kube.Explain(err, "get", schema.GroupResource{Resource: "version"}, "")
+	case json.Unmarshal(data, &found) != nil:
+		e.facts.Server.Problem = "the answer is not JSON"
+	}
+	e.facts.Server.Value = found.GitVersion
+	return nil
+}
+
+// operators finds the operator's Deployments, and its namespace.
+func (e *examiner) operators(ctx context.Context, namespace string) {
+	deployments, leases := &appsv1.DeploymentList{}, &coordinationv1.LeaseList{}
+	resource := schema.GroupResource{Group: "apps", Resource: "deployments"}
+	known := cmp.Or(namespace, e.webhookNamespace())
+	err := e.List(ctx, deployments, client.MatchingLabels{labelName: operatorName})
+	if apierrors.IsForbidden(err) {
+		known = cmp.Or(known, names.OperatorNamespace)
+		labels := client.MatchingLabels{labelName: operatorName}
+		if e.List(ctx, deployments, client.InNamespace(known), labels) == nil {
+			err = nil
+		}
+	}
+	e.facts.Operators = doctor.Answer[[]appsv1.Deployment]{
+		Value:   deployments.Items,
+		Problem: text(kube.Explain(err, "list", resource, "")),
+	}
+	if known == "" && len(deployments.Items) > 0 {
+		known = deployments.Items[0].Namespace
+	}
+	e.facts.Namespace = cmp.Or(known, names.OperatorNamespace)
+	err = e.List(
+		ctx, leases,
+		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", names.LeaderElectionID)},
+	)
+	e.facts.Leases = doctor.Answer[[]coordinationv1.Lease]{Value: leases.Items, Problem: text(kube.Explain(err, "list",
+		schema.GroupResource{Group: coordinationv1.GroupName, Resource: "leases"}, ""))}
+}
+
+// webhookNamespace returns the namespace that the definition's conversion webhook names.
+func (e *examiner) webhookNamespace() string {
+	definition := e.facts.Definition.Value
+	if definition == nil || definition.Spec.Conversion == nil || definition.Spec.Conversion.Webhook == nil {
+		return ""
+	}
+	if of := definition.Spec.Conversion.Webhook.ClientConfig; of != nil && of.Service != nil {
+		return of.Service.Namespace
+	}
+	return ""
+}
+
+func (e *examiner) webhooks(ctx context.Context) {
+	admission := func(resource string) schema.GroupResource {
+		return schema.GroupResource{Group: admissionv1.GroupName, Resource: resource}
+	}
+	e.facts.Webhook = get(ctx, e.Cluster, "", names.ValidatingWebhookConfiguration,
+		&admissionv1.ValidatingWebhookConfiguration{}, admission("validatingwebhookconfigurations"))
+	e.facts.Policy = get(ctx, e.Cluster, "", names.CustomResourceDefinition,
+		&admissionv1.ValidatingAdmissionPolicy{}, admission("validatingadmissionpolicies"))
+	e.facts.Binding = get(ctx, e.Cluster, "", names.CustomResourceDefinition,
+		&admissionv1.ValidatingAdmissionPolicyBinding{}, admission("validatingadmissionpolicybindings"))
+	secret := get(
+		ctx, e.Cluster, e.facts.Namespace, names.WebhookCertificateSecret, &corev1.Secret{},
+		schema.GroupResource{Resource: "secrets"},
+	)
+	e.facts.Certificate.Problem = secret.Problem
+	if secret.Value == nil {
+		return
+	}
+	if block, _ := pem.Decode(secret.Value.Data[corev1.TLSCertKey]); block != nil {
+		e.facts.Certificate.Value, _ = x509.ParseCertificate(block.Bytes) // nil is reported
+	}
+}
+
+// rights asks for the rights that the commands need.
+func (e *examiner) rights(ctx context.Context, all bool) {
+	namespace := e.Namespace
+	if all {
+		namespace = ""
+	}
+	var rights []doctor.Right
+	for _, right := range doctor.Needed(namespace) {
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Verb: right.Verb, Group: right.Group, Resource: right.Resource, Subresource: right.Subresource,
+				Namespace: right.Namespace,
+			},
+		}}
+		if err := e.Create(ctx, review); err != nil {
+			e.facts.Rights.Problem = text(kube.Explain(err, "create",
+				schema.GroupResource{Group: authorizationv1.GroupName, Resource: "selfsubjectaccessreviews"}, ""))
+			return
+		}
+		right.Allowed = review.Status.Allowed
+		rights = append(rights, right)
+	}
+	e.facts.Rights.Value = rights
+}
+
+// watchedNamespaces returns the namespaces in the flag of an operator for some namespaces.
+func watchedNamespaces(operator *appsv1.Deployment) []string {
+	var found []string
+	for _, container := range operator.Spec.Template.Spec.Containers {
+		for _, argument := range container.Args {
+			if value, is := strings.CutPrefix(argument, "--watch-namespaces="); is && value != "" {
+				found = append(found, strings.Split(value, ",")...)
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}

@@ -1,0 +1,134 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
+)
+
+const (
+	pathOfDefinition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io"
+	pathOfWebhook    = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/llama-stack-k8s-operator-validating-webhook-configuration"
+	pathOfPolicy     = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/llamastackdistributions.llamastack.io"
+	pathOfBinding    = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/llamastackdistributions.llamastack.io"
+	operatorAt       = "llama-stack-k8s-operator-system"
+)
+
+// manifest reads the only document of a file.
+func manifest(t *testing.T, path string) object {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found object
+	if err := yaml.Unmarshal(data, &found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// installed puts an operator into the server, with the manifests of the repository and an expired CA bundle.
+func installed(t *testing.T) *fakeapi.Server {
+	t.Helper()
+	api := fakeapi.Start(t)
+	backend := httptest.NewTLSServer(nil)
+	t.Cleanup(backend.Close)
+	definition := manifest(t, "../../config/crd/bases/llamastack.io_llamastackdistributions.yaml")
+	definition["status"] = object{
+		"storedVersions": []any{"v1alpha2"},
+		"conditions":     []any{object{"type": "Established", "status": "True"}},
+	}
+	api.Put(t, pathOfDefinition, definition)
+	api.Put(t, pathOfWebhook, manifest(t, "../../config/webhook/validatingwebhookconfiguration.yaml"))
+	api.Put(t, pathOfPolicy, manifest(t, "../../config/policy/validatingadmissionpolicy.yaml"))
+	api.Put(t, pathOfBinding, manifest(t, "../../config/policy/validatingadmissionpolicybinding.yaml"))
+	deployment := manifest(t, "../../config/manager/manager.yaml")
+	deployment["status"] = object{"readyReplicas": 2}
+	api.PutList(t, "/apis/apps/v1/deployments", "apps/v1", "DeploymentList", deployment)
+	api.PutList(t, "/apis/coordination.k8s.io/v1/leases", "coordination.k8s.io/v1", "LeaseList")
+	api.PutList(t, "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", "rbac.authorization.k8s.io/v1", "ClusterRoleBindingList",
+		manifest(t, "../../config/rbac/role_binding.yaml"))
+	api.Put(t, "/apis/rbac.authorization.k8s.io/v1/clusterroles/llama-stack-k8s-operator-manager-role", manifest(t, "../../config/rbac/role.yaml"))
+	api.Put(t, "/api/v1/namespaces/"+operatorAt+"/configmaps/llama-stack-operator-config", object{
+		"metadata": object{"name": "llama-stack-operator-config", "namespace": operatorAt},
+		"data":     object{"ingress": "domain: example.com\n"},
+	})
+	api.PutList(t, pathOfStacks, "llamastack.io/v1alpha2", "LlamaStackDistributionList")
+	return api
+}
+
+func TestDoctor(t *testing.T) {
+	api := installed(t)
+	got := run(t, "", "doctor", "--kubeconfig", api.Kubeconfig)
+	if got.code != 1 { // the manifests have no CA bundle: the operator writes it
+		t.Errorf("exit code %d", got.code)
+	}
+	for _, want := range []string{
+		"STATUS   CHECK            MESSAGE\n",
+		"ok       api-server       Kubernetes v1.37.0 is supported\n",
+		"ok       definition       the definition serves v1alpha1, v1alpha2\n",
+		"ok       operator         Deployment llama-stack-k8s-operator-system/llama-stack-k8s-operator-controller-manager has 2 ready pods\n",
+		"error    webhook          the conversion webhook has no CA bundle, so the API server does not trust it; remedy: restart the operator",
+		`warning  certificate      Secret "llama-stack-k8s-operator-webhook-cert" in namespace "llama-stack-k8s-operator-system" has no certificate`,
+		"ok       policy           the admission policy is in force\n",
+		"ok       operator-rights  the operator has the rights that it needs\n",
+		`ok       operator-config  ConfigMap "llama-stack-operator-config" is valid` + "\n",
+		"ok       your-rights      you may use every command\n",
+		"ok       stacks           0 of 0 stacks are Ready\n",
+	} {
+		contains(t, got.out, want)
+	}
+	contains(t, got.err, "errors: 2, warnings: 2, ok: 9")
+	structured := run(t, "", "doctor", "--kubeconfig", api.Kubeconfig, "-o", "json")
+	var findings []map[string]string
+	if err := json.Unmarshal([]byte(structured.out), &findings); err != nil || len(findings) != 13 ||
+		findings[0]["check"] != "api-server" {
+		t.Errorf("%v in\n%s", err, structured.out)
+	}
+	if got := run(t, "", "doctor", "--kubeconfig", api.Kubeconfig, "-o", "wide"); got.code != 2 {
+		t.Errorf("another form: exit code %d", got.code)
+	}
+}
+
+// A caller with few rights gets warnings that name the rights, and exit code 0.
+func TestDoctorDenied(t *testing.T) {
+	api := installed(t)
+	for _, path := range api.Paths() {
+		if path != "/version" {
+			api.Deny(path)
+		}
+	}
+	api.Deny("/apis/apps/v1/namespaces/" + operatorAt + "/deployments")
+	api.Deny("/api/v1/namespaces/" + operatorAt + "/secrets/llama-stack-k8s-operator-webhook-cert")
+	api.Deny("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews")
+	got := run(t, "", "doctor", "--kubeconfig", api.Kubeconfig)
+	if got.code != 0 || strings.Contains(got.out, "\nerror") {
+		t.Errorf("exit code %d, output:\n%s%s", got.code, got.out, got.err)
+	}
+	for _, want := range []string{
+		"cannot read the definition: you may not get customresourcedefinitions.apiextensions.k8s.io in all namespaces",
+		"cannot read the operator: you may not list deployments.apps in all namespaces",
+		"cannot read the stacks: you may not list llamastackdistributions.llamastack.io in namespace \"team-a\"",
+		"cannot read your rights: you may not create selfsubjectaccessreviews.authorization.k8s.io",
+	} {
+		contains(t, got.out, want)
+	}
+}
+
+func TestDoctorUnreachable(t *testing.T) {
+	server := httptest.NewServer(nil)
+	server.Close()
+	folder := write(t, map[string]string{"config": "{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: '" + server.URL + "'}}]}"})
+	got := run(t, "", "doctor", "--kubeconfig", folder+"/config")
+	if got.code != 1 || got.out != "" {
+		t.Errorf("%+v", got)
+	}
+	contains(t, got.err, "cannot reach the cluster")
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/eventlist"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
+)
+
+// eventsPerPage is the number of events per list call.
+const eventsPerPage = 500
+
+type eventsOptions struct {
+	kube.Flags
+	output   string
+	since    time.Duration
+	warnings bool
+}
+
+func newEventsCommand(streams Streams, version string) *cobra.Command {
+	options := eventsOptions{}
+	command := &cobra.Command{
+		Use:   "events NAME",
+		Short: "List the events of a stack and its objects, the newest last",
+		Long: `List the events of a stack and of the objects that were made for it: Deployment,
+ReplicaSets, pods, PersistentVolumeClaim, autoscaler, Ingress and the others, also
+those that no longer exist. Equal events are one line with their number.
+
+Clusters keep events for one hour, unless an administrator changed that.`,
+		Example: `  kubectl llamastack events my-stack --since 10m
+  kubectl llamastack events my-stack --warnings`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if options.since < 0 {
+				return fmt.Errorf("--since %q: must not be negative; use a duration like 10m", options.since)
+			}
+			if err := checkForm(options.output); err != nil {
+				return err
+			}
+			cluster, err := options.Connect(version)
+			if err != nil {
+				return clusterProblem(err)
+			}
+			return onCluster(command, streams, func(ctx context.Context, page *bytes.Buffer) error {
+				return options.run(ctx, cluster, args[0], streams.Width, page)
+			})
+		},
+	}
+	options.AddConnection(command)
+	options.AddNamespace(command)
+	flags := command.Flags()
+	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
+	flags.DurationVar(&options.since, "since", 0, "list only events that are newer, for example 10m; unset: all")
+	flags.BoolVar(&options.warnings, "warnings", false, "list warnings before other events")
+	return command
+}
+
+func (o *eventsOptions) run(
+	ctx context.Context,
+	cluster *kube.Cluster,
+	name string,
+	width int,
+	page *bytes.Buffer,
+) error {
+	collector, err := o.collect(ctx, cluster, name)
+	if err != nil {
+		return err
+	}
+	at, selected := time.Now(), eventlist.Options{WarningsFirst: o.warnings}
+	if o.since > 0 {
+		selected.Since = at.Add(-o.since)
+	}
+	events := collector.Events(selected)
+	if len(events) == 0 { // the stack may not exist
+		if _, err := cluster.Stack(ctx, name); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.output != formTable:
+		return writeData(page, o.output, events)
+	case len(events) == 0:
+		page.WriteString(
+			layout.Paragraph(
+				fmt.Sprintf("The cluster has no events of stack %q. It keeps events for about one hour.", name),
+				width,
+			),
+		)
+	default:
+		page.WriteString(eventlist.Table(events, width, at))
+	}
+	return nil
+}
+
+func (o *eventsOptions) collect(ctx context.Context, cluster *kube.Cluster, name string) (*eventlist.Collector, error) {
+	collector := eventlist.NewCollector(name)
+	selector, err := fields.ParseSelector(eventlist.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("select events: %w", err)
+	}
+	for list := (&corev1.EventList{}); ; {
+		err := cluster.List(
+			ctx,
+			list,
+			client.InNamespace(cluster.Namespace),
+			client.MatchingFieldsSelector{Selector: selector},
+			client.Limit(eventsPerPage),
+			client.Continue(list.Continue),
+		)
+		if err != nil {
+			return nil, kube.Explain(err, "list", corev1.Resource("events"), cluster.Namespace)
+		}
+		collector.Add(list.Items)
+		if list.Continue == "" {
+			return collector, nil
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package forward
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ErrNoPod is the error for a stack without a ready pod.
+var ErrNoPod = errors.New("no pod of the stack is ready")
+
+// Follower forwards one local port to a pod of a stack, and to another pod when that one ends.
+type Follower struct {
+	// Pods lists the pods of the stack.
+	Pods func(context.Context) ([]corev1.Pod, error)
+	// Open forwards a local port to a pod. The port 0 stands for a free one.
+	Open func(ctx context.Context, pod *corev1.Pod, local uint16) (*Session, error)
+	// Interval is the time between two looks at the pods.
+	Interval time.Duration
+	// Connected is called for each pod.
+	Connected func(pod string, port uint16)
+	// Waiting is called once when no pod can be forwarded to.
+	Waiting func(reason error)
+}
+
+// Run forwards the local port until ctx ends. It returns an error if the first pod cannot be forwarded to.
+func (f *Follower) Run(ctx context.Context, local uint16) error {
+	session, pod, err := f.connect(ctx, local)
+	if err != nil {
+		return err
+	}
+	ticker := time.NewTicker(f.Interval)
+	defer ticker.Stop()
+	for local = session.Port; ; {
+		f.Connected(pod, session.Port)
+		f.hold(ctx, ticker, session, pod)
+		session.Close()
+		if ctx.Err() != nil {
+			return nil
+		}
+		session, pod = f.reconnect(ctx, ticker, local)
+		if session == nil {
+			return nil
+		}
+	}
+}
+
+// hold returns when the session or its pod has ended.
+func (f *Follower) hold(ctx context.Context, ticker *time.Ticker, session *Session, name string) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-session.Done:
+			return
+		case <-ticker.C:
+		}
+		pods, err := f.Pods(ctx)
+		if err == nil && !slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.Name == name && Serves(&pod) }) {
+			return
+		}
+	}
+}
+
+func (f *Follower) connect(ctx context.Context, local uint16) (*Session, string, error) {
+	pods, err := f.Pods(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	pod := Choose(pods)
+	if pod == nil {
+		return nil, "", ErrNoPod
+	}
+	session, err := f.Open(ctx, pod, local)
+	return session, pod.Name, err
+}
+
+// reconnect tries until a pod can be forwarded to. It returns nil when ctx ends before that.
+func (f *Follower) reconnect(ctx context.Context, ticker *time.Ticker, local uint16) (*Session, string) {
+	for told := false; ; {
+		session, pod, err := f.connect(ctx, local)
+		if err == nil {
+			return session, pod
+		}
+		if !told && ctx.Err() == nil {
+			f.Waiting(err)
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ""
+		case <-ticker.C:
+		}
+	}
+}

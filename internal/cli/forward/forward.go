@@ -1,0 +1,172 @@
+package forward
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/portforward"
+	"k8s.io/client-go/transport/spdy"
+	"k8s.io/klog/v2"
+	"k8s.io/streaming/pkg/httpstream"
+)
+
+// address is the local address. Only programs of this machine reach it.
+const address = "127.0.0.1"
+
+// Session is a forwarded port.
+type Session struct {
+	// Port is the local port.
+	Port uint16
+	// Done is closed when the session has ended.
+	Done <-chan struct{}
+
+	stop context.CancelFunc
+	err  error
+}
+
+// Close ends the session.
+func (s *Session) Close() {
+	s.stop()
+	<-s.Done
+}
+
+// Err returns why the session ended. It is valid after Done.
+func (s *Session) Err() error { return s.err }
+
+// Open forwards a local port to a port of a pod until ctx ends. The local port 0 stands for a free one. An error of the
+// API server is returned as such.
+func Open(ctx context.Context, config *rest.Config, pod *corev1.Pod, local uint16, remote int32) (*Session, error) {
+	dialer, err := dialerTo(config, pod)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(klog.NewContext(ctx, logr.Discard()))
+	ready, done := make(chan struct{}), make(chan struct{})
+	var problems bytes.Buffer
+	forwarder, err := portforward.NewOnAddressesForStreamingWithContext(ctx, dialer, []string{address},
+		[]string{fmt.Sprintf("%d:%d", local, remote)}, ready, io.Discard, &problems)
+	if err != nil {
+		stop()
+		return nil, fmt.Errorf("forward a port: %w", err)
+	}
+	session := &Session{Done: done, stop: stop}
+	go func() {
+		defer close(done)
+		session.err = forwarder.ForwardPorts()
+	}()
+	select {
+	case <-ready:
+	case <-done:
+		stop()
+		return nil, session.failure(dialer, problems.String())
+	}
+	ports, err := forwarder.GetPorts()
+	if err != nil {
+		session.Close()
+		return nil, fmt.Errorf("forward a port: %w", err)
+	}
+	session.Port = ports[0].Local
+	return session, nil
+}
+
+// failure returns why a session ended before it began.
+func (s *Session) failure(dialer *dialer, problems string) error {
+	problems = strings.TrimSpace(problems)
+	switch {
+	case dialer.err != nil:
+		return dialer.answer.explain(dialer.err)
+	case problems != "":
+		return errors.New(strings.ToLower(problems[:1]) + problems[1:] + "; use another local port")
+	case s.err != nil:
+		return s.err
+	default:
+		return errors.New("the connection ended before it began")
+	}
+}
+
+// dialer keeps the error of a connection, which a PortForwarder returns only as text.
+type dialer struct {
+	httpstream.Dialer
+	answer *answer
+	err    error
+}
+
+// Dial opens the connection.
+func (d *dialer) Dial(protocols ...string) (httpstream.Connection, string, error) {
+	connection, protocol, err := d.Dialer.Dial(protocols...)
+	d.err = err
+	return connection, protocol, err
+}
+
+// dialerTo returns a dialer for the connection through which ports of a pod are forwarded.
+func dialerTo(config *rest.Config, pod *corev1.Pod) (*dialer, error) {
+	at, err := urlOf(config, pod)
+	if err != nil {
+		return nil, err
+	}
+	transport, upgrader, err := spdy.RoundTripperFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("forward a port: %w", err)
+	}
+	last := &answer{RoundTripper: transport, pod: pod.Name}
+	older := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: last}, http.MethodPost, at)
+	newer, err := portforward.NewSPDYOverWebsocketDialerForStreaming(at, config)
+	if err != nil {
+		return nil, fmt.Errorf("forward a port: %w", err)
+	}
+	return &dialer{answer: last, Dialer: portforward.NewFallbackDialerForStreaming(newer, older, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	})}, nil
+}
+
+// answer keeps the status of the API server's answer, which the library returns only as text.
+type answer struct {
+	http.RoundTripper
+	pod  string
+	code int
+}
+
+// RoundTrip sends a request.
+func (a *answer) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := a.RoundTripper.RoundTrip(request)
+	if err == nil {
+		a.code = response.StatusCode
+	}
+	return response, err
+}
+
+// explain returns the error with its type.
+func (a *answer) explain(err error) error {
+	resource := schema.GroupResource{Resource: "pods/portforward"}
+	switch a.code {
+	case http.StatusForbidden:
+		return apierrors.NewForbidden(resource, a.pod, err)
+	case http.StatusUnauthorized:
+		return apierrors.NewUnauthorized(err.Error())
+	case http.StatusNotFound:
+		return apierrors.NewNotFound(resource, a.pod)
+	default:
+		return err
+	}
+}
+
+func urlOf(config *rest.Config, pod *corev1.Pod) (*url.URL, error) {
+	set, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	return set.CoreV1().RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).
+		SubResource("portforward").URL(), nil
+}

@@ -1,0 +1,241 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/modellist"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/stackstatus"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// perPage is the number of objects per list call.
+const perPage = 500
+
+// reader reads the objects of a stack.
+type reader struct {
+	cluster *kube.Cluster
+	stack   *v1alpha2.LlamaStackDistribution
+
+	lock   sync.Mutex
+	facts  *stackstatus.Facts
+	failed error
+}
+
+// Read returns what is known of a stack; the caller sets the time. Objects that the caller may not read are listed in
+// the facts. Any other failure is returned as an error.
+func Read(
+	ctx context.Context,
+	cluster *kube.Cluster,
+	stack *v1alpha2.LlamaStackDistribution,
+) (*stackstatus.Facts, error) {
+	r := &reader{cluster: cluster, stack: stack, facts: &stackstatus.Facts{Stack: stack, Flags: cluster.Selection()}}
+	steps := []func(context.Context){r.deployment, r.replicaSets, r.pods, r.claims, r.models}
+	if workload := stack.Spec.Workload; workload != nil && workload.Autoscaling != nil {
+		steps = append(steps, r.autoscaler)
+	}
+	if networking := stack.Spec.Networking; networking != nil && networking.Expose != nil {
+		steps = append(steps, r.exposures)
+	}
+	var group sync.WaitGroup
+	for _, step := range steps {
+		group.Go(func() { step(ctx) })
+	}
+	group.Wait()
+	slices.Sort(r.facts.Unseen)
+	return r.facts, r.failed
+}
+
+// set changes the facts.
+func (r *reader) set(change func(*stackstatus.Facts)) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	change(r.facts)
+}
+
+// fail notes why objects are missing, and reports whether they are.
+func (r *reader) fail(err error, verb string, resource schema.GroupResource) bool {
+	if err == nil {
+		return false
+	}
+	explained := kube.Explain(err, verb, resource, r.stack.Namespace)
+	if denied, ok := errors.AsType[*kube.Denied](explained); ok {
+		text, _, _ := strings.Cut(denied.Error(), ";")
+		r.set(func(facts *stackstatus.Facts) { facts.Unseen = append(facts.Unseen, text) })
+		return true
+	}
+	r.set(func(*stackstatus.Facts) { r.failed = cmp.Or(r.failed, explained) })
+	return true
+}
+
+// get reads an object by its name, and reports whether it exists.
+func (r *reader) get(ctx context.Context, name string, object client.Object, resource schema.GroupResource) bool {
+	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.stack.Namespace, Name: name}, object)
+	return !apierrors.IsNotFound(err) && !r.fail(err, "get", resource)
+}
+
+// list reads the pages of a list, and reports whether they were read. Each page is passed to take.
+func (r *reader) list(
+	ctx context.Context,
+	selector labels.Selector,
+	list client.ObjectList,
+	resource schema.GroupResource,
+	take func(),
+) bool {
+	for {
+		err := r.cluster.List(
+			ctx,
+			list,
+			client.InNamespace(r.stack.Namespace),
+			client.MatchingLabelsSelector{Selector: selector},
+			client.Limit(perPage),
+			client.Continue(list.GetContinue()),
+		)
+		if r.fail(err, "list", resource) {
+			return false
+		}
+		take()
+		if list.GetContinue() == "" {
+			return true
+		}
+	}
+}
+
+// PodSelector selects the pods of a stack, and those in which a change is tried.
+func PodSelector(stack string) labels.Selector {
+	selector := labels.SelectorFromSet(labels.Set{names.LabelInstance: stack})
+	requirement, err := labels.NewRequirement(names.LabelApp, selection.In, []string{names.App, names.PreflightApp})
+	if err != nil {
+		return selector // these values are valid
+	}
+	return selector.Add(*requirement)
+}
+
+func (r *reader) deployment(ctx context.Context) {
+	object := &appsv1.Deployment{}
+	if r.get(ctx, names.Deployment(r.stack.Name), object, appsv1.Resource("deployments")) {
+		r.set(func(facts *stackstatus.Facts) { facts.Deployment = object })
+	}
+}
+
+func (r *reader) replicaSets(ctx context.Context) {
+	list, selector := &appsv1.ReplicaSetList{}, labels.SelectorFromSet(names.Selector(r.stack.Name))
+	r.list(ctx, selector, list, appsv1.Resource("replicasets"), func() {
+		r.set(func(facts *stackstatus.Facts) { facts.ReplicaSets = append(facts.ReplicaSets, list.Items...) })
+	})
+}
+
+func (r *reader) pods(ctx context.Context) {
+	list := &corev1.PodList{}
+	r.list(ctx, PodSelector(r.stack.Name), list, corev1.Resource("pods"), func() {
+		r.set(func(facts *stackstatus.Facts) { facts.Pods = append(facts.Pods, list.Items...) })
+	})
+}
+
+func (r *reader) claims(ctx context.Context) {
+	if r.stack.Spec.Workload == nil || r.stack.Spec.Workload.Storage == nil {
+		return
+	}
+	object := &corev1.PersistentVolumeClaim{}
+	if r.get(ctx, names.PersistentVolumeClaim(r.stack.Name), object, corev1.Resource("persistentvolumeclaims")) {
+		r.set(func(facts *stackstatus.Facts) { facts.Claims = append(facts.Claims, *object) })
+	}
+}
+
+func (r *reader) autoscaler(ctx context.Context) {
+	object := &autoscalingv2.HorizontalPodAutoscaler{}
+	if r.get(
+		ctx,
+		names.HorizontalPodAutoscaler(r.stack.Name),
+		object,
+		autoscalingv2.Resource("horizontalpodautoscalers"),
+	) {
+		r.set(func(facts *stackstatus.Facts) { facts.Autoscaler = object })
+	}
+}
+
+// exposures reads each kind that may expose a stack. The cluster need not serve them all.
+func (r *reader) exposures(ctx context.Context) {
+	objects := map[string]string{
+		"Ingress": names.Ingress(
+			r.stack.Name,
+		), "Route": names.Route(r.stack.Name), "HTTPRoute": names.HTTPRoute(r.stack.Name),
+	}
+	for _, kind := range render.ExposureKinds() {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(kind)
+		resource := schema.GroupResource{Group: kind.Group, Resource: plurals[kind.Kind]}
+		if r.get(ctx, objects[kind.Kind], object, resource) {
+			r.set(func(facts *stackstatus.Facts) { facts.Exposures = append(facts.Exposures, *object) })
+		}
+	}
+}
+
+// plurals are the resources of the kinds that expose a stack.
+var plurals = map[string]string{"Ingress": "ingresses", "Route": "routes", "HTTPRoute": "httproutes"}
+
+// models reads the configuration. Without the right to read it, or with one that is not valid, no models are known.
+func (r *reader) models(ctx context.Context) {
+	config, err := Config(ctx, r.cluster, r.stack)
+	if _, denied := errors.AsType[*kube.Denied](err); denied {
+		r.set(func(facts *stackstatus.Facts) {
+			facts.Unseen = append(facts.Unseen, "you may not get the ConfigMap with the models")
+		})
+		return
+	}
+	if err != nil {
+		return
+	}
+	if models, err := modellist.FromConfig(config, Line(r.stack)); err == nil {
+		r.set(func(facts *stackstatus.Facts) { facts.Models = models })
+	}
+}
+
+// Line returns the release line of a stack's configuration.
+func Line(stack *v1alpha2.LlamaStackDistribution) string {
+	if stack.Status.ResolvedDistribution == nil {
+		return ""
+	}
+	return stack.Status.ResolvedDistribution.ServerRelease
+}
+
+// errNoConfig is the error for a stack whose configuration is that of its image.
+var errNoConfig = errors.New("the configuration of the stack is that of its image, and no ConfigMap holds it")
+
+// Config returns the configuration of a stack's server: the generated one, or that of spec.overrideConfig.
+func Config(ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution) ([]byte, error) {
+	name, keys := stack.Status.GeneratedConfigMap(), []string{names.ConfigFile}
+	if override := stack.Spec.OverrideConfig; override != nil {
+		name, keys = override.ConfigMapName, []string{override.Key, names.ConfigFile, names.OlderConfigFile}
+	}
+	if name == "" {
+		return nil, errNoConfig
+	}
+	object := &corev1.ConfigMap{}
+	if err := cluster.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}, object); err != nil {
+		return nil, kube.Explain(err, "get", corev1.Resource("configmaps"), stack.Namespace)
+	}
+	for _, key := range keys {
+		if text, found := object.Data[key]; found {
+			return []byte(text), nil
+		}
+	}
+	return nil, errNoConfig
+}

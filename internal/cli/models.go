@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/inspect"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/modellist"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// serverReader returns what the running server of a stack answers to a GET request.
+type serverReader func(
+	ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution, path string,
+) ([]byte, error)
+
+type modelsOptions struct {
+	kube.Flags
+	output string
+	live   bool
+	read   serverReader
+}
+
+func newModelsCommand(streams Streams, version string) *cobra.Command {
+	options := modelsOptions{read: throughService}
+	command := &cobra.Command{
+		Use:   "models NAME",
+		Short: "List the models of a stack with the ids that clients send",
+		Long: `List the models of a stack with their public id, which clients send as "model",
+their type and their provider.
+
+The models are those that the configuration registers. The server may serve more,
+because some providers list models by themselves. With --live the server is asked,
+through the API server's proxy for Services; this needs the right to get
+services/proxy.`,
+		Example: `  kubectl llamastack models my-stack
+  kubectl llamastack models my-stack --live -o json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := checkForm(options.output); err != nil {
+				return err
+			}
+			cluster, err := options.Connect(version)
+			if err != nil {
+				return clusterProblem(err)
+			}
+			return onCluster(command, streams, func(ctx context.Context, page *bytes.Buffer) error {
+				return options.run(ctx, cluster, args[0], streams, page)
+			})
+		},
+	}
+	options.AddConnection(command)
+	options.AddNamespace(command)
+	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
+	command.Flags().BoolVar(&options.live, "live", false, "ask the running server in place of the configuration")
+	return command
+}
+
+func (o *modelsOptions) run(
+	ctx context.Context,
+	cluster *kube.Cluster,
+	name string,
+	streams Streams,
+	page *bytes.Buffer,
+) error {
+	stack, err := cluster.Stack(ctx, name)
+	if err != nil {
+		return err
+	}
+	models, err := o.models(ctx, cluster, stack)
+	if err != nil {
+		return err
+	}
+	if models == nil {
+		models = []modellist.Model{}
+	}
+	if o.output != formTable {
+		return writeData(page, o.output, models)
+	}
+	if len(models) == 0 {
+		page.WriteString(noModels(stack, cluster.Selection(), o.live, streams.Width))
+		return nil
+	}
+	table := layout.Table{
+		Header: []string{"MODEL", "TYPE", "PROVIDER", "PROVIDER MODEL"},
+		Drop:   []string{"PROVIDER MODEL", "PROVIDER"},
+	}
+	for _, model := range models {
+		table.Rows = append(
+			table.Rows,
+			[]string{
+				model.ID,
+				model.Type,
+				cmp.Or(model.Provider, layout.Unknown),
+				cmp.Or(model.ProviderModel, layout.Unknown),
+			},
+		)
+	}
+	page.WriteString(table.String(streams.Width))
+	if !o.live {
+		newPrinter(streams).note("these are the models of the configuration; the server may serve more, see --live")
+	}
+	return nil
+}
+
+func (o *modelsOptions) models(
+	ctx context.Context,
+	cluster *kube.Cluster,
+	stack *v1alpha2.LlamaStackDistribution,
+) ([]modellist.Model, error) {
+	if o.live {
+		answer, err := o.read(ctx, cluster, stack, modellist.Path)
+		if err != nil {
+			return nil, err
+		}
+		return modellist.FromServer(answer)
+	}
+	config, err := inspect.Config(ctx, cluster, stack)
+	if err != nil {
+		return nil, fmt.Errorf("%w; ask the server with --live", err)
+	}
+	return modellist.FromConfig(config, inspect.Line(stack))
+}
+
+// noModels returns how to add a model.
+func noModels(stack *v1alpha2.LlamaStackDistribution, selection string, live bool, width int) string {
+	text := fmt.Sprintf("The configuration of stack %q registers no models. "+
+		"Add one to spec.resources.models, or ask the server with --live whether its providers list some:", stack.Name)
+	if live {
+		text = fmt.Sprintf("The server of stack %q serves no models. Add one to spec.resources.models:", stack.Name)
+	}
+	return layout.Paragraph(text, width) + `
+  spec:
+    resources:
+      models:
+      - name: llama3.2:3b
+
+Next: kubectl edit llsd ` + stack.Name + " -n " + stack.Namespace + selection + "\n"
+}
+
+// throughService asks a server through the API server's proxy for Services.
+func throughService(
+	ctx context.Context,
+	cluster *kube.Cluster,
+	stack *v1alpha2.LlamaStackDistribution,
+	path string,
+) ([]byte, error) {
+	set, err := cluster.Clientset()
+	if err != nil {
+		return nil, err
+	}
+	scheme := "http"
+	if stack.Spec.Networking != nil && stack.Spec.Networking.TLS != nil && stack.Spec.Networking.TLS.Enabled {
+		scheme = "https"
+	}
+	service := names.Service(stack.Name)
+	answer, err := set.CoreV1().Services(stack.Namespace).
+		ProxyGet(scheme, service, fmt.Sprint(render.Port(&stack.Spec)), path, nil).DoRaw(ctx)
+	if err != nil {
+		return nil, fmt.Errorf(
+			"the server does not answer through Service %q; look at it with kubectl llamastack status %s -n %s: %w",
+			service,
+			stack.Name,
+			stack.Namespace,
+			kube.Explain(err, "get", schema.GroupResource{Resource: "services/proxy"}, stack.Namespace),
+		)
+	}
+	return answer, nil
+}

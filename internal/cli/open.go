@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/forward"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+)
+
+// lookInterval is the time between two looks at the pods of an open stack.
+const lookInterval = 2 * time.Second
+
+type openOptions struct {
+	kube.Flags
+	port      uint16
+	printOnly bool
+}
+
+func newOpenCommand(streams Streams, version string) *cobra.Command {
+	options := openOptions{}
+	command := &cobra.Command{
+		Use:   "open NAME",
+		Short: "Forward a local port to the server of a stack, and print its URL",
+		Long: `Forward a local port to a ready pod of a stack, and print the URL on standard
+output. When the pod ends, the same local port leads to another pod. Ctrl-C ends
+the command. Only programs of this machine reach the port.
+
+With --print-only, print the URL in the status of the stack: the one outside the
+cluster if the stack is exposed, otherwise the one inside. No port is forwarded.
+
+You need the rights to get the stack, to list pods, and to create pods/portforward.
+The exit code is 1 when no pod is ready, or the port is in use.`,
+		Example: `  kubectl llamastack open my-stack
+  kubectl llamastack open my-stack --port 8321
+  curl "$(kubectl llamastack open my-stack --print-only)/v1/models"`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return runOpen(ctx, streams, version, args[0], &options)
+		},
+	}
+	options.AddConnection(command)
+	options.AddNamespace(command)
+	command.Flags().Uint16Var(&options.port, "port", 0, "local port; unset: a free one")
+	command.Flags().
+		BoolVar(&options.printOnly, "print-only", false, "print the URL in the status of the stack, and forward no port")
+	command.Flags().BoolVar(&options.printOnly, "url", false, "the same as --print-only")
+	command.MarkFlagsMutuallyExclusive("port", "print-only")
+	command.MarkFlagsMutuallyExclusive("port", "url")
+	return command
+}
+
+func runOpen(ctx context.Context, streams Streams, version, name string, options *openOptions) error {
+	t, err := connectTo(ctx, &options.Flags, version, name)
+	if err != nil {
+		return err
+	}
+	if options.printOnly {
+		return printURL(streams, t)
+	}
+	p := newPrinter(streams)
+	printed := false
+	follower := forward.Follower{
+		Pods: t.pods, Open: t.open, Interval: lookInterval,
+		Connected: func(pod string, port uint16) {
+			p.note(fmt.Sprintf("port %d leads to pod %s; Ctrl-C ends the command", port, pod))
+			if !printed {
+				fmt.Fprintln(streams.Out, t.url(port))
+				printed = true
+			}
+		},
+		Waiting: func(reason error) { p.warning(reason.Error() + "; the command goes on when a pod is ready") },
+	}
+	if err := follower.Run(ctx, options.port); err != nil {
+		return rejected(t.explain(err))
+	}
+	return nil
+}
+
+// printURL prints the URL in the status.
+func printURL(streams Streams, t *target) error {
+	url := t.stack.Status.RouteURL
+	if url == "" {
+		url = t.stack.Status.ServiceURL
+	}
+	if url == "" {
+		return rejected(fmt.Errorf("the status of stack %q in namespace %q has no URL yet; wait until it is Ready",
+			t.stack.Name, t.stack.Namespace))
+	}
+	fmt.Fprintln(streams.Out, url)
+	return nil
+}

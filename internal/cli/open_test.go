@@ -1,0 +1,336 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
+)
+
+const (
+	pathOfStacks = "/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions"
+	pathOfPods   = "/api/v1/namespaces/team-a/pods"
+	canary       = "cAnArY-7d1f-51e2"
+)
+
+type object = map[string]any
+
+// servedStack puts a stack with one ready pod into the server, whose port leads to a backend.
+func servedStack(t *testing.T, api *fakeapi.Server, spec, status object, backend *httptest.Server) {
+	t.Helper()
+	stack := object{
+		"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution",
+		"metadata": object{"name": "my", "namespace": "team-a"}, "spec": spec, "status": status,
+	}
+	api.Put(t, pathOfStacks+"/my", stack)
+	api.PutList(t, pathOfPods, "v1", "PodList", object{
+		"metadata": object{"name": "my-1", "namespace": "team-a", "labels": object{"app": "llama-stack"}},
+		"status":   object{"phase": "Running", "conditions": []any{object{"type": "Ready", "status": "True"}}},
+	})
+	_, address, _ := strings.Cut(backend.URL, "://")
+	api.Forward("team-a/my-1", address)
+}
+
+func starter() object { return object{"distribution": object{"name": "starter"}} }
+
+// modelServer answers as a server of a stack.
+func modelServer(t *testing.T, models string, chat http.HandlerFunc, tls bool) *httptest.Server {
+	t.Helper()
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/v1/models":
+			fmt.Fprint(w, models)
+		case chat != nil:
+			chat(w, r)
+		default:
+			w.Header().Set("Content-Type", "text/event-stream")
+			body, _ := io.ReadAll(r.Body)
+			fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":%q}}]}\n\n", "got "+string(body))
+			fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n")
+		}
+	})
+	start := httptest.NewServer
+	if tls {
+		start = httptest.NewTLSServer
+	}
+	server := start(handler)
+	t.Cleanup(server.Close)
+	return server
+}
+
+const (
+	oneModel  = `{"data": [{"id": "vllm/llama", "custom_metadata": {"model_type": "llm", "provider_id": "vllm", "provider_resource_id": "llama"}}]}`
+	twoModels = `{"data": [{"id": "vllm/llama"}, {"id": "vllm/other"}]}`
+)
+
+func TestChat(t *testing.T) {
+	for name, tc := range map[string]struct {
+		models string
+		chat   http.HandlerFunc
+		spec   object
+		stdin  string
+		args   []string
+		code   int
+		out    string
+		err    string
+	}{
+		"list": {models: oneModel, out: "MODEL       TYPE  PROVIDER\nvllm/llama  llm   vllm\n"},
+		"question": {
+			models: oneModel, args: []string{"What", "is it?", "--max-tokens", "5"}, err: "note: the answer ends at the most tokens",
+			out: `got {"model":"vllm/llama","messages":[{"role":"user","content":"What is it?"}],"stream":true,"max_tokens":5}` + "\n",
+		},
+		"standard input": {
+			models: oneModel, stdin: "What?\n", args: []string{"-", "--system", "Be short."}, err: "note: model vllm/llama",
+			out: `got {"model":"vllm/llama","messages":[{"role":"system","content":"Be short."},{"role":"user","content":"What?"}],"stream":true}` + "\n",
+		},
+		"model of the spec": {
+			models: twoModels, args: []string{"q"}, err: "note: model vllm/other",
+			spec: object{"distribution": object{"name": "starter"}, "resources": object{"models": []any{"vllm/other"}}},
+			out:  `got {"model":"vllm/other","messages":[{"role":"user","content":"q"}],"stream":true}` + "\n",
+		},
+		"several models": {models: twoModels, args: []string{"q"}, code: 1, err: "error: the server has several models; select one with --model: vllm/llama, vllm/other"},
+		"misspelt":       {models: twoModels, args: []string{"q", "--model", "vllm/lama"}, code: 1, err: `error: the server has no model "vllm/lama", did you mean "vllm/llama"?`},
+		"fails": {
+			models: oneModel, args: []string{"q"}, code: 1, out: "\n",
+			chat: func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, `{"error":{"message":"Connection error `+canary+`"}}`, 500)
+			},
+			err: `error: the model server of "vllm/llama" fails (status 500): The provider's service cannot be reached; the server's log has the details; its log: kubectl llamastack logs my -n team-a`,
+		},
+		"empty input": {models: oneModel, args: []string{"-"}, code: 2, err: "the question on standard input is empty"},
+		"negative tokens": {
+			models: oneModel, args: []string{"q", "--max-tokens", "-1"}, code: 2,
+			err: "--max-tokens -1: must be at least 1",
+		},
+		"no time": {models: oneModel, args: []string{"q", "--timeout", "0s"}, code: 2,
+			err: "--timeout 0s: must be more than 0"},
+		"no file of a token": {
+			models: oneModel, args: []string{"q", "--token-file", "/nowhere"}, code: 2,
+			err: "--token-file: open /nowhere",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := fakeapi.Start(t)
+			if tc.spec == nil {
+				tc.spec = starter()
+			}
+			servedStack(t, api, tc.spec, nil, modelServer(t, tc.models, tc.chat, false))
+			got := run(t, tc.stdin, append([]string{"chat", "my", "--kubeconfig", api.Kubeconfig}, tc.args...)...)
+			if got.code != tc.code || got.out != tc.out || !strings.Contains(got.err, tc.err) ||
+				strings.Contains(got.out+got.err, canary) {
+				t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
+			}
+		})
+	}
+}
+
+// The token reaches only the server, and no message.
+func TestChatToken(t *testing.T) {
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+canary {
+			http.Error(w, `{"error":{"message":"Invalid token `+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+`"}}`, 401)
+			return
+		}
+		fmt.Fprint(w, oneModel)
+	}))
+	defer backend.Close()
+	api := fakeapi.Start(t)
+	servedStack(t, api, starter(), nil, backend)
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(canary+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	chat := func(args ...string) result {
+		return run(t, "", append([]string{"chat", "my", "--kubeconfig", api.Kubeconfig}, args...)...)
+	}
+	if got := chat("--token-file", file); got.code != 0 || !strings.Contains(got.out, "vllm/llama") {
+		t.Errorf("with the token: %+v", got)
+	}
+	contains(t, chat().err, "error: the server requires a token; use --token-file FILE (status 401)")
+	got := chat("--token", "x"+canary)
+	contains(t, got.err, "error: the server does not accept the token; check it, or log in again (status 401)")
+	if strings.Contains(got.out+got.err, canary) {
+		t.Errorf("the token is shown:\n%s", got.err)
+	}
+}
+
+// An HTTPS server is verified by what the operator or the Secret has, or by a file.
+func TestChatTLS(t *testing.T) {
+	backend := modelServer(t, oneModel, nil, true)
+	certificate := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: backend.Certificate().Raw}))
+	foreign := "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"
+	spec := starter()
+	spec["networking"] = object{"tls": object{"enabled": true, "secretName": "tls"}}
+	for name, tc := range map[string]struct {
+		prepare func(api *fakeapi.Server)
+		code    int
+		err     string
+	}{
+		"ConfigMap": {prepare: func(api *fakeapi.Server) {
+			api.Put(t, "/api/v1/namespaces/team-a/configmaps/my-server-ca", object{"data": object{"ca.crt": certificate}})
+		}},
+		"Secret": {prepare: func(api *fakeapi.Server) {
+			api.Put(t, "/api/v1/namespaces/team-a/secrets/tls", object{"data": object{"tls.crt": []byte(certificate)}})
+		}},
+		"unknown": {
+			prepare: func(api *fakeapi.Server) { api.Deny("/api/v1/namespaces/team-a/secrets/tls") },
+			err:     `warning: the certificate of the server is not verified, because Secret "tls" cannot be read`,
+		},
+		"nothing in it": {
+			prepare: func(api *fakeapi.Server) {
+				api.Put(t, "/api/v1/namespaces/team-a/secrets/tls", object{"data": object{"tls.crt": []byte(foreign)}})
+			},
+			err: `because Secret "tls" cannot be read (it has no certificate)`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := fakeapi.Start(t)
+			servedStack(t, api, spec, nil, backend)
+			tc.prepare(api)
+			got := run(t, "", "chat", "my", "--kubeconfig", api.Kubeconfig)
+			if got.code != tc.code || !strings.Contains(got.err, tc.err) || tc.err == "" && got.err != "" {
+				t.Errorf("exit code %d, messages:\n%s", got.code, got.err)
+			}
+		})
+	}
+}
+
+// Each state in which nothing can be opened names the reason.
+func TestNotOpen(t *testing.T) {
+	backend := modelServer(t, oneModel, nil, false)
+	for name, tc := range map[string]struct {
+		prepare func(api *fakeapi.Server)
+		want    string
+	}{
+		"no such stack": {func(api *fakeapi.Server) { api.Put(t, pathOfStacks+"/other", starter()) }, `there is no stack "my" in namespace "team-a"`},
+		"pods may not be listed": {func(api *fakeapi.Server) {
+			servedStack(t, api, starter(), nil, backend)
+			api.Deny(pathOfPods)
+		}, `error: you may not list pods in namespace "team-a"`},
+		"no port may be forwarded": {func(api *fakeapi.Server) {
+			servedStack(t, api, starter(), nil, backend)
+			api.Deny(pathOfPods + "/my-1/portforward")
+		}, `error: you may not create pods/portforward in namespace "team-a"`},
+		"not ready": {func(api *fakeapi.Server) {
+			servedStack(t, api, starter(),
+				object{"conditions": []any{object{"type": "Ready", "reason": "SecretNotFound", "message": "Secret s is missing"}}},
+				backend)
+			api.PutList(t, pathOfPods, "v1", "PodList")
+		}, `error: no pod of stack "my" in namespace "team-a" is ready: SecretNotFound: Secret s is missing; see kubectl llamastack status my -n team-a`},
+		"new": {func(api *fakeapi.Server) {
+			servedStack(t, api, starter(), nil, backend)
+			api.PutList(t, pathOfPods, "v1", "PodList")
+		}, "is ready: the operator has not reconciled it yet"},
+		"scaled to 0": {func(api *fakeapi.Server) {
+			servedStack(t, api, object{"distribution": object{"name": "starter"}, "workload": object{"replicas": 0}}, nil,
+				backend)
+			api.PutList(t, pathOfPods, "v1", "PodList")
+		}, "is ready: it is scaled to 0 replicas"},
+	} {
+		for _, verb := range []string{"open", "chat"} {
+			t.Run(verb+" "+name, func(t *testing.T) {
+				api := fakeapi.Start(t)
+				tc.prepare(api)
+				got := run(t, "", verb, "my", "--kubeconfig", api.Kubeconfig)
+				if got.code != 1 || got.out != "" || !strings.Contains(got.err, tc.want) {
+					t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
+				}
+			})
+		}
+	}
+}
+
+func TestOpenPrintOnly(t *testing.T) {
+	backend := modelServer(t, oneModel, nil, false)
+	for name, tc := range map[string]struct {
+		status object
+		code   int
+		out    string
+		err    string
+	}{
+		"exposed": {object{"serviceURL": "http://inside", "routeURL": "https://outside"}, 0, "https://outside\n", ""},
+		"inside":  {object{"serviceURL": "http://inside"}, 0, "http://inside\n", ""},
+		"neither": {nil, 1, "", `error: the status of stack "my" in namespace "team-a" has no URL yet; wait until it is Ready`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, flag := range []string{"--print-only", "--url"} {
+				api := fakeapi.Start(t)
+				servedStack(t, api, starter(), tc.status, backend)
+				got := run(t, "", "open", "my", flag, "--kubeconfig", api.Kubeconfig)
+				if got.code != tc.code || got.out != tc.out || strings.TrimSpace(got.err) != tc.err {
+					t.Errorf("%+v", got)
+				}
+			}
+		})
+	}
+}
+
+// lockedBuffer is a buffer that a command writes to while a test reads it.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(data []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(data)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// A stack stays open until the user interrupts the command.
+func TestOpen(t *testing.T) {
+	api := fakeapi.Start(t)
+	servedStack(t, api, starter(), nil, modelServer(t, oneModel, nil, false))
+	var out, messages lockedBuffer
+	ended := make(chan int)
+	go func() {
+		ended <- cli.Run(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &messages}, "test",
+			[]string{"open", "my", "--kubeconfig", api.Kubeconfig})
+	}()
+	deadline := time.Now().Add(20 * time.Second)
+	for !strings.HasSuffix(out.String(), "\n") {
+		if time.Now().After(deadline) {
+			t.Fatalf("no URL; messages:\n%s", messages.String())
+		}
+		<-time.After(time.Millisecond)
+	}
+	url := strings.TrimSpace(out.String())
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url+"/v1/models", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(response.Body)
+	response.Body.Close()
+	if string(body) != oneModel {
+		t.Errorf("got %q", body)
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-ended; code != 0 || !strings.Contains(messages.String(), "leads to pod my-1; Ctrl-C ends the command") {
+		t.Errorf("exit code %d, messages:\n%s", code, messages.String())
+	}
+}

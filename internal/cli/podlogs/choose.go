@@ -1,0 +1,143 @@
+package podlogs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Options select pods and a container.
+type Options struct {
+	// Container is the name of a container or an init container. Empty selects the server's, or the init container that
+	// keeps the server from starting.
+	Container string
+	// Server is the name of the server's container.
+	Server string
+	// Previous selects the container that ran before the last restart.
+	Previous bool
+	// All selects every pod in place of one.
+	All bool
+}
+
+// Target is a container of a pod.
+type Target struct {
+	Pod, Container string
+}
+
+// Choose returns the containers whose logs to show. Without All it is that of one pod: the newest pod that is not
+// ready, otherwise the newest pod.
+func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
+	pods = slices.Clone(pods)
+	if len(pods) == 0 {
+		return nil, fmt.Errorf("the stack has no pods; look at it with kubectl llamastack status")
+	}
+	slices.SortFunc(pods, func(a, b corev1.Pod) int {
+		return cmp.Or(
+			cmp.Compare(rank(&a), rank(&b)),
+			b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
+			cmp.Compare(a.Name, b.Name),
+		)
+	})
+	var targets []Target
+	var missing error
+	for i := range pods {
+		container, err := containerOf(&pods[i], options)
+		switch {
+		case err != nil:
+			missing = cmp.Or(missing, err)
+		case !options.Previous || restarted(&pods[i], container):
+			targets = append(targets, Target{Pod: pods[i].Name, Container: container})
+		}
+	}
+	switch {
+	case len(targets) == 0 && missing != nil:
+		return nil, missing
+	case len(targets) == 0:
+		return nil, fmt.Errorf("no container has restarted, so no previous logs exist; remove --previous")
+	case !options.All:
+		return targets[:1], nil
+	}
+	slices.SortFunc(targets, func(a, b Target) int { return cmp.Compare(a.Pod, b.Pod) })
+	return targets, nil
+}
+
+// rank orders pods: those that are not ready, those that are, and those that are being deleted.
+func rank(pod *corev1.Pod) int {
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return 2
+	case isReady(pod):
+		return 1
+	default:
+		return 0
+	}
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// containerOf returns the container of a pod whose logs to show.
+func containerOf(pod *corev1.Pod, options Options) (string, error) {
+	names := containers(pod)
+	if options.Container != "" {
+		if !slices.Contains(names, options.Container) {
+			return "", fmt.Errorf(
+				"pod %q has no container %q; use one of %s",
+				pod.Name,
+				options.Container,
+				strings.Join(names, ", "),
+			)
+		}
+		return options.Container, nil
+	}
+	if blocking := blockingInit(pod); blocking != "" {
+		return blocking, nil
+	}
+	if slices.Contains(names, options.Server) || len(pod.Spec.Containers) == 0 {
+		return options.Server, nil
+	}
+	return pod.Spec.Containers[0].Name, nil
+}
+
+// containers returns the names of a pod's containers and then those of its init containers.
+func containers(pod *corev1.Pod) []string {
+	var names []string
+	for i := range pod.Spec.Containers {
+		names = append(names, pod.Spec.Containers[i].Name)
+	}
+	for i := range pod.Spec.InitContainers {
+		names = append(names, pod.Spec.InitContainers[i].Name)
+	}
+	return names
+}
+
+// blockingInit returns the init container that runs or fails, so that the server does not run yet.
+func blockingInit(pod *corev1.Pod) string {
+	for i := range pod.Status.InitContainerStatuses {
+		container := &pod.Status.InitContainerStatuses[i]
+		ended := container.State.Terminated
+		switch {
+		case container.Ready, ended != nil && ended.ExitCode == 0:
+		case container.State.Running != nil, ended != nil, container.RestartCount > 0:
+			return container.Name
+		default: // it has not begun, so it has no logs
+			return ""
+		}
+	}
+	return ""
+}
+
+func restarted(pod *corev1.Pod, container string) bool {
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if status.Name == container {
+			return status.RestartCount > 0 || status.LastTerminationState.Terminated != nil
+		}
+	}
+	return false
+}

@@ -1,0 +1,210 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+const (
+	chatPath = "/v1/chat/completions"
+	// olderChatPath is the path up to release 0.2.
+	olderChatPath = "/v1/openai/v1/chat/completions"
+	// maxRefusal bounds, in bytes, how much of an answer that is not a success is read.
+	maxRefusal = 64 << 10
+	// maxLine bounds, in bytes, one event of a streamed answer.
+	maxLine = 1 << 20
+	// maxText bounds, in bytes, the text of an answer.
+	maxText = 16 << 20
+)
+
+// Question is a question to a model.
+type Question struct {
+	// Model is the id of the model.
+	Model string
+	// System is the message with instructions. Empty means none.
+	System string
+	// Text is the question.
+	Text string
+	// MaxTokens bounds the answer. Zero means the server's default.
+	MaxTokens int
+}
+
+// request is the body of a request.
+type request struct {
+	Model     string         `json:"model"`
+	Messages  []conversation `json:"messages"`
+	Stream    bool           `json:"stream"`
+	MaxTokens int            `json:"max_tokens,omitempty"`
+}
+
+type conversation struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Chat sends a question, and writes each part of the answer when it arrives. It returns the reason for which the answer
+// ended, such as stop or length. The deadline of ctx bounds the whole answer.
+func (c *Client) Chat(ctx context.Context, question Question, out io.Writer) (string, error) {
+	messages := []conversation{{"user", question.Text}}
+	if question.System != "" {
+		messages = append([]conversation{{"system", question.System}}, messages...)
+	}
+	body, err := json.Marshal(
+		request{Model: question.Model, Messages: messages, Stream: true, MaxTokens: question.MaxTokens},
+	)
+	if err != nil {
+		return "", fmt.Errorf("encode the question: %w", err)
+	}
+	response, err := c.ask(ctx, question.Model, body)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	reader := &answer{model: question.Model, out: out}
+	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "text/event-stream" {
+		err = reader.stream(response.Body)
+	} else {
+		err = reader.whole(response.Body)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = &UnansweredError{Path: chatPath, Err: ctx.Err()}
+	}
+	return reader.reason, err
+}
+
+// ask sends the question to the path of the server's release. Servers of 1.0 and 1.1 answer the first question after
+// their start with status 500, and are asked again.
+func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Response, error) {
+	path, again := chatPath, true
+	for {
+		response, err := c.do(ctx, http.MethodPost, path, bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		if response.StatusCode == http.StatusOK {
+			return response, nil
+		}
+		said, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // a part is enough for a message
+		_ = response.Body.Close()
+		switch code := response.StatusCode; {
+		case path == chatPath && (code == http.StatusNotFound || code == http.StatusMethodNotAllowed) && isNoPath(said):
+			path = olderChatPath
+		case code == http.StatusInternalServerError && again:
+			again = false
+		case code >= http.StatusInternalServerError || ofProvider.MatchString(rawMessage(said)):
+			return nil, modelError(model, code, rawMessage(said))
+		default:
+			return nil, refusal(path, code, said, c.token)
+		}
+	}
+}
+
+// ofProvider matches the messages of the libraries by which servers ask providers. Servers pass on the status of a
+// provider, so that 401 may be about the credentials of the provider.
+var ofProvider = regexp.MustCompile(`\bError code: [45]\d\d\b`)
+
+// isNoPath reports whether an answer is about the path and not about the model.
+func isNoPath(body []byte) bool {
+	said := strings.ToLower(rawMessage(body))
+	return said == "" || said == "not found" || said == "method not allowed"
+}
+
+// answer reads the answer of a model.
+type answer struct {
+	model   string
+	out     io.Writer
+	reason  string
+	written int
+}
+
+// chunk is a part of a streamed answer, or a whole answer.
+type chunk struct {
+	Choices []struct {
+		Delta        content `json:"delta"`
+		Message      content `json:"message"`
+		FinishReason string  `json:"finish_reason"`
+	} `json:"choices"`
+	Error json.RawMessage `json:"error"`
+}
+
+type content struct {
+	Content string `json:"content"`
+}
+
+// stream reads server-sent events up to the event [DONE].
+func (a *answer) stream(body io.Reader) error {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		data, is := strings.CutPrefix(lines.Text(), "data:")
+		if data = strings.TrimSpace(data); !is || data == "" {
+			continue
+		}
+		if data == "[DONE]" {
+			return nil
+		}
+		if err := a.add([]byte(data)); err != nil {
+			return err
+		}
+	}
+	switch err := lines.Err(); {
+	case err != nil:
+		return fmt.Errorf("the answer ends early: %w", err)
+	case a.reason == "":
+		return errors.New("the answer ends early: the server closed the connection; look at its log")
+	}
+	return nil
+}
+
+// whole reads an answer that is not streamed.
+func (a *answer) whole(body io.Reader) error {
+	data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("the answer ends early: %w", err)
+	}
+	return a.add(data)
+}
+
+// add writes the text of one event.
+func (a *answer) add(data []byte) error {
+	var part chunk
+	if err := json.Unmarshal(data, &part); err != nil {
+		return errors.New("the answer of the model is not JSON")
+	}
+	if len(part.Error) > 0 && string(part.Error) != "null" {
+		return modelError(a.model, 0, rawMessage(data))
+	}
+	for _, choice := range part.Choices {
+		text := harmless(choice.Delta.Content + choice.Message.Content)
+		if a.written += len(text); a.written > maxText {
+			return fmt.Errorf("the answer has more than %d bytes", maxText)
+		}
+		if _, err := io.WriteString(a.out, text); err != nil {
+			return fmt.Errorf("write the answer: %w", err)
+		}
+		if choice.FinishReason != "" {
+			a.reason = printable(choice.FinishReason)
+		}
+	}
+	return nil
+}
+
+// harmless removes control characters other than line breaks and tabs, which could change a terminal.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,175 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
+)
+
+const (
+	healthPath = "/v1/health"
+	modelsPath = "/v1/models"
+	// maxAnswer bounds, in bytes, how much of an answer is read.
+	maxAnswer = 4 << 20
+	// maxHeader bounds, in bytes, how much of the header of an answer is read.
+	maxHeader = 16 << 10
+	// defaultTimeout bounds a request whose answer is not streamed.
+	defaultTimeout = 30 * time.Second
+)
+
+// Options selects a server.
+type Options struct {
+	// URL is the address of the server, without a path.
+	URL string
+	// Token is the bearer token. Empty means none.
+	Token string
+	// Authorities verify the certificate of the server. The name in it is not verified, because a forwarded port has
+	// another one. Nil means that the certificate is not verified.
+	Authorities []*x509.Certificate
+	// Timeout bounds a request whose answer is not streamed. Zero means 30 seconds.
+	Timeout time.Duration
+}
+
+// Client asks one server.
+type Client struct {
+	base    *url.URL
+	token   string
+	timeout time.Duration
+	http    *http.Client
+}
+
+// New returns a client. It sends no request.
+func New(options Options) (*Client, error) {
+	base, err := url.Parse(options.URL)
+	if err != nil || base.Host == "" {
+		return nil, fmt.Errorf("%q is not the URL of a server; use http://HOST:PORT", options.URL)
+	}
+	if strings.ContainsAny(options.Token, "\r\n") {
+		return nil, errors.New("the token has several lines; a token is one line")
+	}
+	timeout := options.Timeout
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	return &Client{base: base, token: options.Token, timeout: timeout, http: &http.Client{
+		Transport: &http.Transport{
+			MaxResponseHeaderBytes: maxHeader,
+			TLSClientConfig: &tls.Config{
+				InsecureSkipVerify: true, //nolint:gosec // VerifyConnection verifies the certificate, but not its name
+				VerifyConnection:   verify(options.Authorities),
+				MinVersion:         tls.VersionTLS12,
+			},
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// verify returns a function that verifies the certificate of a server.
+func verify(authorities []*x509.Certificate) func(tls.ConnectionState) error {
+	return func(state tls.ConnectionState) error {
+		if authorities == nil {
+			return nil
+		}
+		shown := state.PeerCertificates
+		roots, between := x509.NewCertPool(), x509.NewCertPool()
+		for _, authority := range authorities {
+			if authority.Equal(shown[0]) {
+				return nil
+			}
+			roots.AddCert(authority)
+		}
+		for _, certificate := range shown[1:] {
+			between.AddCert(certificate)
+		}
+		_, err := shown[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between})
+		return err
+	}
+}
+
+// Close closes idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Health returns an error unless the server is healthy.
+func (c *Client) Health(ctx context.Context) error {
+	_, err := c.get(ctx, healthPath)
+	return err
+}
+
+// Version returns the version of the server.
+func (c *Client) Version(ctx context.Context) (string, error) {
+	body, err := c.get(ctx, probe.VersionPath)
+	if err != nil {
+		return "", err
+	}
+	return probe.ParseVersion(body)
+}
+
+// Providers returns the providers of the server, without their settings.
+func (c *Client) Providers(ctx context.Context) ([]v1alpha2.ProviderInfo, error) {
+	body, err := c.get(ctx, probe.ProvidersPath)
+	if err != nil {
+		return nil, err
+	}
+	return probe.ParseProviders(body)
+}
+
+// Models returns the models of the server, sorted by id.
+func (c *Client) Models(ctx context.Context) ([]Model, error) {
+	body, err := c.get(ctx, modelsPath)
+	if err != nil {
+		return nil, err
+	}
+	return parseModels(body)
+}
+
+// get reads a path.
+func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	response, err := c.do(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	if err != nil {
+		return nil, &UnansweredError{Path: path, Err: err}
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, refusal(path, response.StatusCode, body, c.token)
+	}
+	if len(body) > maxAnswer {
+		return nil, fmt.Errorf("the answer to %s has more than %d bytes", path, maxAnswer)
+	}
+	return body, nil
+}
+
+// do sends a request.
+func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.base.JoinPath(path).String(), body)
+	if err != nil {
+		return nil, fmt.Errorf("ask the server for %s: %w", path, err)
+	}
+	request.Header.Set("Accept", "application/json")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, &UnansweredError{Path: path, Err: err}
+	}
+	return response, nil
+}

@@ -1,0 +1,154 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
+)
+
+// UnansweredError is the error for a server that does not answer.
+type UnansweredError struct {
+	// Path is the path of the request.
+	Path string
+	// Err is the cause.
+	Err error
+}
+
+// Error names the cause.
+func (e *UnansweredError) Error() string {
+	if _, is := errors.AsType[*tls.CertificateVerificationError](e.Err); is {
+		return "the certificate of the server is not trusted: " + e.Err.Error()
+	}
+	if errors.Is(e.Err, context.DeadlineExceeded) {
+		return fmt.Sprintf("the server does not answer %s in time; set a longer --timeout, or look at its log", e.Path)
+	}
+	return fmt.Sprintf("the server does not answer %s: %v", e.Path, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *UnansweredError) Unwrap() error { return e.Err }
+
+// RefusedError is the error for an answer that is not a success.
+type RefusedError struct {
+	// Path is the path of the request.
+	Path string
+	// Code is the status of the answer.
+	Code int
+
+	text string
+}
+
+// Error states what the status means.
+func (e *RefusedError) Error() string { return e.text }
+
+// refusal returns the error for an answer that is not a success. Token is that of the request, and never shown.
+func refusal(path string, code int, body []byte, token string) *RefusedError {
+	text := fmt.Sprintf("the server answers %s with status %d", path, code)
+	switch {
+	case code == http.StatusUnauthorized && token != "":
+		text = "the server does not accept the token; check it, or log in again (status 401)"
+	case code == http.StatusUnauthorized:
+		text = "the server requires a token; use --token-file FILE (status 401)"
+	case code == http.StatusForbidden:
+		text = fmt.Sprintf("the server does not allow %s; ask its administrator for access (status 403)", path)
+	case code == http.StatusTooManyRequests:
+		text = "the server is asked too often; try again later (status 429)"
+	case code < http.StatusInternalServerError:
+		if said := message(body, token); said != "" {
+			text += ": " + said
+		}
+	}
+	return &RefusedError{Path: path, Code: code, text: text}
+}
+
+// ModelError is the error for a model whose provider fails. Its text contains nothing of the provider's message, which
+// may contain credentials.
+type ModelError struct {
+	// Model is the id of the model.
+	Model string
+	// Code is the status of the answer, and 0 for an error after its begin.
+	Code int
+
+	problem string
+}
+
+// Error states what is wrong.
+func (e *ModelError) Error() string {
+	status := "in the middle of an answer"
+	if e.Code != 0 {
+		status = fmt.Sprintf("status %d", e.Code)
+	}
+	return fmt.Sprintf(
+		"the model server of %q fails (%s): %s; the server's log has the details", e.Model, status, e.problem,
+	)
+}
+
+// modelError returns the error for a message about a model.
+func modelError(model string, code int, said string) *ModelError {
+	return &ModelError{Model: model, Code: code, problem: probe.Problem(said)}
+}
+
+// maxMessage is the number of characters of a server's message that are shown.
+const maxMessage = 500
+
+// message returns the message of a server's answer, without secrets. It is empty if the answer has another shape.
+func message(body []byte, token string) string {
+	text := rawMessage(body)
+	if token != "" {
+		text = strings.ReplaceAll(text, token, redact.Mark)
+	}
+	said := []rune(printable(redact.Text(text)))
+	if len(said) > maxMessage {
+		said = append(said[:maxMessage-1], '…')
+	}
+	return string(said)
+}
+
+// rawMessage reads {"error": {"message"}}, {"error": {"detail": {"errors": [{"msg"}]}}}, {"error": ""}, {"detail": ""}
+// and {"message": ""}.
+func rawMessage(body []byte) string {
+	var answer struct {
+		Error   json.RawMessage `json:"error"`
+		Detail  json.RawMessage `json:"detail"`
+		Message string          `json:"message"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return ""
+	}
+	for _, part := range []json.RawMessage{answer.Error, answer.Detail} {
+		if text := textOf(part); text != "" {
+			return text
+		}
+	}
+	return answer.Message
+}
+
+func textOf(part json.RawMessage) string {
+	var text string
+	if json.Unmarshal(part, &text) == nil {
+		return text
+	}
+	var object struct {
+		Message string `json:"message"`
+		Detail  struct {
+			Errors []struct {
+				Message string `json:"msg"`
+			} `json:"errors"`
+		} `json:"detail"`
+	}
+	if json.Unmarshal(part, &object) == nil && object.Message != "" {
+		return object.Message
+	}
+	var texts []string
+	for _, one := range object.Detail.Errors {
+		texts = append(texts, one.Message)
+	}
+	return strings.Join(texts, "; ")
+}

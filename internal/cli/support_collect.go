@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/doctor"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/support"
+)
+
+// maxBundled is the number of stacks in an archive.
+const maxBundled = 100
+
+// collector reads what goes into an archive. What the caller may not read is left out with a reason.
+type collector struct {
+	*kube.Cluster
+	set        kubernetes.Interface
+	p          printer
+	serverLogs bool
+	material   support.Material
+	seen       map[string]bool
+	// logged is the size of the logs in bytes.
+	logged int
+	// listed are the objects of each kind and namespace that were listed already.
+	listed map[string][]unstructured.Unstructured
+}
+
+func newCollector(cluster *kube.Cluster, p printer, serverLogs bool) (*collector, error) {
+	set, err := cluster.Clientset()
+	if err != nil {
+		return nil, err
+	}
+	return &collector{
+		Cluster: cluster, set: set, p: p, serverLogs: serverLogs, seen: map[string]bool{},
+		listed: map[string][]unstructured.Unstructured{},
+	}, nil
+}
+
+func (c *collector) collect(
+	ctx context.Context, selected []string, options *supportOptions, version string,
+) (*support.Material, error) {
+	facts, err := readFacts(ctx, c.Cluster, options.AllNamespaces, options.operatorNamespace, version)
+	if err != nil {
+		return nil, err
+	}
+	stacks, err := c.stacks(ctx, selected, facts)
+	if err != nil {
+		return nil, err
+	}
+	c.material.Versions = map[string]string{"command": version, "kubernetes": facts.Server.Value}
+	c.material.Findings = doctor.Examine(facts)
+	c.operator(ctx, facts)
+	if !c.serverLogs {
+		c.left("the logs of servers: add them with --server-logs")
+	}
+	for i := range stacks {
+		if ctx.Err() != nil {
+			return nil, errors.New("interrupted; nothing is written")
+		}
+		c.p.line("%d of %d stacks: %s/%s", i+1, len(stacks), stacks[i].Namespace, stacks[i].Name)
+		c.stack(ctx, &stacks[i])
+	}
+	return &c.material, nil
+}
+
+// stacks returns the named or selected stacks.
+func (c *collector) stacks(
+	ctx context.Context, selected []string, facts *doctor.Facts,
+) ([]v1alpha2.LlamaStackDistribution, error) {
+	stacks := facts.Stacks.Value
+	if len(selected) > 0 {
+		stacks = nil
+		for _, name := range selected {
+			stack, err := c.Cluster.Stack(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			stacks = append(stacks, *stack)
+		}
+	} else if facts.Stacks.Problem != "" {
+		c.left("the stacks: " + facts.Stacks.Problem)
+	}
+	if more := len(stacks) - maxBundled; more > 0 {
+		c.left(
+			fmt.Sprintf("%d stacks: an archive has %d at most; name them, or select them with --selector", more, maxBundled),
+		)
+		stacks = stacks[:maxBundled]
+	}
+	return stacks, nil
+}
+
+// left records what is not in the archive.
+func (c *collector) left(text string) {
+	if !slices.Contains(c.material.LeftOut, text) {
+		c.material.LeftOut = append(c.material.LeftOut, text)
+	}
+}
+
+// add adds an object once.
+func (c *collector) add(object *unstructured.Unstructured) {
+	key := object.GetKind() + "/" + object.GetNamespace() + "/" + object.GetName()
+	if !c.seen[key] {
+		c.seen[key] = true
+		c.material.Objects = append(c.material.Objects, object.Object)
+	}
+}
+
+// addTyped adds an object that was read with its type.
+func (c *collector) addTyped(object client.Object) {
+	kinds, _, err := c.Scheme().ObjectKinds(object)
+	if err == nil {
+		var content map[string]any
+		if content, err = runtime.DefaultUnstructuredConverter.ToUnstructured(object); err == nil {
+			u := &unstructured.Unstructured{Object: content}
+			u.SetGroupVersionKind(kinds[0])
+			c.add(u)
+			return
+		}
+	}
+	c.left(fmt.Sprintf("%T %s: %v", object, object.GetName(), err))
+}
+
+// list returns the objects of a kind with labels. Kinds that the cluster does not serve have none.
+func (c *collector) list(
+	ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string,
+) []unstructured.Unstructured {
+	found := &unstructured.UnstructuredList{}
+	found.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	err := c.List(
+		ctx, found, client.InNamespace(namespace), client.MatchingLabels(labels), client.Limit(support.MaxObjects),
+	)
+	c.leftBy(err, "list", kind, namespace)
+	if found.GetContinue() != "" {
+		c.left(fmt.Sprintf("%s in namespace %q: only the first %d are read", kind.Kind, namespace, support.MaxObjects))
+	}
+	return found.Items
+}
+
+// once returns the same as list, which it calls once for each kind and namespace.
+func (c *collector) once(
+	ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string,
+) []unstructured.Unstructured {
+	key := kind.String() + "/" + namespace
+	if _, known := c.listed[key]; !known {
+		c.listed[key] = c.list(ctx, kind, namespace, labels)
+	}
+	return c.listed[key]
+}
+
+// belongs reports whether an object of the operator is of a stack. Objects of the previous operator have only an owner.
+func belongs(object *unstructured.Unstructured, stack string) bool {
+	if object.GetLabels()[names.LabelInstance] == stack {
+		return true
+	}
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
+		return owner.Kind == v1alpha2.Kind && owner.Name == stack
+	})
+}
+
+// leftBy records a list or an object that was not read.
+func (c *collector) leftBy(err error, verb string, kind schema.GroupVersionKind, namespace string) {
+	if err == nil || apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(kind)
+	c.left(
+		fmt.Sprintf(
+			"%s in namespace %q: %v", kind.Kind, namespace, kube.Explain(err, verb, plural.GroupResource(), namespace),
+		),
+	)
+}
+
+// get adds an object, if it exists.
+func (c *collector) get(ctx context.Context, kind schema.GroupVersionKind, namespace, name string) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object); err != nil {
+		c.leftBy(err, "get", kind, namespace)
+		return
+	}
+	c.add(object)
+}
+
+// stack adds a stack with its objects, the ConfigMaps and Secrets that it uses, its events, and its logs.
+func (c *collector) stack(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) {
+	c.addTyped(stack)
+	for _, kind := range render.ChildKinds() {
+		if kind.Kind == "Secret" {
+			continue // only those that a pod uses, by their names
+		}
+		objects := c.once(
+			ctx, kind.GroupVersionKind, stack.Namespace, map[string]string{names.LabelManagedBy: names.ManagedBy},
+		)
+		for i := range objects {
+			if belongs(&objects[i], stack.Name) {
+				c.add(&objects[i])
+			}
+		}
+	}
+	for _, use := range slices.Concat(intent.ConfigMaps(stack), intent.TrustedCA(stack)) {
+		c.get(ctx, configMapKind, cmp.Or(use.Namespace, stack.Namespace), use.Name)
+	}
+	var secrets []string
+	for _, kind := range []schema.GroupVersionKind{replicaSetKind, podKind} {
+		objects := c.list(ctx, kind, stack.Namespace, names.Selector(stack.Name))
+		for i := range objects {
+			c.add(&objects[i])
+			secrets = append(secrets, secretsIn(objects[i].Object)...)
+			if kind == podKind && c.serverLogs {
+				c.logs(ctx, &objects[i])
+			}
+		}
+	}
+	if name := render.TLSSecret(&stack.Spec); name != "" {
+		secrets = append(secrets, name)
+	}
+	in, _ := intent.FromObject(stack)
+	for _, use := range in.Secrets {
+		secrets = append(secrets, use.Secret)
+	}
+	slices.Sort(secrets)
+	for _, name := range slices.Compact(secrets) {
+		c.get(ctx, secretKind, stack.Namespace, name)
+	}
+	c.events(ctx, stack.Namespace, stack.Name)
+}
+
+// The kinds that are read without their Go types.
+var (
+	configMapKind  = corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	secretKind     = corev1.SchemeGroupVersion.WithKind("Secret")
+	podKind        = corev1.SchemeGroupVersion.WithKind("Pod")
+	eventKind      = corev1.SchemeGroupVersion.WithKind("Event")
+	replicaSetKind = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
+)
+
+// secretsIn returns the names of the Secrets that a pod or a pod template refers to.
+func secretsIn(value any) []string {
+	var found []string
+	switch v := value.(type) {
+	case map[string]any:
+		for key, item := range v {
+			reference, _ := item.(map[string]any)
+			name, _ := reference["name"].(string)
+			if (key == "secretKeyRef" || key == "secretRef") && name != "" {
+				found = append(found, name)
+			}
+			if name, is := item.(string); is && key == "secretName" && name != "" {
+				found = append(found, name)
+			}
+			found = append(found, secretsIn(item)...)
+		}
+	case []any:
+		for _, item := range v {
+			found = append(found, secretsIn(item)...)
+		}
+	}
+	return found
+}
+
+// events adds the events of a stack and its objects, whose names begin with that of the stack. An empty name selects
+// all events of the namespace.
+func (c *collector) events(ctx context.Context, namespace, name string) {
+	all := c.once(ctx, eventKind, namespace, nil)
+	for i := range all {
+		of, _, _ := unstructured.NestedString(all[i].Object, "involvedObject", "name")
+		key := "Event/" + namespace + "/" + all[i].GetName()
+		if c.seen[key] || of != name && name != "" && !strings.HasPrefix(of, name+"-") {
+			continue
+		}
+		c.seen[key] = true
+		c.material.Events = append(c.material.Events, all[i].Object)
+	}
+}

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/doctor"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/support"
+)
+
+// operator adds what the doctor has read of the operator, its pods, logs and events.
+func (c *collector) operator(ctx context.Context, facts *doctor.Facts) {
+	for what, problem := range map[string]string{
+		"the definition": facts.Definition.Problem, "the operator": facts.Operators.Problem,
+		"the ConfigMap of the operator": facts.Config.Problem,
+		"the validating webhook":        facts.Webhook.Problem, "the admission policy": facts.Policy.Problem,
+		"the binding of the admission policy": facts.Binding.Problem,
+	} {
+		if problem != "" {
+			c.left(what + ": " + problem)
+		}
+	}
+	if facts.Definition.Value != nil {
+		c.addTyped(facts.Definition.Value)
+	}
+	if facts.Webhook.Value != nil {
+		c.addTyped(facts.Webhook.Value)
+	}
+	if facts.Policy.Value != nil {
+		c.addTyped(facts.Policy.Value)
+	}
+	if facts.Binding.Value != nil {
+		c.addTyped(facts.Binding.Value)
+	}
+	if facts.Config.Value != nil {
+		c.addTyped(facts.Config.Value)
+	}
+	for i := range facts.Operators.Value {
+		operator := &facts.Operators.Value[i]
+		c.addTyped(operator)
+		for _, container := range operator.Spec.Template.Spec.Containers {
+			c.material.Versions[fmt.Sprintf("operator %s/%s", operator.Namespace, container.Name)] = container.Image
+		}
+		if operator.Spec.Selector == nil {
+			continue
+		}
+		pods := c.list(ctx, podKind, operator.Namespace, operator.Spec.Selector.MatchLabels)
+		for j := range pods {
+			c.add(&pods[j])
+			c.logs(ctx, &pods[j])
+		}
+		c.events(ctx, operator.Namespace, "")
+		c.get(ctx, secretKind, operator.Namespace, names.WebhookCertificateSecret)
+	}
+}
+
+// logs adds the logs of the containers of a pod, and those before the last restart.
+func (c *collector) logs(ctx context.Context, object *unstructured.Unstructured) {
+	var pod corev1.Pod
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod); err != nil {
+		c.left(fmt.Sprintf("the logs of pod %s/%s: %v", object.GetNamespace(), object.GetName(), err))
+		return
+	}
+	restarted := map[string]bool{}
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		restarted[status.Name] = status.RestartCount > 0
+	}
+	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		c.log(ctx, &pod, container.Name, false)
+		if restarted[container.Name] {
+			c.log(ctx, &pod, container.Name, true)
+		}
+	}
+}
+
+// log adds the end of one log.
+func (c *collector) log(ctx context.Context, pod *corev1.Pod, container string, previous bool) {
+	if c.logged > support.MaxBytes {
+		c.left("logs of further containers: the archive would be too large; name fewer stacks")
+		return
+	}
+	lines, most := int64(support.MaxLogLines), int64(support.MaxLogBytes)
+	stream, err := c.set.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{
+		Container: container, Previous: previous, TailLines: &lines, Timestamps: true,
+	}).Stream(ctx)
+	if err == nil {
+		defer stream.Close()
+		var text []byte
+		if text, err = readEnd(stream, most); err == nil {
+			c.logged += len(text)
+			c.material.Logs = append(c.material.Logs, support.Log{
+				Namespace: pod.Namespace, Pod: pod.Name, Container: container, Previous: previous, Text: string(text),
+			})
+			return
+		}
+	}
+	if apierrors.IsForbidden(err) {
+		c.left(fmt.Sprintf("logs: %v", kube.Explain(err, "get", schema.GroupResource{Resource: "pods/log"}, pod.Namespace)))
+		return
+	}
+	c.left(fmt.Sprintf("the log of container %q of pod %s/%s: %v", container, pod.Namespace, pod.Name, err))
+}
+
+// readEnd reads the last bytes of a stream, and a little more, so that the first line is known to be cut.
+func readEnd(stream io.Reader, most int64) ([]byte, error) {
+	var kept []byte
+	part := make([]byte, 64<<10)
+	for {
+		n, err := stream.Read(part)
+		kept = append(kept, part[:n]...)
+		if over := int64(len(kept)) - 2*most; over > 0 {
+			kept = append([]byte(nil), kept[int64(len(kept))-most-1:]...)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return kept, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/forward"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// target is a stack whose server a command connects to through the API server.
+type target struct {
+	cluster *kube.Cluster
+	stack   *v1alpha2.LlamaStackDistribution
+}
+
+// connectTo returns the stack with this name.
+func connectTo(ctx context.Context, flags *kube.Flags, version, name string) (*target, error) {
+	cluster, err := flags.Connect(version)
+	if err != nil {
+		return nil, err
+	}
+	stack, err := cluster.Stack(ctx, name)
+	if err != nil {
+		return nil, rejected(err)
+	}
+	return &target{cluster, stack}, nil
+}
+
+// rejected returns an error for which the exit code is 1.
+func rejected(err error) error { return &rejection{summary: "error: " + err.Error()} }
+
+// pods lists the pods of the server.
+func (t *target) pods(ctx context.Context) ([]corev1.Pod, error) {
+	list := &corev1.PodList{}
+	err := t.cluster.List(
+		ctx, list, client.InNamespace(t.stack.Namespace), client.MatchingLabels(names.Selector(t.stack.Name)),
+	)
+	return list.Items, kube.Explain(err, "list", schema.GroupResource{Resource: "pods"}, t.stack.Namespace)
+}
+
+// open forwards a local port to a pod.
+func (t *target) open(ctx context.Context, pod *corev1.Pod, local uint16) (*forward.Session, error) {
+	session, err := forward.Open(ctx, t.cluster.Config, pod, local, render.Port(&t.stack.Spec))
+	return session, kube.Explain(err, "create", schema.GroupResource{Resource: "pods/portforward"}, t.stack.Namespace)
+}
+
+// connect forwards a free local port to a ready pod.
+func (t *target) connect(ctx context.Context) (*forward.Session, error) {
+	pods, err := t.pods(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pod := forward.Choose(pods)
+	if pod == nil {
+		return nil, t.explain(forward.ErrNoPod)
+	}
+	return t.open(ctx, pod, 0)
+}
+
+// explain adds to the error of a stack without a ready pod why there is none.
+func (t *target) explain(err error) error {
+	if !errors.Is(err, forward.ErrNoPod) {
+		return err
+	}
+	why := "the operator has not reconciled it yet"
+	ready := meta.FindStatusCondition(t.stack.Status.Conditions, v1alpha2.ConditionReady)
+	switch {
+	case t.stack.DeletionTimestamp != nil:
+		why = "it is being deleted"
+	case t.stack.Spec.Workload != nil && t.stack.Spec.Workload.Replicas != nil && *t.stack.Spec.Workload.Replicas == 0:
+		why = "it is scaled to 0 replicas"
+	case ready != nil && ready.Message != "":
+		why = ready.Reason + ": " + ready.Message
+	case ready != nil:
+		why = ready.Reason
+	}
+	return fmt.Errorf("no pod of stack %q in namespace %q is ready: %s; see kubectl llamastack status %s -n %s",
+		t.stack.Name, t.stack.Namespace, why, t.stack.Name, t.stack.Namespace)
+}
+
+// url returns the URL of a forwarded port.
+func (t *target) url(port uint16) string {
+	scheme := "http"
+	if render.TLSSecret(&t.stack.Spec) != "" {
+		scheme = "https"
+	}
+	return fmt.Sprintf("%s://127.0.0.1:%d", scheme, port)
+}

@@ -1,0 +1,62 @@
+package layout
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Node is a node of a tree.
+type Node struct {
+	// Text is a line, or several that are wrapped.
+	Text string
+	// Children are drawn below the node.
+	Children []Node
+}
+
+// Add appends a child.
+func (n *Node) Add(text string, children ...Node) {
+	n.Children = append(n.Children, Node{Text: text, Children: children})
+}
+
+// The parts of the lines of a tree. The first two precede a child, the others its further lines and its own children.
+const (
+	branch     = "├─ "
+	lastBranch = "└─ "
+	beside     = "│  "
+	below      = "   "
+)
+
+// String returns the tree in lines of at most width characters.
+func (n *Node) String(width int) string {
+	var out strings.Builder
+	n.write(&out, "", "", width)
+	return out.String()
+}
+
+// write draws a node. First precedes its first line, and rest every further one.
+func (n *Node) write(out *strings.Builder, first, rest string, width int) {
+	further := rest
+	if len(n.Children) > 0 {
+		further += beside
+	} else {
+		further += below
+	}
+	room := 0
+	if width > 0 {
+		room = max(MinWidth/2, width-utf8.RuneCountInString(further))
+	}
+	for i, line := range Wrap(n.Text, room) {
+		lead := further
+		if i == 0 {
+			lead = first
+		}
+		out.WriteString(strings.TrimRight(lead+line, " ") + "\n")
+	}
+	for i := range n.Children {
+		lead, next := branch, beside
+		if i == len(n.Children)-1 {
+			lead, next = lastBranch, below
+		}
+		n.Children[i].write(out, rest+lead, rest+next, width)
+	}
+}

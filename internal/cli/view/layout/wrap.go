@@ -1,0 +1,55 @@
+package layout
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// MinWidth is the smallest width that text is wrapped to. Narrower terminals wrap the lines themselves.
+const MinWidth = 40
+
+// Wrap breaks a text into lines of at most width characters, at its spaces. Longer words, for example URLs, stay whole
+// so that they can be copied. Line breaks of the text stay. A width of zero breaks no lines.
+func Wrap(text string, width int) []string {
+	var lines []string
+	for paragraph := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, wrapLine(paragraph, width)...)
+	}
+	return lines
+}
+
+func wrapLine(text string, width int) []string {
+	if width <= 0 || utf8.RuneCountInString(text) <= width {
+		return []string{text}
+	}
+	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	var lines []string
+	line, length := strings.Builder{}, 0
+	for word := range strings.FieldsSeq(text) {
+		size := utf8.RuneCountInString(word)
+		if length > 0 && length+1+size > width {
+			lines = append(lines, line.String())
+			line.Reset()
+			length = 0
+		}
+		if length == 0 {
+			line.WriteString(indent)
+			length = len(indent)
+		} else {
+			line.WriteByte(' ')
+			length++
+		}
+		line.WriteString(word)
+		length += size
+	}
+	return append(lines, line.String())
+}
+
+// Paragraph returns a text in lines of at most width characters, each with a line break.
+func Paragraph(text string, width int) string {
+	return strings.Join(Wrap(text, width), "\n") + "\n"
+}
+
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
+}

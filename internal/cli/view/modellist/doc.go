@@ -1,0 +1,2 @@
+// Package modellist reads which models a server serves, from its configuration and from its answer to /v1/models.
+package modellist

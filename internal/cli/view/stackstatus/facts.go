@@ -1,0 +1,36 @@
+package stackstatus
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/modellist"
+)
+
+// Facts are the objects of a stack, as far as they were read.
+type Facts struct {
+	Stack *v1alpha2.LlamaStackDistribution
+	// Deployment is nil if the stack has none, or if it cannot be read.
+	Deployment  *appsv1.Deployment
+	ReplicaSets []appsv1.ReplicaSet
+	// Pods are those of the Deployment, and those in which a change is tried.
+	Pods   []corev1.Pod
+	Claims []corev1.PersistentVolumeClaim
+	// Autoscaler is nil if the stack has none.
+	Autoscaler *autoscalingv2.HorizontalPodAutoscaler
+	// Exposures are the Ingress, Route or HTTPRoute of the stack.
+	Exposures []unstructured.Unstructured
+	// Models are those that the configuration registers.
+	Models []modellist.Model
+	// Unseen are sentences about objects that cannot be read.
+	Unseen []string
+	// Flags are the flags of the connection, which the next command needs too.
+	Flags string
+	// Now is the time of the report.
+	Now time.Time
+}

@@ -1,0 +1,186 @@
+package stackstatus
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/modellist"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// Report is the status of a stack and its objects.
+type Report struct {
+	Row
+	Phase v1alpha2.Phase `json:"phase,omitempty"`
+	// Deleting is set while the stack is being deleted.
+	Deleting *Deletion `json:"deleting,omitempty"`
+	Paused   bool      `json:"paused,omitempty"`
+	// Deployment is nil if the stack has none, or if it cannot be read.
+	Deployment *Deployment `json:"deployment,omitempty"`
+	// Preflight are the pods in which a change is tried.
+	Preflight  []Pod       `json:"preflight,omitempty"`
+	Conditions []Condition `json:"conditions"`
+	Server     Server      `json:"server"`
+	Storage    []Claim     `json:"storage,omitempty"`
+	Exposure   []Exposure  `json:"exposure,omitempty"`
+	Autoscaler *Autoscaler `json:"autoscaler,omitempty"`
+	// Unseen are sentences about objects that cannot be read.
+	Unseen  []string `json:"unseen,omitempty"`
+	Verdict Verdict  `json:"verdict"`
+
+	now time.Time
+}
+
+// Deletion is a deletion in progress.
+type Deletion struct {
+	Since      metav1.Time `json:"since"`
+	Finalizers []string    `json:"finalizers,omitempty"`
+}
+
+// Condition is a condition of the stack.
+type Condition struct {
+	metav1.Condition
+	// Wrong reports whether the condition is not as it is for a stack without problems.
+	Wrong bool `json:"wrong,omitempty"`
+}
+
+// Server is the running server, as far as the status and the configuration have it.
+type Server struct {
+	// Release is the release line of the configuration.
+	Release string `json:"release,omitempty"`
+	// Reported is the release that the server reports.
+	Reported  string                            `json:"reported,omitempty"`
+	Image     string                            `json:"image,omitempty"`
+	Providers []v1alpha2.ProviderInfo           `json:"providers,omitempty"`
+	External  []v1alpha2.ExternalProviderStatus `json:"externalProviders,omitempty"`
+	Models    []modellist.Model                 `json:"models,omitempty"`
+}
+
+// Claim is a PersistentVolumeClaim.
+type Claim struct {
+	Name  string                            `json:"name"`
+	Phase corev1.PersistentVolumeClaimPhase `json:"phase"`
+	Size  string                            `json:"size,omitempty"`
+	Class string                            `json:"storageClass,omitempty"`
+}
+
+// Exposure is an object that exposes the stack outside the cluster.
+type Exposure struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// Problem is the reason why a router or Gateway does not accept it.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Autoscaler is a HorizontalPodAutoscaler.
+type Autoscaler struct {
+	Name    string `json:"name"`
+	Min     int32  `json:"min"`
+	Max     int32  `json:"max"`
+	Current int32  `json:"current"`
+	Desired int32  `json:"desired"`
+	// Problem is the reason why it does not scale.
+	Problem string `json:"problem,omitempty"`
+}
+
+// NewReport returns the report of a stack.
+func NewReport(facts *Facts) *Report {
+	stack := facts.Stack
+	report := &Report{
+		Row: NewRow(stack, facts.Now), Phase: stack.Status.Phase, Paused: names.Paused(stack.Annotations),
+		Conditions: conditionsOf(&stack.Status), Server: serverOf(facts), Unseen: facts.Unseen, now: facts.Now,
+	}
+	if at := stack.DeletionTimestamp; at != nil {
+		report.Deleting = &Deletion{Since: *at, Finalizers: stack.Finalizers}
+	}
+	report.Deployment, report.Preflight = workloadOf(facts)
+	for i := range facts.Claims {
+		report.Storage = append(report.Storage, claimOf(&facts.Claims[i]))
+	}
+	for i := range facts.Exposures {
+		report.Exposure = append(report.Exposure, exposureOf(&facts.Exposures[i]))
+	}
+	if facts.Autoscaler != nil {
+		report.Autoscaler = autoscalerOf(facts.Autoscaler)
+	}
+	report.Verdict = decide(facts, report)
+	report.Level = report.Verdict.Level
+	return report
+}
+
+// wrongIfTrue are the conditions that exist only while something is not as the specification asks.
+var wrongIfTrue = []string{
+	v1alpha2.ConditionDegraded, v1alpha2.ConditionDataLeftBehind, v1alpha2.ConditionStalled, v1alpha2.ConditionReconciling,
+}
+
+func conditionsOf(now *v1alpha2.LlamaStackDistributionStatus) []Condition {
+	conditions := make([]Condition, 0, len(now.Conditions))
+	for _, condition := range now.Conditions {
+		asExpected := metav1.ConditionTrue
+		if slices.Contains(wrongIfTrue, condition.Type) {
+			asExpected = metav1.ConditionFalse
+		}
+		conditions = append(conditions, Condition{Condition: condition, Wrong: condition.Status != asExpected})
+	}
+	return conditions
+}
+
+func serverOf(facts *Facts) Server {
+	now := &facts.Stack.Status
+	server := Server{External: now.ExternalProviders, Models: facts.Models}
+	if now.ResolvedDistribution != nil {
+		server.Release, server.Image = now.ResolvedDistribution.ServerRelease, now.ResolvedDistribution.Image
+	}
+	if now.Version != nil {
+		server.Reported = now.Version.LlamaStackServerVersion
+	}
+	if now.DistributionConfig != nil {
+		server.Providers = now.DistributionConfig.Providers
+	}
+	return server
+}
+
+func claimOf(claim *corev1.PersistentVolumeClaim) Claim {
+	size := claim.Status.Capacity.Storage()
+	if size.IsZero() {
+		size = claim.Spec.Resources.Requests.Storage()
+	}
+	return Claim{
+		Name:  claim.Name,
+		Phase: claim.Status.Phase,
+		Size:  size.String(),
+		Class: ptr.Deref(claim.Spec.StorageClassName, ""),
+	}
+}
+
+func exposureOf(object *unstructured.Unstructured) Exposure {
+	return Exposure{Kind: object.GetKind(), Name: object.GetName(), Problem: status.NotAccepted(object)}
+}
+
+func autoscalerOf(object *autoscalingv2.HorizontalPodAutoscaler) *Autoscaler {
+	problem, _ := status.AutoscalerTrouble(object)
+	return &Autoscaler{
+		Name: object.Name, Min: ptr.Deref(object.Spec.MinReplicas, 1), Max: object.Spec.MaxReplicas,
+		Current: object.Status.CurrentReplicas, Desired: object.Status.DesiredReplicas, Problem: problem,
+	}
+}
+
+// unhealthy returns the providers that report an error, as "inference/vllm".
+func (s *Server) unhealthy() []string {
+	var found []string
+	for _, provider := range s.Providers {
+		if provider.Health.Status == v1alpha2.ProviderHealthError {
+			found = append(found, fmt.Sprintf("%s/%s", provider.API, provider.ProviderID))
+		}
+	}
+	return found
+}

@@ -1,0 +1,236 @@
+package stackstatus
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// Level states how urgent the state of a stack is.
+type Level string
+
+const (
+	// Wrong means that the stack is not ready, and that waiting alone is unlikely to help.
+	Wrong Level = "wrong"
+	// Waiting means that the stack is not ready yet.
+	Waiting Level = "waiting"
+	// Warning means that the stack serves, but not as the specification asks.
+	Warning Level = "warning"
+	// OK means that the stack is as the specification asks.
+	OK Level = "ok"
+)
+
+// levels are in the order in which people have to look at stacks.
+var levels = []Level{Wrong, Waiting, Warning, OK}
+
+// Row is a stack in a list.
+type Row struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Ready is the status of the condition Ready, and Unknown if it is not about the current generation.
+	Ready metav1.ConditionStatus `json:"ready"`
+	// Status is the reason of Ready in a few words.
+	Status string `json:"status"`
+	Level  Level  `json:"level"`
+	// Release is the release of the running server, or the release line of its configuration.
+	Release string `json:"release,omitempty"`
+	// URL is that outside the cluster, or that inside it.
+	URL     string      `json:"url,omitempty"`
+	Created metav1.Time `json:"created"`
+}
+
+// NewRow returns the row of a stack. It needs only the stack.
+func NewRow(stack *v1alpha2.LlamaStackDistribution, now time.Time) Row {
+	row := Row{
+		Namespace: stack.Namespace, Name: stack.Name, Created: stack.CreationTimestamp,
+		URL: cmp.Or(
+			stack.Status.RouteURL,
+			stack.Status.ServiceURL,
+		), Release: releaseOf(&stack.Status), Ready: metav1.ConditionUnknown,
+	}
+	ready := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionReady)
+	seen := observe(stack, now)
+	if ready != nil && seen == current {
+		row.Ready = ready.Status
+	}
+	switch {
+	case stack.DeletionTimestamp != nil:
+		row.Status, row.Level, row.Ready = "deleting", Waiting, metav1.ConditionFalse
+		if now.Sub(stack.DeletionTimestamp.Time) > stuckDeletion {
+			row.Level = Wrong
+		}
+	case seen == older:
+		row.Status, row.Level = "of the previous operator", Warning
+	case seen == unobserved:
+		row.Status, row.Level = "not observed", Wrong
+	case ready == nil || seen == awaited:
+		row.Status, row.Level = "change not observed yet", Waiting
+	case names.Paused(stack.Annotations):
+		row.Status, row.Level = "paused", Warning
+	default:
+		row.Status, row.Level = Words(ready.Reason), levelOf(stack, ready)
+		if row.Level == Warning {
+			row.Status = Words(meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded).Reason)
+		}
+	}
+	return row
+}
+
+// stuckDeletion is the time after which a deletion that has not finished needs a look.
+const stuckDeletion = 5 * time.Minute
+
+func releaseOf(status *v1alpha2.LlamaStackDistributionStatus) string {
+	if status.Version != nil && status.Version.LlamaStackServerVersion != "" {
+		return status.Version.LlamaStackServerVersion
+	}
+	if status.ResolvedDistribution != nil {
+		return status.ResolvedDistribution.ServerRelease
+	}
+	return ""
+}
+
+// inProgress are the reasons of Ready for which waiting helps.
+var inProgress = []string{
+	v1alpha2.ReasonRolloutInProgress, v1alpha2.ReasonPreflightInProgress, v1alpha2.ReasonReadingExternalProviders,
+	v1alpha2.ReasonWaiting, v1alpha2.ReasonProgressing,
+}
+
+func levelOf(stack *v1alpha2.LlamaStackDistribution, ready *metav1.Condition) Level {
+	conditions := stack.Status.Conditions
+	switch {
+	case ready.Status == metav1.ConditionTrue && meta.IsStatusConditionTrue(conditions, v1alpha2.ConditionDegraded):
+		return Warning
+	case ready.Status == metav1.ConditionTrue:
+		return OK
+	case slices.Contains(inProgress, ready.Reason) && !meta.IsStatusConditionTrue(conditions, v1alpha2.ConditionStalled):
+		return Waiting
+	default:
+		return Wrong
+	}
+}
+
+// Words returns a reason in words: "RolloutFailed" becomes "rollout failed".
+func Words(reason string) string {
+	switch reason {
+	case "":
+		return "unknown"
+	case v1alpha2.ReasonMinimumReplicasAvailable:
+		return "serving"
+	}
+	var text strings.Builder
+	runes := []rune(reason)
+	for i, r := range runes {
+		// A capital begins a word, unless it is within an abbreviation.
+		if i > 0 && unicode.IsUpper(r) &&
+			(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			text.WriteByte(' ')
+		}
+		text.WriteRune(unicode.ToLower(r))
+	}
+	return text.String()
+}
+
+// List is a list of stacks with the sums.
+type List struct {
+	Stacks  []Row   `json:"stacks"`
+	Summary Summary `json:"summary"`
+}
+
+// Summary counts the stacks of a list.
+type Summary struct {
+	Total      int `json:"total"`
+	Ready      int `json:"ready"`
+	InProgress int `json:"inProgress"`
+	NotReady   int `json:"notReady"`
+	Warnings   int `json:"warnings"`
+}
+
+// NewList returns the rows of the stacks, those first that need a look.
+func NewList(stacks []v1alpha2.LlamaStackDistribution, now time.Time) List {
+	list := List{Stacks: make([]Row, 0, len(stacks)), Summary: Summary{Total: len(stacks)}}
+	for i := range stacks {
+		row := NewRow(&stacks[i], now)
+		list.Stacks = append(list.Stacks, row)
+		switch row.Level {
+		case Wrong:
+			list.Summary.NotReady++
+		case Waiting:
+			list.Summary.InProgress++
+		case Warning:
+			list.Summary.Warnings++
+		case OK:
+		}
+		if row.Ready == metav1.ConditionTrue {
+			list.Summary.Ready++
+		}
+	}
+	slices.SortFunc(list.Stacks, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(slices.Index(levels, a.Level), slices.Index(levels, b.Level)),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// Table returns the list as a table for people, with a line about all stacks.
+func (l *List) Table(width int, now time.Time, namespaces bool, flags string) string {
+	table := layout.Table{
+		Header: []string{"NAMESPACE", "NAME", "READY", "STATUS", "RELEASE", "URL", "AGE"},
+		Drop:   []string{"URL", "RELEASE", "AGE"},
+	}
+	for i := range l.Stacks {
+		row := &l.Stacks[i]
+		table.Rows = append(table.Rows, []string{
+			row.Namespace, row.Name, string(row.Ready), row.Status, cmp.Or(row.Release, layout.Unknown),
+			cmp.Or(row.URL, layout.Unknown),
+			layout.Age(row.Created.Time, now),
+		})
+	}
+	if !namespaces {
+		table.Omit("NAMESPACE")
+	}
+	return table.String(width) + "\n" + layout.Paragraph(l.sentence(), width) + l.next(flags)
+}
+
+func (l *List) sentence() string {
+	sum := &l.Summary
+	text := fmt.Sprintf("%d of %s ready", sum.Ready, count(sum.Total, "stack"))
+	for _, part := range []struct {
+		number int
+		words  string
+	}{{sum.NotReady, "not ready"}, {sum.InProgress, "in progress"}, {sum.Warnings, "with a warning"}} {
+		if part.number > 0 {
+			text += fmt.Sprintf(", %d %s", part.number, part.words)
+		}
+	}
+	return text + "."
+}
+
+// next returns the command that looks at the first stack that needs it.
+func (l *List) next(flags string) string {
+	if len(l.Stacks) == 0 || l.Stacks[0].Level == OK {
+		return ""
+	}
+	return "Next: " + command("kubectl llamastack status", &l.Stacks[0], flags) + "\n"
+}
+
+func count(number int, noun string) string {
+	if number == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", number, noun)
+}
+
+// command returns a command about a stack, which works in every namespace and context.
+func command(verb string, row *Row, flags string) string {
+	return verb + " " + row.Name + " -n " + row.Namespace + flags
+}

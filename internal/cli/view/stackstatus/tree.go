@@ -1,0 +1,270 @@
+package stackstatus
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
+)
+
+// maxShown is the number of models and providers that a tree shows.
+const maxShown = 10
+
+// marks precede what has a problem, and what has none.
+var marks = map[Level]string{Wrong: "✗ ", Waiting: "… ", Warning: "! ", OK: "✓ "}
+
+// Text returns the report for people: the tree, what could not be read, and the verdict. Verbose shows every condition,
+// provider and model.
+func (r *Report) Text(width int, verbose bool) string {
+	root := r.tree(verbose)
+	text := root.String(width)
+	for _, unseen := range r.Unseen {
+		text += layout.Paragraph("Not shown: "+unseen+".", width)
+	}
+	text += "\n" + layout.Paragraph(marks[r.Verdict.Level]+r.Verdict.Sentence, width)
+	if r.Verdict.Next != "" {
+		text += "Next: " + r.Verdict.Next + "\n"
+	}
+	return text
+}
+
+func (r *Report) tree(verbose bool) layout.Node {
+	root := layout.Node{Text: fmt.Sprintf("%sLlamaStackDistribution %s/%s: %s, %s old",
+		marks[r.Level], r.Namespace, r.Name, r.Status, layout.Age(r.Created.Time, r.now))}
+	if r.Deployment != nil {
+		root.Children = append(root.Children, r.deployment())
+	}
+	for i := range r.Preflight {
+		root.Add("Preflight: the change is tried in a pod of its own", r.pod(&r.Preflight[i]))
+	}
+	if conditions := r.conditions(verbose); len(conditions) > 0 {
+		root.Add("Conditions", conditions...)
+	}
+	if server := r.Server.nodes(verbose); len(server) > 0 {
+		root.Add("Server", server...)
+	}
+	for _, claim := range r.Storage {
+		root.Add(claim.text())
+	}
+	for _, exposure := range r.Exposure {
+		root.Add(exposure.text(r.URL))
+	}
+	if r.Autoscaler != nil {
+		root.Add(r.Autoscaler.text())
+	}
+	return root
+}
+
+func (r *Report) deployment() layout.Node {
+	node := layout.Node{
+		Text: fmt.Sprintf("%sDeployment %s: %d of %s", mark(r.Deployment.Available >= r.Deployment.Wanted),
+			r.Deployment.Name, r.Deployment.Available, serve(r.Deployment.Wanted)),
+	}
+	for i := range r.Deployment.ReplicaSets {
+		set := &r.Deployment.ReplicaSets[i]
+		which := "earlier"
+		if set.Current {
+			which = "current"
+		}
+		child := layout.Node{
+			Text: fmt.Sprintf("%sReplicaSet %s (revision %d, %s): %d of %s", mark(set.Available >= set.Wanted),
+				set.Name, set.Revision, which, set.Available, serve(set.Wanted)),
+		}
+		for p := range set.Pods {
+			child.Children = append(child.Children, r.pod(&set.Pods[p]))
+		}
+		node.Children = append(node.Children, child)
+	}
+	return node
+}
+
+func mark(good bool) string {
+	if good {
+		return marks[OK]
+	}
+	return marks[Wrong]
+}
+
+func (r *Report) pod(pod *Pod) layout.Node {
+	readiness := "not ready"
+	if pod.Ready {
+		readiness = "ready"
+	}
+	text := fmt.Sprintf("%sPod %s: %s, %s, %s, %s old", mark(pod.Ready), pod.Name, pod.State, readiness,
+		count(int(pod.Restarts), "restart"), layout.Age(pod.Created.Time, r.now))
+	if pod.Container != "" {
+		text += ", container " + pod.Container
+	}
+	return layout.Node{Text: text}
+}
+
+func (r *Report) conditions(verbose bool) []layout.Node {
+	var nodes []layout.Node
+	for i := range r.Conditions {
+		condition := &r.Conditions[i]
+		// Ready, Stalled and Reconciling repeat the condition that they follow.
+		repeats := condition.Type == v1alpha2.ConditionReady || condition.Type == v1alpha2.ConditionStalled ||
+			condition.Type == v1alpha2.ConditionReconciling
+		waits := condition.Status == metav1.ConditionUnknown && condition.Reason == v1alpha2.ReasonWaiting
+		if !verbose && (!condition.Wrong || repeats || waits) {
+			continue
+		}
+		text := fmt.Sprintf(
+			"%s%s is %s (%s) for %s",
+			marks[condition.level()],
+			condition.Type,
+			condition.Status,
+			condition.Reason,
+			layout.Age(condition.LastTransitionTime.Time, r.now),
+		)
+		if condition.Message != "" {
+			text += ": " + condition.Message
+		}
+		nodes = append(nodes, layout.Node{Text: text})
+	}
+	return nodes
+}
+
+// level returns how urgent a condition is.
+func (c *Condition) level() Level {
+	switch {
+	case !c.Wrong:
+		return OK
+	case c.Type == v1alpha2.ConditionDegraded,
+		c.Type == v1alpha2.ConditionDataLeftBehind,
+		c.Type == v1alpha2.ConditionAdopted,
+		c.Reason == v1alpha2.ReasonDeploymentPaused:
+		return Warning
+	case c.Status == metav1.ConditionUnknown, slices.Contains(inProgress, c.Reason):
+		return Waiting
+	default:
+		return Wrong
+	}
+}
+
+func (s *Server) nodes(verbose bool) []layout.Node {
+	var root layout.Node
+	if release := s.releaseText(); release != "" {
+		root.Add(release)
+	}
+	if s.Image != "" && verbose {
+		root.Add("image " + s.Image)
+	}
+	if len(s.Providers) > 0 {
+		root.Add(s.providersText(), s.providers(verbose)...)
+	}
+	for _, external := range s.External {
+		text := fmt.Sprintf(
+			"%sexternal provider %s: %s",
+			mark(external.Phase != v1alpha2.ExternalProviderFailed),
+			external.ProviderID,
+			external.Phase,
+		)
+		if external.Message != "" {
+			text += ": " + external.Message
+		}
+		root.Add(text)
+	}
+	if len(s.Models) > 0 {
+		root.Add(count(len(s.Models), "model")+" in the configuration", s.models(verbose)...)
+	}
+	return root.Children
+}
+
+func (s *Server) releaseText() string {
+	switch {
+	case s.Reported != "" && s.Release != "":
+		return fmt.Sprintf("release %s, configured as %s", s.Reported, s.Release)
+	case s.Reported != "" || s.Release != "":
+		return "release " + cmp.Or(s.Reported, s.Release)
+	default:
+		return ""
+	}
+}
+
+func (s *Server) providersText() string {
+	sums := map[string]int{}
+	for i := range s.Providers {
+		sums[s.Providers[i].Health.Status]++
+	}
+	text := count(len(s.Providers), "provider")
+	for _, health := range []struct{ status, words string }{
+		{v1alpha2.ProviderHealthOK, "healthy"},
+		{v1alpha2.ProviderHealthError, "with an error"},
+		{v1alpha2.ProviderHealthUnknown, "of unknown health"},
+	} {
+		if number := sums[health.status]; number > 0 {
+			text += fmt.Sprintf(", %d %s", number, health.words)
+		}
+	}
+	if number := sums[v1alpha2.ProviderHealthNotImplemented] + sums[""]; number == len(s.Providers) {
+		text += "; the server does not check their health"
+	}
+	return text
+}
+
+func (s *Server) providers(verbose bool) []layout.Node {
+	var nodes []layout.Node
+	for i := range s.Providers {
+		provider := &s.Providers[i]
+		sick := provider.Health.Status == v1alpha2.ProviderHealthError
+		if !sick && !verbose {
+			continue
+		}
+		text := fmt.Sprintf("%s%s/%s (%s)", mark(!sick), provider.API, provider.ProviderID, provider.ProviderType)
+		if health := provider.Health; health.Status != "" && health.Status != v1alpha2.ProviderHealthNotImplemented {
+			text += ": " + strings.TrimSuffix(health.Status+": "+health.Message, ": ")
+		}
+		nodes = append(nodes, layout.Node{Text: text})
+	}
+	return nodes
+}
+
+func (s *Server) models(verbose bool) []layout.Node {
+	var nodes []layout.Node
+	for i, model := range s.Models {
+		if i == maxShown && !verbose && len(s.Models) > maxShown+1 {
+			return append(nodes, layout.Node{Text: fmt.Sprintf("and %d more", len(s.Models)-maxShown)})
+		}
+		nodes = append(nodes, layout.Node{Text: fmt.Sprintf("%s (%s)", model.ID, model.Type)})
+	}
+	return nodes
+}
+
+func (c *Claim) text() string {
+	text := fmt.Sprintf("%sPersistentVolumeClaim %s: %s, %s", mark(c.Phase == "Bound"), c.Name, c.Phase, c.Size)
+	if c.Class != "" {
+		text += ", storage class " + c.Class
+	}
+	return text
+}
+
+func (e *Exposure) text(url string) string {
+	if e.Problem != "" {
+		return marks[Wrong] + e.Problem
+	}
+	return fmt.Sprintf("%s%s %s: %s", marks[OK], e.Kind, e.Name, cmp.Or(url, "no URL yet"))
+}
+
+func (a *Autoscaler) text() string {
+	text := fmt.Sprintf(
+		"%sHorizontalPodAutoscaler %s: %d to %d pods, now %d",
+		mark(a.Problem == ""),
+		a.Name,
+		a.Min,
+		a.Max,
+		a.Current,
+	)
+	if a.Desired != a.Current {
+		text += fmt.Sprintf(", soon %d", a.Desired)
+	}
+	if a.Problem != "" {
+		text += ": " + a.Problem
+	}
+	return text
+}

@@ -1,0 +1,162 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+// The oldest and the newest version of Kubernetes that this version of the operator works with.
+const (
+	// OldestKubernetes is the oldest supported version.
+	OldestKubernetes = "1.30"
+	// NewestKubernetes is the newest tested version.
+	NewestKubernetes = "1.37"
+)
+
+const (
+	install   = "apply the manifests of the operator, see docs/install.md"
+	reinstall = "apply the manifests of the operator again, see docs/install.md"
+)
+
+// checks are the checks in the order of their findings.
+var checks = []struct {
+	name  string
+	check func(*report, *Facts)
+}{
+	{"api-server", checkServer},
+	{"definition", checkDefinition},
+	{"operator", checkOperators},
+	{"version", checkVersions},
+	{"webhook", checkWebhooks},
+	{"certificate", checkCertificate},
+	{"policy", checkPolicy},
+	{"operator-rights", checkRules},
+	{"operator-config", checkConfig},
+	{"your-rights", checkRights},
+	{"stacks", checkStacks},
+}
+
+// Examine judges the facts.
+func Examine(facts *Facts) []Finding {
+	var findings []Finding
+	for _, each := range checks {
+		r := &report{check: each.name}
+		each.check(r, facts)
+		findings = append(findings, r.findings...)
+	}
+	return findings
+}
+
+// Failed reports whether a finding is an error.
+func Failed(findings []Finding) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Status == Error })
+}
+
+func checkServer(r *report, facts *Facts) {
+	if facts.Server.Problem != "" {
+		r.unknown("the version of the API server", facts.Server.Problem)
+		return
+	}
+	found, err := version.ParseGeneric(facts.Server.Value)
+	if err != nil {
+		r.unknown("the version of the API server", fmt.Sprintf("%q is not a version", facts.Server.Value))
+		return
+	}
+	line := fmt.Sprintf("%d.%d", found.Major(), found.Minor())
+	switch text := "Kubernetes " + facts.Server.Value; {
+	case found.LessThan(version.MustParseGeneric(OldestKubernetes)):
+		r.add(Error, text+" is older than "+OldestKubernetes, "upgrade the cluster to "+OldestKubernetes+" or newer")
+	case version.MustParseGeneric(NewestKubernetes).LessThan(version.MustParseGeneric(line)):
+		r.add(Warning, text+" is newer than "+NewestKubernetes+", the newest version that the operator is tested on",
+			"look for a newer version of the operator")
+	default:
+		r.ok(text + " is supported")
+	}
+}
+
+func checkPolicy(r *report, facts *Facts) {
+	const policy, binding = "ValidatingAdmissionPolicy ", "ValidatingAdmissionPolicyBinding "
+	name := names.CustomResourceDefinition
+	switch {
+	case facts.Policy.Problem != "":
+		r.unknown("the admission policy", facts.Policy.Problem)
+	case facts.Binding.Problem != "":
+		r.unknown("the binding of the admission policy", facts.Binding.Problem)
+	case facts.Policy.Value == nil:
+		r.add(
+			Warning, fmt.Sprintf("%s%q does not exist; mistakes in a stack are found by the operator only", policy, name),
+			reinstall,
+		)
+	case facts.Binding.Value == nil:
+		r.add(Warning, fmt.Sprintf("%s%q does not exist, so the policy has no effect", binding, name), reinstall)
+	case !slices.Contains(facts.Binding.Value.Spec.ValidationActions, "Deny"):
+		r.add(Warning, fmt.Sprintf("%s%q does not deny, so the policy has no effect", binding, name),
+			"add Deny to its spec.validationActions")
+	default:
+		r.ok("the admission policy is in force")
+	}
+}
+
+func checkConfig(r *report, facts *Facts) {
+	switch {
+	case facts.Config.Problem != "":
+		r.unknown("the ConfigMap of the operator", facts.Config.Problem)
+		return
+	case facts.Config.Value == nil:
+		r.add(Warning, fmt.Sprintf("ConfigMap %q does not exist in namespace %q", names.OperatorConfigMap, facts.Namespace),
+			"start the operator, which creates it, or name its namespace with --operator-namespace")
+		return
+	}
+	_, problems := operatorconfig.Read(facts.Config.Value, operatorconfig.Config{})
+	for _, problem := range problems {
+		r.add(Error, fmt.Sprintf("ConfigMap %q: %s: %s", names.OperatorConfigMap, problem.Field, problem.Detail),
+			"correct the key; until then the operator uses the last valid value")
+	}
+	if len(problems) == 0 {
+		r.ok(fmt.Sprintf("ConfigMap %q is valid", names.OperatorConfigMap))
+	}
+}
+
+func checkRights(r *report, facts *Facts) {
+	if facts.Rights.Problem != "" {
+		r.unknown("your rights", facts.Rights.Problem)
+		return
+	}
+	missing := 0
+	for _, right := range facts.Rights.Value {
+		if right.Allowed {
+			continue
+		}
+		missing++
+		r.add(Warning, fmt.Sprintf("you may not %s, which is needed to %s", right, right.Needed),
+			"ask an administrator for that right")
+	}
+	if missing == 0 {
+		r.ok("you may use every command")
+	}
+}
+
+// String describes the right as kubectl auth can-i takes it.
+func (r Right) String() string {
+	resource := r.Resource
+	if r.Group != "" {
+		resource += "." + r.Group
+	}
+	if r.Subresource != "" {
+		resource += "/" + r.Subresource
+	}
+	where := " in all namespaces"
+	if r.Namespace != "" {
+		where = fmt.Sprintf(" in namespace %q", r.Namespace)
+	}
+	return r.Verb + " " + resource + where
+}
+
+// list joins names for a message.
+func list(items []string) string { return strings.Join(items, ", ") }

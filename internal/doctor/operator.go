@@ -1,0 +1,146 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+func checkOperators(r *report, facts *Facts) {
+	if facts.Operators.Problem != "" {
+		r.unknown("the operator", facts.Operators.Problem)
+		return
+	}
+	if len(facts.Operators.Value) == 0 {
+		r.add(Error, "there is no Deployment of the operator", install+", or name its namespace with --operator-namespace")
+		return
+	}
+	var placed []string
+	for i := range facts.Operators.Value {
+		operator := &facts.Operators.Value[i]
+		placed = append(placed, operator.Namespace+"/"+operator.Name)
+		checkOperator(r, operator)
+	}
+	if len(placed) > 1 {
+		r.add(Error, "there are several operators: "+list(placed), keepOne)
+		return
+	}
+	checkLeases(r, facts)
+}
+
+const keepOne = "keep the one whose namespace the definition's conversion webhook names, and remove the others, " +
+	"see docs/install.md#two-operators"
+
+func checkOperator(r *report, operator *appsv1.Deployment) {
+	wanted := int32(1)
+	if operator.Spec.Replicas != nil {
+		wanted = *operator.Spec.Replicas
+	}
+	name := fmt.Sprintf("Deployment %s/%s", operator.Namespace, operator.Name)
+	ready := operator.Status.ReadyReplicas
+	remedy := fmt.Sprintf(
+		"look at its pods and their logs: kubectl logs -n %s deployment/%s", operator.Namespace, operator.Name,
+	)
+	switch {
+	case wanted == 0:
+		r.add(
+			Error, name+" has 0 replicas",
+			fmt.Sprintf("kubectl scale -n %s deployment/%s --replicas=2", operator.Namespace, operator.Name),
+		)
+	case ready == 0:
+		r.add(Error, fmt.Sprintf("%s has no ready pod of %d", name, wanted), remedy)
+	case ready < wanted:
+		r.add(Warning, fmt.Sprintf("%s has %d ready pods of %d", name, ready, wanted), remedy)
+	default:
+		r.ok(fmt.Sprintf("%s has %d ready pods", name, ready))
+	}
+}
+
+// renewed is the age up to which a lease counts as in use. A leader renews it every few seconds.
+const renewed = time.Minute
+
+// checkLeases finds operators whose Deployments have other labels, as those of OLM.
+func checkLeases(r *report, facts *Facts) {
+	if facts.Leases.Problem != "" {
+		r.unknown("the leases of operators", facts.Leases.Problem)
+		return
+	}
+	var used []string
+	for _, lease := range facts.Leases.Value {
+		if at := lease.Spec.RenewTime; at != nil && facts.Now.Sub(at.Time) < renewed {
+			used = append(used, lease.Namespace)
+		}
+	}
+	if len(used) > 1 {
+		r.add(Error, "operators are active in several namespaces: "+list(used), keepOne)
+	}
+}
+
+// checkVersions compares the version of the operator with that of the command.
+func checkVersions(r *report, facts *Facts) {
+	running := operatorVersions(facts)
+	switch {
+	case facts.Operators.Problem != "" && len(running) == 0:
+		r.unknown("the version of the operator", facts.Operators.Problem)
+	case len(running) == 0:
+		r.add(Warning, "the version of the operator is unknown; this command is "+facts.Command, "")
+	case slices.ContainsFunc(running, func(v string) bool { return !sameVersion(v, facts.Command) }):
+		r.add(Warning, fmt.Sprintf("the operator is %s, and this command is %s", list(running), facts.Command),
+			"use the command of the operator's release: other versions render, validate and explain differently")
+	default:
+		r.ok("operator and command are " + facts.Command)
+	}
+}
+
+// operatorVersions returns the versions of the operator: those in the status of stacks, else those in the tags of
+// images.
+func operatorVersions(facts *Facts) []string {
+	var found []string
+	add := func(version string) {
+		if version != "" && !slices.Contains(found, version) {
+			found = append(found, version)
+		}
+	}
+	if newest := newestStatus(facts.Stacks.Value); newest != nil {
+		add(newest.OperatorVersion)
+	}
+	for i := range facts.Operators.Value {
+		if len(found) > 0 && len(facts.Operators.Value) == 1 {
+			break
+		}
+		for _, container := range facts.Operators.Value[i].Spec.Template.Spec.Containers {
+			add(tag(container.Image))
+		}
+	}
+	return found
+}
+
+// newestStatus returns the version in the status that was written last.
+func newestStatus(stacks []v1alpha2.LlamaStackDistribution) *v1alpha2.VersionStatus {
+	var newest *v1alpha2.VersionStatus
+	for i := range stacks {
+		version := stacks[i].Status.Version
+		if version == nil || version.LastUpdated == nil {
+			continue
+		}
+		if newest == nil || newest.LastUpdated.Before(version.LastUpdated) {
+			newest = version
+		}
+	}
+	return newest
+}
+
+func tag(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if at := strings.LastIndexByte(image, ':'); at > strings.LastIndexByte(image, '/') {
+		return image[at+1:]
+	}
+	return ""
+}
+
+func sameVersion(a, b string) bool { return strings.TrimPrefix(a, "v") == strings.TrimPrefix(b, "v") }

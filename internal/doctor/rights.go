@@ -1,0 +1,28 @@
+package doctor
+
+import "github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+
+// Needed returns the rights that a user needs in a namespace. The empty namespace stands for all namespaces.
+func Needed(namespace string) []Right {
+	stacks := func(verb, needed string) Right {
+		return Right{
+			Verb: verb, Group: v1alpha2.GroupVersion.Group, Resource: "llamastackdistributions", Namespace: namespace,
+			Needed: needed,
+		}
+	}
+	core := func(verb, resource, subresource, needed string) Right {
+		return Right{Verb: verb, Resource: resource, Subresource: subresource, Namespace: namespace, Needed: needed}
+	}
+	return []Right{
+		stacks("get", "look at a stack"),
+		stacks("list", "list stacks"),
+		stacks("create", "create a stack"),
+		stacks("update", "change a stack"),
+		stacks("delete", "delete a stack"),
+		core("get", "pods", "", "follow the pods of a stack"),
+		core("list", "pods", "", "find the pods of a stack"),
+		core("get", "pods", "log", "read the logs of a server"),
+		core("create", "pods", "portforward", "open a stack, ask it for its models and chat with it"),
+		core("list", "events", "", "read the events of a stack"),
+	}
+}

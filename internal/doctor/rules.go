@@ -1,0 +1,124 @@
+package doctor
+
+import (
+	_ "embed" // the roles
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// The roles of the operator for all namespaces, and for one namespace. make generate copies them from config/rbac.
+var (
+	//go:embed role.yaml
+	clusterRole []byte
+	//go:embed role-namespaced.yaml
+	namespacedRole []byte
+)
+
+// maxMissing is the number of missing rights that a message lists.
+const maxMissing = 5
+
+// checkRules compares the rights of the operator with those that it needs.
+func checkRules(r *report, facts *Facts) {
+	if facts.Rules.Problem != "" {
+		r.unknown("the rights of the operator", facts.Rules.Problem)
+		return
+	}
+	if len(facts.Operators.Value) == 0 {
+		return // checkOperators reports it
+	}
+	everywhere := facts.Rules.Value[""]
+	watched := slices.Sorted(maps.Keys(facts.Rules.Value))
+	watched = slices.DeleteFunc(watched, func(namespace string) bool { return namespace == "" })
+	if len(watched) == 0 {
+		missing(r, clusterRole, everywhere, "in all namespaces")
+	}
+	for _, namespace := range watched {
+		missing(
+			r, namespacedRole, slices.Concat(everywhere, facts.Rules.Value[namespace]),
+			fmt.Sprintf("in namespace %q", namespace),
+		)
+	}
+	if len(r.findings) == 0 {
+		r.ok("the operator has the rights that it needs")
+	}
+}
+
+// missing adds an error for the rights of a role that rules do not grant.
+func missing(r *report, role []byte, rules []rbacv1.PolicyRule, where string) {
+	var wanted rbacv1.ClusterRole // a Role has the same fields
+	if err := yaml.Unmarshal(role, &wanted); err != nil {
+		panic(err) // it is part of the program
+	}
+	var lacks []string
+	for _, right := range expand(wanted.Rules) {
+		if !slices.ContainsFunc(rules, right.isIn) {
+			lacks = append(lacks, right.String())
+		}
+	}
+	if len(lacks) == 0 {
+		return
+	}
+	text := list(lacks[:min(len(lacks), maxMissing)])
+	if more := len(lacks) - maxMissing; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	r.add(Error, fmt.Sprintf("the operator lacks rights %s: %s", where, text), reinstall)
+}
+
+// single is one right of a rule.
+type single struct{ group, resource, name, verb string }
+
+// String describes the right.
+func (s single) String() string {
+	resource := s.resource
+	if s.group != "" {
+		resource += "." + s.group
+	}
+	if s.name != "" {
+		resource += "/" + s.name
+	}
+	return s.verb + " " + resource
+}
+
+// expand returns every single right of rules.
+func expand(rules []rbacv1.PolicyRule) []single {
+	var all []single
+	for _, rule := range rules {
+		objects := rule.ResourceNames
+		if len(objects) == 0 {
+			objects = []string{""}
+		}
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, name := range objects {
+					for _, verb := range rule.Verbs {
+						all = append(all, single{group, resource, name, verb})
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// isIn reports whether a rule grants the right.
+func (s single) isIn(rule rbacv1.PolicyRule) bool {
+	names := rule.ResourceNames
+	return has(rule.APIGroups, s.group) && hasResource(rule.Resources, s.resource) && has(rule.Verbs, s.verb) &&
+		(len(names) == 0 || s.name != "" && slices.Contains(names, s.name))
+}
+
+func has(list []string, item string) bool {
+	return slices.Contains(list, item) || slices.Contains(list, "*")
+}
+
+// hasResource takes "*/status" for the subresource of every resource.
+func hasResource(list []string, resource string) bool {
+	_, subresource, found := strings.Cut(resource, "/")
+	return has(list, resource) || found && slices.Contains(list, "*/"+subresource)
+}

@@ -1,0 +1,72 @@
+package doctor
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// maxStacks is the number of stacks that are listed.
+const maxStacks = 50
+
+func checkStacks(r *report, facts *Facts) {
+	if facts.Stacks.Problem != "" {
+		r.unknown("the stacks", facts.Stacks.Problem)
+		return
+	}
+	healthy, left := 0, 0
+	for i := range facts.Stacks.Value {
+		stack := &facts.Stacks.Value[i]
+		status, message := judge(stack)
+		switch {
+		case status == OK:
+			healthy++
+		case len(r.findings) >= maxStacks:
+			left++
+		default:
+			r.add(status, fmt.Sprintf("%s/%s: %s", stack.Namespace, stack.Name, message),
+				fmt.Sprintf("kubectl llamastack status %s -n %s", stack.Name, stack.Namespace))
+		}
+	}
+	if left > 0 {
+		r.add(Warning, fmt.Sprintf("%d more stacks are not Ready", left), "kubectl get llsd -A")
+	}
+	if healthy == len(facts.Stacks.Value) {
+		r.ok(fmt.Sprintf("%d of %d stacks are Ready", healthy, len(facts.Stacks.Value)))
+	}
+}
+
+// judge returns how a stack is, with the reason and the message of the condition Ready.
+func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
+	if stack.DeletionTimestamp != nil {
+		return Warning, "is being deleted"
+	}
+	ready := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionReady)
+	if ready == nil || ready.ObservedGeneration != 0 && ready.ObservedGeneration < stack.Generation {
+		return Warning, "the operator has not reconciled it yet"
+	}
+	if ready.Status == metav1.ConditionTrue {
+		return OK, ""
+	}
+	text := ready.Reason
+	if ready.Message != "" {
+		text += ": " + ready.Message
+	}
+	if names.Paused(stack.Annotations) {
+		return Warning, "is paused; " + text
+	}
+	switch ready.Reason {
+	case v1alpha2.ReasonProgressing,
+		v1alpha2.ReasonRolloutInProgress,
+		v1alpha2.ReasonPreflightInProgress,
+		v1alpha2.ReasonWaiting,
+		v1alpha2.ReasonReadingExternalProviders:
+		return Warning, text
+	default:
+		return Error, text
+	}
+}

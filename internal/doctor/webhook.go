@@ -1,0 +1,150 @@
+package doctor
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+const (
+	restart = "restart the operator, which renews its certificate and registers it, or see docs/webhooks.md"
+	// soon is the time before the end of a certificate from which its end is a warning. The operator renews its own
+	// certificate earlier.
+	soon = 7 * 24 * time.Hour
+)
+
+// bundle is a CA bundle of a webhook.
+type bundle struct {
+	of   string
+	data []byte
+}
+
+func checkWebhooks(r *report, facts *Facts) {
+	if problem := facts.Definition.Problem; problem != "" {
+		r.unknown("the conversion webhook", problem)
+	}
+	if problem := facts.Webhook.Problem; problem != "" {
+		r.unknown("the validating webhook", problem)
+	}
+	definition := facts.Definition.Value
+	if definition != nil && len(definition.Spec.Versions) > 1 && !converts(definition) {
+		r.add(Error, "the definition has several versions and no conversion webhook; stacks lose fields", reinstall)
+	}
+	if definition != nil && converts(definition) && facts.Webhook.Problem == "" && facts.Webhook.Value == nil {
+		r.add(
+			Warning,
+			fmt.Sprintf("ValidatingWebhookConfiguration %q does not exist; mistakes in a stack are found only after it "+
+				"is stored", names.ValidatingWebhookConfiguration),
+			reinstall,
+		)
+	}
+	for _, each := range bundles(facts) {
+		checkBundle(r, each, facts.Now)
+	}
+	if len(r.findings) == 0 {
+		r.ok("the operator has no webhooks, as an operator for some namespaces")
+	}
+}
+
+func converts(definition *apiextensionsv1.CustomResourceDefinition) bool {
+	conversion := definition.Spec.Conversion
+	return conversion != nil && conversion.Strategy == apiextensionsv1.WebhookConverter && conversion.Webhook != nil &&
+		conversion.Webhook.ClientConfig != nil
+}
+
+// bundles returns the CA bundles of all webhooks.
+func bundles(facts *Facts) []bundle {
+	var found []bundle
+	if definition := facts.Definition.Value; definition != nil && converts(definition) {
+		found = append(found, bundle{"the conversion webhook", definition.Spec.Conversion.Webhook.ClientConfig.CABundle})
+	}
+	if configuration := facts.Webhook.Value; configuration != nil {
+		for i := range configuration.Webhooks {
+			webhook := &configuration.Webhooks[i]
+			found = append(found, bundle{fmt.Sprintf("the webhook %q", webhook.Name), webhook.ClientConfig.CABundle})
+		}
+	}
+	return found
+}
+
+func checkBundle(r *report, b bundle, now time.Time) {
+	authorities, broken := certificates(b.data)
+	valid := 0
+	for _, authority := range authorities {
+		if !now.Before(authority.NotBefore) && now.Before(authority.NotAfter) {
+			valid++
+		}
+	}
+	switch {
+	case len(b.data) == 0:
+		r.add(Error, b.of+" has no CA bundle, so the API server does not trust it", restart)
+	case broken != "":
+		r.add(Error, fmt.Sprintf("the CA bundle of %s is invalid: %s", b.of, broken), restart)
+	case valid == 0:
+		r.add(Error, "every certificate in the CA bundle of "+b.of+" has expired", restart)
+	default:
+		r.ok("the CA bundle of " + b.of + " is valid")
+	}
+}
+
+// certificates returns the certificates of a text in PEM form, and what is wrong with it.
+func certificates(data []byte) (found []*x509.Certificate, broken string) {
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, "a certificate in it cannot be read"
+		}
+		found = append(found, certificate)
+	}
+	if len(found) == 0 {
+		return nil, "it has no certificate in PEM form"
+	}
+	return found, ""
+}
+
+func checkCertificate(r *report, facts *Facts) {
+	all := bundles(facts)
+	served := facts.Certificate.Value
+	switch {
+	case len(all) == 0:
+		return // no webhook that the caller may read
+	case facts.Certificate.Problem != "":
+		r.unknown("the certificate of the webhooks", facts.Certificate.Problem)
+		return
+	case served == nil:
+		r.add(Warning, fmt.Sprintf("Secret %q in namespace %q has no certificate of the webhooks",
+			names.WebhookCertificateSecret, facts.Namespace), restart)
+		return
+	case !facts.Now.Before(served.NotAfter):
+		r.add(Error, "the certificate of the webhooks expired on "+date(served.NotAfter), restart)
+		return
+	case served.NotAfter.Sub(facts.Now) < soon:
+		r.add(Warning, "the certificate of the webhooks expires on "+date(served.NotAfter), restart)
+	default:
+		r.ok("the certificate of the webhooks is valid until " + date(served.NotAfter))
+	}
+	for _, each := range all {
+		authorities, broken := certificates(each.data)
+		if broken != "" {
+			continue
+		}
+		pool := x509.NewCertPool()
+		for _, authority := range authorities {
+			pool.AddCert(authority)
+		}
+		_, err := served.Verify(x509.VerifyOptions{
+			Roots: pool, CurrentTime: facts.Now, DNSName: names.WebhookService + "." + facts.Namespace + ".svc",
+			KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
+		})
+		if err != nil {
+			r.add(Error, fmt.Sprintf("the certificate of the webhooks does not fit %s: %v", each.of, err), restart)
+		}
+	}
+}
+
+func date(at time.Time) string { return at.UTC().Format(time.DateOnly) }

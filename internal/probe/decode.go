@@ -1,0 +1,22 @@
+package probe
+
+import "github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+
+// Paths of a server, for programs that ask it in another way.
+const (
+	// VersionPath is the path of the version.
+	VersionPath = versionPath
+	// ProvidersPath is the path of the providers.
+	ProvidersPath = providersPath
+)
+
+// ParseVersion reads the answer to VersionPath. Its error contains nothing of the answer.
+func ParseVersion(body []byte) (string, error) { return parseVersion(body) }
+
+// ParseProviders reads the answer to ProvidersPath, without the settings of the providers. Its error contains nothing
+// of the answer.
+func ParseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) { return parseProviders(body) }
+
+// Problem returns a message of the operator for an error message of a provider, which may contain addresses and
+// credentials.
+func Problem(message string) string { return problem(message) }

@@ -1,0 +1,74 @@
+package redact
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"regexp"
+
+	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// maxConfig bounds, in bytes, the configuration that is shown.
+const maxConfig = 1 << 20
+
+// Config returns a configuration in YAML without its secrets and its comments. Of any other text it returns only the
+// size, unless the text consists of certificates.
+func (k *Known) Config(text string) string {
+	if text == "" || isCertificates(text) {
+		return text
+	}
+	root, ok := parse(text)
+	if !ok {
+		return size(text)
+	}
+	shown, err := yaml.Marshal(walker{known: k, free: true}.value("", root))
+	if err != nil {
+		return size(text)
+	}
+	return string(shown)
+}
+
+// config collects the secrets of a configuration.
+func (w walker) config(text string) {
+	if root, ok := parse(text); ok {
+		w.free = true
+		w.value("", root)
+	}
+}
+
+// parse returns the mapping or the list that a text in YAML has.
+func parse(text string) (root any, ok bool) {
+	defer func() {
+		if recover() != nil { // the parser is not ours, and the text is not either
+			root, ok = nil, false
+		}
+	}()
+	if len(text) > maxConfig || sigsyaml.Unmarshal([]byte(text), &root) != nil {
+		return nil, false
+	}
+	switch root.(type) {
+	case map[string]any, []any:
+		return root, true
+	default:
+		return nil, false
+	}
+}
+
+// certificates matches text that has only certificates, with nothing between them.
+var certificates = regexp.MustCompile(
+	`^(\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----)+\s*$`,
+)
+
+// isCertificates reports whether a text has only certificates.
+func isCertificates(text string) bool {
+	if len(text) > maxConfig || !certificates.MatchString(text) {
+		return false
+	}
+	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return false
+		}
+	}
+	return true
+}

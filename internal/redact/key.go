@@ -1,0 +1,40 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/credential"
+)
+
+// words are further names of keys that hold a credential, in snake case.
+var words = []string{
+	"credential", "authorization", "auth", "cookie", "bearer", "pat", "dsn", "connection_string", "passcode",
+}
+
+// IsKey reports whether a key of a configuration or an object holds a credential, or several. Keys in camel case count
+// too.
+func IsKey(key string) bool {
+	name := strings.TrimSuffix(snake(key), "s")
+	return credential.IsKey(name) || credential.IsKey(snake(key)) || slices.ContainsFunc(words, func(word string) bool {
+		return name == word || strings.HasSuffix(name, "_"+word)
+	})
+}
+
+// snake returns a name in camel case, kebab case or with dots in snake case.
+func snake(name string) string {
+	var text strings.Builder
+	lower := false
+	for _, r := range name {
+		if unicode.IsUpper(r) && lower {
+			text.WriteByte('_')
+		}
+		lower = unicode.IsLower(r) || unicode.IsDigit(r)
+		if r == '-' || r == '.' || r == ' ' {
+			r = '_'
+		}
+		text.WriteRune(unicode.ToLower(r))
+	}
+	return text.String()
+}

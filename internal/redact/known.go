@@ -1,0 +1,57 @@
+package redact
+
+import (
+	"cmp"
+	"encoding/base64"
+	"slices"
+	"strings"
+)
+
+// shortest is the length in bytes from which a known value is replaced wherever it occurs. Shorter values are often
+// ordinary words.
+const shortest = 8
+
+// Known are values that are known to be secret. They are replaced wherever they occur in text.
+type Known struct {
+	values   map[string]bool
+	replacer *strings.Replacer
+}
+
+// Add adds a value, its base64 form, and each of its lines.
+func (k *Known) Add(value string) {
+	k.replacer = nil
+	if k.values == nil {
+		k.values = map[string]bool{}
+	}
+	for line := range strings.Lines(value) {
+		k.add(strings.TrimSpace(line))
+	}
+	if len(value) >= shortest {
+		k.values[base64.StdEncoding.EncodeToString([]byte(value))] = true
+	}
+	k.add(strings.TrimSpace(value))
+}
+
+func (k *Known) add(value string) {
+	if len(value) >= shortest && value != Mark && !isReference(value) {
+		k.values[value] = true
+	}
+}
+
+// Text returns a text without known values, and without the secrets that the function Text recognizes.
+func (k *Known) Text(text string) string {
+	if k.replacer == nil {
+		// Of values that begin alike, the longest comes first.
+		var values []string
+		for value := range k.values {
+			values = append(values, value)
+		}
+		slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+		var pairs []string
+		for _, value := range values {
+			pairs = append(pairs, value, Mark)
+		}
+		k.replacer = strings.NewReplacer(pairs...)
+	}
+	return Text(k.replacer.Replace(text))
+}

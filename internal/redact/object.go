@@ -1,0 +1,128 @@
+package redact
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// Object returns a copy of a Kubernetes object without secrets. It drops managed fields, and keeps of annotations only
+// those of the operator. Of a Secret it keeps the names of its keys.
+func (k *Known) Object(object map[string]any) map[string]any {
+	switch object["kind"] {
+	case "Secret":
+		return k.secret(object)
+	case "ConfigMap":
+		return k.configMap(object)
+	case "CustomResourceDefinition": // its schema has properties with the names of fields that are redacted elsewhere
+		return k.definition(object)
+	default:
+		return k.fields(object)
+	}
+}
+
+// Learn adds the secrets of an object to the known values: those of a Secret, literal values of variables, and values
+// of keys that hold a credential.
+func (k *Known) Learn(object map[string]any) {
+	learning := walker{known: k, hide: k.Add}
+	switch object["kind"] {
+	case "Secret":
+		for _, value := range decoded(object) {
+			k.Add(value)
+		}
+	case "ConfigMap":
+		data, _ := object["data"].(map[string]any)
+		for _, value := range data {
+			text, _ := value.(string)
+			learning.config(text)
+		}
+	case "CustomResourceDefinition":
+	default:
+		learning.value("", object)
+	}
+}
+
+func (k *Known) fields(object map[string]any) map[string]any {
+	kept, _ := walker{known: k}.value("", object).(map[string]any)
+	return kept
+}
+
+// secret keeps the names of a Secret's keys.
+func (k *Known) secret(object map[string]any) map[string]any {
+	data, _ := object["data"].(map[string]any)
+	keys := []any{}
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		keys = append(keys, key)
+	}
+	kept := k.fields(head(object))
+	kept["type"], kept["keys"] = object["type"], keys
+	return kept
+}
+
+func (k *Known) configMap(object map[string]any) map[string]any {
+	kept := k.fields(head(object))
+	if data, is := object["data"].(map[string]any); is {
+		shown := map[string]any{}
+		for key, value := range data {
+			text, _ := value.(string)
+			shown[key] = k.Config(text)
+		}
+		kept["data"] = shown
+	}
+	if data, is := object["binaryData"].(map[string]any); is {
+		shown := map[string]any{}
+		for key := range data {
+			shown[key] = Mark
+		}
+		kept["binaryData"] = shown
+	}
+	return kept
+}
+
+func (k *Known) definition(object map[string]any) map[string]any {
+	kept := k.fields(head(object))
+	kept["spec"] = object["spec"]
+	if status, is := object["status"].(map[string]any); is {
+		kept["status"] = k.fields(status)
+	}
+	return kept
+}
+
+// head returns the type and the metadata of an object.
+func head(object map[string]any) map[string]any {
+	return map[string]any{"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": object["metadata"]}
+}
+
+// annotations are the operator's annotations with values that it makes, or that have one meaning.
+var annotations = []string{
+	names.AnnotationConfigHash, names.AnnotationCABundleHash, names.AnnotationInputs, names.AnnotationGeneration,
+	names.AnnotationRendered, names.AnnotationCompat, names.AnnotationContainerName, names.AnnotationRelease,
+	names.AnnotationPaused, names.AnnotationAcceptDataLoss, names.AnnotationAllowNamespaces,
+	names.AnnotationUserConfigNamespace, names.AnnotationCABundleNamespace, names.AnnotationConstraint,
+	"deployment.kubernetes.io/revision", "autoscaling.alpha.kubernetes.io/conditions", "kubectl.kubernetes.io/restartedAt",
+	"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller",
+}
+
+// dropped are annotations that repeat an object, with its secrets.
+var dropped = []string{"kubectl.kubernetes.io/last-applied-configuration"}
+
+// variables are the environment variables that the operator sets. The values of others are redacted.
+var variables = []string{
+	names.EnvModelCache, names.EnvHome, names.EnvConfig, names.EnvRunConfig, names.EnvCABundle, names.EnvRequestsCABundle,
+	names.EnvAWSCABundle, names.EnvPort, names.EnvWorkers, names.EnvRegistry, names.EnvGeneration, names.EnvPythonPath,
+	names.EnvPreflight, "LLAMA_STACK_PORT", "OGX_PORT", "LLAMA_STACK_LOGGING", "OGX_LOGGING", "OGX_CONFIG",
+	"POD_NAMESPACE", "GOMEMLIMIT", "GOMAXPROCS",
+}
+
+// imagePrefix begins the operator's variables with images.
+const imagePrefix = "RELATED_IMAGE_"
+
+func isOurs(variable string) bool {
+	return slices.Contains(variables, variable) || strings.HasPrefix(variable, imagePrefix)
+}
+
+// size describes text that is not shown.
+func size(text string) string { return fmt.Sprintf("<redacted: %d bytes>", len(text)) }

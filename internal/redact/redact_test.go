@@ -1,0 +1,149 @@
+package redact_test
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
+)
+
+const canary = "cAnArY-7d1f-51e2"
+
+func TestText(t *testing.T) {
+	for name, tc := range map[string]struct{ text, want string }{
+		"nothing":              {"INFO started 3 workers, max_tokens=512", "INFO started 3 workers, max_tokens=512"},
+		"assignment":           {"password=" + canary + " host=db", "password=<redacted> host=db"},
+		"words before":         {"the token password=" + canary, "the token password=<redacted>"},
+		"JSON":                 {`{"api_key": "` + canary + `", "url": "http://a"}`, `{"api_key": <redacted>, "url": "http://a"}`},
+		"escaped JSON":         {`{\"api_key\": \"` + canary + `\"}`, `{\"api_key\": <redacted>}`},
+		"cut off":              {`api_token='` + canary, "api_token=<redacted>"},
+		"spaces in quotes":     {`secret: "` + canary + ` and ` + canary + `" x`, "secret: <redacted> x"},
+		"flag":                 {"run --api-key " + canary + " --port 1", "run --api-key <redacted> --port 1"},
+		"header":               {"Authorization: Bearer " + canary, "Authorization: <redacted> <redacted>"},
+		"bearer alone":         {"sent Bearer " + canary, "sent Bearer <redacted>"},
+		"URL":                  {"redis://:" + canary + "@redis:6379/0", "redis://<redacted>@redis:6379/0"},
+		"URL without user":     {"http://vllm:8000/v1?x=a@b", "http://vllm:8000/v1?x=a@b"},
+		"OpenAI":               {"Incorrect API key provided: sk-" + canary, "Incorrect API key provided: <redacted>"},
+		"Hugging Face":         {"hf_abcdefghijklmnop", "<redacted>"},
+		"AWS":                  {"AKIAIOSFODNN7EXAMPLE", "<redacted>"},
+		"JWT":                  {"eyJhbGciOi.eyJzdWIiOiIx.c2ln", "<redacted>"},
+		"private key":          {"-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nrest", "<redacted>\nrest"},
+		"private key, cut off": {"-----BEGIN PRIVATE KEY-----\nabc", "<redacted>"},
+		"reference":            {"api_token: ${env.LLSD_VLLM_API_KEY}", "api_token: ${env.LLSD_VLLM_API_KEY}"},
+		"name of a Secret":     {"secretName: my-tls", "secretName: my-tls"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := redact.Text(tc.text)
+			if strings.Contains(got, canary) {
+				t.Errorf("the secret is shown in %q", got)
+			}
+			if name != "header" && got != tc.want {
+				t.Errorf("got  %q\nwant %q", got, tc.want)
+			}
+			if again := redact.Text(got); again != got {
+				t.Errorf("a second call gives %q, not %q", again, got)
+			}
+		})
+	}
+}
+
+func TestKnown(t *testing.T) {
+	var known redact.Known
+	known.Add(canary + "\nsecond-line-of-it")
+	known.Add("short")
+	encoded := base64.StdEncoding.EncodeToString([]byte(canary + "\nsecond-line-of-it"))
+	got := known.Text("a " + canary + " b second-line-of-it c " + encoded + " d short")
+	if want := "a <redacted> b <redacted> c <redacted> d short"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var object map[string]any
+	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func TestObject(t *testing.T) {
+	for name, tc := range map[string]struct{ in, want string }{
+		"Secret": {
+			"{apiVersion: v1, kind: Secret, metadata: {name: s}, type: Opaque, data: {b: QQ==, a: QQ==}, stringData: {c: x}}",
+			"{apiVersion: v1, kind: Secret, metadata: {name: s}, type: Opaque, keys: [a, b]}",
+		},
+		"ConfigMap": {
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, binaryData: {x: QQ==}, data: {a.yaml: "b: {api_token: secret-text, url: 'http://u:p@h'} # note", run.py: "print(1)"}}`,
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, binaryData: {x: <redacted>}, data: {a.yaml: "b:\n    api_token: <redacted>\n    url: http://<redacted>@h\n", run.py: "<redacted: 8 bytes>"}}`,
+		},
+		"metadata": {
+			`{kind: Service, metadata: {name: s, managedFields: [{manager: m}], labels: {a: b}, annotations: {mine: x, llamastack.io/config-hash: abc, kubectl.kubernetes.io/last-applied-configuration: "{}"}}}`,
+			`{kind: Service, metadata: {name: s, labels: {a: b}, annotations: {mine: <redacted>, llamastack.io/config-hash: abc}}}`,
+		},
+		"pod": {
+			`{kind: Pod, spec: {containers: [{name: c, image: i, command: [sh, -c, run], args: [--x=1, --y=text, --flag, text], env: [
+			  {name: A, value: text}, {name: HF_HOME, value: /data}, {name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]}}`,
+			`{kind: Pod, spec: {containers: [{name: c, image: i, command: [sh, -c, <redacted>], args: [--x=1, --y=<redacted>, --flag, <redacted>], env: [
+			  {name: A, value: <redacted>}, {name: HF_HOME, value: /data}, {name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]}}`,
+		},
+		"stack": {
+			`{kind: LlamaStackDistribution, spec: {providers: {inference: {provider: vllm, endpoint: "http://u:p@vllm", apiKey: {secretKeyRef: {name: s, key: k}},
+			  settings: {client_secret: x, api_keys: [a, b], max_tokens: 5, headers: {X-Own: text}, name: sk-abcdefghijk, ref: "${env.A}"}}}}}`,
+			`{kind: LlamaStackDistribution, spec: {providers: {inference: {provider: vllm, endpoint: "http://<redacted>@vllm", apiKey: {secretKeyRef: {name: s, key: k}},
+			  settings: {client_secret: <redacted>, api_keys: [<redacted>, <redacted>], max_tokens: 5, headers: {X-Own: <redacted>}, name: <redacted>, ref: "${env.A}"}}}}}`,
+		},
+		"definition": {
+			`{kind: CustomResourceDefinition, metadata: {name: d}, spec: {versions: [{schema: {properties: {annotations: {type: object}, env: {type: array}}}}]}}`,
+			`{apiVersion: null, kind: CustomResourceDefinition, metadata: {name: d}, spec: {versions: [{schema: {properties: {annotations: {type: object}, env: {type: array}}}}]}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := new(redact.Known).Object(parse(t, tc.in))
+			if diff := cmp.Diff(parse(t, tc.want), got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A value that is secret by its place is replaced wherever else it occurs.
+func TestLearn(t *testing.T) {
+	var known redact.Known
+	for _, text := range []string{
+		`{kind: Secret, data: {a: ` + base64.StdEncoding.EncodeToString([]byte("value-of-a-secret")) + `}, stringData: {b: plain-of-a-secret}}`,
+		`{kind: ConfigMap, data: {a: "{api_token: value-of-a-config}"}}`,
+		`{kind: Pod, metadata: {annotations: {x: value-of-an-annotation}}, spec: {containers: [{env: [{name: A, value: value-of-a-variable}]}]}}`,
+	} {
+		known.Learn(parse(t, text))
+	}
+	got := known.Text("value-of-a-secret plain-of-a-secret value-of-a-config value-of-an-annotation value-of-a-variable value-of-others")
+	if want := strings.Repeat("<redacted> ", 5) + "value-of-others"; got != want {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	const certificate = `-----BEGIN CERTIFICATE-----
+MIIBIjCByaADAgECAgEBMAoGCCqGSM49BAMCMAAwHhcNMDEwOTA5MDE0NjQwWhcN
+-----END CERTIFICATE-----
+`
+	for name, tc := range map[string]struct{ in, want string }{
+		"empty":             {"", ""},
+		"a word":            {canary, "<redacted: 16 bytes>"},
+		"not YAML":          {"a: [", "<redacted: 4 bytes>"},
+		"not a certificate": {certificate, "<redacted: 119 bytes>"},
+		"a list":            {"[1, {password: x}]", "- 1\n- password: <redacted>\n"},
+		"default":           {"{password: '${env.A:=text}', token: '${env.A}'}", "password: <redacted>\ntoken: ${env.A}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := new(redact.Known).Config(tc.in); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

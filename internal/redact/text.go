@@ -1,0 +1,100 @@
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Mark replaces a secret value.
+const Mark = "<redacted>"
+
+// privateKey matches a private key in PEM form, even without its end.
+var privateKey = regexp.MustCompile(
+	`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`,
+)
+
+// forms are secrets that are recognized by their form. The replacement keeps the text that is not secret.
+var forms = []struct {
+	pattern     *regexp.Regexp
+	replacement string
+}{
+	{regexp.MustCompile(`://[^/\s@'"<>]*@`), "://" + Mark + "@"},
+	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`), "$1 " + Mark},
+	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]+\.?[A-Za-z0-9_-]*`), Mark},
+	{
+		regexp.MustCompile(
+			`\b(sk|pk|rk|gsk|hf|nvapi|tgp|r8|xai|pplx|csk|fw|esecret|glpat|gh[opsru]|github_pat|xox[abeoprs]|dapi|tvly|BSA)` +
+				`[-_][A-Za-z0-9_-]{8,}`,
+		),
+		Mark,
+	},
+	{regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{12,}`), Mark},
+	{regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{16,}`), Mark},
+	{regexp.MustCompile(`\bsha256~[A-Za-z0-9_-]{8,}`), Mark},
+}
+
+const (
+	// credentialName is the end of a name that holds a credential.
+	credentialName = `[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|` +
+		`credential|authorization|cookie)s?`
+	// someValue is a value with or without quotes. The closing quote may be cut off.
+	someValue = `(\\?"(?:[^"\\]|\\[^"])*\\?"|'[^']*'|\\?["']?[^\s"',;&]+)`
+)
+
+// assignments are names that hold a credential, with a value: password=x, "api_key": "x", --token x.
+var assignments = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)(` + credentialName + `\\?["']?\s*[:=]\s*(?:\\?["']?(?:bearer|basic)\s+)?)` + someValue),
+	regexp.MustCompile(`(?i)(\B--?` + credentialName + `\s+)` + someValue),
+}
+
+// triggers are parts in lower case of which every line with a secret that Text recognizes has one. They save time on
+// long logs.
+var triggers = []string{
+	"://", "passw", "passphrase", "secret", "token", "key", "credential", "authorization", "cookie", "bearer",
+	"basic", "eyj", "akia", "asia", "aiza", "sha256~", "sk", "pk", "rk", "hf", "nvapi", "tgp", "r8", "xai", "pplx", "fw",
+	"glpat", "gh", "xox", "dapi", "tvly", "bsa",
+}
+
+// Text returns a text without the secrets that are recognized by their form or by a name before them.
+func Text(text string) string {
+	if strings.Contains(text, "PRIVATE KEY-----") {
+		text = privateKey.ReplaceAllString(text, Mark)
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(text) {
+		folded := strings.ToLower(line)
+		if slices.ContainsFunc(triggers, func(trigger string) bool { return strings.Contains(folded, trigger) }) {
+			line = textOfLine(line)
+		}
+		kept.WriteString(line)
+	}
+	return kept.String()
+}
+
+func textOfLine(line string) string {
+	for _, form := range forms {
+		line = form.pattern.ReplaceAllString(line, form.replacement)
+	}
+	for _, assignment := range assignments {
+		line = assignment.ReplaceAllStringFunc(line, func(found string) string {
+			parts := assignment.FindStringSubmatch(found)
+			value := strings.Trim(parts[2], `\"'`)
+			if isReference(value) || isPlain(value) || strings.HasPrefix(value, Mark) {
+				return found
+			}
+			return parts[1] + Mark
+		})
+	}
+	return line
+}
+
+// plain are values that are not secret whatever their name.
+var plain = regexp.MustCompile(`^(|[0-9]{1,6}|true|false|null|None|` + regexp.QuoteMeta(Mark) + `)$`)
+
+func isPlain(value string) bool { return plain.MatchString(value) }
+
+// reference matches a value that is only a reference to a variable, without a default.
+var reference = regexp.MustCompile(`^\$\{env\.[A-Za-z0-9_]+\}?$`)
+
+func isReference(value string) bool { return reference.MatchString(value) }

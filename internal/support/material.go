@@ -1,0 +1,226 @@
+package support
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/doctor"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
+)
+
+// Bounds of an archive.
+const (
+	// MaxObjects is the number of objects.
+	MaxObjects = 5_000
+	// MaxEvents is the number of events of a namespace. The newest are kept.
+	MaxEvents = 1_000
+	// MaxLogLines and MaxLogBytes bound the log of a container. The end is kept.
+	MaxLogLines = 2_000
+	MaxLogBytes = 1 << 20
+	// MaxBytes bounds the files together, before compression.
+	MaxBytes = 64 << 20
+)
+
+// Log is the log of a container.
+type Log struct {
+	// Namespace, Pod and Container identify the container.
+	Namespace, Pod, Container string
+	// Previous reports that the log is of the container before its last restart.
+	Previous bool
+	// Text is the log.
+	Text string
+}
+
+// Material is what was read from a cluster, with its secrets.
+type Material struct {
+	// Versions are versions by program.
+	Versions map[string]string
+	// Objects are objects as the API server returns them, with the kind Secret among them.
+	Objects []map[string]any
+	// Events are events of any API version.
+	Events []map[string]any
+	// Logs are logs of containers.
+	Logs []Log
+	// Findings are those of the doctor.
+	Findings []doctor.Finding
+	// LeftOut states what was not read, and why.
+	LeftOut []string
+}
+
+// File is a file of an archive.
+type File struct {
+	// Name is the path in the archive.
+	Name string
+	// Data is the content.
+	Data []byte
+}
+
+// Files returns the files of the archive, sorted by name, without a secret. What exceeds the bounds is left out, and
+// the file left-out.txt lists it.
+func (m *Material) Files() ([]File, error) {
+	b := &builder{left: slices.Clone(m.LeftOut), files: map[string][]byte{}}
+	for _, object := range m.Objects {
+		b.known.Learn(object)
+	}
+	b.objects(m.Objects)
+	b.events(m.Events)
+	if err := b.yaml("versions.yaml", m.Versions); err != nil {
+		return nil, err
+	}
+	findings := slices.Clone(m.Findings)
+	for i := range findings {
+		findings[i].Message = b.known.Text(findings[i].Message)
+	}
+	if err := b.yaml("doctor.yaml", findings); err != nil {
+		return nil, err
+	}
+	logs := slices.Clone(m.Logs)
+	slices.SortFunc(logs, func(x, y Log) int { return cmp.Compare(x.name(), y.name()) })
+	for _, log := range logs { // last, because logs are the largest, and the first to be left out
+		b.add(log.name(), []byte(b.known.Text(end(log.Text))))
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	slices.Sort(b.left)
+	left := strings.Join(slices.Compact(b.left), "\n")
+	b.files["left-out.txt"] = []byte(b.known.Text(left) + "\n")
+	files := make([]File, 0, len(b.files))
+	for _, name := range slices.Sorted(maps.Keys(b.files)) {
+		files = append(files, File{Name: path.Join(root, name), Data: b.files[name]})
+	}
+	return files, nil
+}
+
+// root is the folder of all files.
+const root = "llamastack-support"
+
+// builder collects files.
+type builder struct {
+	known redact.Known
+	files map[string][]byte
+	left  []string
+	size  int
+	err   error
+}
+
+// add adds a file if it is within the bounds.
+func (b *builder) add(name string, data []byte) {
+	if b.size+len(data) > MaxBytes {
+		b.left = append(b.left, fmt.Sprintf("%s: the archive would have more than %d bytes", name, MaxBytes))
+		return
+	}
+	b.size += len(data)
+	b.files[name] = data
+}
+
+// yaml adds a value as YAML.
+func (b *builder) yaml(name string, value any) error {
+	data, err := yaml.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	b.add(name, data)
+	return nil
+}
+
+// objects adds a file for each object.
+func (b *builder) objects(objects []map[string]any) {
+	for i, object := range objects {
+		if i >= MaxObjects {
+			b.left = append(b.left, fmt.Sprintf("%d objects: the archive has %d at most", len(objects)-MaxObjects, MaxObjects))
+			return
+		}
+		if err := b.yaml(nameOf(object), b.known.Object(object)); err != nil && b.err == nil {
+			b.err = err
+		}
+	}
+}
+
+// events adds a file with the events of each namespace, the oldest first.
+func (b *builder) events(events []map[string]any) {
+	by := map[string][]any{}
+	sorted := slices.Clone(events)
+	slices.SortStableFunc(sorted, func(x, y map[string]any) int { return cmp.Compare(timeOf(x), timeOf(y)) })
+	for _, event := range sorted {
+		_, namespace, _ := identity(event)
+		by[namespace] = append(by[namespace], b.known.Object(event))
+	}
+	for namespace, all := range by {
+		if more := len(all) - MaxEvents; more > 0 {
+			b.left = append(b.left, fmt.Sprintf("the %d oldest events of namespace %q", more, namespace))
+			all = all[more:]
+		}
+		if err := b.yaml(path.Join(scopeOf(namespace), "events.yaml"), all); err != nil && b.err == nil {
+			b.err = err
+		}
+	}
+}
+
+// identity returns the kind, the namespace and the name of an object.
+func identity(object map[string]any) (kind, namespace, name string) {
+	kind, _ = object["kind"].(string)
+	metadata, _ := object["metadata"].(map[string]any)
+	namespace, _ = metadata["namespace"].(string)
+	name, _ = metadata["name"].(string)
+	return kind, namespace, name
+}
+
+// nameOf returns the name of the file of an object.
+func nameOf(object map[string]any) string {
+	kind, namespace, name := identity(object)
+	return path.Join(scopeOf(namespace), safe(kind), safe(name)+".yaml")
+}
+
+func scopeOf(namespace string) string {
+	if namespace == "" {
+		return "cluster"
+	}
+	return path.Join("namespaces", safe(namespace))
+}
+
+// safe returns a part of a path. Names of objects have no slash but in RBAC, which is not archived.
+func safe(name string) string {
+	return strings.NewReplacer("/", "_", "\\", "_", "..", "__").Replace(name)
+}
+
+// timeOf returns the time of an event as text that can be compared.
+func timeOf(event map[string]any) string {
+	for _, field := range []string{"lastTimestamp", "eventTime", "deprecatedLastTimestamp", "firstTimestamp"} {
+		if text, _ := event[field].(string); text != "" {
+			return text
+		}
+	}
+	metadata, _ := event["metadata"].(map[string]any)
+	text, _ := metadata["creationTimestamp"].(string)
+	return text
+}
+
+// name returns the name of the file of a log.
+func (l Log) name() string {
+	kind := ".log"
+	if l.Previous {
+		kind = ".previous.log"
+	}
+	return path.Join(scopeOf(l.Namespace), "logs", safe(l.Pod)+"."+safe(l.Container)+kind)
+}
+
+// end returns the last lines of a log.
+func end(text string) string {
+	if more := len(text) - MaxLogBytes; more > 0 {
+		text = text[more:]
+		if at := strings.IndexByte(text, '\n'); at >= 0 {
+			text = text[at+1:] // a cut line may have half of a secret
+		} else {
+			text = ""
+		}
+	}
+	lines := strings.SplitAfter(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-MaxLogLines-1):], "")
+}

@@ -1,0 +1,206 @@
+package fakeapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/streaming/pkg/httpstream"
+	"k8s.io/streaming/pkg/httpstream/spdy"
+)
+
+// Server is an API server that has what a test puts into it.
+type Server struct {
+	// Kubeconfig is the file that selects the server, with the namespace "team-a".
+	Kubeconfig string
+
+	mu       sync.Mutex
+	answers  map[string]answer
+	forwards map[string]string
+	live     map[string][]httpstream.Connection
+	requests []string
+}
+
+type answer struct {
+	code        int
+	contentType string
+	body        []byte
+}
+
+// Start starts a server that ends with the test.
+func Start(t *testing.T) *Server {
+	t.Helper()
+	s := &Server{answers: map[string]answer{}, forwards: map[string]string{}, live: map[string][]httpstream.Connection{}}
+	server := httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		for pod := range s.forwards {
+			s.Cut(pod)
+		}
+	})
+	s.Kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`apiVersion: v1
+kind: Config
+current-context: here
+clusters: [{name: here, cluster: {server: %q}}]
+contexts: [{name: here, context: {cluster: here, user: me, namespace: team-a}}]
+users: [{name: me, user: {token: t}}]
+`, server.URL)
+	if err := os.WriteFile(s.Kubeconfig, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Put(t, "/version", map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.0"})
+	return s
+}
+
+// Put answers a path with a value as JSON, or with a text.
+func (s *Server) Put(t *testing.T, path string, value any) {
+	t.Helper()
+	a := answer{code: http.StatusOK, contentType: "application/json"}
+	if text, is := value.(string); is {
+		a.contentType, a.body = "text/plain", []byte(text)
+	} else {
+		var err error
+		if a.body, err = json.Marshal(value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers[path] = a
+}
+
+// PutList answers a path with a list of objects.
+func (s *Server) PutList(t *testing.T, path, apiVersion, kind string, items ...any) {
+	t.Helper()
+	if items == nil {
+		items = []any{}
+	}
+	s.Put(t, path, map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{}, "items": items})
+}
+
+// Deny answers a path as an API server does to a caller without the right.
+func (s *Server) Deny(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers[path] = refusal(http.StatusForbidden, "Forbidden", "forbidden: User me may not")
+}
+
+// Forward forwards the ports of a pod, named namespace/name, to an address.
+func (s *Server) Forward(pod, address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forwards[pod] = address
+}
+
+// Cut ends the forwarded ports of a pod.
+func (s *Server) Cut(pod string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, connection := range s.live[pod] {
+		_ = connection.Close()
+	}
+	delete(s.live, pod)
+}
+
+// Requests returns the methods and paths of the requests, sorted.
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(slices.Values(s.requests))
+}
+
+// Paths returns the paths that the server answers, sorted.
+func (s *Server) Paths() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.answers))
+}
+
+func refusal(code int, reason, message string) answer {
+	body, _ := json.Marshal(map[string]any{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message,
+	})
+	return answer{code, "application/json", body}
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
+	found, known := s.answers[r.URL.Path]
+	s.mu.Unlock()
+	switch rest, is := strings.CutSuffix(r.URL.Path, "/portforward"); {
+	case known:
+		w.Header().Set("Content-Type", found.contentType)
+		w.WriteHeader(found.code)
+		_, _ = w.Write(found.body)
+	case is && r.Method == http.MethodPost:
+		s.forward(w, r, rest)
+	case is: // as an API server that forwards no ports through a WebSocket
+		http.Error(w, "unable to upgrade connection", http.StatusBadRequest)
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","status":{"allowed":true}}`)
+	default:
+		missing := refusal(http.StatusNotFound, "NotFound", "not found")
+		w.Header().Set("Content-Type", missing.contentType)
+		w.WriteHeader(missing.code)
+		_, _ = w.Write(missing.body)
+	}
+}
+
+// forward connects each pair of streams to the address of the pod.
+func (s *Server) forward(w http.ResponseWriter, r *http.Request, path string) {
+	parts := strings.Split(strings.Trim(path, "/"), "/") // api v1 namespaces NAMESPACE pods NAME
+	pod := parts[3] + "/" + parts[5]
+	s.mu.Lock()
+	to, known := s.forwards[pod]
+	s.mu.Unlock()
+	if !known {
+		http.Error(w, "no such pod", http.StatusNotFound)
+		return
+	}
+	if _, err := httpstream.Handshake(r, w, []string{"portforward.k8s.io"}); err != nil {
+		return
+	}
+	connection := spdy.NewResponseUpgrader().
+		UpgradeResponse(w, r, func(stream httpstream.Stream, _ <-chan struct{}) error {
+			if stream.Headers().Get(corev1.StreamType) == corev1.StreamTypeError {
+				go stream.Close()
+				return nil
+			}
+			go pipe(stream, to)
+			return nil
+		})
+	if connection == nil {
+		return
+	}
+	s.mu.Lock()
+	s.live[pod] = append(s.live[pod], connection)
+	s.mu.Unlock()
+	<-connection.CloseChan()
+}
+
+// pipe copies between a stream and an address until the address ends the connection.
+func pipe(stream httpstream.Stream, to string) {
+	defer stream.Close()
+	connection, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer connection.Close()
+	go func() { _, _ = io.Copy(connection, stream) }()
+	_, _ = io.Copy(stream, connection)
+}
