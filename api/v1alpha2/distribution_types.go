@@ -56,6 +56,8 @@ type LlamaStackDistributionList struct {
 // +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.settings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().settings))`,message=`settings and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove settings or overrideConfig'`,fieldPath=`.settings`,reason=FieldValueForbidden,optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.removeSettings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().removeSettings))`,message=`removeSettings and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove removeSettings or overrideConfig'`,fieldPath=`.removeSettings`,reason=FieldValueForbidden,optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.baseConfig) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().baseConfig))`,message=`baseConfig and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseConfig or overrideConfig'`,fieldPath=`.baseConfig`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.distribution.baseProviders) || self.distribution.baseProviders != 'Required' || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().distribution.baseProviders) && oldSelf.value().distribution.baseProviders == 'Required')`,message=`baseProviders and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseProviders or overrideConfig'`,fieldPath=`.distribution.baseProviders`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`has(self.overrideConfig) || !has(self.distribution.baseProviders) || self.distribution.baseProviders != 'Required' || has(self.providers) || has(self.externalProviders) || (oldSelf.hasValue() && has(oldSelf.value().distribution.baseProviders) && oldSelf.value().distribution.baseProviders == 'Required' && !has(oldSelf.value().providers) && !has(oldSelf.value().externalProviders))`,message=`Required keeps only your own providers, and the spec has none: add a provider to spec.providers or spec.externalProviders, or remove baseProviders`,fieldPath=`.distribution.baseProviders`,reason=FieldValueForbidden,optionalOldSelf=true
 type LlamaStackDistributionSpec struct {
 	// distribution selects the server: a known name or an image. Required.
 	// +required
@@ -108,14 +110,15 @@ type LlamaStackDistributionSpec struct {
 	// +optional
 	SecretEnv map[string]SecretReference `json:"secretEnv,omitempty"`
 
-	// disabled lists the names of APIs (camelCase or snake_case) that the server must not serve. An entry
-	// api/providerId removes a single provider of the base. Excludes overrideConfig. If unset, the server serves all
-	// APIs of the base.
+	// disabled lists what the server must not serve. An entry is the name of an API (postTraining or post_training), a
+	// provider of the base (inference/groq), or all providers of an API that the base has and the spec does not declare
+	// (inference/*). Excludes overrideConfig. If unset, the server serves all APIs of the base.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=128
 	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[^/]+(/[^/]+)?$')`,messageExpression=`'"' + self + '" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq'`
+	// +kubebuilder:validation:items:XValidation:rule=`!self.contains('*') || self.matches('^[^*/]+/[*]$') || !self.matches('^[^/]+(/[^/]+)?$')`,messageExpression=`'"' + self + '" has "*" in the wrong place; write an API and "/*", such as inference/*, or set spec.distribution.baseProviders to Required'`
 	// +optional
 	Disabled []string `json:"disabled,omitempty"`
 
@@ -189,7 +192,26 @@ type DistributionSpec struct {
 	// +kubebuilder:validation:Enum=Stay;Follow
 	// +optional
 	ImageUpdates ImageUpdates `json:"imageUpdates,omitempty"`
+
+	// baseProviders is All or Required: which providers of the base the server has in addition to those of providers
+	// and externalProviders. The base is the configuration of the image, or baseConfig. With All, the server has all of
+	// them. With Required, it has one provider for each API that another provider needs and that you do not configure,
+	// and serves no other APIs. A warning names each provider that stays. Required excludes overrideConfig. Defaults to
+	// All.
+	// +kubebuilder:validation:Enum=All;Required
+	// +optional
+	BaseProviders BaseProviders `json:"baseProviders,omitempty"`
 }
+
+// BaseProviders selects the providers of the base that the server has.
+type BaseProviders string
+
+const (
+	// BaseProvidersAll keeps every provider of the base.
+	BaseProvidersAll BaseProviders = "All"
+	// BaseProvidersRequired keeps the providers of the base that the providers of the spec need.
+	BaseProvidersRequired BaseProviders = "Required"
+)
 
 // ImageUpdates determines whether the pods follow the tag of their image when it moves to another image.
 type ImageUpdates string

@@ -44,6 +44,17 @@ func TestValidatePrevious(t *testing.T) {
 			[]string{`note: -: demo: --previous does not contain stack "demo" of namespace "default"; its data is not checked`},
 			"error",
 		},
+		"only the declared providers": {
+			stack(on07), stack(`{distribution: {name: starter, version: "0.7", baseProviders: Required}, workload: {storage: {}}, ` +
+				`providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`), nil, 0,
+			[]string{"warning: -: demo: spec.distribution.baseProviders: the server no longer serves vector stores", "ok: -: demo"},
+			"error",
+		},
+		"a wildcard": {
+			stack(on07), stack(`{distribution: {name: starter, version: "0.7"}, workload: {storage: {}}, disabled: [vector_io/*]}`), nil, 0,
+			[]string{"warning: -: demo: spec.disabled[0]: the server no longer serves vector stores", "ok: -: demo"},
+			"error",
+		},
 		"a previous one that is wrong": {
 			stack(`{distribution: {name: nothing}}`), stack(on07), nil, 0,
 			[]string{"warning: -: demo: the stack in --previous gives no configuration, so its data is not checked: "},
@@ -89,4 +100,11 @@ func TestUpgradeCheckTellsOfData(t *testing.T) {
 	contains(t, accepted.out, "demo: 0.3 to 0.7: starts\n", "\ndata that is left behind: 1\n")
 	asJSON := run(t, stack(on07), "upgrade-check", "-f", "-", "--to", "1.0", "-o", "json")
 	contains(t, asJSON.out, `"leftBehind": [`, "the data of batches, prompts is in another kind of store in this release")
+	required := run(t, stack(`{distribution: {name: starter, version: "0.7", baseProviders: Required}, workload: {storage: {}}, `+
+		`disabled: [safety/*], providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}, responses: {provider: builtin}}}`),
+		"upgrade-check", "-f", "-", "--to", "1.0")
+	contains(t, required.out, "demo: 0.7 to 1.0: starts\n", "the data of prompts is in another kind of store in this release")
+	if strings.Contains(required.out, "data of batches") {
+		t.Errorf("data that the stack does not have:\n%s", required.out)
+	}
 }

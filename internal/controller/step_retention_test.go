@@ -18,12 +18,16 @@ func TestRetentionOfData(t *testing.T) {
 	const (
 		onVolume = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`
 		onRedis  = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}, storage: {kv: {type: redis, endpoint: "redis://redis:6379"}}}`
+		wildcard = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}, disabled: ["vector_io/*"]}`
+		required = `{distribution: {name: starter, baseProviders: Required}, workload: {storage: {size: 1Gi}}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`
 		older    = `{distribution: {name: starter, version: "0.3"}, workload: {storage: {size: 1Gi}}}`
 		newer    = `{distribution: {name: starter, version: "0.7"}, workload: {storage: {size: 1Gi}}}`
 
 		left = "spec.storage.kv: the data of batches, prompts, registry, vector_io/faiss, vector_io/sqlite-vec stays in " +
 			"the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim my-pvc, and is missing from Redis at redis:6379"
-		lost = "spec.distribution: release 0.7 does not start with the data that vector_io/faiss stores under release 0.3, and no tool converts this data: " +
+		unserved    = ": the server no longer serves vector stores: the content of vector_io/faiss"
+		notRequired = "spec.distribution.baseProviders: the data of batches"
+		lost        = "spec.distribution: release 0.7 does not start with the data that vector_io/faiss stores under release 0.3, and no tool converts this data: " +
 			"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
 			"then accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
 			"The running pods stay as they are"
@@ -42,10 +46,18 @@ func TestRetentionOfData(t *testing.T) {
 		event      string
 		failure    *status.Failure
 	}{
-		"nothing runs":     {spec: onRedis},
-		"nothing is lost":  {runs: onVolume, spec: strings.Replace(onVolume, "workload", "disabled: [eval], workload", 1)},
-		"nothing changes":  {runs: onRedis, spec: onRedis},
-		"left behind":      {runs: onVolume, spec: onRedis, left: left, event: "Warning DataLeftBehind " + left},
+		"nothing runs":    {spec: onRedis},
+		"nothing is lost": {runs: onVolume, spec: strings.Replace(onVolume, "workload", "disabled: [eval], workload", 1)},
+		"nothing changes": {runs: onRedis, spec: onRedis},
+		"left behind":     {runs: onVolume, spec: onRedis, left: left, event: "Warning DataLeftBehind " + left},
+		"all disabled": {
+			runs: onVolume, spec: wildcard, left: "spec.disabled[0]" + unserved,
+			event: "Warning DataLeftBehind spec.disabled[0]" + unserved,
+		},
+		"not required": {
+			runs: onVolume, spec: required, left: notRequired,
+			event: "Warning DataLeftBehind " + notRequired,
+		},
 		"told before":      {runs: onVolume, spec: onRedis, told: true, left: left},
 		"lost for good":    {runs: older, spec: newer, failure: waits(lost)},
 		"another is named": {runs: older, spec: newer, accepts: "faiss", failure: waits(lost + `; the annotation llamastack.io/accept-data-loss contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`)},

@@ -17,6 +17,8 @@ func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList)
 			Name:    spec.Distribution.Name,
 			Image:   spec.Distribution.Image,
 			Version: spec.Distribution.Version,
+
+			RequiredOnly: spec.Distribution.BaseProviders == v1alpha2.BaseProvidersRequired,
 		},
 		Variables:     variables(Overrides(spec).Env),
 		MoreVariables: len(Overrides(spec).EnvFrom) > 0,

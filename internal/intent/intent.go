@@ -1,6 +1,8 @@
 package intent
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -47,6 +49,9 @@ type Intent struct {
 // Distribution is the server that runs, by Name or Image.
 type Distribution struct {
 	Name, Image, Version string
+	// RequiredOnly reports whether the server has only those providers of its base that the providers of the spec need
+	// (spec.distribution.baseProviders: Required).
+	RequiredOnly bool
 }
 
 // Provider is one provider of one API.
@@ -166,9 +171,22 @@ type Store struct {
 type Disabled struct {
 	// API is the API as written: postTraining or post_training.
 	API string
-	// Provider is the provider's id. Empty means the whole API.
+	// Provider is the provider's id. Empty means the whole API. Wildcard means every provider of the base that the spec
+	// does not declare.
 	Provider string
 	Path     *field.Path
+}
+
+// Wildcard stands for the providers of an API in spec.disabled: inference/*.
+const Wildcard = "*"
+
+// BaseProvidersPath is the field that selects the providers of the base.
+var BaseProvidersPath = field.NewPath("spec", "distribution", "baseProviders")
+
+// Declares reports whether the spec has a provider of an API with an id. The API is in the server's spelling.
+func (in *Intent) Declares(api, id string) bool {
+	return in.ExternalWith(api, id) != nil ||
+		slices.ContainsFunc(in.Providers, func(p Provider) bool { return p.API == api && p.ID == id })
 }
 
 // Server is how the server listens.

@@ -71,8 +71,13 @@ func decodeDisabled(written []string, path *field.Path, errs *Errors) []Disabled
 	var disabled []Disabled
 	for i, text := range written {
 		api, provider, one := strings.Cut(text, "/")
-		if api == "" || (one && (provider == "" || strings.Contains(provider, "/"))) {
+		switch {
+		case api == "" || (one && (provider == "" || strings.Contains(provider, "/"))):
 			errs.InvalidText(path.Index(i), text, "is neither an API, such as postTraining, nor a provider of an API, such as inference/groq")
+			continue
+		case strings.Contains(api, Wildcard) || provider != Wildcard && strings.Contains(provider, Wildcard):
+			errs.InvalidText(path.Index(i), text, "has \"*\" in the wrong place; write an API and \"/*\", such as inference/*, "+
+				"or set spec.distribution.baseProviders to Required")
 			continue
 		}
 		if !slices.ContainsFunc(disabled, func(d Disabled) bool { return d.API == api && d.Provider == provider }) {

@@ -86,7 +86,7 @@ func (p *Plan) generate(in Input) error {
 	p.Report = report
 	p.releaseWarnings(&in.Distribution)
 	p.Warnings = append(p.Warnings, report.Warnings...)
-	p.Derived, p.Models = result.Derived, result.Models
+	p.Derived, p.Models, p.dropped = result.Derived, result.Models, result.Dropped
 	p.Env = readFromSecret(result.Env, in.Object.Name, p.input.StorageSecret)
 	p.ProviderCount, p.ResourceCount = int32(result.ProviderCount), int32(result.ResourceCount) //nolint:gosec // bounded by the size of a configuration
 	p.ConfigVersion, p.ServesTLS = result.ConfigVersion, result.ServesTLS

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
@@ -15,7 +15,7 @@ const pathDistribution = "spec.distribution"
 func (p *Plan) losses(in Input) []retention.Loss {
 	losses := retention.Compare(in.Before, p.Places)
 	for i := range losses {
-		losses[i].Path = fieldOf(&losses[i], &in.Object.Spec)
+		losses[i].Path = p.fieldOf(&losses[i], in)
 		if losses[i].Path == pathDistribution && in.Object.Spec.BaseConfig != nil && in.Before.Release == p.Places.Release {
 			losses[i].Path = "spec.baseConfig"
 		}
@@ -24,23 +24,43 @@ func (p *Plan) losses(in Input) []retention.Loss {
 }
 
 // fieldOf returns the field that a user most likely changed. The places show a removed provider, and the spec shows
-// whether it was disabled.
-func fieldOf(loss *retention.Loss, spec *v1alpha2.LlamaStackDistributionSpec) string {
-	for i, item := range spec.Disabled {
-		if slices.ContainsFunc(loss.What, func(what string) bool { return disables(item, what) }) {
+// whether it was disabled, or removed with the other providers of the base.
+func (p *Plan) fieldOf(loss *retention.Loss, in Input) string {
+	gone := func(what string) bool {
+		_, there := p.Places.Data[what]
+		return !there
+	}
+	for i, item := range in.Object.Spec.Disabled {
+		if slices.ContainsFunc(loss.What, func(what string) bool { return disables(item, what, gone(what)) }) {
 			return "spec.disabled[" + strconv.Itoa(i) + "]"
 		}
+	}
+	sameRelease := in.Before.Release == p.Places.Release
+	if sameRelease && slices.ContainsFunc(loss.What, func(what string) bool { return gone(what) && p.drops(what) }) {
+		return intent.BaseProvidersPath.String()
 	}
 	return loss.Path
 }
 
 // disables reports whether an entry of spec.disabled matches an owner of data: vectorIo, vector_io or vectorIo/faiss
-// matches vector_io/faiss.
-func disables(item, what string) bool {
+// matches vector_io/faiss. vectorIo/* matches it if the configuration no longer has the data.
+func disables(item, what string, gone bool) bool {
 	plain := func(text string) string { return strings.ToLower(strings.ReplaceAll(text, "_", "")) }
 	itemAPI, itemID, one := strings.Cut(item, "/")
 	api, id, _ := strings.Cut(what, "/")
-	return plain(itemAPI) == plain(api) && (!one || itemID == id)
+	return plain(itemAPI) == plain(api) && (!one || itemID == id || itemID == intent.Wildcard && gone)
+}
+
+// drops reports whether a provider that stores data is one of the base that spec.distribution.baseProviders removed. The
+// provider of the API agents stores responses.
+func (p *Plan) drops(what string) bool {
+	api, id, named := strings.Cut(what, "/")
+	for key := range p.dropped {
+		if (key[0] == api || key[0] == "agents" && api == "responses") && (!named || key[1] == id) {
+			return true
+		}
+	}
+	return false
 }
 
 // Waiting returns the losses that block the roll-out, and the words in the stack's annotation that accept none of them.

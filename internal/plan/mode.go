@@ -35,7 +35,8 @@ func NeedsBase(spec *v1alpha2.LlamaStackDistributionSpec) bool { return ModeOf(s
 // configured reports whether the spec configures the server's configuration itself.
 func configured(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return spec.Providers != nil || spec.Resources != nil || spec.Storage != nil || len(spec.Disabled) > 0 ||
-		spec.Settings != nil || len(spec.RemoveSettings) > 0 || len(spec.ExternalProviders) > 0 || spec.BaseConfig != nil
+		spec.Settings != nil || len(spec.RemoveSettings) > 0 || len(spec.ExternalProviders) > 0 || spec.BaseConfig != nil ||
+		spec.Distribution.BaseProviders == v1alpha2.BaseProvidersRequired
 }
 
 // needsServerSection reports whether the configuration needs settings for other fields of the spec, even with an

@@ -36,6 +36,7 @@ func lost(losses []retention.Loss) []string {
 const (
 	lossVolume = "\nworkload: {storage: {}}\n"
 	lossRedis  = "\nstorage: {kv: {type: redis, endpoint: \"redis://redis:6379\"}}\n"
+	lossChat   = "providers: {inference: {provider: vllm, endpoint: \"http://vllm:8000\"}}\n"
 	lossInKV   = "batches,prompts,registry,vector_io/faiss,vector_io/sqlite-vec"
 	lossAll    = "batches,conversations,files,inference,prompts,registry,responses,vector_io/faiss,vector_io/sqlite-vec"
 )
@@ -161,6 +162,36 @@ func TestLossesOfProviders(t *testing.T) {
 			lossVolume, lossVolume + "disabled: [vector_io/faiss]", false,
 			[]string{"vector_io/faiss spec.disabled[0]"},
 			"requests to its vector stores fail, even requests to delete them",
+		},
+		"every vector provider of the base disabled": {
+			lossVolume, lossVolume + "disabled: [vector_io/*, files/*, responses, batches, toolRuntime, fileProcessors, eval]", false,
+			[]string{
+				"batches spec.disabled[3]", "files spec.disabled[1]", "responses spec.disabled[2]",
+				"vector_io/faiss spec.disabled[0]", "vector_io/sqlite-vec spec.disabled[0]",
+			},
+			"the server no longer serves vector stores",
+		},
+		"a wildcard keeps a declared provider": {
+			lossVolume, lossVolume + "disabled: [vector_io/*]\nproviders: {vectorIo: {id: faiss, provider: faiss}}", false,
+			[]string{"vector_io/sqlite-vec spec.disabled[0]"},
+			"requests to its vector stores fail, even requests to delete them",
+		},
+		"only the declared providers": {
+			lossVolume, lossVolume + "distribution: {name: starter, baseProviders: Required}\n" + lossChat, false,
+			[]string{
+				"batches spec.distribution.baseProviders", "files spec.distribution.baseProviders", "responses spec.distribution.baseProviders",
+				"vector_io/faiss spec.distribution.baseProviders", "vector_io/sqlite-vec spec.distribution.baseProviders",
+			},
+			"the server no longer serves vector stores",
+		},
+		"a provider that the declared ones need": {
+			lossVolume, lossVolume + "distribution: {name: starter, baseProviders: Required}\n" +
+				"providers: {inference: {provider: vllm, endpoint: \"http://vllm:8000\"}, responses: {provider: builtin}}", false,
+			[]string{"batches spec.distribution.baseProviders", "vector_io/sqlite-vec spec.distribution.baseProviders"},
+			"requests to its vector stores fail, even requests to delete them",
+		},
+		"every provider of the base again": {
+			lossVolume + "distribution: {name: starter, baseProviders: Required}\n" + lossChat, lossVolume + lossChat, false, nil, "",
 		},
 		"a vector provider renamed": {
 			lossVolume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",

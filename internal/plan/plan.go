@@ -150,6 +150,8 @@ type Plan struct {
 
 	input  render.Input
 	stores stores
+	// dropped are the keys of the providers of the base that spec.distribution.baseProviders removed.
+	dropped map[[2]string]bool
 	// hidden is a configuration that is not mounted, because the user mounts a volume in its place. It is still an
 	// input: earlier operators mounted it beneath the volume, and their pods must not be replaced.
 	hidden *render.Config

@@ -16,9 +16,10 @@ import (
 )
 
 // disable removes APIs and single providers, together with the resources and settings that refer to them. When
-// something is both disabled and configured, it is disabled and a warning reports that.
-func disable(d *draft.Draft) {
-	if len(d.Intent.Disabled) == 0 {
+// something is both disabled and configured, it is disabled and a warning reports that. dropped are the ids of the
+// resources of the base that the step base-providers removed, by kind.
+func disable(d *draft.Draft, dropped map[string][]string) {
+	if len(d.Intent.Disabled) == 0 && len(d.Dropped) == 0 {
 		return
 	}
 	for i := range d.Intent.Disabled {
@@ -37,7 +38,10 @@ func disable(d *draft.Draft) {
 		}
 	}
 	removeProviders(d)
-	removed := removeResources(d)
+	removed := removeResources(d, d.Disabled.Has)
+	for kind, ids := range dropped {
+		removed[kind] = append(removed[kind], ids...)
+	}
 	removeReferences(d, removed)
 }
 
@@ -56,7 +60,7 @@ func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is part of %s; disable that API instead", item.API, draft.APIField(known.Router))))
 	case !known.Providable:
 		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q belongs to the server itself and cannot be disabled", item.API)))
-	case item.Provider != "" && !hasProvider(d, api, item.Provider):
+	case item.Provider != "" && item.Provider != intent.Wildcard && !hasProvider(d, api, item.Provider):
 		d.Warnf(item.Path, "no %s provider has the id %q, so this entry has no effect", draft.APIField(api), item.Provider)
 	}
 }
@@ -75,10 +79,7 @@ func switchOff(d *draft.Draft, item *intent.Disabled) {
 }
 
 func hasProvider(d *draft.Draft, api, id string) bool {
-	return d.Index.Find(api, id) != nil || d.Intent.ExternalWith(api, id) != nil ||
-		slices.ContainsFunc(d.Intent.Providers, func(p intent.Provider) bool {
-			return p.API == api && p.ID == id
-		})
+	return d.Index.Find(api, id) != nil || d.Dropped[[2]string{api, id}] || d.Intent.Declares(api, id)
 }
 
 func providable(d *draft.Draft) []string {
@@ -136,8 +137,8 @@ func removeItem(list *yaml.Node, match func(*yaml.Node) bool) {
 	}
 }
 
-// removeResources removes the resources of removed providers and returns their ids by kind.
-func removeResources(d *draft.Draft) map[string][]string {
+// removeResources removes the resources of the providers that are gone, and returns their ids by kind.
+func removeResources(d *draft.Draft, gone func(api, id string) bool) map[string][]string {
 	removed := make(map[string][]string)
 	for _, known := range d.Release.Resources() {
 		if known.API == "" {
@@ -145,7 +146,7 @@ func removeResources(d *draft.Draft) map[string][]string {
 		}
 		removeItem(d.ResourcesOf(known), func(item *yaml.Node) bool {
 			provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
-			if !d.Disabled.Has(known.API, provider) {
+			if !gone(known.API, provider) {
 				return false
 			}
 			id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
@@ -167,11 +168,27 @@ func removeReferences(d *draft.Draft, removed map[string][]string) {
 			continue
 		}
 		provider, resource := draft.NamedID(setting, reference.ProviderKey), draft.NamedID(setting, reference.ResourceKey)
-		if d.Disabled.Has(reference.API, provider) || slices.Contains(removed[reference.Resource], resource) {
-			yamlnode.Remove(parent, keys[len(keys)-1])
-			if len(parent.Content) == 0 && len(keys) == 2 {
-				yamlnode.Remove(d.Root, keys[0])
-			}
+		if !d.Gone(reference.API, provider) && !lostResource(d, reference, resource, removed) {
+			continue
+		}
+		yamlnode.Remove(parent, keys[len(keys)-1])
+		if len(parent.Content) == 0 && len(keys) == 2 {
+			yamlnode.Remove(d.Root, keys[0])
+		}
+		if d.Dropped[[2]string{reference.API, provider}] {
+			warnOfReference(d, reference.Path, draft.APIField(reference.API)+"/"+provider)
 		}
 	}
+}
+
+// lostResource reports whether a reference names a resource that was removed and that no other provider has.
+func lostResource(d *draft.Draft, reference release.Reference, id string, removed map[string][]string) bool {
+	if !slices.Contains(removed[reference.Resource], id) {
+		return false
+	}
+	known, _ := d.Release.Resource(reference.Resource)
+	return reference.ProviderKey != "" || !slices.ContainsFunc(yamlnode.Items(d.ResourcesOf(known)), func(item *yaml.Node) bool {
+		other, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+		return other == id
+	})
 }

@@ -34,6 +34,7 @@ type run struct {
 	registry    *storage.Registry
 	derived     []secretvalue.Derived
 	removed     map[string]*field.Path
+	dropped     map[string][]string
 	directories []string
 	external    []external.Installed
 }
@@ -46,6 +47,8 @@ var steps = []step{
 	{"providers", func(r *run) { providers.Apply(r.draft) }},
 	// providers with images of their own, which replace all others by id
 	{"external", func(r *run) { r.external = external.Apply(r.draft, r.Packages) }},
+	// removal of the base's other providers, on request
+	{"base-providers", func(r *run) { r.dropped = baseProviders(r.draft) }},
 	// providers that need a disabled API
 	{"dependents", func(r *run) { dependents(r.draft) }},
 	// models, tools and shields
@@ -55,7 +58,7 @@ var steps = []step{
 	// tables of key-value stores in PostgreSQL, the same in every release
 	{"tables", func(r *run) { storage.NameTables(r.draft, r.KVTable) }},
 	// removal of APIs and providers, with the references to them
-	{"disable", func(r *run) { disable(r.draft) }},
+	{"disable", func(r *run) { disable(r.draft, r.dropped) }},
 	// the APIs that the base needs to start
 	{"add-missing", func(r *run) { addMissing(r.draft) }},
 	// port, host, workers
@@ -101,6 +104,7 @@ func (r *run) result() *Result {
 		Registry:      r.registry,
 		Models:        r.models,
 		External:      r.external,
+		Dropped:       d.Dropped,
 		ProviderCount: providerCount(d),
 		ResourceCount: resourceCount(d),
 		ServesTLS:     servesTLS(d.Root),

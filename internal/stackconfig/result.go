@@ -59,6 +59,8 @@ type Result struct {
 	Models []resources.PublicModel
 	// External are the external providers that the pods install, in installation order.
 	External []ExternalProvider
+	// Dropped are the keys, API and id, of the providers of the base that spec.distribution.baseProviders removed.
+	Dropped map[[2]string]bool
 	// ServesTLS reports whether the server serves HTTPS, whether a field or the base asked for it.
 	ServesTLS bool
 	// ConfigVersion is the schema version of the configuration.

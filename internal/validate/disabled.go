@@ -20,7 +20,7 @@ const (
 func disabledKnown(c *checks) {
 	for i, text := range c.Spec.Disabled {
 		api, _, _ := strings.Cut(text, "/")
-		if api != "" && serverAPI(api) == "" {
+		if api != "" && !strings.Contains(api, intent.Wildcard) && serverAPI(api) == "" {
 			c.Invalid(spec("disabled").Index(i), api, "%s", unknownAPI(api))
 		}
 	}

@@ -60,6 +60,21 @@ func distributionImageUpdates(c *checks) {
 	}
 }
 
+// distributionBaseProviders checks that the spec has providers of its own if it drops those of the base.
+func distributionBaseProviders(c *checks) {
+	s, path := &c.Spec, spec("distribution", "baseProviders")
+	oneOf(c, path, s.Distribution.BaseProviders, v1alpha2.BaseProvidersAll, v1alpha2.BaseProvidersRequired)
+	switch {
+	case s.Distribution.BaseProviders != v1alpha2.BaseProvidersRequired:
+	case s.OverrideConfig != nil:
+		c.Forbidden(path, `excluded by overrideConfig, which is the whole configuration (ConfigMap %q): remove baseProviders or overrideConfig`,
+			s.OverrideConfig.ConfigMapName)
+	case s.Providers == nil && s.ExternalProviders == nil:
+		c.Forbidden(path, `Required keeps only your own providers, and the spec has none: `+
+			`add a provider to spec.providers or spec.externalProviders, or remove baseProviders`)
+	}
+}
+
 func distributionVersion(c *checks) {
 	d, path := c.Spec.Distribution, spec("distribution", "version")
 	switch {

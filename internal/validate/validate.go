@@ -48,6 +48,7 @@ var rules = []rule{
 	{name: "distribution.image", check: distributionImage, newInV1alpha2: true},
 	{name: "distribution.version", check: distributionVersion},
 	{name: "distribution.imageUpdates", check: distributionImageUpdates},
+	{name: "distribution.baseProviders", check: distributionBaseProviders},
 	{name: "overrideConfig.excludes", check: overrideExcludes},
 	{name: "overrideConfig.reference", check: overrideReference},
 	{name: "baseConfig.reference", check: baseReference},

@@ -35,6 +35,8 @@ type Draft struct {
 	Index Index
 	// Disabled holds the APIs and providers that the user disabled.
 	Disabled Disabled
+	// Dropped are the keys of the providers of the base that spec.distribution.baseProviders removed.
+	Dropped map[[2]string]bool
 
 	// errors, warnings and ignorances count the findings of the report. warned is the set of the warnings.
 	errors, warnings, ignorances tally

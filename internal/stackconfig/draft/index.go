@@ -124,16 +124,23 @@ func (x *Disabled) Of(api string) *intent.Disabled {
 	return first
 }
 
+// Gone reports whether the configuration does not have a provider of the base, because the user disabled it or because
+// spec.distribution.baseProviders removed it.
+func (d *Draft) Gone(api, id string) bool {
+	return d.Disabled.Has(api, id) || d.Dropped[[2]string{api, id}]
+}
+
 // Resolve determines the content of the base: its providers by API and id, with conditional ids resolved (ids are
 // compared after that), and which of them the user disabled.
 func Resolve(d *Draft) {
 	d.Disabled = Disabled{APIs: map[string]*intent.Disabled{}, Providers: map[[2]string]*intent.Disabled{}}
 	for i := range d.Intent.Disabled {
 		item := &d.Intent.Disabled[i]
-		api := APIName(item.API)
-		if item.Provider == "" {
+		switch api := APIName(item.API); item.Provider {
+		case "":
 			d.Disabled.APIs[api] = item
-		} else {
+		case intent.Wildcard:
+		default:
 			d.Disabled.Providers[[2]string{api, item.Provider}] = item
 		}
 	}
@@ -143,6 +150,31 @@ func Resolve(d *Draft) {
 		api := all.Content[i].Value
 		for _, node := range yamlnode.Items(all.Content[i+1]) {
 			d.Index.Add(d.baseProvider(api, node))
+		}
+	}
+	d.expandWildcards()
+}
+
+// expandWildcards disables the providers of the base that a wildcard in spec.disabled stands for: those of its API that
+// the spec does not declare and that no other entry names. It warns of a wildcard that stands for none.
+func (d *Draft) expandWildcards() {
+	for i := range d.Intent.Disabled {
+		item := &d.Intent.Disabled[i]
+		if item.Provider != intent.Wildcard {
+			continue
+		}
+		api, matches := APIName(item.API), false
+		for _, e := range d.Index.Of(api) {
+			if e.ID == "" || e.ID == DisabledID || d.Intent.Declares(api, e.ID) {
+				continue
+			}
+			matches = true
+			if key := [2]string{api, e.ID}; d.Disabled.Providers[key] == nil {
+				d.Disabled.Providers[key] = item
+			}
+		}
+		if known, ok := d.Release.API(api); ok && known.Providable && !matches {
+			d.Warnf(item.Path, "the base has no %s provider that the spec does not declare, so this entry has no effect", APIField(api))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -144,7 +145,12 @@ func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider,
 	if e := r.Index.Find(api, name); e != nil {
 		return e, true
 	}
-	r.notFound(path, name, fmt.Sprintf("%q is not a configured %s provider; available: %s", name, draft.APIField(api), r.AvailableProviders(api)))
+	detail := fmt.Sprintf("%q is not a configured %s provider; available: %s", name, draft.APIField(api), r.AvailableProviders(api))
+	if r.Dropped[[2]string{api, name}] {
+		detail += fmt.Sprintf("; %s removes this provider of the base: to keep it, add it to spec.providers.%s",
+			intent.BaseProvidersPath, draft.APIField(api))
+	}
+	r.notFound(path, name, detail)
 	return nil, false
 }
 

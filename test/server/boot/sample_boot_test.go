@@ -28,6 +28,8 @@ type stackCase struct {
 	shields   []string
 	// mcp are the MCP servers by the name users gave them.
 	mcp []string
+	// single are the APIs with no more than one provider: * stands for all.
+	single string
 }
 
 // model is a model of the object: a request for it reaches the model server as
@@ -94,10 +96,37 @@ var stackCases = []stackCase{
 		models:    []model{{"vllm", "llama", "meta-llama/Llama-3.2", "vllm-creds", "token"}},
 	},
 	{
+		file:      "testdata/own-providers.yaml",
+		providers: []provider{{API: "inference", ID: "vllm", Type: "remote::vllm"}},
+		models:    []model{{"vllm", "llama3.2-8b", "llama3.2-8b", "vllm-creds", "token"}},
+		single:    "*",
+	},
+	{
+		file:      "testdata/wildcards.yaml",
+		providers: []provider{{API: "inference", ID: "vllm", Type: "remote::vllm"}},
+		models:    []model{{"vllm", "llama3.2-8b", "llama3.2-8b", "vllm-creds", "token"}},
+		single:    "inference",
+	},
+	{
 		file:      "testdata/redis-sqlite.yaml",
 		providers: []provider{{API: "inference", ID: "vllm", Type: "remote::vllm"}},
 		models:    []model{{"vllm", "llama3.2-8b", "llama3.2-8b", "vllm-creds", "token"}},
 	},
+}
+
+// checkSingle shows that the server has none of the base's other providers of an API.
+func checkSingle(t *testing.T, server *llamaStack, api string) {
+	t.Helper()
+	served, err := server.providers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string][]string{}
+	for _, p := range served {
+		if of[p.API] = append(of[p.API], p.ID); len(of[p.API]) > 1 && (api == "*" || api == p.API) {
+			t.Errorf("/v1/providers has more than one provider of %s: %q", p.API, of[p.API])
+		}
+	}
 }
 
 // TestStacksBoot boots every object on every line and asks the server for what it
@@ -125,11 +154,12 @@ func (tc *stackCase) check(t *testing.T, rel *release.Release) {
 	t.Logf("healthy after %.1f s", server.boot.Seconds())
 	checkVersion(t, server, rel)
 	checkProviders(t, server, rel, tc.providers)
+	checkSingle(t, server, tc.single)
 	checkProber(t, server, rel, tc.providers, s.secrets.values())
 	for _, model := range tc.models {
 		checkModel(t, server, rel, on.models, model, s.secrets[model.secret][model.key])
 	}
-	if _, ok := rel.Resource("shields"); ok {
+	if _, ok := rel.Resource("shields"); ok && len(tc.shields) > 0 {
 		checkList(t, server, "/v1/shields", tc.shields)
 	}
 	checkMCP(t, server, rel, tc.mcp)

@@ -3,6 +3,7 @@ package corpus
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
@@ -62,7 +63,11 @@ func (m *maker) append(name, distribution string, base []byte, embedded bool, sp
 
 // newCase makes an object of a spec.
 func newCase(rel *release.Release, name, distribution string, base []byte, embedded bool, spec fields) Case {
-	spec["distribution"] = fields{"name": distribution, "version": rel.Version}
+	of := fields{"name": distribution, "version": rel.Version}
+	if given, ok := spec["distribution"].(fields); ok {
+		maps.Copy(of, given)
+	}
+	spec["distribution"] = of
 	object := &v1alpha2.LlamaStackDistribution{}
 	object.Name, object.Namespace = stackName, namespace
 	data, err := json.Marshal(spec)

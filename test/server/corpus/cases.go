@@ -18,6 +18,8 @@ func Cases(rel *release.Release) []Case {
 	m.storage()
 	m.resources()
 	m.disabled()
+	m.wildcards()
+	m.declared()
 	m.server()
 	m.tls()
 	m.settings()

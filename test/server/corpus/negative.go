@@ -177,6 +177,7 @@ func Negatives(rel *release.Release) []Negative {
 	n.sections()
 	n.settings()
 	n.disabled()
+	n.declared()
 	n.supplied()
 	n.secrets()
 	n.ownChoices()

@@ -179,6 +179,8 @@ func (n *negatives) disabled() {
 	n.choice("disabled/of-the-server", Unasked, "The server has it without any provider and cannot be told to leave it out.", with(off("inspect")))
 	n.choice("disabled/provider-that-is-not-there", Unasked, "Nothing is taken away, which is what is wished; a slip of the pen shows in the warning.",
 		with(off("inference/nowhere")))
+	n.choice("disabled/wildcard-for-nothing", Unasked, "Nothing is taken away, which is what is wished; a slip of the pen shows in the warning.",
+		with(off("inference/*")))
 	n.choice("disabled/and-configured", Unasked, "Two fields wish for the opposite; the one that takes away wins.",
 		with(fields{
 			"providers": fields{"inference": []any{n.vllm(nil), fields{"id": "other", "provider": "openai"}}},

@@ -80,10 +80,21 @@ func (g *generator) spec() fields {
 		// What the base's first provider shows where it is asked for models.
 		spec["secretEnv"] = fields{"FIREWORKS_API_KEY": ref("fireworks", "token")}
 	}
+	g.fewer(spec)
 	if !configured(spec) {
 		spec["storage"] = fields{"kv": fields{}}
 	}
 	return spec
+}
+
+// fewer takes providers of the base away: all that the spec does not need, or those of an API.
+func (g *generator) fewer(spec fields) {
+	if providers, ok := spec["providers"].(fields); ok && len(providers) > 0 && spec["resources"] == nil && g.chance(40) {
+		spec["distribution"] = requiredOnly()
+	}
+	if g.base != nil && spec["disabled"] == nil && g.chance(15) {
+		spec["disabled"] = []any{oneOf(&g.values, g.base).api + "/*"}
+	}
 }
 
 // configured says that the operator makes a configuration for the spec and does not leave the image's own.

@@ -1,0 +1,194 @@
+package stackconfig
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// baseProviders removes the providers of the base that the providers of the spec do not need, with their resources and
+// APIs (spec.distribution.baseProviders: Required). It returns the ids of the removed resources by kind. The step
+// disable removes the settings that refer to them, after the user's own resources have replaced those of the base.
+func baseProviders(d *draft.Draft) map[string][]string {
+	if !d.Intent.Distribution.RequiredOnly {
+		return nil
+	}
+	kept := keepRequired(d)
+	var gone []*draft.Provider
+	nodes := make(map[*yaml.Node]bool)
+	for _, e := range d.Index.Providers {
+		if !kept[e] {
+			gone = append(gone, e)
+			nodes[e.Node] = true
+		}
+	}
+	d.Index.Remove(func(e *draft.Provider) bool { return !kept[e] })
+	d.Dropped = make(map[[2]string]bool, len(gone))
+	for _, e := range gone {
+		if e.ID != "" && e.ID != draft.DisabledID && d.Index.Find(e.API, e.ID) == nil {
+			d.Dropped[[2]string{e.API, e.ID}] = true
+		}
+	}
+	dropAPIs(d, nodes)
+	return removeResources(d, func(api, id string) bool {
+		return d.Dropped[[2]string{api, id}] || len(d.Index.Of(api)) == 0
+	})
+}
+
+// keeper collects the providers that stay, the declared ones first.
+type keeper struct {
+	*draft.Draft
+	kept []*draft.Provider
+	// needs are the providers that need a provider of the base that stays.
+	needs map[*draft.Provider][]string
+}
+
+// keepRequired returns the providers that stay: those of the spec, and one provider of the base for each API that they
+// need and that they do not serve. A warning names each provider of the base that stays.
+func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
+	k := keeper{Draft: d, needs: make(map[*draft.Provider][]string)}
+	for _, e := range d.Index.Providers {
+		if e.Path() != nil {
+			k.kept = append(k.kept, e)
+		}
+	}
+	for i := 0; i < len(k.kept); i++ { // a provider of the base that stays may need more APIs
+		k.keepNeeded(k.kept[i])
+	}
+	all := make(map[*draft.Provider]bool, len(k.kept))
+	for _, e := range k.kept {
+		all[e] = true
+		if e.Path() == nil {
+			api := draft.APIField(e.API)
+			d.Warnf(intent.BaseProvidersPath, "keeps the provider %s/%s of the base, because these providers need the API %s: "+
+				"%s; to replace it, add a provider to spec.providers.%s", api, e.ID, api, draft.Listed(k.needs[e]), api)
+		}
+	}
+	return all
+}
+
+// keepNeeded keeps a provider of the base for each API that a provider needs and that no kept provider serves. The
+// needs of a type that the release does not have are not known.
+func (k *keeper) keepNeeded(e *draft.Provider) {
+	if e.Kind == nil || !usable(k.Draft, e) {
+		return
+	}
+	for _, api := range e.Kind.Requires {
+		api = check.ProvidedBy(k.Draft, api)
+		if api == "" {
+			continue
+		}
+		at := slices.IndexFunc(k.kept, func(other *draft.Provider) bool { return other.API == api })
+		if at < 0 {
+			other := ofBase(k.Draft, api)
+			if other == nil {
+				continue
+			}
+			at = len(k.kept)
+			k.kept = append(k.kept, other)
+		}
+		name := draft.APIField(e.API) + "/" + e.ID
+		if needed := k.kept[at]; needed.Path() == nil && !slices.Contains(k.needs[needed], name) {
+			k.needs[needed] = append(k.needs[needed], name)
+		}
+	}
+}
+
+// ofBase returns the provider of the base that serves an API which the spec's providers need: the one that the base
+// itself names as its default, otherwise the first that runs inside the server, otherwise the first. It returns nil
+// when the base has none, or only providers that need a variable which is not set.
+func ofBase(d *draft.Draft, api string) *draft.Provider {
+	for _, reference := range d.Release.References {
+		if reference.API == api && reference.ProviderKey != "" {
+			setting := yamlnode.At(d.Base, strings.Split(reference.Path, ".")...)
+			if yamlnode.IsNull(setting) {
+				continue
+			}
+			if e := d.Index.Find(api, draft.NamedID(setting, reference.ProviderKey)); e != nil && usable(d, e) {
+				return e
+			}
+		}
+	}
+	var first *draft.Provider
+	for _, e := range d.Index.Of(api) {
+		switch {
+		case !usable(d, e):
+		case strings.HasPrefix(e.ProviderType, provider.Inline):
+			return e
+		case first == nil:
+			first = e
+		}
+	}
+	return first
+}
+
+// usable reports whether a provider exists and starts. The step dependents removes a provider that needs a disabled
+// API.
+func usable(d *draft.Draft, e *draft.Provider) bool {
+	_, disables := missingRequirement(d, e)
+	return e.Enabled && !d.Disabled.Has(e.API, e.ID) && disables == nil && (e.Kind == nil || e.Kind.Broken == "")
+}
+
+// dropAPIs removes the nodes of dropped providers, and the APIs that no provider serves any longer. The step
+// add-missing serves an API again that a provider needs and that starts without providers.
+func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
+	all := yamlnode.Get(d.Root, "providers")
+	var served []string
+	for _, api := range yamlnode.Keys(all) {
+		removeItem(yamlnode.Get(all, api), func(item *yaml.Node) bool { return nodes[item] })
+		if len(d.Index.Of(api)) == 0 {
+			yamlnode.Remove(all, api)
+			continue
+		}
+		served = append(served, api)
+	}
+	apis := yamlnode.Get(d.Root, "apis")
+	if yamlnode.Len(apis) > 0 {
+		removeItem(apis, func(item *yaml.Node) bool { return !serves(d, item.Value) })
+	} else if len(served) > 0 { // without a list, the server serves every API
+		apis = d.List(d.Root, "apis", draft.From(intent.BaseProvidersPath))
+		for _, api := range served {
+			d.Write(draft.EndOf(apis), yamlnode.String(api), draft.From(intent.BaseProvidersPath))
+		}
+	}
+	if yamlnode.Len(apis) == 0 {
+		yamlnode.Remove(d.Root, "apis") // an empty list serves no API, not even the server's own (server fact 56)
+	}
+}
+
+// serves reports whether an API in the list of the base stays: it has a provider, or the server has it without one.
+func serves(d *draft.Draft, api string) bool {
+	known, ok := d.Release.API(api)
+	switch {
+	case !ok: // the step check reports it
+		return true
+	case known.Router != "":
+		api = known.Router
+	case !known.Providable:
+		return true
+	}
+	return len(d.Index.Of(api)) > 0
+}
+
+// sectionAPIs are the APIs that read a section of settings, by the name of the section.
+var sectionAPIs = map[string]string{"vector_stores": "vector_io", "safety": "safety"}
+
+// warnOfReference warns of a default of the base that is gone with its provider, if the server still serves the API
+// that reads the default.
+func warnOfReference(d *draft.Draft, path, provider string) {
+	section, _, _ := strings.Cut(path, ".")
+	if api := sectionAPIs[section]; api == "" || len(d.Index.Of(api)) == 0 {
+		return
+	}
+	d.Warn(draft.Finding{Path: intent.BaseProvidersPath.String(), ConfigPath: path, Message: fmt.Sprintf(
+		"removes %s, because the server does not have the provider %s of the base; to set a default, use spec.settings",
+		path, provider)})
+}

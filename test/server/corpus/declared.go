@@ -1,0 +1,66 @@
+package corpus
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+)
+
+// requiredOnly is a distribution that keeps only the providers of the base that the declared ones need.
+func requiredOnly() fields { return fields{"baseProviders": "Required"} }
+
+// declared: stacks with only their own providers. One provider of each API over the starter and over nothing, and vLLM
+// with resources, storage and disabled APIs.
+func (m *maker) declared() {
+	v := &values{}
+	for _, api := range m.rel.APIs() {
+		name := intent.APIField(api)
+		for _, providerType := range m.rel.ProviderTypes(api) {
+			kind, _ := m.rel.Provider(api, providerType)
+			if kind.Broken == "" && kind.Deprecated == "" && Heavy(kind) == "" {
+				p := v.provider(kind, kind.Short()+"-of-mine", minimal)
+				m.add("declared/"+api, fields{"distribution": requiredOnly(), "providers": fields{name: p}})
+				m.addOwn("declared/"+api+"/nothing", m.nothing(), fields{"distribution": requiredOnly(), "providers": fields{name: p}})
+				break
+			}
+		}
+	}
+	m.add("declared/vllm/model", fields{"distribution": requiredOnly(), "providers": vllm(), "resources": fields{"models": []any{"a"}}})
+	m.add("declared/vllm/storage", fields{"distribution": requiredOnly(), "providers": vllm(), "storage": fields{
+		"kv": kvStores["redis"], "sql": sqlStores["postgres"],
+	}})
+	m.add("declared/vllm/disabled", fields{"distribution": requiredOnly(), "providers": vllm(), "disabled": []any{"vectorIo", "inference/openai"}})
+}
+
+// wildcards: the providers of one API of the starter, with and without a declared one, and of all its APIs.
+func (m *maker) wildcards() {
+	var all []any
+	for _, p := range providersOf(shipped(m.rel, starter)) {
+		item := p.api + "/*"
+		if slices.Contains(all, any(item)) {
+			continue
+		}
+		all = append(all, item)
+		m.add("disabled/"+item, fields{"disabled": []any{item}})
+	}
+	m.add("disabled/inference/*/vllm", fields{"disabled": []any{"inference/*"}, "providers": vllm(), "resources": fields{"models": []any{"a"}}})
+	m.add("disabled/*/vllm", fields{"disabled": all, "providers": vllm(), "resources": fields{"models": []any{"a"}}})
+}
+
+// declared: what only its own providers cost a stack.
+func (n *negatives) declared() {
+	const why = "The user wishes for a stack without the other providers of the base, and is told what that brings with it."
+	base, err := changed(n.config, func(config fields) {
+		addProvider(config, "inference", fields{"provider_id": "other", "provider_type": "remote::openai"})
+	})
+	if err != nil {
+		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
+	}
+	spec := n.smallSpec(fields{"distribution": requiredOnly(), "resources": fields{"models": []any{fields{"name": "a", "provider": "other"}}}})
+	n.choice("declared/named-by-a-model", Unasked, why, mistake{wrong: n.over(base, spec), right: n.small})
+	spec = fields{"distribution": requiredOnly(), "providers": fields{"inference": n.vllm(nil), "batches": fields{"provider": "reference"}}}
+	n.choice("declared/needs-the-base", Unasked, why, mistake{wrong: n.over(shipped(n.rel, starter), spec), right: n.small})
+	spec = fields{"distribution": requiredOnly(), "providers": fields{"vectorIo": fields{"provider": "faiss"}}}
+	n.choice("declared/default-of-the-base", Unasked, why, mistake{wrong: n.over(shipped(n.rel, starter), spec), right: n.small})
+}
