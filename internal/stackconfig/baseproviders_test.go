@@ -94,8 +94,8 @@ func mustRelease(t *testing.T, line string) *release.Release {
 	return match.Release
 }
 
-// needsVariables reports whether the base needs variables that the stack does not set, so that its other providers do not
-// start either.
+// needsVariables reports whether the base needs variables that the stack does not set, so that its other providers do
+// not start either.
 func needsVariables(in stackconfig.Input) bool {
 	all := *in.Intent
 	all.Distribution.RequiredOnly = false
@@ -120,9 +120,11 @@ func read(t *testing.T, result *stackconfig.Result) generated {
 	return config
 }
 
-// checkRequired checks that each provider of a configuration is declared by the spec or named by a warning, and that the
-// server serves no API without a reason.
-func checkRequired(t *testing.T, at string, wishes *intent.Intent, result *stackconfig.Result, report *stackconfig.Report) {
+// checkRequired checks that each provider of a configuration is declared by the spec or named by a warning, and that
+// the server serves no API without a reason.
+func checkRequired(
+	t *testing.T, at string, wishes *intent.Intent, result *stackconfig.Result, report *stackconfig.Report,
+) {
 	t.Helper()
 	config, kept := read(t, result), 0
 	for api, providers := range config.Providers {

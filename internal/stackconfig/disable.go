@@ -187,8 +187,9 @@ func lostResource(d *draft.Draft, reference release.Reference, id string, remove
 		return false
 	}
 	known, _ := d.Release.Resource(reference.Resource)
-	return reference.ProviderKey != "" || !slices.ContainsFunc(yamlnode.Items(d.ResourcesOf(known)), func(item *yaml.Node) bool {
-		other, _ := envref.Static(yamlnode.Text(item, known.IDKey))
-		return other == id
-	})
+	return reference.ProviderKey != "" || !slices.ContainsFunc(yamlnode.Items(d.ResourcesOf(known)),
+		func(item *yaml.Node) bool {
+			other, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+			return other == id
+		})
 }

@@ -21,16 +21,23 @@ func (m *maker) declared() {
 			if kind.Broken == "" && kind.Deprecated == "" && Heavy(kind) == "" {
 				p := v.provider(kind, kind.Short()+"-of-mine", minimal)
 				m.add("declared/"+api, fields{"distribution": requiredOnly(), "providers": fields{name: p}})
-				m.addOwn("declared/"+api+"/nothing", m.nothing(), fields{"distribution": requiredOnly(), "providers": fields{name: p}})
+				m.addOwn("declared/"+api+"/nothing", m.nothing(),
+					fields{"distribution": requiredOnly(), "providers": fields{name: p}})
 				break
 			}
 		}
 	}
-	m.add("declared/vllm/model", fields{"distribution": requiredOnly(), "providers": vllm(), "resources": fields{"models": []any{"a"}}})
+	m.add("declared/vllm/model", fields{
+		"distribution": requiredOnly(), "providers": vllm(),
+		"resources": fields{"models": []any{"a"}},
+	})
 	m.add("declared/vllm/storage", fields{"distribution": requiredOnly(), "providers": vllm(), "storage": fields{
 		"kv": kvStores["redis"], "sql": sqlStores["postgres"],
 	}})
-	m.add("declared/vllm/disabled", fields{"distribution": requiredOnly(), "providers": vllm(), "disabled": []any{"vectorIo", "inference/openai"}})
+	m.add("declared/vllm/disabled", fields{
+		"distribution": requiredOnly(), "providers": vllm(),
+		"disabled": []any{"vectorIo", "inference/openai"},
+	})
 }
 
 // wildcards: the providers of one API of the starter, with and without a declared one, and of all its APIs.
@@ -44,7 +51,10 @@ func (m *maker) wildcards() {
 		all = append(all, item)
 		m.add("disabled/"+item, fields{"disabled": []any{item}})
 	}
-	m.add("disabled/inference/*/vllm", fields{"disabled": []any{"inference/*"}, "providers": vllm(), "resources": fields{"models": []any{"a"}}})
+	m.add("disabled/inference/*/vllm", fields{
+		"disabled": []any{"inference/*"}, "providers": vllm(),
+		"resources": fields{"models": []any{"a"}},
+	})
 	m.add("disabled/*/vllm", fields{"disabled": all, "providers": vllm(), "resources": fields{"models": []any{"a"}}})
 }
 
@@ -57,10 +67,20 @@ func (n *negatives) declared() {
 	if err != nil {
 		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
 	}
-	spec := n.smallSpec(fields{"distribution": requiredOnly(), "resources": fields{"models": []any{fields{"name": "a", "provider": "other"}}}})
+	spec := n.smallSpec(fields{
+		"distribution": requiredOnly(),
+		"resources":    fields{"models": []any{fields{"name": "a", "provider": "other"}}},
+	})
 	n.choice("declared/named-by-a-model", Unasked, why, mistake{wrong: n.over(base, spec), right: n.small})
-	spec = fields{"distribution": requiredOnly(), "providers": fields{"inference": n.vllm(nil), "batches": fields{"provider": "reference"}}}
-	n.choice("declared/needs-the-base", Unasked, why, mistake{wrong: n.over(shipped(n.rel, starter), spec), right: n.small})
+	spec = fields{"distribution": requiredOnly(), "providers": fields{
+		"inference": n.vllm(nil),
+		"batches":   fields{"provider": "reference"},
+	}}
+	n.choice("declared/needs-the-base", Unasked, why, mistake{
+		wrong: n.over(shipped(n.rel, starter), spec),
+		right: n.small,
+	})
 	spec = fields{"distribution": requiredOnly(), "providers": fields{"vectorIo": fields{"provider": "faiss"}}}
-	n.choice("declared/default-of-the-base", Unasked, why, mistake{wrong: n.over(shipped(n.rel, starter), spec), right: n.small})
+	n.choice("declared/default-of-the-base", Unasked, why,
+		mistake{wrong: n.over(shipped(n.rel, starter), spec), right: n.small})
 }
