@@ -313,7 +313,7 @@ func TestStorageSwitchedOff(t *testing.T) {
 	controllertest.WaitUntil(t, func() error {
 		left := env.WaitForCondition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
 		if !strings.Contains(left.Message, "spec.workload.storage: the data of ") ||
-			!strings.Contains(left.Message, "to recover the data") {
+			!strings.Contains(left.Message, "to recover the earlier data") {
 			return fmt.Errorf("condition %+v", left)
 		}
 		return nil
