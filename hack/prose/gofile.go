@@ -46,7 +46,8 @@ func goTexts(file string, data []byte) ([]text, error) {
 func isProduct(file string) bool {
 	for _, folder := range []string{"api/", "cmd/", "internal/"} {
 		if strings.HasPrefix(file, folder) {
-			return !strings.HasSuffix(file, "_test.go") && !strings.HasPrefix(file, "internal/testutil/")
+			return !strings.HasSuffix(file, "_test.go") && !strings.HasPrefix(file, "internal/testutil/") &&
+				!strings.HasPrefix(file, "internal/controller/controllertest/")
 		}
 	}
 	return false

@@ -16,30 +16,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// scale sets the number of replicas as an autoscaler or kubectl scale does.
-func (b *bench) scale(t *testing.T, object client.Object, name string, replicas int32) {
+// setScale sets the number of replicas as an autoscaler or kubectl scale does.
+func setScale(t *testing.T, env *controllertest.Environment, object client.Object, name string, replicas int32) {
 	t.Helper()
-	b.get(t, name, object)
+	env.Get(t, name, object)
 	scale := &autoscalingv1.Scale{}
-	if err := b.SubResource("scale").Get(t.Context(), object, scale); err != nil {
+	if err := env.Client.SubResource("scale").Get(t.Context(), object, scale); err != nil {
 		t.Fatal(err)
 	}
 	scale.Spec.Replicas = replicas
-	if err := b.SubResource("scale").Update(t.Context(), object, client.WithSubResourceBody(scale)); err != nil {
+	if err := env.Client.SubResource("scale").Update(t.Context(), object, client.WithSubResourceBody(scale)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// replicaHistory watches the replicas field of a Deployment. It returns every value that differs from the previous one.
-func (b *bench) replicaHistory(t *testing.T) func() []int32 {
+// recordReplicas watches the replicas field of a Deployment. It returns every value that differs from the previous one.
+func recordReplicas(t *testing.T, env *controllertest.Environment) func() []int32 {
 	t.Helper()
-	watching, err := client.NewWithWatch(plane.Config, client.Options{})
+	watching, err := client.NewWithWatch(controllertest.ControlPlane().Config, client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := watching.Watch(t.Context(), &appsv1.DeploymentList{}, client.InNamespace(b.namespace))
+	events, err := watching.Watch(t.Context(), &appsv1.DeploymentList{}, client.InNamespace(env.Namespace))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,91 +76,92 @@ func TestAutoscaling(t *testing.T) {
 		return fmt.Sprintf(`{distribution: {name: starter}, workload: {%s %s}}`, replicas, autoscaling)
 	}
 	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
-	b := newBench(t)
-	b.direct(t, version)
-	history := b.replicaHistory(t)
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, version)
+	history := recordReplicas(t, env)
 	want := func(numbers ...int32) {
 		t.Helper()
-		b.settled(t, version)
-		eventually(t, func() error {
+		env.WaitUntilIdle(t, version)
+		controllertest.WaitUntil(t, func() error {
 			if got := history(); !slices.Equal(got, numbers) {
 				return fmt.Errorf("numbers of replicas over time %v, want %v", got, numbers)
 			}
 			return nil
 		})
 	}
-	b.create(t, b.stack(t, "my", spec("replicas: 5", "")))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.Create(t, env.NewStack(t, "my", spec("replicas: 5", "")))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	want(5)
 
-	b.respec(t, "my", spec("replicas: 5,", "autoscaling: {maxReplicas: 9}"))
-	b.appears(t, "my-hpa", autoscaler)
+	env.UpdateSpec(t, "my", spec("replicas: 5,", "autoscaling: {maxReplicas: 9}"))
+	env.WaitForChild(t, "my-hpa", autoscaler)
 	want(5)
-	b.respec(t, "my", spec("replicas: 5", ""))
-	b.goes(t, "my-hpa", autoscaler)
+	env.UpdateSpec(t, "my", spec("replicas: 5", ""))
+	env.WaitForNoChild(t, "my-hpa", autoscaler)
 	want(5)
 
-	b.respec(t, "my", spec("", "autoscaling: {minReplicas: 2, maxReplicas: 9}"))
-	b.appears(t, "my-hpa", autoscaler)
+	env.UpdateSpec(t, "my", spec("", "autoscaling: {minReplicas: 2, maxReplicas: 9}"))
+	env.WaitForChild(t, "my-hpa", autoscaler)
 	want(5)
-	b.scale(t, &appsv1.Deployment{}, "my", 7)
-	b.respec(t, "my", spec("", "autoscaling: {minReplicas: 3, maxReplicas: 9}"))
+	setScale(t, env, &appsv1.Deployment{}, "my", 7)
+	env.UpdateSpec(t, "my", spec("", "autoscaling: {minReplicas: 3, maxReplicas: 9}"))
 	want(5, 7)
-	b.respec(t, "my", spec("", ""))
-	b.goes(t, "my-hpa", autoscaler)
+	env.UpdateSpec(t, "my", spec("", ""))
+	env.WaitForNoChild(t, "my-hpa", autoscaler)
 	want(5, 7)
-	condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated,
+		v1alpha2.ReasonDeploymentUpdateSucceeded)
 	if kept := "it keeps the 7 replicas that the autoscaler left until you change spec.workload.replicas from 1"; !strings.Contains(condition.Message, kept) {
 		t.Errorf("message %q, want %q in it", condition.Message, kept)
 	}
-	b.scale(t, &appsv1.Deployment{}, "my", 6)
+	setScale(t, env, &appsv1.Deployment{}, "my", 6)
 	want(5, 7, 6, 7) // drift, corrected
 
-	b.scale(t, &v1alpha2.LlamaStackDistribution{}, "my", 2)
+	setScale(t, env, &v1alpha2.LlamaStackDistribution{}, "my", 2)
 	want(5, 7, 6, 7, 2)
-	b.respec(t, "my", spec("replicas: 2,", "autoscaling: {minReplicas: 3, maxReplicas: 9}"))
-	b.appears(t, "my-hpa", autoscaler)
+	env.UpdateSpec(t, "my", spec("replicas: 2,", "autoscaling: {minReplicas: 3, maxReplicas: 9}"))
+	env.WaitForChild(t, "my-hpa", autoscaler)
 	want(5, 7, 6, 7, 2, 3)
 
-	b.scale(t, &v1alpha2.LlamaStackDistribution{}, "my", 0)
+	setScale(t, env, &v1alpha2.LlamaStackDistribution{}, "my", 0)
 	want(5, 7, 6, 7, 2, 3, 0)
-	b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress)
-	b.scale(t, &v1alpha2.LlamaStackDistribution{}, "my", 1)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress)
+	setScale(t, env, &v1alpha2.LlamaStackDistribution{}, "my", 1)
 	want(5, 7, 6, 7, 2, 3, 0, 3)
 }
 
 // TestAutoscalerWithoutMetrics checks that an autoscaler without metrics is reported once the pods serve, and that the
 // stack stays ready.
 func TestAutoscalerWithoutMetrics(t *testing.T) {
-	b := newBench(t)
-	b.patience = time.Second
-	b.direct(t, "no-metrics")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {autoscaling: {maxReplicas: 3}}}`))
+	env := controllertest.NewEnvironment(t)
+	env.AutoscalerPatience = time.Second
+	env.StartReconciler(t, "no-metrics")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {autoscaling: {maxReplicas: 3}}}`))
 	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
-	b.appears(t, "my-hpa", autoscaler)
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.WaitForChild(t, "my-hpa", autoscaler)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	report := func(is corev1.ConditionStatus) {
 		t.Helper()
-		b.get(t, "my-hpa", autoscaler)
+		env.Get(t, "my-hpa", autoscaler)
 		patch := client.MergeFrom(autoscaler.DeepCopy())
 		autoscaler.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{{
 			Type: autoscalingv2.ScalingActive, Status: is, Reason: "FailedGetResourceMetric", Message: "no metrics returned",
 		}}
-		if err := b.Status().Patch(t.Context(), autoscaler, patch); err != nil {
+		if err := env.Client.Status().Patch(t.Context(), autoscaler, patch); err != nil {
 			t.Fatal(err)
 		}
 	}
 	report(corev1.ConditionFalse)
-	b.rollOut(t, "my")
-	condition := b.condition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonAutoscalerInactive)
+	env.MarkDeploymentReady(t, "my")
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonAutoscalerInactive)
 	if want := `HorizontalPodAutoscaler "my-hpa" does not scale (FailedGetResourceMetric): no metrics returned`; condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	report(corev1.ConditionTrue)
-	eventually(t, func() error {
+	controllertest.WaitUntil(t, func() error {
 		stack := &v1alpha2.LlamaStackDistribution{}
-		b.get(t, "my", stack)
+		env.Get(t, "my", stack)
 		if stack.Status.Phase != v1alpha2.PhaseReady || meta.FindStatusCondition(stack.Status.Conditions,
 			v1alpha2.ConditionDegraded) != nil {
 			return fmt.Errorf("phase %s, conditions %+v", stack.Status.Phase, stack.Status.Conditions)

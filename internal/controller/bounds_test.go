@@ -10,38 +10,40 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
 // TestBounds checks that a stack that exceeds the administrator's bounds keeps its pods and reports that, and that it
 // continues when it is within the bounds again.
 func TestBounds(t *testing.T) {
-	b := newBench(t)
-	b.configured = true
-	b.start(t, "bounds")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`))
-	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	env.StartOperator(t, "bounds")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 	before := &appsv1.Deployment{}
-	b.get(t, "my", before)
+	env.Get(t, "my", before)
 
+	image := controllertest.StarterImage(t)
 	for rule, message := range map[string]string{
 		"[{podTemplate: false}]":     "spec.workload.overrides.podTemplate: is not allowed in this namespace: remove it, or ask an administrator",
 		"[{podSecurity: baseline}]":  `spec.workload.overrides: the pods of this namespace must meet the Pod Security Standard "baseline": host namespaces (hostNetwork=true)`,
-		"[{images: [quay.io/team]}]": `spec.distribution: the image "` + starterImage(t) + `" is not from quay.io/team`,
+		"[{images: [quay.io/team]}]": `spec.distribution: the image "` + image + `" is not from quay.io/team`,
 		"[{stacks: 0}]":              "may have 0 stacks, and older stacks use up this number",
 	} {
-		b.configure(t, operatorconfig.KeyBounds, "")
-		b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid)
-		b.configure(t, operatorconfig.KeyBounds, rule)
-		got := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonForbiddenByBounds)
+		env.SetOperatorConfig(t, operatorconfig.KeyBounds, "")
+		env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid)
+		env.SetOperatorConfig(t, operatorconfig.KeyBounds, rule)
+		got := env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonForbiddenByBounds)
 		if !strings.Contains(got.Message, message) {
 			t.Errorf("%s: message %q, want %q", rule, got.Message, message)
 		}
 	}
-	b.configure(t, operatorconfig.KeyBounds, "")
-	b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid)
+	env.SetOperatorConfig(t, operatorconfig.KeyBounds, "")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid)
 	after := &appsv1.Deployment{}
-	b.get(t, "my", after)
+	env.Get(t, "my", after)
 	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
 		t.Errorf("the Deployment changed by the bounds (-before +after):\n%s", diff)
 	}
@@ -50,21 +52,21 @@ func TestBounds(t *testing.T) {
 // TestNumberOfStacks checks that a stack waits for the place of an older stack, and takes it when the older stack is
 // deleted.
 func TestNumberOfStacks(t *testing.T) {
-	b := newBench(t)
-	b.configured = true
-	b.start(t, "stacks")
-	b.configure(t, operatorconfig.KeyBounds, "[{namespaces: ["+b.namespace+"], stacks: 1}]")
-	b.create(t, b.stack(t, "a-first", `{distribution: {name: starter}}`))
-	b.condition(t, "a-first", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
-	b.create(t, b.stack(t, "b-second", `{distribution: {name: starter}}`))
-	b.condition(t, "b-second", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonForbiddenByBounds)
-	if err := b.Get(t.Context(), b.key("b-second"), &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	env.StartOperator(t, "stacks")
+	env.SetOperatorConfig(t, operatorconfig.KeyBounds, "[{namespaces: ["+env.Namespace+"], stacks: 1}]")
+	env.Create(t, env.NewStack(t, "a-first", `{distribution: {name: starter}}`))
+	env.WaitForCondition(t, "a-first", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	env.Create(t, env.NewStack(t, "b-second", `{distribution: {name: starter}}`))
+	env.WaitForCondition(t, "b-second", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonForbiddenByBounds)
+	if err := env.Client.Get(t.Context(), env.Key("b-second"), &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the stack beyond the bound has a Deployment: %v", err)
 	}
 	first := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, "a-first", first)
-	if err := client.IgnoreNotFound(b.Delete(t.Context(), first)); err != nil {
+	env.Get(t, "a-first", first)
+	if err := client.IgnoreNotFound(env.Client.Delete(t.Context(), first)); err != nil {
 		t.Fatal(err)
 	}
-	b.condition(t, "b-second", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	env.WaitForCondition(t, "b-second", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 }

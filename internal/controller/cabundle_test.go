@@ -13,36 +13,38 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// rewrite replaces the content of a ConfigMap.
-func (b *bench) rewrite(t *testing.T, name, key, value string) {
+// updateConfigMap replaces the content of a ConfigMap.
+func updateConfigMap(t *testing.T, env *controllertest.Environment, name, key, value string) {
 	t.Helper()
 	configMap := &corev1.ConfigMap{}
-	b.get(t, name, configMap)
+	env.Get(t, name, configMap)
 	patch := client.MergeFrom(configMap.DeepCopy())
 	configMap.Data[key] = value
-	if err := b.Patch(t.Context(), configMap, patch); err != nil {
+	if err := env.Client.Patch(t.Context(), configMap, patch); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// trusts waits until the bundle has the certificates beside the roots, and returns the annotation that rolls the pods.
-func (b *bench) trusts(t *testing.T, certificates ...string) string {
+// waitForBundle waits until the bundle has the certificates beside the roots, and returns the annotation that rolls the
+// pods.
+func waitForBundle(t *testing.T, env *controllertest.Environment, certificates ...string) string {
 	t.Helper()
 	wanted, _ := cabundle.Read([]byte(strings.Join(certificates, "")))
 	deployment := &appsv1.Deployment{}
-	eventually(t, func() error {
+	controllertest.WaitUntil(t, func() error {
 		bundle := &corev1.ConfigMap{}
-		if err := b.Get(t.Context(), b.key("my-ca-bundle"), bundle); err != nil {
+		if err := env.Client.Get(t.Context(), env.Key("my-ca-bundle"), bundle); err != nil {
 			return err
 		}
 		if !bytes.Equal([]byte(bundle.Data["ca-bundle.crt"]), cabundle.PEM(wanted)) {
 			return fmt.Errorf("the bundle is another one than that of %d certificates", len(wanted))
 		}
-		if err := b.Get(t.Context(), b.key("my"), deployment); err != nil {
+		if err := env.Client.Get(t.Context(), env.Key("my"), deployment); err != nil {
 			return err
 		}
 		if got := deployment.Spec.Template.Annotations[names.AnnotationCABundleHash]; got != cabundle.Digest(wanted) {
@@ -58,37 +60,38 @@ func TestCABundle(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {tls: {caBundle: {configMapName: company-ca}}}}`
 	one, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	two, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
-	b := newBench(t)
-	b.direct(t, version)
-	b.create(t, configMap("company-ca", "ca-bundle.crt", string(one)+string(two)), b.stack(t, "my", spec))
-	b.trusts(t, string(one), string(two))
-	seen := b.settled(t, version)
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, version)
+	env.Create(t, controllertest.NewConfigMap("company-ca", "ca-bundle.crt", string(one)+string(two)), env.NewStack(t, "my", spec))
+	waitForBundle(t, env, string(one), string(two))
+	seen := env.WaitUntilIdle(t, version)
 
-	b.rewrite(t, "company-ca", "ca-bundle.crt", "# the other way round\n"+string(two)+string(one)+string(two))
-	eventually(t, func() error {
-		if len(b.calls(t, version)) == len(seen) {
+	updateConfigMap(t, env, "company-ca", "ca-bundle.crt", "# the other way round\n"+string(two)+string(one)+string(two))
+	controllertest.WaitUntil(t, func() error {
+		if len(env.ListCalls(t, version)) == len(seen) {
 			return fmt.Errorf("no reconcile yet")
 		}
 		return nil
 	})
-	if got := writes(b.settled(t, version)[len(seen):]); len(got) > 0 {
+	if got := controllertest.ListWrites(env.WaitUntilIdle(t, version)[len(seen):]); len(got) > 0 {
 		t.Errorf("writes for the same certificates: %v", got)
 	}
 
-	b.rewrite(t, "company-ca", "ca-bundle.crt", string(one)+string(key))
-	condition := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonConfigMapValueUnusable)
+	updateConfigMap(t, env, "company-ca", "ca-bundle.crt", string(one)+string(key))
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded,
+		v1alpha2.ReasonConfigMapValueUnusable)
 	want := fmt.Sprintf("Key \"ca-bundle.crt\" of ConfigMap \"company-ca\" in namespace %q cannot be used: line %d: is a private key, "+
 		"which everyone who can read the ConfigMap now has: remove it, and issue a new key. "+
-		"Referenced by: spec.networking.tls.caBundle.configMapName", b.namespace, bytes.Count(one, []byte("\n"))+1)
+		"Referenced by: spec.networking.tls.caBundle.configMapName", env.Namespace, bytes.Count(one, []byte("\n"))+1)
 	if condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
-	b.trusts(t, string(one), string(two)) // running pods are left alone
+	waitForBundle(t, env, string(one), string(two)) // running pods are left alone
 
-	b.rewrite(t, "company-ca", "ca-bundle.crt", string(one))
-	b.trusts(t, string(one))
-	b.respec(t, "my", `{distribution: {name: starter}}`)
-	b.goes(t, "my-ca-bundle", &corev1.ConfigMap{})
+	updateConfigMap(t, env, "company-ca", "ca-bundle.crt", string(one))
+	waitForBundle(t, env, string(one))
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}}`)
+	env.WaitForNoChild(t, "my-ca-bundle", &corev1.ConfigMap{})
 }
 
 // TestTrustedCABundle checks that a bundle that the platform puts into a namespace is trusted without being requested,
@@ -96,18 +99,18 @@ func TestCABundle(t *testing.T) {
 func TestTrustedCABundle(t *testing.T) {
 	one, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	two, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
-	b := newBench(t)
-	b.direct(t, "trusted-ca")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	given := configMap(names.TrustedCABundle, "ca-bundle.crt", string(one))
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "trusted-ca")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	given := controllertest.NewConfigMap(names.TrustedCABundle, "ca-bundle.crt", string(one))
 	given.Data["odh-ca-bundle.crt"], given.Data["mixed"] = "", "-----BEGIN NOTHING\n"+string(two)
-	b.create(t, given)
-	b.trusts(t, string(one), string(two))
-	b.rewrite(t, names.TrustedCABundle, "mixed", "gone")
-	b.trusts(t, string(one))
-	if err := b.Delete(t.Context(), given); err != nil {
+	env.Create(t, given)
+	waitForBundle(t, env, string(one), string(two))
+	updateConfigMap(t, env, names.TrustedCABundle, "mixed", "gone")
+	waitForBundle(t, env, string(one))
+	if err := env.Client.Delete(t.Context(), given); err != nil {
 		t.Fatal(err)
 	}
-	b.goes(t, "my-ca-bundle", &corev1.ConfigMap{})
+	env.WaitForNoChild(t, "my-ca-bundle", &corev1.ConfigMap{})
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -30,14 +31,14 @@ func TestSecretsStaySecret(t *testing.T) {
 		canary = "cAnArY-7d1f"
 		number = "90210777123"
 	)
-	b := newBench(t)
-	b.configured = true
-	defer b.install(t, gatewayDefinition(t, "httproutes"))()
-	defer b.install(t, gatewayDefinition(t, "backendtlspolicies"))()
-	b.served(t)
-	certificate, broken := tlsSecret(t, "llama-tls"), brokenPair(t, "broken-tls")
-	slipped, authority := tlsSecret(t, "slipped-tls"), withAuthority(t, certificate, canary)
-	withAuthority(t, slipped, canary)
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	defer env.InstallDefinition(t, controllertest.GatewayDefinition(t, "httproutes"))()
+	defer env.InstallDefinition(t, controllertest.GatewayDefinition(t, "backendtlspolicies"))()
+	env.WaitForBackendTLSPolicyKind(t)
+	certificate, broken := controllertest.NewTLSSecret(t, "llama-tls"), controllertest.NewMismatchedTLSSecret(t, "broken-tls")
+	slipped, authority := controllertest.NewTLSSecret(t, "slipped-tls"), setCertificateAndAuthority(t, certificate, canary)
+	setCertificateAndAuthority(t, slipped, canary)
 	// The authority beside a certificate is copied to a place where Gateways read it. A private key in that text must
 	// not be.
 	slipped.Data[names.TLSAuthority] = append(slipped.Data[names.TLSAuthority], slipped.Data["tls.key"]...)
@@ -47,16 +48,16 @@ func TestSecretsStaySecret(t *testing.T) {
 		strings.Split(string(slipped.Data["tls.key"]), "\n")[1],
 	}
 	marked := append([]string{canary, number}, keys...)
-	b.create(t, certificate, broken, slipped,
-		secret("vllm-creds", "token", canary+"-token"),
-		secret("redis-creds", "password", canary+" p@ss"),
-		secret("pg-creds", "dsn", "postgresql://"+canary+":"+canary+"@"+canary+"-host/"+canary),
-		secret("broken-dsn", "dsn", "postgresql://u:"+canary+"@h:notaport/db?"+canary+"=1"),
-		secret("number", "token", number),
+	env.Create(t, certificate, broken, slipped,
+		controllertest.NewSecret("vllm-creds", "token", canary+"-token"),
+		controllertest.NewSecret("redis-creds", "password", canary+" p@ss"),
+		controllertest.NewSecret("pg-creds", "dsn", "postgresql://"+canary+":"+canary+"@"+canary+"-host/"+canary),
+		controllertest.NewSecret("broken-dsn", "dsn", "postgresql://u:"+canary+"@h:notaport/db?"+canary+"=1"),
+		controllertest.NewSecret("number", "token", number),
 	)
-	b.start(t, "canary")
-	b.configure(t, operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
-	b.configure(t, operatorconfig.KeyRegistries, "readLabels: false")
+	env.StartOperator(t, "canary")
+	env.SetOperatorConfig(t, operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
+	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, "readLabels: false")
 	const good = `
 distribution: {name: starter}
 providers:
@@ -70,37 +71,39 @@ externalProviders:
   safety: [{providerId: custom, image: "example.com/custom:1", secretRefs: {api_token: {secretKeyRef: {name: vllm-creds, key: token}}}}]
 settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIENT}"}}}}
 `
-	b.create(t, b.stack(t, "good", good))
-	b.create(t, b.stack(t, "dsn", strings.ReplaceAll(good, "pg-creds", "broken-dsn")))
-	b.create(t, b.stack(t, "number", strings.ReplaceAll(good, "vllm-creds", "number")))
-	b.create(t, b.stack(t, "tls", strings.ReplaceAll(good, "llama-tls", "broken-tls")))
-	b.create(t, b.stack(t, "slipped", strings.ReplaceAll(good, "llama-tls", "slipped-tls")))
-	b.condition(t, "tls", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
-	b.condition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	b.condition(t, "dsn", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
-	b.condition(t, "number", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
-	b.condition(t, "slipped", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.Create(t, env.NewStack(t, "good", good))
+	env.Create(t, env.NewStack(t, "dsn", strings.ReplaceAll(good, "pg-creds", "broken-dsn")))
+	env.Create(t, env.NewStack(t, "number", strings.ReplaceAll(good, "vllm-creds", "number")))
+	env.Create(t, env.NewStack(t, "tls", strings.ReplaceAll(good, "llama-tls", "broken-tls")))
+	env.Create(t, env.NewStack(t, "slipped", strings.ReplaceAll(good, "llama-tls", "slipped-tls")))
+	env.WaitForCondition(t, "tls", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
+	env.WaitForCondition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.WaitForCondition(t, "dsn", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
+	env.WaitForCondition(t, "number", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
+	env.WaitForCondition(t, "slipped", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	shown := &corev1.ConfigMap{}
-	b.appears(t, "good-server-ca", shown)
+	env.WaitForChild(t, "good-server-ca", shown)
 	if got := shown.Data[names.TLSAuthority]; got != string(authority) {
 		t.Errorf("Gateways are shown %q, want the authority's certificate alone", got)
 	}
-	b.goes(t, "slipped-server-ca", shown)
+	env.WaitForNoChild(t, "slipped-server-ca", shown)
 	// A server prints the values that it rejects, and a kubelet prints the answers of registries.
 	said := "ValidationError: [input_value='" + canary + "']\n" + canary + "Error: " + canary
-	set := b.replicaSet(t, "good", appsv1.ReplicaSetStatus{})
-	states := container("i", waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com"),
-		terminated(0, "Completed", said))
-	states.InitContainerStatuses = inits(set, map[string]corev1.ContainerState{
-		"external-provider-custom": waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com: unauthorized"),
+	set := env.CreateReplicaSet(t, "good", appsv1.ReplicaSetStatus{})
+	states := controllertest.ServerPodStatus("i",
+		controllertest.WaitingState("ImagePullBackOff", "https://u:"+canary+"@example.com"),
+		controllertest.TerminatedState(0, "Completed", said))
+	states.InitContainerStatuses = controllertest.InitContainerStatuses(set, map[string]corev1.ContainerState{
+		"external-provider-custom": controllertest.WaitingState("ImagePullBackOff",
+			"https://u:"+canary+"@example.com: unauthorized"),
 	})
-	b.pod(t, set, states)
-	b.condition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutFailed)
-	b.external(t, "good", `custom Failed: Failed to pull provider image "example.com/custom:1": the registry rejects the credentials; `+
+	env.CreatePod(t, set, states)
+	env.WaitForCondition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutFailed)
+	env.WaitForExternalProviders(t, "good", `custom Failed: Failed to pull provider image "example.com/custom:1": the registry rejects the credentials; `+
 		"add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod good-1-a")
-	b.hasNoSecrets(t, "good", set)
-	eventually(t, func() error { // these are written last
-		for range b.events(t) {
+	checkNoSecrets(t, env, "good", set)
+	controllertest.WaitUntil(t, func() error { // these are written last
+		for range env.ListEvents(t) {
 			return nil
 		}
 		return os.ErrNotExist
@@ -121,7 +124,7 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
-		if err := b.List(t.Context(), list, client.InNamespace(b.namespace)); err != nil {
+		if err := env.Client.List(t.Context(), list, client.InNamespace(env.Namespace)); err != nil {
 			t.Fatal(err)
 		}
 		err := meta.EachListItem(list, func(item runtime.Object) error {
@@ -141,20 +144,20 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	if looked < 8 {
 		t.Errorf("looked at %d objects only", looked)
 	}
-	trail, err := os.ReadFile(audit.path)
+	trail, err := os.ReadFile(controllertest.AuditLog())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"log": logs.String(), "audit log": string(trail)} {
+	for name, text := range map[string]string{"log": controllertest.OperatorLog().String(), "audit log": string(trail)} {
 		if slices.ContainsFunc(marked, func(value string) bool { return strings.Contains(text, value) }) {
 			t.Errorf("the %s holds a secret's value", name)
 		}
 	}
 }
 
-// hasNoSecrets checks that the containers that install external providers have no variable from a Secret, while the
+// checkNoSecrets checks that the containers that install external providers have no variable from a Secret, while the
 // server has.
-func (b *bench) hasNoSecrets(t *testing.T, stack string, set *appsv1.ReplicaSet) {
+func checkNoSecrets(t *testing.T, env *controllertest.Environment, stack string, set *appsv1.ReplicaSet) {
 	t.Helper()
 	pod := &set.Spec.Template.Spec
 	const name = "LLSD_CUSTOM_API_TOKEN"
@@ -171,8 +174,9 @@ func (b *bench) hasNoSecrets(t *testing.T, stack string, set *appsv1.ReplicaSet)
 	}
 }
 
-// withAuthority sets in a Secret a certificate for exposed stacks, and an authority followed by the given text.
-func withAuthority(t *testing.T, secret *corev1.Secret, text string) (authority []byte) {
+// setCertificateAndAuthority sets in a Secret a certificate for exposed stacks, and an authority followed by the given
+// text.
+func setCertificateAndAuthority(t *testing.T, secret *corev1.Secret, text string) (authority []byte) {
 	t.Helper()
 	secret.Data["tls.crt"], secret.Data["tls.key"] = testutil.NewCertificate(t, time.Now().Add(90*24*time.Hour), "*."+names.DefaultDomain)
 	authority = testutil.CertificateFor(t, "authority")

@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -12,58 +11,27 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// respec replaces the spec of the stack.
-func (b *bench) respec(t *testing.T, name, spec string) {
-	t.Helper()
-	patch, err := json.Marshal([]map[string]any{{"op": "replace", "path": "/spec", "value": b.stack(t, name, spec).Spec}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Patch(t.Context(), b.stack(t, name, "{}"), client.RawPatch(types.JSONPatchType, patch)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// appears waits until a child exists.
-func (b *bench) appears(t *testing.T, name string, child client.Object) {
-	t.Helper()
-	eventually(t, func() error { return b.Get(t.Context(), b.key(name), child) })
-}
-
-// goes waits until a child does not exist.
-func (b *bench) goes(t *testing.T, name string, child client.Object) {
-	t.Helper()
-	eventually(t, func() error {
-		err := b.Get(t.Context(), b.key(name), child)
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		return fmt.Errorf("%T %q is still there: %w", child, name, err)
-	})
-}
-
 func TestDisruptionBudget(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "budget")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {replicas: 2}}`))
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "budget")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {replicas: 2}}`))
 	budget := &policyv1.PodDisruptionBudget{}
-	b.appears(t, "my-pdb", budget)
+	env.WaitForChild(t, "my-pdb", budget)
 	want := func(what string, minAvailable, maxUnavailable *intstr.IntOrString) {
 		t.Helper()
-		eventually(t, func() error {
-			b.get(t, "my-pdb", budget)
+		controllertest.WaitUntil(t, func() error {
+			env.Get(t, "my-pdb", budget)
 			got := policyv1.PodDisruptionBudgetSpec{
 				MinAvailable:   budget.Spec.MinAvailable,
 				MaxUnavailable: budget.Spec.MaxUnavailable,
@@ -80,25 +48,25 @@ func TestDisruptionBudget(t *testing.T) {
 
 	edited := budget.DeepCopy()
 	edited.Spec.MaxUnavailable = &three
-	if err := b.Patch(t.Context(), edited, client.MergeFrom(budget)); err != nil {
+	if err := env.Client.Patch(t.Context(), edited, client.MergeFrom(budget)); err != nil {
 		t.Fatal(err)
 	}
 	want("after somebody's edit", nil, one)
 
-	b.respec(t, "my", `{distribution: {name: starter}, workload: {replicas: 1, podDisruptionBudget: {minAvailable: 50%}}}`)
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, workload: {replicas: 1, podDisruptionBudget: {minAvailable: 50%}}}`)
 	want("configured the other way", half, nil)
-	b.respec(t, "my", `{distribution: {name: starter}, workload: {replicas: 1}}`)
-	b.goes(t, "my-pdb", budget)
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, workload: {replicas: 1}}`)
+	env.WaitForNoChild(t, "my-pdb", budget)
 }
 
 func TestNetworkPolicy(t *testing.T) {
-	b := newBench(t)
-	b.configured = true
-	b.start(t, "policy")
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	env.StartOperator(t, "policy")
 	policy := &networkingv1.NetworkPolicy{}
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {allowedFrom: {namespaces: [web]}}}`),
-		b.stack(t, "other", `{distribution: {name: starter}}`))
-	b.appears(t, "my-network-policy", policy)
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {allowedFrom: {namespaces: [web]}}}`),
+		env.NewStack(t, "other", `{distribution: {name: starter}}`))
+	env.WaitForChild(t, "my-network-policy", policy)
 	sources := func() (namespaces []string) {
 		for _, peer := range policy.Spec.Ingress[0].From {
 			if peer.NamespaceSelector != nil {
@@ -107,29 +75,29 @@ func TestNetworkPolicy(t *testing.T) {
 		}
 		return namespaces
 	}
-	if diff := cmp.Diff([]string{b.namespace, "web"}, sources()); diff != "" {
+	if diff := cmp.Diff([]string{env.Namespace, "web"}, sources()); diff != "" {
 		t.Errorf("from (-want +got):\n%s", diff)
 	}
-	b.condition(t, "other", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	b.goes(t, "other-network-policy", policy)
+	env.WaitForCondition(t, "other", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.WaitForNoChild(t, "other-network-policy", policy)
 
-	b.configure(t, operatorconfig.KeyFeatureFlags, "enableNetworkPolicy: {enabled: true}")
-	b.appears(t, "other-network-policy", policy)
-	b.respec(t, "my", `{distribution: {name: starter}}`)
-	eventually(t, func() error {
-		b.get(t, "my-network-policy", policy)
+	env.SetOperatorConfig(t, operatorconfig.KeyFeatureFlags, "enableNetworkPolicy: {enabled: true}")
+	env.WaitForChild(t, "other-network-policy", policy)
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}}`)
+	controllertest.WaitUntil(t, func() error {
+		env.Get(t, "my-network-policy", policy)
 		if got := sources(); len(got) != 1 {
 			return fmt.Errorf("from namespaces %v", got)
 		}
 		return nil
 	})
-	b.configure(t, operatorconfig.KeyFeatureFlags, "")
-	b.goes(t, "my-network-policy", policy)
-	b.goes(t, "other-network-policy", policy)
+	env.SetOperatorConfig(t, operatorconfig.KeyFeatureFlags, "")
+	env.WaitForNoChild(t, "my-network-policy", policy)
+	env.WaitForNoChild(t, "other-network-policy", policy)
 }
 
-// everyOption requests every child at once.
-const everyOption = `
+// everyOptionSpec requests every child at once.
+const everyOptionSpec = `
 distribution: {name: starter}
 providers:
   inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
@@ -162,19 +130,19 @@ workload:
 // TestCallsWithEveryOption checks that, with every option on, there is still one write for each child and one for the
 // status, and none for objects in their desired state.
 func TestCallsWithEveryOption(t *testing.T) {
-	b := newBench(t)
-	credentials := secret("vllm-creds", "token", "sk-abc")
+	env := controllertest.NewEnvironment(t)
+	credentials := controllertest.NewSecret("vllm-creds", "token", "sk-abc")
 	credentials.StringData["postgres"] = "postgresql://llama:pass-word@db:5432/llama"
 	certificate, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
-	b.create(t, credentials, configMap("company-ca", "ca-bundle.crt", string(certificate)))
-	b.start(t, "every-option")
-	b.create(t, b.stack(t, "my", everyOption))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.Create(t, credentials, controllertest.NewConfigMap("company-ca", "ca-bundle.crt", string(certificate)))
+	env.StartOperator(t, "every-option")
+	env.Create(t, env.NewStack(t, "my", everyOptionSpec))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 
 	stack := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, "my", stack)
+	env.Get(t, "my", stack)
 	want := []string{
-		"patch configmaps " + names.BaseConfigMap("my", baseHash(t)),
+		"patch configmaps " + names.BaseConfigMap("my", controllertest.StarterBaseHash(t)),
 		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
 		"patch configmaps " + names.Startup("my"),
 		"patch configmaps my-ca-bundle",
@@ -189,30 +157,31 @@ func TestCallsWithEveryOption(t *testing.T) {
 		"patch horizontalpodautoscalers my-hpa",
 		"patch llamastackdistributions status my",
 	}
-	seen := b.settled(t, "every-option")
-	if diff := cmp.Diff(want, writes(seen)); diff != "" {
+	seen := env.WaitUntilIdle(t, "every-option")
+	if diff := cmp.Diff(want, controllertest.ListWrites(seen)); diff != "" {
 		t.Errorf("writes of a new object (-want +got):\n%s", diff)
 	}
 	touched := stack.DeepCopy()
 	touched.Annotations = map[string]string{"somebody": "touched it"}
-	if err := b.Patch(t.Context(), touched, client.MergeFrom(stack)); err != nil {
+	if err := env.Client.Patch(t.Context(), touched, client.MergeFrom(stack)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() error {
-		if len(b.calls(t, "every-option")) == len(seen) {
+	controllertest.WaitUntil(t, func() error {
+		if len(env.ListCalls(t, "every-option")) == len(seen) {
 			return errors.New("no reconcile yet")
 		}
 		return nil
 	})
-	now := b.settled(t, "every-option")
+	now := env.WaitUntilIdle(t, "every-option")
 	if diff := cmp.Diff([]string{"get secrets vllm-creds"}, now[len(seen):]); diff != "" {
 		t.Errorf("calls of another reconcile (-want +got):\n%s", diff)
 	}
 	const idle = 3 * time.Second
-	err := wait.PollUntilContextTimeout(t.Context(), 10*poll, idle, true, func(context.Context) (bool, error) {
-		return len(b.calls(t, "every-option")) > len(now), nil
-	})
+	err := wait.PollUntilContextTimeout(t.Context(), 10*controllertest.PollInterval, idle, true,
+		func(context.Context) (bool, error) {
+			return len(env.ListCalls(t, "every-option")) > len(now), nil
+		})
 	if err == nil {
-		t.Errorf("calls of an idle object: %v", b.calls(t, "every-option")[len(now):])
+		t.Errorf("calls of an idle object: %v", env.ListCalls(t, "every-option")[len(now):])
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,75 +12,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// picture is a stack's state at one moment, as users and tools see it.
-type picture struct {
-	Phase v1alpha2.Phase
-	// Conditions holds the status and reason of each condition, by type.
-	Conditions map[string]string
-	// Tools is the stack's state for tools that use kstatus.
-	Tools status.Status
-}
-
-func (b *bench) picture(t *testing.T, name string) picture {
-	t.Helper()
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(v1alpha2.GroupVersionKind)
-	b.get(t, name, live)
-	computed, err := status.Compute(live)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stack := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, name, stack)
-	seen := picture{Phase: stack.Status.Phase, Conditions: map[string]string{}, Tools: computed.Status}
-	for _, condition := range stack.Status.Conditions {
-		seen.Conditions[condition.Type] = string(condition.Status) + " " + condition.Reason
-		if condition.ObservedGeneration != stack.Generation {
-			seen.Conditions[condition.Type] += " of an older generation"
-		}
-	}
-	return seen
-}
-
-// shows waits until a stack is in the wanted state.
-func (b *bench) shows(t *testing.T, name string, want picture) {
-	t.Helper()
-	eventually(t, func() error {
-		if diff := cmp.Diff(want, b.picture(t, name)); diff != "" {
-			return fmt.Errorf("stack %s (-want +got):\n%s", name, diff)
-		}
-		return nil
-	})
-}
-
-// with returns the conditions with some replaced. An empty value removes a condition.
-func with(conditions map[string]string, others ...string) map[string]string {
-	changed := maps.Clone(conditions)
-	for i := 0; i < len(others); i += 2 {
-		if changed[others[i]] = others[i+1]; others[i+1] == "" {
-			delete(changed, others[i])
-		}
-	}
-	return changed
-}
-
 // kubectlWait runs kubectl wait on the stack with a short timeout.
-func (b *bench) kubectlWait(t *testing.T, name, condition string) (string, error) {
+func kubectlWait(t *testing.T, env *controllertest.Environment, name, condition string) (string, error) {
 	t.Helper()
-	data, err := plane.Kubeconfig()
+	data, err := controllertest.ControlPlane().Kubeconfig()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,96 +36,76 @@ func (b *bench) kubectlWait(t *testing.T, name, condition string) (string, error
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	command := exec.CommandContext(t.Context(), testutil.Kubectl(), "--kubeconfig", config, "--namespace", b.namespace,
+	command := exec.CommandContext(t.Context(), testutil.Kubectl(), "--kubeconfig", config, "--namespace", env.Namespace,
 		"wait", "--for=condition="+condition, "--timeout=1s", "llsd/"+name)
 	command.Stdout, command.Stderr = &out, &out
 	err = command.Run()
 	return out.String(), err
 }
 
-// waits checks for which conditions kubectl wait succeeds.
-func (b *bench) waits(t *testing.T, name string, want map[string]bool) {
+// checkKubectlWait checks for which conditions kubectl wait succeeds.
+func checkKubectlWait(t *testing.T, env *controllertest.Environment, name string, want map[string]bool) {
 	t.Helper()
 	for condition, goesOn := range want {
-		if out, err := b.kubectlWait(t, name, condition); (err == nil) != goesOn {
+		if out, err := kubectlWait(t, env, name, condition); (err == nil) != goesOn {
 			t.Errorf("kubectl wait for %s: %s (error %v), want it to go on: %t", condition, out, err, goesOn)
 		}
 	}
 }
 
-const (
-	ready     = v1alpha2.ConditionReady
-	available = v1alpha2.ConditionAvailable
-)
-
-// inForce holds the conditions of a stack whose children are applied and whose pods are starting.
-var inForce = map[string]string{
-	ready:                                 "False " + v1alpha2.ReasonRolloutInProgress,
-	v1alpha2.ConditionValidationSucceeded: "True " + v1alpha2.ReasonSpecValid,
-	v1alpha2.ConditionSecretsResolved:     "True " + v1alpha2.ReasonNoSecretsReferenced,
-	v1alpha2.ConditionConfigGenerated:     "True " + v1alpha2.ReasonConfigGenerationSucceeded,
-	v1alpha2.ConditionDeploymentUpdated:   "True " + v1alpha2.ReasonDeploymentUpdateSucceeded,
-	available:                             "False " + v1alpha2.ReasonRolloutInProgress,
-	v1alpha2.ConditionReconciling:         "True " + v1alpha2.ReasonRolloutInProgress,
-}
-
-// served holds the conditions of a stack that is in its desired state.
-var served = with(inForce,
-	ready, "True "+v1alpha2.ReasonMinimumReplicasAvailable,
-	available, "True "+v1alpha2.ReasonMinimumReplicasAvailable,
-	v1alpha2.ConditionReconciling, "",
-)
-
-// TestConditionsOfALife checks the state of a stack, as users, kubectl wait and tools that use kstatus see it, from its
-// creation to its deletion.
-func TestConditionsOfALife(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "life")
-	stack := b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m], shields: [guard]}}`)
+// TestConditionsOfALifecycle checks the state of a stack, as users, kubectl wait and tools that use kstatus see it,
+// from its creation to its deletion.
+func TestConditionsOfALifecycle(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "life")
+	stack := env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m], shields: [guard]}}`)
 	stack.Finalizers = []string{"example.com/somebody-else"}
-	b.create(t, stack)
-	b.shows(t, "my", picture{v1alpha2.PhaseInitializing, inForce, status.InProgressStatus})
-	b.waits(t, "my", map[string]bool{ready: false, available: false})
+	env.Create(t, stack)
+	env.WaitForStackState(t, "my", v1alpha2.PhaseInitializing, controllertest.AppliedConditions, status.InProgressStatus)
+	checkKubectlWait(t, env, "my", map[string]bool{v1alpha2.ConditionReady: false, v1alpha2.ConditionAvailable: false})
 
-	b.rollOut(t, "my")
-	b.shows(t, "my", picture{v1alpha2.PhaseReady, served, status.CurrentStatus})
-	b.waits(t, "my", map[string]bool{ready: true, available: true})
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForStackState(t, "my", v1alpha2.PhaseReady, controllertest.ReadyConditions, status.CurrentStatus)
+	checkKubectlWait(t, env, "my", map[string]bool{v1alpha2.ConditionReady: true, v1alpha2.ConditionAvailable: true})
 
 	// A release that does not support the spec leaves the running pods unchanged.
-	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Distribution.Version = "1.0" })
+	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Distribution.Version = "1.0" })
 	waiting := "Unknown " + v1alpha2.ReasonWaiting
 	failed := "False " + v1alpha2.ReasonUpgradeConfigFailure
-	b.shows(t, "my", picture{v1alpha2.PhaseFailed, with(served,
-		ready, failed, v1alpha2.ConditionConfigGenerated, failed, v1alpha2.ConditionDeploymentUpdated, waiting,
-		v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonUpgradeConfigFailure), status.FailedStatus})
-	b.waits(t, "my", map[string]bool{ready: false, available: true})
+	env.WaitForStackState(t, "my", v1alpha2.PhaseFailed, controllertest.WithConditions(controllertest.ReadyConditions,
+		v1alpha2.ConditionReady, failed, v1alpha2.ConditionConfigGenerated, failed,
+		v1alpha2.ConditionDeploymentUpdated, waiting,
+		v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonUpgradeConfigFailure), status.FailedStatus)
+	checkKubectlWait(t, env, "my", map[string]bool{v1alpha2.ConditionReady: false, v1alpha2.ConditionAvailable: true})
 
-	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
+	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
 		stack.Spec.Distribution.Version = ""
 		stack.Spec.Workload.Replicas = new(int32(0))
 	})
-	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
-	b.rollOut(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.MarkDeploymentReady(t, "my")
 	zero := "True " + v1alpha2.ReasonScaledToZero
-	b.shows(t, "my", picture{v1alpha2.PhaseReady, with(served, ready, zero, available, zero), status.CurrentStatus})
-	b.waits(t, "my", map[string]bool{ready: true, available: true})
+	env.WaitForStackState(t, "my", v1alpha2.PhaseReady, controllertest.WithConditions(controllertest.ReadyConditions,
+		v1alpha2.ConditionReady, zero, v1alpha2.ConditionAvailable, zero), status.CurrentStatus)
+	checkKubectlWait(t, env, "my", map[string]bool{v1alpha2.ConditionReady: true, v1alpha2.ConditionAvailable: true})
 
-	b.get(t, "my", stack)
-	if err := b.Delete(t.Context(), stack); err != nil {
+	env.Get(t, "my", stack)
+	if err := env.Client.Delete(t.Context(), stack); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() error {
-		if seen := b.picture(t, "my"); seen.Phase != v1alpha2.PhaseTerminating || seen.Tools != status.TerminatingStatus {
+	controllertest.WaitUntil(t, func() error {
+		if seen := env.GetStackState(t, "my"); seen.Phase != v1alpha2.PhaseTerminating ||
+			seen.Tools != status.TerminatingStatus {
 			return fmt.Errorf("phase %s, for tools %s", seen.Phase, seen.Tools)
 		}
 		return nil
 	})
-	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Finalizers = nil })
+	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Finalizers = nil })
 	for _, reason := range []string{
 		v1alpha2.EventConfigGenerated, v1alpha2.EventDeploymentUpdated,
 		v1alpha2.EventConfigGenerationFailed,
 	} {
-		if got := b.reasons(t); !strings.Contains(got, reason) {
+		if got := env.ListEventReasons(t); !strings.Contains(got, reason) {
 			t.Errorf("events %q, want %s among them", got, reason)
 		}
 	}
@@ -188,42 +114,42 @@ func TestConditionsOfALife(t *testing.T) {
 // TestConditionsOfARollback checks that a Deployment that was rolled back stays so, and that tools do not see it as in
 // progress.
 func TestConditionsOfARollback(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "rollback")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
-	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "rollback")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	before := &appsv1.Deployment{}
-	b.get(t, "my", before)
-	set := b.replicaSet(t, "my", appsv1.ReplicaSetStatus{})
-	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.Workers = new(int32(2)) })
-	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
+	env.Get(t, "my", before)
+	set := env.CreateReplicaSet(t, "my", appsv1.ReplicaSetStatus{})
+	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.Workers = new(int32(2)) })
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	// The Deployment controller numbers the revisions of an undo like this.
 	set.Annotations["deployment.kubernetes.io/revision"], set.Annotations["deployment.kubernetes.io/revision-history"] = "3", "1"
-	if err := b.Update(t.Context(), set); err != nil {
+	if err := env.Client.Update(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
 	// A real Deployment controller has updated the revisions long before anybody rolls back. Here the operator may see
 	// the Deployment first, take the change for an edit, and correct it.
-	eventually(t, func() error {
+	controllertest.WaitUntil(t, func() error {
 		undone := &appsv1.Deployment{}
-		b.get(t, "my", undone)
+		env.Get(t, "my", undone)
 		undone.Spec.Template = before.Spec.Template
-		if err := b.Update(t.Context(), undone); err != nil {
+		if err := env.Client.Update(t.Context(), undone); err != nil {
 			return err
 		}
 		stack := &v1alpha2.LlamaStackDistribution{}
-		b.get(t, "my", stack)
+		env.Get(t, "my", stack)
 		if found := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded); found == nil ||
 			found.Reason != v1alpha2.ReasonRolledBack {
 			return fmt.Errorf("not rolled back in %v", stack.Status.Conditions)
 		}
 		return nil
 	})
-	b.rollOut(t, "my")
-	b.shows(t, "my", picture{v1alpha2.PhaseFailed, with(served, ready, "False "+v1alpha2.ReasonRolledBack,
-		v1alpha2.ConditionDegraded, "True "+v1alpha2.ReasonRolledBack, v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonRolledBack), status.FailedStatus})
-	eventually(t, func() error {
-		if got := b.reasons(t); !strings.Contains(got, v1alpha2.EventRolledBack) {
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForStackState(t, "my", v1alpha2.PhaseFailed, controllertest.WithConditions(controllertest.ReadyConditions, v1alpha2.ConditionReady, "False "+v1alpha2.ReasonRolledBack,
+		v1alpha2.ConditionDegraded, "True "+v1alpha2.ReasonRolledBack, v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonRolledBack), status.FailedStatus)
+	controllertest.WaitUntil(t, func() error {
+		if got := env.ListEventReasons(t); !strings.Contains(got, v1alpha2.EventRolledBack) {
 			return fmt.Errorf("events %q", got)
 		}
 		return nil
@@ -232,12 +158,12 @@ func TestConditionsOfARollback(t *testing.T) {
 
 // TestConditionsOfStorage checks the conditions for a volume that is lost, and for one that is pending.
 func TestConditionsOfStorage(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "storage")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`))
-	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "storage")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	claim := &corev1.PersistentVolumeClaim{}
-	b.get(t, "my-pvc", claim)
+	env.Get(t, "my-pvc", claim)
 	told := metav1.NewTime(time.Now().Truncate(time.Second))
 	for i, event := range []corev1.Event{
 		{
@@ -252,41 +178,42 @@ func TestConditionsOfStorage(t *testing.T) {
 	} {
 		event.Name = fmt.Sprintf("my-pvc.%d", i)
 		event.InvolvedObject = corev1.ObjectReference{
-			APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: b.namespace, Name: claim.Name, UID: claim.UID,
+			APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: env.Namespace, Name: claim.Name, UID: claim.UID,
 		}
-		b.create(t, &event)
+		env.Create(t, &event)
 	}
-	eventually(t, func() error {
-		return b.says(t, "my", available, v1alpha2.ReasonRolloutInProgress, "0/1 replicas available with current config: "+
+	controllertest.WaitUntil(t, func() error {
+		return env.CheckCondition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress, "0/1 replicas available with current config: "+
 			`PersistentVolumeClaim "my-pvc" has no volume: storageclass.storage.k8s.io "fast" not found`)
 	})
 	claim.Status.Phase = corev1.ClaimLost
-	if err := b.Status().Update(t.Context(), claim); err != nil {
+	if err := env.Client.Status().Update(t.Context(), claim); err != nil {
 		t.Fatal(err)
 	}
-	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageLost)
-	b.condition(t, "my", ready, v1alpha2.ReasonStorageLost)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageLost)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonStorageLost)
 }
 
 // TestEventOfAnAdoption checks that an object that has our labels and no controller is adopted, and that an event
 // reports it.
 func TestEventOfAnAdoption(t *testing.T) {
-	b := newBench(t)
-	b.create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "my-sa", Labels: names.ChildSelector("my")}})
-	b.direct(t, "adoption")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
-	eventually(t, func() error {
-		if got := b.reasons(t); !strings.Contains(got, v1alpha2.EventAdopted) {
+	env := controllertest.NewEnvironment(t)
+	env.Create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "my-sa", Labels: names.ChildSelector("my")}})
+	env.StartReconciler(t, "adoption")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+	controllertest.WaitUntil(t, func() error {
+		if got := env.ListEventReasons(t); !strings.Contains(got, v1alpha2.EventAdopted) {
 			return fmt.Errorf("events %q", got)
 		}
 		return nil
 	})
 }
 
-// denied answers requests for Secrets like an API server on which the permissions were removed.
-type denied struct{ next http.RoundTripper }
+// denySecretReads answers requests for Secrets like an API server on which the permissions were removed.
+type denySecretReads struct{ next http.RoundTripper }
 
-func (d denied) RoundTrip(request *http.Request) (*http.Response, error) {
+// RoundTrip answers reads of the Secret with 403.
+func (d denySecretReads) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/secrets/vllm-creds") {
 		return d.next.RoundTrip(request)
 	}
@@ -299,33 +226,34 @@ func (d denied) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // TestConditionsOfADefect checks that an unexpected error is shown as a defect and is retried.
 func TestConditionsOfADefect(t *testing.T) {
-	b := newBench(t)
-	b.create(t, secret("vllm-creds", "token", "sk-abc"))
-	b.direct(t, "defect", func(next http.RoundTripper) http.RoundTripper { return denied{next} })
-	b.create(t, b.stack(t, "my", fullSpec))
-	condition := b.condition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonInternalError)
+	env := controllertest.NewEnvironment(t)
+	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
+	env.StartReconciler(t, "defect", func(next http.RoundTripper) http.RoundTripper { return denySecretReads{next} })
+	env.Create(t, env.NewStack(t, "my", controllertest.SecretSpec))
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonInternalError)
 	if !strings.Contains(condition.Message, `secrets "vllm-creds" is forbidden: a test`) {
 		t.Errorf("message %s", condition.Message)
 	}
-	if seen := b.picture(t, "my"); seen.Phase != v1alpha2.PhasePending || seen.Tools != status.InProgressStatus {
+	if seen := env.GetStackState(t, "my"); seen.Phase != v1alpha2.PhasePending || seen.Tools != status.InProgressStatus {
 		t.Errorf("phase %s, for tools %s", seen.Phase, seen.Tools)
 	}
 }
 
 // TestConditionsOfAFailure checks the conditions of a stack whose pods never ran.
 func TestConditionsOfAFailure(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "failure")
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "failure")
 	waiting := "Unknown " + v1alpha2.ReasonWaiting
-	notYet := with(inForce,
-		v1alpha2.ConditionDeploymentUpdated, waiting, available, waiting, v1alpha2.ConditionReconciling, "")
+	notYet := controllertest.WithConditions(controllertest.AppliedConditions,
+		v1alpha2.ConditionDeploymentUpdated, waiting, v1alpha2.ConditionAvailable, waiting, v1alpha2.ConditionReconciling, "")
 	for _, tc := range []struct {
 		name, spec, reason string
 		conditions         map[string]string
 	}{
 		{
 			"no-such-provider", `{distribution: {name: starter}, providers: {inference: {provider: vlm}}}`, v1alpha2.ReasonConfigGenerationFailed,
-			with(notYet, v1alpha2.ConditionConfigGenerated, "False "+v1alpha2.ReasonConfigGenerationFailed),
+			controllertest.WithConditions(notYet, v1alpha2.ConditionConfigGenerated,
+				"False "+v1alpha2.ReasonConfigGenerationFailed),
 		},
 		{
 			"one-variable-of-two-ids", `
@@ -335,19 +263,21 @@ providers:
   - {id: a-b, provider: vllm, endpoint: "http://a", apiKey: {secretKeyRef: {name: one, key: token}}}
   - {id: a.b, provider: vllm, endpoint: "http://b", apiKey: {secretKeyRef: {name: two, key: token}}}
 `, v1alpha2.ReasonInvalidSpec,
-			with(notYet, v1alpha2.ConditionValidationSucceeded, "False "+v1alpha2.ReasonInvalidSpec,
+			controllertest.WithConditions(notYet, v1alpha2.ConditionValidationSucceeded, "False "+v1alpha2.ReasonInvalidSpec,
 				v1alpha2.ConditionSecretsResolved, waiting, v1alpha2.ConditionConfigGenerated, waiting),
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			b.create(t, b.stack(t, tc.name, tc.spec))
-			b.shows(t, tc.name, picture{v1alpha2.PhaseFailed, with(tc.conditions,
-				ready, "False "+tc.reason, v1alpha2.ConditionStalled, "True "+tc.reason), status.FailedStatus})
-			b.waits(t, tc.name, map[string]bool{ready: false, available: false, v1alpha2.ConditionStalled: true})
+			env.Create(t, env.NewStack(t, tc.name, tc.spec))
+			env.WaitForStackState(t, tc.name, v1alpha2.PhaseFailed, controllertest.WithConditions(tc.conditions,
+				v1alpha2.ConditionReady, "False "+tc.reason, v1alpha2.ConditionStalled, "True "+tc.reason), status.FailedStatus)
+			checkKubectlWait(t, env, tc.name, map[string]bool{
+				v1alpha2.ConditionReady: false, v1alpha2.ConditionAvailable: false, v1alpha2.ConditionStalled: true,
+			})
 		})
 	}
-	eventually(t, func() error {
-		if got := b.reasons(t); got != v1alpha2.EventConfigGenerationFailed {
+	controllertest.WaitUntil(t, func() error {
+		if got := env.ListEventReasons(t); got != v1alpha2.EventConfigGenerationFailed {
 			return fmt.Errorf("events %q", got)
 		}
 		return nil
@@ -357,28 +287,16 @@ providers:
 // TestConditionsPastTheDeadline checks that tools see a roll-out past its deadline as a failure, as they do for a
 // Deployment, until the roll-out completes.
 func TestConditionsPastTheDeadline(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "deadline")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
-	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
-	b.progress(t, "my", "ProgressDeadlineExceeded")
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "deadline")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.SetProgressReason(t, "my", "ProgressDeadlineExceeded")
 	failed := "False " + v1alpha2.ReasonRolloutFailed
-	b.shows(t, "my", picture{
-		v1alpha2.PhaseFailed, with(inForce, ready, failed, available, failed,
-			v1alpha2.ConditionReconciling, "", v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonRolloutFailed),
-		status.FailedStatus,
-	})
-	b.rollOut(t, "my")
-	b.shows(t, "my", picture{v1alpha2.PhaseReady, served, status.CurrentStatus})
-}
-
-// change updates the current version of a stack.
-func (b *bench) change(t *testing.T, name string, change func(*v1alpha2.LlamaStackDistribution)) {
-	t.Helper()
-	eventually(t, func() error {
-		stack := &v1alpha2.LlamaStackDistribution{}
-		b.get(t, name, stack)
-		change(stack)
-		return b.Update(t.Context(), stack)
-	})
+	env.WaitForStackState(t, "my", v1alpha2.PhaseFailed, controllertest.WithConditions(controllertest.AppliedConditions,
+		v1alpha2.ConditionReady, failed, v1alpha2.ConditionAvailable, failed,
+		v1alpha2.ConditionReconciling, "", v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonRolloutFailed),
+		status.FailedStatus)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForStackState(t, "my", v1alpha2.PhaseReady, controllertest.ReadyConditions, status.CurrentStatus)
 }

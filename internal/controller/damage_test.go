@@ -13,65 +13,66 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestOwnerVanishesWhileAChangeIsTried checks that a Deployment that loses its owner reference during a preflight is
-// adopted again, and that the preflight continues.
-func TestOwnerVanishesWhileAChangeIsTried(t *testing.T) {
+// TestOwnerReferenceIsRemovedDuringAPreflight checks that a Deployment that loses its owner reference during a
+// preflight is adopted again, and that the preflight continues.
+func TestOwnerReferenceIsRemovedDuringAPreflight(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.serving(t, filed)
-	b.removes(t)
-	b.respec(t, "my", changed)
-	pod := b.try(t, nil)
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightInProgress)
+	env := controllertest.NewEnvironment(t)
+	env.StartWithReadyStack(t, controllertest.VolumeSpec)
+	env.TerminateDeletedPods(t)
+	env.UpdateSpec(t, "my", controllertest.ChangedVolumeSpec)
+	pod := env.WaitForPreflightPod(t, nil)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightInProgress)
 
 	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
-	b.get(t, "my", before)
+	env.Get(t, "my", before)
 	orphan := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`))
-	if err := b.Patch(t.Context(), before, orphan); err != nil {
+	if err := env.Client.Patch(t.Context(), before, orphan); err != nil {
 		t.Fatal(err)
 	}
-	b.place(t, pod)
-	b.kubelet(t, pod, isReady())
+	env.AssignToNode(t, pod)
+	env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
 	stack := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, "my", stack)
-	eventually(t, func() error {
-		if b.get(t, "my", after); !metav1.IsControlledBy(after, stack) || after.Generation == before.Generation {
+	env.Get(t, "my", stack)
+	controllertest.WaitUntil(t, func() error {
+		if env.Get(t, "my", after); !metav1.IsControlledBy(after, stack) || after.Generation == before.Generation {
 			return fmt.Errorf("generation %d, owners %v", after.Generation, after.OwnerReferences)
 		}
 		return nil
 	})
-	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
-	for line := range strings.Lines(logs.String()) {
-		if strings.Contains(line, "Step panicked") && strings.Contains(line, b.namespace) {
+	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	for line := range strings.Lines(controllertest.OperatorLog().String()) {
+		if strings.Contains(line, "Step panicked") && strings.Contains(line, env.Namespace) {
 			t.Errorf("a step panicked: %s", line)
 		}
 	}
 }
 
-// TestRecordOfAGenerationThatNeverWas checks that a record with a generation that the stack never had counts as
+// TestRecordOfAnUnknownGeneration checks that a record with a generation that the stack never had counts as
 // damaged. It is rewritten, and neither the status nor the next change waits for that generation.
-func TestRecordOfAGenerationThatNeverWas(t *testing.T) {
+func TestRecordOfAnUnknownGeneration(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.serving(t, `{distribution: {name: starter}}`)
-	b.record(t, func(record map[string]any) { record["generation"] = 99 })
+	env := controllertest.NewEnvironment(t)
+	env.StartWithReadyStack(t, `{distribution: {name: starter}}`)
+	env.UpdateRecord(t, func(record map[string]any) { record["generation"] = 99 })
 	deployment := &appsv1.Deployment{}
-	b.respec(t, "my", `{distribution: {name: starter}, workload: {replicas: 3}}`)
-	eventually(t, func() error {
-		if b.get(t, "my", deployment); *deployment.Spec.Replicas != 3 || strings.Contains(deployment.Annotations[names.AnnotationRendered], `"generation":99`) {
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, workload: {replicas: 3}}`)
+	controllertest.WaitUntil(t, func() error {
+		if env.Get(t, "my", deployment); *deployment.Spec.Replicas != 3 || strings.Contains(deployment.Annotations[names.AnnotationRendered], `"generation":99`) {
 			return fmt.Errorf("%d replicas, record %s", *deployment.Spec.Replicas,
 				deployment.Annotations[names.AnnotationRendered])
 		}
 		return nil
 	})
-	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 }
 
-// swap replaces the stack with another of the same name right before the first status is written.
-type swap struct {
+// stackReplacer replaces the stack with another of the same name right before the first status is written.
+type stackReplacer struct {
 	next http.RoundTripper
 	do   func()
 	once sync.Once
@@ -80,7 +81,8 @@ type swap struct {
 	codes []int
 }
 
-func (s *swap) RoundTrip(request *http.Request) (*http.Response, error) {
+// RoundTrip replaces the stack before the first write of its status, and keeps the code of the response.
+func (s *stackReplacer) RoundTrip(request *http.Request) (*http.Response, error) {
 	status := strings.HasSuffix(request.URL.Path, "/llamastackdistributions/my/status")
 	first := false
 	if status {
@@ -99,24 +101,24 @@ func (s *swap) RoundTrip(request *http.Request) (*http.Response, error) {
 // name.
 func TestStatusOfAnotherStackOfTheName(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.create(t, configMap("mine", "config.yaml", "version: 2\napis: []\nproviders: {}\n"))
-	s := &swap{}
+	env := controllertest.NewEnvironment(t)
+	env.Create(t, controllertest.NewConfigMap("mine", "config.yaml", "version: 2\napis: []\nproviders: {}\n"))
+	s := &stackReplacer{}
 	s.do = func() {
-		if err := b.Delete(t.Context(), b.stack(t, "my", `{}`)); err != nil {
+		if err := env.Client.Delete(t.Context(), env.NewStack(t, "my", `{}`)); err != nil {
 			t.Error(err)
 		}
-		next := b.stack(t, "my", `{distribution: {image: "quay.io/me/own:1"}, overrideConfig: {configMapName: mine}}`)
-		if err := b.Create(t.Context(), next); err != nil {
+		next := env.NewStack(t, "my", `{distribution: {image: "quay.io/me/own:1"}, overrideConfig: {configMapName: mine}}`)
+		if err := env.Client.Create(t.Context(), next); err != nil {
 			t.Error(err)
 		}
 	}
-	b.start(t, b.namespace, func(next http.RoundTripper) http.RoundTripper {
+	env.StartOperator(t, env.Namespace, func(next http.RoundTripper) http.RoundTripper {
 		s.next = next
 		return s
 	})
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
-	eventually(t, func() error {
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+	controllertest.WaitUntil(t, func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.codes) == 0 {
@@ -128,8 +130,8 @@ func TestStatusOfAnotherStackOfTheName(t *testing.T) {
 		t.Errorf("the status of the first stack on the second one: code %d, want %d", s.codes[0], http.StatusUnprocessableEntity)
 	}
 	// The children of the first stack still exist, because no garbage collector runs here.
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonOwnershipConflict)
-	if strings.Contains(logs.String(), "write status:") {
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonOwnershipConflict)
+	if strings.Contains(controllertest.OperatorLog().String(), "write status:") {
 		t.Error("a status that is nobody's any more is logged as an error")
 	}
 }

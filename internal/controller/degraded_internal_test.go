@@ -70,8 +70,8 @@ func TestAutoscalerPatience(t *testing.T) {
 	}
 }
 
-// TestLacksBase checks which failures of a running stack are about an object that was in use.
-func TestLacksBase(t *testing.T) {
+// TestFailureOfARunningObject checks which failures of a running stack are about an object that was in use.
+func TestFailureOfARunningObject(t *testing.T) {
 	given := &v1alpha2.BaseConfigSource{ConfigMapName: "base"}
 	validation := func(reason string) status.Failure {
 		return status.Failure{Condition: v1alpha2.ConditionValidationSucceeded, Reason: reason}

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -15,11 +16,11 @@ func TestDigestsOfTwoNamespaces(t *testing.T) {
 	const spec = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
 	var inputs, digests [2]string
 	for i := range digests {
-		b := newBench(t)
-		b.direct(t, "digests")
-		b.create(t, secret("creds", "token", "sk-abc"), b.stack(t, "my", spec))
+		env := controllertest.NewEnvironment(t)
+		env.StartReconciler(t, "digests")
+		env.Create(t, controllertest.NewSecret("creds", "token", "sk-abc"), env.NewStack(t, "my", spec))
 		deployment := &appsv1.Deployment{}
-		b.appears(t, "my", deployment)
+		env.WaitForChild(t, "my", deployment)
 		inputs[i], digests[i], _ = strings.Cut(deployment.Spec.Template.Annotations[names.AnnotationInputs], ".")
 	}
 	if inputs[0] != inputs[1] || digests[0] == "" {

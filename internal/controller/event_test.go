@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// statusOf returns a status with the conditions that every status has, some of them replaced by others.
-func statusOf(configMap string, others ...metav1.Condition) *v1alpha2.LlamaStackDistributionStatus {
+// newStatus returns a status with the conditions that every status has, some of them replaced by others.
+func newStatus(configMap string, others ...metav1.Condition) *v1alpha2.LlamaStackDistributionStatus {
 	conditions := []metav1.Condition{
 		{Type: v1alpha2.ConditionValidationSucceeded, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonSpecValid},
 		{Type: v1alpha2.ConditionSecretsResolved, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonNoSecretsReferenced},
@@ -52,17 +52,17 @@ func TestEmit(t *testing.T) {
 		found       []event // events from the steps
 		want        []string
 	}{
-		"nothing changed":       {before: statusOf("a"), now: statusOf("a")},
-		"new configuration":     {before: empty, now: statusOf("a"), want: []string{"Normal ConfigGenerated Generated config.yaml in ConfigMap a"}},
-		"missing Secret":        {before: statusOf(""), now: statusOf("", missing), want: []string{"Warning SecretResolutionFailed no Secret"}},
-		"missing Secret, again": {before: statusOf("", missing), now: statusOf("", missing)},
+		"nothing changed":       {before: newStatus("a"), now: newStatus("a")},
+		"new configuration":     {before: empty, now: newStatus("a"), want: []string{"Normal ConfigGenerated Generated config.yaml in ConfigMap a"}},
+		"missing Secret":        {before: newStatus(""), now: newStatus("", missing), want: []string{"Warning SecretResolutionFailed no Secret"}},
+		"missing Secret, again": {before: newStatus("", missing), now: newStatus("", missing)},
 		"a change that waits": {
-			before: statusOf(""), now: statusOf("", waits),
+			before: newStatus(""), now: newStatus("", waits),
 			want: []string{"Warning DataLossNotAccepted lost"},
 		},
-		"a change that still waits": {before: statusOf("", waits), now: statusOf("", waits)},
+		"a change that still waits": {before: newStatus("", waits), now: newStatus("", waits)},
 		"warnings go first": {
-			before: empty, now: statusOf("a"),
+			before: empty, now: newStatus("a"),
 			found: []event{
 				{"Normal", "DeploymentUpdated", "x"},
 				{"Warning", "ProviderIgnored", "y"},

@@ -34,12 +34,14 @@ type directReader struct {
 	client.Reader
 }
 
+// Get reads without the cache.
 func (d directReader) Get(
 	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
 ) error {
 	return d.Reader.Get(ctx, key, object, options...)
 }
 
+// List lists without the cache, and filters by the emulated indexes.
 func (d directReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	asked := (&client.ListOptions{}).ApplyOptions(options)
 	index := asked.FieldSelector
@@ -60,10 +62,12 @@ func (d directReader) List(ctx context.Context, list client.ObjectList, options 
 	return meta.SetList(list, found)
 }
 
+// IndexField does nothing, because List knows the index functions.
 func (directReader) IndexField(context.Context, client.Object, string, client.IndexerFunc) error {
 	return nil
 }
 
+// indexed reports whether an object has the value of an index.
 func indexed(index fields.Selector, object client.Object) bool {
 	for field, values := range map[string]client.IndexerFunc{
 		fieldHost: hostOf, fieldClaim: claimOf,

@@ -3,8 +3,6 @@ package controller_test
 import (
 	"context"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,117 +11,101 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
-
-// routeURL waits until the status has the external URL of the stack.
-func (b *bench) routeURL(t *testing.T, name, want string) {
-	t.Helper()
-	eventually(t, func() error {
-		stack := &v1alpha2.LlamaStackDistribution{}
-		if err := b.Get(t.Context(), b.key(name), stack); err != nil {
-			return err
-		}
-		if stack.Status.RouteURL != want {
-			return fmt.Errorf("routeURL %q, want %q", stack.Status.RouteURL, want)
-		}
-		return nil
-	})
-}
 
 // TestIngress checks that an Ingress is created and deleted with the spec, that annotations of other managers stay, and
 // that changes of the operator's ConfigMap are applied.
 func TestIngress(t *testing.T) {
 	const version = "ingress"
-	b := newBench(t)
-	b.configured = true
-	b.start(t, version)
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	env.StartOperator(t, version)
 	ingress := &networkingv1.Ingress{}
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
-	b.appears(t, "my-ingress", ingress)
-	host := b.madeUp("my", names.DefaultDomain)
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
+	env.WaitForChild(t, "my-ingress", ingress)
+	host := generatedHost(env, "my", names.DefaultDomain)
 	if got := ingress.Spec.Rules[0].Host; got != host {
 		t.Errorf("host %q, want %q: without a name it would answer for every stack", got, host)
 	}
-	b.routeURL(t, "my", "http://"+host)
-	if note := b.told(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, host) ||
+	env.WaitForRouteURL(t, "my", "http://"+host)
+	if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, host) ||
 		!strings.Contains(note, "set hostname") {
 		t.Errorf("note %q", note)
 	}
 	annotated := ingress.DeepCopy()
 	annotated.Annotations = map[string]string{"cert-manager.io/issuer": "theirs"}
-	if err := b.Patch(t.Context(), annotated, client.MergeFrom(ingress)); err != nil {
+	if err := env.Client.Patch(t.Context(), annotated, client.MergeFrom(ingress)); err != nil {
 		t.Fatal(err)
 	}
 	addressed := annotated.DeepCopy()
 	addressed.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "192.0.2.1"}}
-	if err := b.Status().Patch(t.Context(), addressed, client.MergeFrom(annotated)); err != nil {
+	if err := env.Client.Status().Patch(t.Context(), addressed, client.MergeFrom(annotated)); err != nil {
 		t.Fatal(err)
 	}
-	b.routeURL(t, "my", "http://"+host)
+	env.WaitForRouteURL(t, "my", "http://"+host)
 
-	b.configure(t, operatorconfig.KeyIngress, "{domain: apps.example.com, annotations: {ours: x}}")
-	b.routeURL(t, "my", "http://"+b.madeUp("my", "apps.example.com"))
-	b.respec(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com, tlsSecretName: llama-tls}}}`)
-	b.routeURL(t, "my", "https://llama.example.com")
-	b.get(t, "my-ingress", ingress)
+	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com, annotations: {ours: x}}")
+	env.WaitForRouteURL(t, "my", "http://"+generatedHost(env, "my", "apps.example.com"))
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com, tlsSecretName: llama-tls}}}`)
+	env.WaitForRouteURL(t, "my", "https://llama.example.com")
+	env.Get(t, "my-ingress", ingress)
 	if ingress.Annotations["cert-manager.io/issuer"] != "theirs" || ingress.Annotations["ours"] != "x" {
 		t.Errorf("annotations %v", ingress.Annotations)
 	}
-	b.respec(t, "my", `{distribution: {name: starter}, networking: {expose: false}}`)
-	b.goes(t, "my-ingress", ingress)
-	b.routeURL(t, "my", "")
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {expose: false}}`)
+	env.WaitForNoChild(t, "my-ingress", ingress)
+	env.WaitForRouteURL(t, "my", "")
 }
 
-// madeUp returns the host name that is generated for a stack in a domain.
-func (b *bench) madeUp(stack, domain string) string {
-	return names.HostLabel(stack, b.namespace) + "." + domain
+// generatedHost returns the host name that is generated for a stack in a domain.
+func generatedHost(env *controllertest.Environment, stack, domain string) string {
+	return names.HostLabel(stack, env.Namespace) + "." + domain
 }
 
 // TestEarlierHostNames checks that a stack that an earlier operator exposed keeps its host name, or stays without one,
 // and so does a stack of v1alpha1. If another stack has a host name of the same form, it keeps it.
 func TestEarlierHostNames(t *testing.T) {
-	b := newBench(t)
-	b.configured = true
-	first := b.start(t, "exposing")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
-	old := b.stack(t, "old", `{distribution: {name: starter}, networking: {expose: true}}`)
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	first := env.StartOperator(t, "exposing")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
+	old := env.NewStack(t, "old", `{distribution: {name: starter}, networking: {expose: true}}`)
 	old.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
-	b.create(t, old)
+	env.Create(t, old)
 	ingress := &networkingv1.Ingress{}
-	b.appears(t, "my-ingress", ingress)
-	b.appears(t, "old-ingress", ingress)
+	env.WaitForChild(t, "my-ingress", ingress)
+	env.WaitForChild(t, "old-ingress", ingress)
 	if host := ingress.Spec.Rules[0].Host; host != "" {
 		t.Errorf("a stack of v1alpha1 has host %q", host)
 	}
-	b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
-	first.stop(t)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
+	first.Stop(t)
 	earlier := func(host string) {
-		b.get(t, "my-ingress", ingress)
+		env.Get(t, "my-ingress", ingress)
 		before := ingress.DeepCopy()
 		ingress.Spec.Rules[0].Host = host
-		if err := b.Patch(t.Context(), ingress, client.MergeFrom(before)); err != nil {
+		if err := env.Client.Patch(t.Context(), ingress, client.MergeFrom(before)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for version, tc := range map[string]struct{ domain, host string }{
 		"exposed-hostless": {"", ""},
-		"exposed-domain":   {"apps.example.com", names.EarlierHostLabel("my", b.namespace) + ".apps.example.com"},
+		"exposed-domain":   {"apps.example.com", names.EarlierHostLabel("my", env.Namespace) + ".apps.example.com"},
 	} {
 		earlier(tc.host)
-		b.configure(t, operatorconfig.KeyIngress, fmt.Sprintf("{domain: %q}", tc.domain))
-		o := b.start(t, version)
-		b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
-		b.settled(t, version)
-		o.stop(t)
-		if b.get(t, "my-ingress", ingress); ingress.Spec.Rules[0].Host != tc.host {
+		env.SetOperatorConfig(t, operatorconfig.KeyIngress, fmt.Sprintf("{domain: %q}", tc.domain))
+		o := env.StartOperator(t, version)
+		env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
+		env.WaitUntilIdle(t, version)
+		o.Stop(t)
+		if env.Get(t, "my-ingress", ingress); ingress.Spec.Rules[0].Host != tc.host {
 			t.Errorf("host %q, want %q as before", ingress.Spec.Rules[0].Host, tc.host)
 		}
 	}
@@ -132,37 +114,22 @@ func TestEarlierHostNames(t *testing.T) {
 // TestExposureOfAConfigThatCannotBeRead checks that an operator that could never read the exposure settings leaves
 // existing objects in place.
 func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
-	b := newBench(t)
-	b.configured = true
-	first := b.start(t, "exposure-known")
-	b.configure(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
-	b.routeURL(t, "my", "http://"+b.madeUp("my", "apps.example.com"))
-	first.stop(t)
-	b.configure(t, operatorconfig.KeyIngress, "domain: [apps.example.com]")
-	b.start(t, "exposure-unknown")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	b.settled(t, "exposure-unknown")
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	first := env.StartOperator(t, "exposure-known")
+	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
+	env.WaitForRouteURL(t, "my", "http://"+generatedHost(env, "my", "apps.example.com"))
+	first.Stop(t)
+	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "domain: [apps.example.com]")
+	env.StartOperator(t, "exposure-unknown")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.WaitUntilIdle(t, "exposure-unknown")
 	ingress := &networkingv1.Ingress{}
-	b.get(t, "my-ingress", ingress)
-	if got := ingress.Spec.Rules[0].Host; got != b.madeUp("my", "apps.example.com") {
+	env.Get(t, "my-ingress", ingress)
+	if got := ingress.Spec.Rules[0].Host; got != generatedHost(env, "my", "apps.example.com") {
 		t.Errorf("host %q", got)
 	}
-}
-
-// gatewayDefinition returns the Gateway API's own definition of a kind, by its plural.
-func gatewayDefinition(t *testing.T, plural string) *unstructured.Unstructured {
-	t.Helper()
-	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}",
-		"sigs.k8s.io/gateway-api").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	objects, err := testutil.ReadObjects(filepath.Join(strings.TrimSpace(string(folder)), "config/crd/standard/gateway.networking.k8s.io_"+plural+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return objects[0]
 }
 
 // routeDefinition returns a definition that accepts any Route, because the real Route API is not a
@@ -182,36 +149,13 @@ func routeDefinition() client.Object {
 	return definition
 }
 
-// install adds a definition for the duration of the test.
-func (b *bench) install(t *testing.T, definition client.Object) (uninstall func()) {
+// setRouteStatus writes the status of an exposing object as a router or a Gateway does.
+func setRouteStatus(
+	t *testing.T, env *controllertest.Environment, route *unstructured.Unstructured,
+	by, condition, is, reason, message string,
+) {
 	t.Helper()
-	if err := b.Create(t.Context(), definition); err != nil {
-		t.Fatal(err)
-	}
-	uninstall = func() {
-		if err := b.Delete(t.Context(), definition); client.IgnoreNotFound(err) != nil {
-			t.Error(err)
-		}
-		eventually(t, func() error {
-			if err := b.Get(t.Context(), client.ObjectKeyFromObject(definition), definition); err == nil {
-				return fmt.Errorf("%s is still there", definition.GetName())
-			}
-			return nil
-		})
-	}
-	return uninstall
-}
-
-func exposure(kind schema.GroupVersionKind) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kind)
-	return object
-}
-
-// answered writes the status of an exposing object as a router or a Gateway does.
-func (b *bench) answered(t *testing.T, route *unstructured.Unstructured, by, condition, is, reason, message string) {
-	t.Helper()
-	b.get(t, route.GetName(), route)
+	env.Get(t, route.GetName(), route)
 	answer := map[string]any{
 		"controllerName": "example.com/gateways", "routerName": "default",
 		"parentRef": map[string]any{
@@ -225,10 +169,10 @@ func (b *bench) answered(t *testing.T, route *unstructured.Unstructured, by, con
 	if err := unstructured.SetNestedSlice(route.Object, []any{answer}, "status", by); err != nil {
 		t.Fatal(err)
 	}
-	write := b.Status().Update
+	write := env.Client.Status().Update
 	if route.GroupVersionKind() == render.RouteKind { // its definition here has no status subresource
 		write = func(ctx context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
-			return b.Update(ctx, object)
+			return env.Client.Update(ctx, object)
 		}
 	}
 	if err := write(t.Context(), route); err != nil {
@@ -240,159 +184,160 @@ func (b *bench) answered(t *testing.T, route *unstructured.Unstructured, by, con
 // without a restart, and that the status reports the missing kind when it is removed.
 func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	const version = "httproute"
-	b := newBench(t)
-	b.everywhere, b.configured = true, true
-	b.start(t, version)
-	b.configure(t, operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
-	b.configure(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: {}}}`))
+	env := controllertest.NewEnvironment(t)
+	env.AllNamespaces, env.OwnOperatorConfig = true, true
+	env.StartOperator(t, version)
+	env.SetOperatorConfig(t, operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
+	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: {}}}`))
 	missing := func() {
 		t.Helper()
-		condition := b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureUnavailable)
+		condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureUnavailable)
 		if want := "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet"; condition.Message != want {
 			t.Errorf("message %q, want %q", condition.Message, want)
 		}
 	}
 	missing()
-	uninstall := b.install(t, gatewayDefinition(t, "httproutes"))
+	uninstall := env.InstallDefinition(t, controllertest.GatewayDefinition(t, "httproutes"))
 	began := time.Now()
-	b.routeURL(t, "my", "https://"+b.madeUp("my", "apps.example.com"))
+	env.WaitForRouteURL(t, "my", "https://"+generatedHost(env, "my", "apps.example.com"))
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
-	route := exposure(render.HTTPRouteKind)
-	b.get(t, "my-httproute", route)
-	b.settled(t, version)
-	b.answered(t, route, "parents", "Accepted", "False", "NoMatchingListenerHostname", "no listener has this host name")
-	condition := b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
+	route := controllertest.NewUnstructured(render.HTTPRouteKind)
+	env.Get(t, "my-httproute", route)
+	env.WaitUntilIdle(t, version)
+	setRouteStatus(t, env, route, "parents", "Accepted", "False", "NoMatchingListenerHostname",
+		"no listener has this host name")
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
 	if want := `HTTPRoute "my-httproute" does not expose the server (NoMatchingListenerHostname): no listener has this host name`; condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
-	b.answered(t, route, "parents", "Accepted", "True", "Accepted", "fine")
-	b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
-	seen := b.settled(t, version)
+	setRouteStatus(t, env, route, "parents", "Accepted", "True", "Accepted", "fine")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
+	seen := env.WaitUntilIdle(t, version)
 
-	b.respec(t, "my", `{distribution: {name: starter}, networking: {expose: {}, allowedFrom: {}}}`)
-	b.appears(t, "my-network-policy", &networkingv1.NetworkPolicy{})
-	for _, call := range writes(b.settled(t, version)[len(seen):]) {
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {expose: {}, allowedFrom: {}}}`)
+	env.WaitForChild(t, "my-network-policy", &networkingv1.NetworkPolicy{})
+	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, version)[len(seen):]) {
 		if strings.Contains(call, "httproutes") {
 			t.Errorf("%s, and nothing of it changed", call)
 		}
 	}
-	b.respec(t, "my", `{distribution: {name: starter}}`)
-	b.goes(t, "my-httproute", route)
-	b.respec(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`)
-	b.appears(t, "my-httproute", route)
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}}`)
+	env.WaitForNoChild(t, "my-httproute", route)
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`)
+	env.WaitForChild(t, "my-httproute", route)
 	uninstall()
 	missing()
-	b.routeURL(t, "my", "")
+	env.WaitForRouteURL(t, "my", "")
 
-	uninstall = b.install(t, gatewayDefinition(t, "httproutes"))
-	b.routeURL(t, "my", "https://"+b.madeUp("my", "apps.example.com"))
+	uninstall = env.InstallDefinition(t, controllertest.GatewayDefinition(t, "httproutes"))
+	env.WaitForRouteURL(t, "my", "https://"+generatedHost(env, "my", "apps.example.com"))
 	uninstall()
 }
 
 // TestRoute checks that a Route replaces the Ingress on OpenShift.
 func TestRoute(t *testing.T) {
 	const version = "route"
-	b := newBench(t)
-	uninstall := b.install(t, routeDefinition())
+	env := controllertest.NewEnvironment(t)
+	uninstall := env.InstallDefinition(t, routeDefinition())
 	defer uninstall()
-	eventually(t, func() error {
+	controllertest.WaitUntil(t, func() error {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(render.RouteKind.GroupVersion().WithKind("RouteList"))
-		return b.List(t.Context(), list, client.InNamespace(b.namespace))
+		return env.Client.List(t.Context(), list, client.InNamespace(env.Namespace))
 	})
-	operator := b.start(t, version)
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com}}}`))
-	route := exposure(render.RouteKind)
-	b.appears(t, "my-route", route)
-	b.routeURL(t, "my", "https://llama.example.com")
-	b.goes(t, "my-ingress", &networkingv1.Ingress{})
-	b.settled(t, version)
-	b.answered(t, route, "ingress", "Admitted", "False", "HostAlreadyClaimed", "route theirs already exposes llama.example.com and is older")
-	condition := b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
+	operator := env.StartOperator(t, version)
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com}}}`))
+	route := controllertest.NewUnstructured(render.RouteKind)
+	env.WaitForChild(t, "my-route", route)
+	env.WaitForRouteURL(t, "my", "https://llama.example.com")
+	env.WaitForNoChild(t, "my-ingress", &networkingv1.Ingress{})
+	env.WaitUntilIdle(t, version)
+	setRouteStatus(t, env, route, "ingress", "Admitted", "False", "HostAlreadyClaimed", "route theirs already exposes llama.example.com and is older")
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
 	if want := `Route "my-route" does not expose the server (HostAlreadyClaimed): another Route already has the host name`; condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
-	b.answered(t, route, "ingress", "Admitted", "True", "", "")
-	b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
-	b.settled(t, version)
-	operator.stop(t)
+	setRouteStatus(t, env, route, "ingress", "Admitted", "True", "", "")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
+	env.WaitUntilIdle(t, version)
+	operator.Stop(t)
 
-	again := b.start(t, "route-again")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	for _, call := range writes(b.settled(t, "route-again")) {
+	again := env.StartOperator(t, "route-again")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "route-again")) {
 		if strings.Contains(call, "routes") {
 			t.Errorf("%s after a restart", call)
 		}
 	}
-	b.respec(t, "my", `{distribution: {name: starter}}`)
-	b.goes(t, "my-route", route)
-	again.stop(t)
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}}`)
+	env.WaitForNoChild(t, "my-route", route)
+	again.Stop(t)
 }
 
-// TestHostnameOfTwo checks that a host name belongs to one stack: the stack that uses it keeps it, and a waiting stack
-// gets it when it is free. The status reveals nothing about another namespace.
-func TestHostnameOfTwo(t *testing.T) {
+// TestHostnameOfTwoStacks checks that a host name belongs to one stack: the stack that uses it keeps it, and a waiting
+// stack gets it when it is free. The status reveals nothing about another namespace.
+func TestHostnameOfTwoStacks(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`
-	b, other := newBench(t), newBench(t)
-	b.everywhere = true
-	host := "llama." + b.namespace + ".example.com"
-	b.start(t, "hostname")
+	env, other := controllertest.NewEnvironment(t), controllertest.NewEnvironment(t)
+	env.AllNamespaces = true
+	host := "llama." + env.Namespace + ".example.com"
+	env.StartOperator(t, "hostname")
 	wanted := fmt.Sprintf(spec, host)
 	elsewhere := fmt.Sprintf(spec, "other."+host)
-	b.create(t, b.stack(t, "older", elsewhere), b.stack(t, "my", wanted))
-	b.routeURL(t, "my", "http://"+host)
+	env.Create(t, env.NewStack(t, "older", elsewhere), env.NewStack(t, "my", wanted))
+	env.WaitForRouteURL(t, "my", "http://"+host)
 
-	other.create(t, other.stack(t, "my", wanted))
-	condition := other.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
+	other.Create(t, other.NewStack(t, "my", wanted))
+	condition := other.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
 	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by a stack in another namespace, so the server is not exposed; use another host name", host); condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	// An older stack that requests the host name later does not take it over.
-	b.routeURL(t, "older", "http://other."+host)
-	b.respec(t, "older", wanted)
-	condition = b.condition(t, "older", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
+	env.WaitForRouteURL(t, "older", "http://other."+host)
+	env.UpdateSpec(t, "older", wanted)
+	condition = env.WaitForCondition(t, "older", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
 	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by stack \"my\", so the server is not exposed; use another host name", host); condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
-	b.goes(t, "older-ingress", &networkingv1.Ingress{})
-	b.routeURL(t, "my", "http://"+host)
+	env.WaitForNoChild(t, "older-ingress", &networkingv1.Ingress{})
+	env.WaitForRouteURL(t, "my", "http://"+host)
 
-	b.respec(t, "older", elsewhere)
-	b.routeURL(t, "older", "http://other."+host)
-	if err := b.Delete(t.Context(), b.stack(t, "my", wanted)); err != nil {
+	env.UpdateSpec(t, "older", elsewhere)
+	env.WaitForRouteURL(t, "older", "http://other."+host)
+	if err := env.Client.Delete(t.Context(), env.NewStack(t, "my", wanted)); err != nil {
 		t.Fatal(err)
 	}
-	other.routeURL(t, "my", "http://"+host)
-	other.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
+	other.WaitForRouteURL(t, "my", "http://"+host)
+	other.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 }
 
-// TestHostnameOfTheDomain checks that a host name that is generated in the cluster's domain conflicts with the same
-// name in a spec, in either order.
-func TestHostnameOfTheDomain(t *testing.T) {
-	b := newBench(t)
-	b.configured = true
-	b.start(t, "domain")
-	b.configure(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
+// TestGeneratedHostnameConflict checks that a host name that is generated in the cluster's domain conflicts with the
+// same name in a spec, in either order.
+func TestGeneratedHostnameConflict(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	env.StartOperator(t, "domain")
+	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
 	spec := func(stack string) string {
-		return fmt.Sprintf(`{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`, b.madeUp(stack, "apps.example.com"))
+		return fmt.Sprintf(`{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`, generatedHost(env, stack, "apps.example.com"))
 	}
 	const byDomain = `{distribution: {name: starter}, networking: {expose: true}}`
-	url := func(stack string) string { return "http://" + b.madeUp(stack, "apps.example.com") }
+	url := func(stack string) string { return "http://" + generatedHost(env, stack, "apps.example.com") }
 	for _, tc := range []struct{ first, firstSpec, second, secondSpec, of string }{
 		{"a", byDomain, "says-a", spec("a"), "a"},
 		{"says-b", spec("b"), "b", byDomain, "b"},
 	} {
-		first := b.stack(t, tc.first, tc.firstSpec)
-		b.create(t, first)
-		b.routeURL(t, tc.first, url(tc.of))
-		b.create(t, b.stack(t, tc.second, tc.secondSpec))
-		b.condition(t, tc.second, v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
-		if err := b.Delete(t.Context(), first); err != nil {
+		first := env.NewStack(t, tc.first, tc.firstSpec)
+		env.Create(t, first)
+		env.WaitForRouteURL(t, tc.first, url(tc.of))
+		env.Create(t, env.NewStack(t, tc.second, tc.secondSpec))
+		env.WaitForCondition(t, tc.second, v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
+		if err := env.Client.Delete(t.Context(), first); err != nil {
 			t.Fatal(err)
 		}
-		b.routeURL(t, tc.second, url(tc.of))
+		env.WaitForRouteURL(t, tc.second, url(tc.of))
 	}
 }

@@ -11,6 +11,7 @@ import (
 // emptyCache holds nothing.
 type emptyCache struct{ client.Reader }
 
+// Get finds no object.
 func (emptyCache) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }

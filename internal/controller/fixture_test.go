@@ -67,8 +67,8 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 	return f
 }
 
-// operatorConfigMap returns the operator's ConfigMap with one key.
-func operatorConfigMap(key, value string) *corev1.ConfigMap {
+// newOperatorConfigMap returns the operator's ConfigMap with one key.
+func newOperatorConfigMap(key, value string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
 		Data:       map[string]string{key: value},
@@ -87,16 +87,17 @@ func newStack(t *testing.T, spec string) *stack {
 	return object
 }
 
-// child returns the metadata of an object that the stack controls.
-func child(stack *stack, name string) metav1.ObjectMeta {
+// childMeta returns the metadata of an object that the stack controls.
+func childMeta(stack *stack, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: stack.Namespace, Name: name, Labels: names.Labels(stack.Name),
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(stack, v1alpha2.GroupVersionKind)},
 	}
 }
 
-// until runs the steps up to the named one. The steps before it have to succeed. The error is that of the named step.
-func (f *fixture) until(t *testing.T, stack *stack, last string) (*state, error) {
+// runSteps runs the steps up to the named one. The steps before it have to succeed. The error is that of the named
+// step.
+func (f *fixture) runSteps(t *testing.T, stack *stack, last string) (*state, error) {
 	t.Helper()
 	s := &state{stack: stack}
 	var err error
@@ -124,8 +125,8 @@ func checkFailure(t *testing.T, err error, want *status.Failure) {
 	}
 }
 
-// shown returns the conditions of a report, as the status, reason and message of each, by type.
-func (r *report) shown() map[string]string {
+// conditionTexts returns the conditions of a report, as the status, reason and message of each, by type.
+func (r *report) conditionTexts() map[string]string {
 	conditions := map[string]string{}
 	for _, c := range r.conditions {
 		conditions[c.Type] = string(c.Status) + " " + c.Reason + ": " + c.Message
@@ -133,8 +134,8 @@ func (r *report) shown() map[string]string {
 	return conditions
 }
 
-// told returns the events of a report, as the type, reason and note of each.
-func (r *report) told() []string {
+// eventTexts returns the events of a report, as the type, reason and note of each.
+func (r *report) eventTexts() []string {
 	var events []string
 	for _, e := range r.events {
 		events = append(events, e.kind+" "+e.reason+": "+e.note)
@@ -142,8 +143,8 @@ func (r *report) told() []string {
 	return events
 }
 
-// create adds objects to the cluster.
-func (f *fixture) create(t *testing.T, objects ...client.Object) {
+// createObjects adds objects to the cluster.
+func (f *fixture) createObjects(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	for _, object := range objects {
 		if err := f.Create(t.Context(), object); err != nil {
@@ -153,10 +154,10 @@ func (f *fixture) create(t *testing.T, objects ...client.Object) {
 	f.writes = nil
 }
 
-// runs applies a stack, so that its spec is what runs.
-func (f *fixture) runs(t *testing.T, spec string) {
+// applyStack applies a stack, so that its spec is what runs.
+func (f *fixture) applyStack(t *testing.T, spec string) {
 	t.Helper()
-	if _, err := f.until(t, newStack(t, spec), "apply"); err != nil {
+	if _, err := f.runSteps(t, newStack(t, spec), "apply"); err != nil {
 		t.Fatal(err)
 	}
 	f.writes = nil

@@ -10,9 +10,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// TestGoesBefore checks that the stack that uses a host name takes precedence, and then the older stack. For stacks of
-// the same second, the order is stable.
-func TestGoesBefore(t *testing.T) {
+// TestHostnamePrecedence checks that the stack that uses a host name takes precedence, and then the older stack. For
+// stacks of the same second, the order is stable.
+func TestHostnamePrecedence(t *testing.T) {
 	const host = "llama.example.com"
 	stack := func(uid string, second int64, routeURL string) *v1alpha2.LlamaStackDistribution {
 		object := &v1alpha2.LlamaStackDistribution{}

@@ -10,20 +10,21 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// runs waits until the pods of the stack "my" have to run an image, and the status reports the digest that the tag
-// moved to.
-func (b *bench) runs(t *testing.T, image, moved string) {
+// waitForPinnedImage waits until the pods of the stack "my" have to run an image, and the status reports the digest
+// that the tag moved to.
+func waitForPinnedImage(t *testing.T, env *controllertest.Environment, image, moved string) {
 	t.Helper()
-	eventually(t, func() error {
+	controllertest.WaitUntil(t, func() error {
 		deployment, stack := &appsv1.Deployment{}, &v1alpha2.LlamaStackDistribution{}
-		if err := b.Get(t.Context(), b.key("my"), deployment); err != nil {
+		if err := env.Client.Get(t.Context(), env.Key("my"), deployment); err != nil {
 			return err
 		}
-		if err := b.Get(t.Context(), b.key("my"), stack); err != nil {
+		if err := env.Client.Get(t.Context(), env.Key("my"), stack); err != nil {
 			return err
 		}
 		got, status := deployment.Spec.Template.Spec.Containers[0].Image, stack.Status.ResolvedDistribution
@@ -34,12 +35,12 @@ func (b *bench) runs(t *testing.T, image, moved string) {
 	})
 }
 
-// stale waits until the stack "my" is Degraded with a message, or is no longer Degraded.
-func (b *bench) stale(t *testing.T, message string) {
+// waitForDegraded waits until the stack "my" is Degraded with a message, or is no longer Degraded.
+func waitForDegraded(t *testing.T, env *controllertest.Environment, message string) {
 	t.Helper()
-	eventually(t, func() error {
+	controllertest.WaitUntil(t, func() error {
 		stack := &v1alpha2.LlamaStackDistribution{}
-		if err := b.Get(t.Context(), b.key("my"), stack); err != nil {
+		if err := env.Client.Get(t.Context(), env.Key("my"), stack); err != nil {
 			return err
 		}
 		switch got := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded); {
@@ -53,12 +54,12 @@ func (b *bench) stale(t *testing.T, message string) {
 	})
 }
 
-// moves waits for count events about a tag, and for one that names both digests.
-func (b *bench) moves(t *testing.T, count int, from, to string) {
+// waitForTagEvents waits for count events about a tag, and for one that names both digests.
+func waitForTagEvents(t *testing.T, env *controllertest.Environment, count int, from, to string) {
 	t.Helper()
-	eventually(t, func() error {
+	controllertest.WaitUntil(t, func() error {
 		var notes []string
-		for _, event := range b.events(t) {
+		for _, event := range env.ListEvents(t) {
 			if event.Reason == v1alpha2.EventImageTagMoved {
 				notes = append(notes, event.Note)
 			}
@@ -74,53 +75,53 @@ func (b *bench) moves(t *testing.T, count int, from, to string) {
 // TestMovedTag checks that a moved tag is reported once, and that the pods stay as they are until the stack is set to
 // follow its tag.
 func TestMovedTag(t *testing.T) {
-	b := newBench(t)
-	b.tagInterval = time.Second
-	r, operator := b.labelled(t)
-	image, first := r.push(t, "team/own:prod", withConfig("0.7.3"))
+	env := controllertest.NewEnvironment(t)
+	env.TagInterval = time.Second
+	r, operator := env.StartOperatorWithRegistry(t)
+	image, first := r.PushImage(t, "team/own:prod", controllertest.ConfigLabels("0.7.3"))
 	const spec = `{distribution: {image: %q%s}, resources: {models: [%s]}}`
-	b.create(t, b.stack(t, "my", fmt.Sprintf(spec, image, "", "gpt-4o-mini")))
-	b.runs(t, image+"@"+first, "")
+	env.Create(t, env.NewStack(t, "my", fmt.Sprintf(spec, image, "", "gpt-4o-mini")))
+	waitForPinnedImage(t, env, image+"@"+first, "")
 	before := &appsv1.Deployment{}
-	b.settled(t, "labels")
-	b.get(t, "my", before)
+	env.WaitUntilIdle(t, "labels")
+	env.Get(t, "my", before)
 
-	_, second := r.push(t, "team/own:prod", withConfig("0.7.1"))
-	b.moves(t, 1, first, second)
-	b.runs(t, image+"@"+first, second)
-	b.untouched(t, before)
-	operator.stop(t)
+	_, second := r.PushImage(t, "team/own:prod", controllertest.ConfigLabels("0.7.1"))
+	waitForTagEvents(t, env, 1, first, second)
+	waitForPinnedImage(t, env, image+"@"+first, second)
+	env.CheckDeploymentUnchanged(t, before)
+	operator.Stop(t)
 
 	// Another operator does not report the move again. A change of the spec uses the configuration that was read.
-	b.start(t, "labels-2")
-	b.respec(t, "my", fmt.Sprintf(spec, image, "", "gpt-4o-mini, gpt-4.1"))
-	b.rolls(t, before)
-	b.runs(t, image+"@"+first, second)
-	b.moves(t, 1, first, second)
+	env.StartOperator(t, "labels-2")
+	env.UpdateSpec(t, "my", fmt.Sprintf(spec, image, "", "gpt-4o-mini, gpt-4.1"))
+	waitForRollout(t, env, before)
+	waitForPinnedImage(t, env, image+"@"+first, second)
+	waitForTagEvents(t, env, 1, first, second)
 
-	b.respec(t, "my", fmt.Sprintf(spec, image, ", imageUpdates: Follow", "gpt-4o-mini, gpt-4.1"))
-	b.runs(t, image+"@"+second, "")
-	_, third := r.push(t, "team/own:prod", withConfig("0.7.2"))
-	b.runs(t, image+"@"+third, "")
-	b.moves(t, 2, second, third)
+	env.UpdateSpec(t, "my", fmt.Sprintf(spec, image, ", imageUpdates: Follow", "gpt-4o-mini, gpt-4.1"))
+	waitForPinnedImage(t, env, image+"@"+second, "")
+	_, third := r.PushImage(t, "team/own:prod", controllertest.ConfigLabels("0.7.2"))
+	waitForPinnedImage(t, env, image+"@"+third, "")
+	waitForTagEvents(t, env, 2, second, third)
 
 	// An image without a configuration is not followed, and the next one is.
-	_, bare := r.push(t, "team/own:prod", nil)
-	b.stale(t, bare+", which cannot be used; the pods keep "+third+": its labels have no configuration")
-	b.runs(t, image+"@"+third, bare)
-	r.push(t, "team/own:prod", map[string]string{labelConfig: "***"})
-	b.stale(t, `label "io.llamastack.config.base64": is not base64`)
-	_, fourth := r.push(t, "team/own:prod", withConfig("0.7.3"))
-	b.runs(t, image+"@"+fourth, "")
-	b.stale(t, "")
+	_, bare := r.PushImage(t, "team/own:prod", nil)
+	waitForDegraded(t, env, bare+", which cannot be used; the pods keep "+third+": its labels have no configuration")
+	waitForPinnedImage(t, env, image+"@"+third, bare)
+	r.PushImage(t, "team/own:prod", map[string]string{controllertest.ConfigLabel: "***"})
+	waitForDegraded(t, env, `label "io.llamastack.config.base64": is not base64`)
+	_, fourth := r.PushImage(t, "team/own:prod", controllertest.ConfigLabels("0.7.3"))
+	waitForPinnedImage(t, env, image+"@"+fourth, "")
+	waitForDegraded(t, env, "")
 }
 
-// rolls waits until the template differs from the previous one.
-func (b *bench) rolls(t *testing.T, before *appsv1.Deployment) {
+// waitForRollout waits until the template differs from the previous one.
+func waitForRollout(t *testing.T, env *controllertest.Environment, before *appsv1.Deployment) {
 	t.Helper()
-	eventually(t, func() error {
+	controllertest.WaitUntil(t, func() error {
 		now := &appsv1.Deployment{}
-		b.get(t, "my", now)
+		env.Get(t, "my", now)
 		if now.Generation == before.Generation {
 			return fmt.Errorf("the template is the one of before")
 		}
@@ -131,71 +132,71 @@ func (b *bench) rolls(t *testing.T, before *appsv1.Deployment) {
 // TestTagThatCannotBeCompared checks that the pods stay while the registry does not answer, that the status reports it,
 // and that a change of the spec rolls out with the configuration that was read.
 func TestTagThatCannotBeCompared(t *testing.T) {
-	b := newBench(t)
-	b.tagInterval = time.Second
-	r, operator := b.labelled(t)
-	image, digest := r.push(t, "team/own:prod", withConfig("0.7.3"))
+	env := controllertest.NewEnvironment(t)
+	env.TagInterval = time.Second
+	r, operator := env.StartOperatorWithRegistry(t)
+	image, digest := r.PushImage(t, "team/own:prod", controllertest.ConfigLabels("0.7.3"))
 	const spec = `{distribution: {image: %q}, resources: {models: [%s]}}`
-	b.create(t, b.stack(t, "my", fmt.Sprintf(spec, image, "gpt-4o-mini")))
-	b.runs(t, image+"@"+digest, "")
-	b.settled(t, "labels")
+	env.Create(t, env.NewStack(t, "my", fmt.Sprintf(spec, image, "gpt-4o-mini")))
+	waitForPinnedImage(t, env, image+"@"+digest, "")
+	env.WaitUntilIdle(t, "labels")
 	before := &appsv1.Deployment{}
-	b.get(t, "my", before)
+	env.Get(t, "my", before)
 
-	r.down.Store(true)
-	b.stale(t, "503")
-	b.untouched(t, before)
-	b.respec(t, "my", fmt.Sprintf(spec, image, "gpt-4o-mini, gpt-4.1"))
-	b.rolls(t, before)
-	b.runs(t, image+"@"+digest, "")
-	b.stale(t, "503")
-	operator.stop(t)
+	r.Down.Store(true)
+	waitForDegraded(t, env, "503")
+	env.CheckDeploymentUnchanged(t, before)
+	env.UpdateSpec(t, "my", fmt.Sprintf(spec, image, "gpt-4o-mini, gpt-4.1"))
+	waitForRollout(t, env, before)
+	waitForPinnedImage(t, env, image+"@"+digest, "")
+	waitForDegraded(t, env, "503")
+	operator.Stop(t)
 
 	// An operator that has not asked yet repeats the status of the previous operator.
-	b.tagInterval = 0
-	operator = b.start(t, "labels-2")
-	for _, call := range writes(b.settled(t, "labels-2")) {
+	env.TagInterval = 0
+	operator = env.StartOperator(t, "labels-2")
+	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "labels-2")) {
 		if call != "patch llamastackdistributions status my" {
 			t.Errorf("a start without the registry wrote more than the status: %s", call)
 		}
 	}
-	b.stale(t, "503")
-	operator.stop(t)
+	waitForDegraded(t, env, "503")
+	operator.Stop(t)
 
-	b.tagInterval = time.Second
-	r.down.Store(false)
-	b.start(t, "labels-3")
-	b.stale(t, "")
+	env.TagInterval = time.Second
+	r.Down.Store(false)
+	env.StartOperator(t, "labels-3")
+	waitForDegraded(t, env, "")
 }
 
 // TestFollowedTagOfTheCatalogue checks that the pods of a distribution run its tag by digest while they follow it, and
 // keep the digest afterwards.
 func TestFollowedTagOfTheCatalogue(t *testing.T) {
-	b := newBench(t)
-	b.tagInterval = time.Second
-	b.configured = true
-	b.start(t, "labels")
-	r := serveImages(t)
-	b.configure(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], rewrite: {docker.io/ogxai: %s/mirror}}", r.host, r.host))
+	env := controllertest.NewEnvironment(t)
+	env.TagInterval = time.Second
+	env.OwnOperatorConfig = true
+	env.StartOperator(t, "labels")
+	r := controllertest.NewRegistry(t)
+	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], rewrite: {docker.io/ogxai: %s/mirror}}", r.Host, r.Host))
 	known, err := distribution.Resolve("starter", "", "0.7", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	mirrored := strings.Replace(known.Image, "docker.io/ogxai", "mirror", 1)
-	_, first := r.push(t, mirrored, nil)
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter, version: "0.7", imageUpdates: Follow}, disabled: [batches]}`))
-	b.runs(t, known.Image+"@"+first, "")
-	_, second := r.push(t, mirrored, map[string]string{"another": "image"})
-	b.runs(t, known.Image+"@"+second, "")
-	b.moves(t, 1, first, second)
-	b.respec(t, "my", `{distribution: {name: starter, version: "0.7"}, disabled: [batches]}`)
-	_, third := r.push(t, mirrored, map[string]string{"a third": "image"})
-	b.runs(t, known.Image+"@"+second, third)
-	b.moves(t, 2, second, third)
+	_, first := r.PushImage(t, mirrored, nil)
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter, version: "0.7", imageUpdates: Follow}, disabled: [batches]}`))
+	waitForPinnedImage(t, env, known.Image+"@"+first, "")
+	_, second := r.PushImage(t, mirrored, map[string]string{"another": "image"})
+	waitForPinnedImage(t, env, known.Image+"@"+second, "")
+	waitForTagEvents(t, env, 1, first, second)
+	env.UpdateSpec(t, "my", `{distribution: {name: starter, version: "0.7"}, disabled: [batches]}`)
+	_, third := r.PushImage(t, mirrored, map[string]string{"a third": "image"})
+	waitForPinnedImage(t, env, known.Image+"@"+second, third)
+	waitForTagEvents(t, env, 2, second, third)
 
 	// If images may not be read, the stack cannot follow its tag.
-	b.configure(t, operatorconfig.KeyRegistries, "readLabels: false")
-	b.respec(t, "my", `{distribution: {name: starter, version: "0.7", imageUpdates: Follow}, disabled: [batches]}`)
-	b.stale(t, "registries.readLabels")
-	b.runs(t, known.Image+"@"+second, "")
+	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, "readLabels: false")
+	env.UpdateSpec(t, "my", `{distribution: {name: starter, version: "0.7", imageUpdates: Follow}, disabled: [batches]}`)
+	waitForDegraded(t, env, "registries.readLabels")
+	waitForPinnedImage(t, env, known.Image+"@"+second, "")
 }

@@ -14,16 +14,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// indexes holds the index functions of kinds.
-type indexes map[string]client.IndexerFunc
+// indexRecorder holds the index functions of kinds.
+type indexRecorder map[string]client.IndexerFunc
 
-func (i indexes) IndexField(_ context.Context, object client.Object, field string, value client.IndexerFunc) error {
+// IndexField records the index function of a field.
+func (i indexRecorder) IndexField(
+	_ context.Context, object client.Object, field string, value client.IndexerFunc,
+) error {
 	i[fmt.Sprintf("%T%s by %s", object, object.GetObjectKind().GroupVersionKind().Kind, field)] = value
 	return nil
 }
 
 func TestIndexes(t *testing.T) {
-	made := indexes{}
+	made := indexRecorder{}
 	if err := addIndexes(t.Context(), made); err != nil {
 		t.Fatal(err)
 	}
@@ -42,9 +45,9 @@ func TestIndexes(t *testing.T) {
 		"somebody else's":       {"*v1.PartialObjectMetadataConfigMap by instance", &metav1.PartialObjectMetadata{}, nil},
 		"an event of a claim":   {"*v1.Event by claim", ofClaim, []string{"my-pvc"}},
 		"what only looks as it": {"*v1.Event by claim", &corev1.Pod{}, nil},
-		"a stack of a host":     {"*v1alpha2.LlamaStackDistribution by host", exposedAt(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
-		"of the domain":         {"*v1alpha2.LlamaStackDistribution by host", exposedAt(`true`), []string{names.HostLabel("my", "ns") + ".*", "my-ns.*"}},
-		"not exposed":           {"*v1alpha2.LlamaStackDistribution by host", exposedAt(`false`), nil},
+		"a stack of a host":     {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
+		"of the domain":         {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`true`), []string{names.HostLabel("my", "ns") + ".*", "my-ns.*"}},
+		"not exposed":           {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`false`), nil},
 		"not a stack":           {"*v1alpha2.LlamaStackDistribution by host", &corev1.Pod{}, nil},
 	} {
 		value := made[tc.index]
@@ -59,7 +62,8 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-func exposedAt(expose string) *v1alpha2.LlamaStackDistribution {
+// newExposedStack returns a stack with these settings in spec.networking.expose.
+func newExposedStack(expose string) *v1alpha2.LlamaStackDistribution {
 	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "my"}}
 	stack.Spec.Networking = &v1alpha2.NetworkingSpec{Expose: &v1alpha2.Expose{Raw: []byte(expose)}}
 	return stack
@@ -83,14 +87,15 @@ func TestHostsIn(t *testing.T) {
 	}
 }
 
-// asked records the options of a list.
-type asked struct {
+// listRecorder records the options of a list.
+type listRecorder struct {
 	client.Reader
 
 	options client.ListOptions
 }
 
-func (a *asked) List(_ context.Context, _ client.ObjectList, options ...client.ListOption) error {
+// List records the options.
+func (a *listRecorder) List(_ context.Context, _ client.ObjectList, options ...client.ListOption) error {
 	a.options = client.ListOptions{}
 	a.options.ApplyOptions(options)
 	return nil
@@ -107,7 +112,7 @@ func TestIndexedCache(t *testing.T) {
 		"children":      {[]client.ListOption{client.InNamespace("ns"), client.MatchingLabels(names.ChildSelector("my"))}, "instance=my"},
 		"pods":          {[]client.ListOption{client.MatchingLabels(names.Selector("my"))}, "instance=my"},
 	} {
-		under := &asked{}
+		under := &listRecorder{}
 		if err := (indexedCache{under}).List(t.Context(), &corev1.PodList{}, tc.options...); err != nil {
 			t.Error(err)
 		}

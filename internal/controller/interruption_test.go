@@ -19,15 +19,17 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// knife disconnects an operator from the API server after its n-th write.
-type knife struct {
+// disconnector disconnects an operator from the API server after its n-th write.
+type disconnector struct {
 	next http.RoundTripper
 	// loseAnswer lets the n-th write succeed and drops its response.
 	loseAnswer bool
@@ -38,23 +40,25 @@ type knife struct {
 	cut    chan struct{}
 }
 
-var errCut = errors.New("cut off")
+// errDisconnected is the error of all requests after the disconnection.
+var errDisconnected = errors.New("cut off")
 
-func (k *knife) RoundTrip(request *http.Request) (*http.Response, error) {
-	lost, refused := k.account(request)
+// RoundTrip fails after the n-th write.
+func (k *disconnector) RoundTrip(request *http.Request) (*http.Response, error) {
+	lost, refused := k.countWrite(request)
 	if refused {
-		return nil, errCut
+		return nil, errDisconnected
 	}
 	response, err := k.next.RoundTrip(request)
 	if lost && err == nil {
 		_ = response.Body.Close()
-		return nil, errCut
+		return nil, errDisconnected
 	}
 	return response, err
 }
 
-// account reports whether the response of the request is lost, and whether the request is refused.
-func (k *knife) account(request *http.Request) (lost, refused bool) {
+// countWrite reports whether the response of the request is lost, and whether the request is refused.
+func (k *disconnector) countWrite(request *http.Request) (lost, refused bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	write := request.Method != http.MethodGet && !strings.Contains(request.URL.Path, "/events") &&
@@ -74,23 +78,26 @@ func (k *knife) account(request *http.Request) (lost, refused bool) {
 	return false, false
 }
 
-func (k *knife) close() {
+// close disconnects the operator.
+func (k *disconnector) close() {
 	if !k.closed {
 		k.closed = true
 		close(k.cut)
 	}
 }
 
-// startCut starts an operator that is disconnected after n writes, and waits until that happens or until done reports
-// that no more writes were needed.
-func (b *bench) startCut(t *testing.T, n int, loseAnswer bool, done func() error) (wasCut bool) {
+// reconcileUntilDisconnected starts an operator that is disconnected after n writes, and waits until that happens or
+// until done reports that no more writes were needed.
+func reconcileUntilDisconnected(
+	t *testing.T, env *controllertest.Environment, n int, loseAnswer bool, done func() error,
+) (wasCut bool) {
 	t.Helper()
-	k := &knife{left: n, loseAnswer: loseAnswer, cut: make(chan struct{})}
-	o := b.direct(t, "cut", func(next http.RoundTripper) http.RoundTripper {
+	k := &disconnector{left: n, loseAnswer: loseAnswer, cut: make(chan struct{})}
+	o := env.StartReconciler(t, "cut", func(next http.RoundTripper) http.RoundTripper {
 		k.next = next
 		return k
 	})
-	eventually(t, func() error {
+	controllertest.WaitUntil(t, func() error {
 		select {
 		case <-k.cut:
 			wasCut = true
@@ -99,7 +106,7 @@ func (b *bench) startCut(t *testing.T, n int, loseAnswer bool, done func() error
 			return done()
 		}
 	})
-	o.stop(t)
+	o.Stop(t)
 	return wasCut
 }
 
@@ -113,15 +120,15 @@ var referencesDigest = regexp.MustCompile(`("llamastack\.io/inputs":")[0-9a-f]+\
 // storageHash matches the name of the Secret with derived values, which uses that key too.
 var storageHash = regexp.MustCompile(`my-storage-[0-9a-f]{8}`)
 
-// outcome returns everything that was made for a stack, without the parts that differ between runs.
-func (b *bench) outcome(t *testing.T) map[string]any {
+// listResults returns everything that was made for a stack, without the parts that differ between runs.
+func listResults(t *testing.T, env *controllertest.Environment) map[string]any {
 	t.Helper()
 	result := map[string]any{}
 	for _, list := range []client.ObjectList{
 		&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.ServiceAccountList{}, &corev1.ConfigMapList{},
 		&corev1.PersistentVolumeClaimList{}, &corev1.SecretList{}, &v1alpha2.LlamaStackDistributionList{},
 	} {
-		if err := b.List(t.Context(), list, client.InNamespace(b.namespace)); err != nil {
+		if err := env.Client.List(t.Context(), list, client.InNamespace(env.Namespace)); err != nil {
 			t.Fatal(err)
 		}
 		err := meta.EachListItem(list, func(item runtime.Object) error {
@@ -133,7 +140,7 @@ func (b *bench) outcome(t *testing.T) map[string]any {
 			if err != nil {
 				return err
 			}
-			text := strings.ReplaceAll(string(content), b.namespace, "NS")
+			text := strings.ReplaceAll(string(content), env.Namespace, "NS")
 			text = generationUID.ReplaceAllString(text, `"llamastack.io/generation":"UID/`)
 			text = storageHash.ReplaceAllString(text, "my-storage-HASH")
 			text = referencesDigest.ReplaceAllString(text, "${1}DIGEST")
@@ -148,11 +155,12 @@ func (b *bench) outcome(t *testing.T) map[string]any {
 	return result
 }
 
+// normalize removes the parts of an object that differ between runs.
 func normalize(object client.Object) client.Object {
 	object.SetUID("")
 	object.SetResourceVersion("")
 	object.SetGeneration(0)
-	object.SetCreationTimestamp(emptyTime)
+	object.SetCreationTimestamp(metav1.Time{})
 	object.SetManagedFields(nil)
 	references := object.GetOwnerReferences()
 	for i := range references {
@@ -167,7 +175,7 @@ func normalize(object client.Object) client.Object {
 		delete(object.Annotations, names.AnnotationRendered)
 	case *v1alpha2.LlamaStackDistribution:
 		for i := range object.Status.Conditions {
-			object.Status.Conditions[i].LastTransitionTime = emptyTime
+			object.Status.Conditions[i].LastTransitionTime = metav1.Time{}
 		}
 		object.Status.Version = nil
 		if generation := object.Status.ConfigGeneration; generation != nil {
@@ -177,9 +185,9 @@ func normalize(object client.Object) client.Object {
 	return object
 }
 
-// TestCutOffAfterEveryWrite checks that an operator may be disconnected after any of its writes, with or without the
-// response: the next operator brings the stack to the same state, and then makes no more writes.
-func TestCutOffAfterEveryWrite(t *testing.T) {
+// TestDisconnectAfterEveryWrite checks that an operator may be disconnected after any of its writes, with or without
+// the response: the next operator brings the stack to the same state, and then makes no more writes.
+func TestDisconnectAfterEveryWrite(t *testing.T) {
 	const updated = `
 distribution: {name: starter}
 providers:
@@ -187,60 +195,63 @@ providers:
 storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: postgres-creds, key: uri}}}}
 workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: default}}
 `
-	prepare := func(t *testing.T) *bench {
+	prepare := func(t *testing.T) *controllertest.Environment {
 		t.Helper()
-		b := newBench(t)
-		b.create(t, secret("vllm-creds", "token", "sk-abc"),
-			secret("postgres-creds", "uri", "postgresql://u:p%40ss@postgres:5432/db"))
-		return b
+		env := controllertest.NewEnvironment(t)
+		env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"),
+			controllertest.NewSecret("postgres-creds", "uri", "postgresql://u:p%40ss@postgres:5432/db"))
+		return env
 	}
-	create := func(t *testing.T, b *bench) {
+	create := func(t *testing.T, env *controllertest.Environment) {
 		t.Helper()
-		b.create(t, b.stack(t, "my", fullSpec))
+		env.Create(t, env.NewStack(t, "my", controllertest.SecretSpec))
 	}
-	update := func(t *testing.T, b *bench) {
+	update := func(t *testing.T, env *controllertest.Environment) {
 		t.Helper()
 		stack := &v1alpha2.LlamaStackDistribution{}
-		b.get(t, "my", stack)
-		stack.Spec = b.stack(t, "my", updated).Spec
-		if err := b.Update(t.Context(), stack); err != nil {
+		env.Get(t, "my", stack)
+		stack.Spec = env.NewStack(t, "my", updated).Spec
+		if err := env.Client.Update(t.Context(), stack); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, change := range []string{"create", "update"} {
-		run := func(t *testing.T, want map[string]any, cut func(b *bench) bool) (map[string]any, bool) {
+		run := func(t *testing.T, want map[string]any, cut func(env *controllertest.Environment) bool) (map[string]any,
+			bool,
+		) {
 			t.Helper()
-			b := prepare(t)
+			env := prepare(t)
 			if change == "create" {
-				create(t, b)
+				create(t, env)
 			} else {
-				first := b.direct(t, "before")
-				create(t, b)
-				b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-				first.stop(t)
-				update(t, b)
+				first := env.StartReconciler(t, "before")
+				create(t, env)
+				env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+				first.Stop(t)
+				update(t, env)
 			}
-			wasCut := cut(b)
-			b.direct(t, "after")
-			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+			wasCut := cut(env)
+			env.StartReconciler(t, "after")
+			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 			if want == nil {
-				b.settled(t, "after")
-				return b.outcome(t), wasCut
+				env.WaitUntilIdle(t, "after")
+				return listResults(t, env), wasCut
 			}
-			eventually(t, func() error {
-				if diff := cmp.Diff(want, b.outcome(t)); diff != "" {
+			controllertest.WaitUntil(t, func() error {
+				if diff := cmp.Diff(want, listResults(t, env)); diff != "" {
 					return fmt.Errorf("another outcome (-want +got):\n%s", diff)
 				}
 				return nil
 			})
 			return want, wasCut
 		}
-		want, _ := run(t, nil, func(*bench) bool { return false })
+		want, _ := run(t, nil, func(*controllertest.Environment) bool { return false })
 		for _, loseAnswer := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, answer lost %v", change, loseAnswer), func(t *testing.T) {
 				for n := 0; ; n++ {
-					_, wasCut := run(t, want, func(b *bench) bool {
-						return b.startCut(t, n, loseAnswer && n > 0, func() error { return b.observed(t, "my") })
+					_, wasCut := run(t, want, func(env *controllertest.Environment) bool {
+						return reconcileUntilDisconnected(t, env, n, loseAnswer && n > 0,
+							func() error { return checkObserved(t, env, "my") })
 					})
 					if !wasCut {
 						t.Logf("converges when cut off after any of %d writes", n)
@@ -255,43 +266,44 @@ workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: de
 	}
 }
 
-// observed returns an error unless the status is of the object's current generation.
-func (b *bench) observed(t *testing.T, name string) error {
+// checkObserved returns an error unless the status is of the object's current generation.
+func checkObserved(t *testing.T, env *controllertest.Environment, name string) error {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, name, stack)
+	env.Get(t, name, stack)
 	if stack.Status.ObservedGeneration != stack.Generation {
 		return fmt.Errorf("generation %d, observed %d", stack.Generation, stack.Status.ObservedGeneration)
 	}
 	return nil
 }
 
-// TestPreflightCutOffAfterEveryWrite checks that an operator may be disconnected after any of its writes: the next
+// TestPreflightDisconnectAfterEveryWrite checks that an operator may be disconnected after any of its writes: the next
 // operator continues with the same pod, and never creates a second one.
-func TestPreflightCutOffAfterEveryWrite(t *testing.T) {
+func TestPreflightDisconnectAfterEveryWrite(t *testing.T) {
 	t.Parallel()
 	for _, loseAnswer := range []bool{false, true} {
 		for n := 0; ; n++ {
-			b := newBench(t)
-			first := b.serving(t, filed)
-			first.stop(t)
-			b.removes(t)
+			env := controllertest.NewEnvironment(t)
+			first := env.StartWithReadyStack(t, controllertest.VolumeSpec)
+			first.Stop(t)
+			env.TerminateDeletedPods(t)
 			before := &appsv1.Deployment{}
-			b.get(t, "my", before)
-			b.respec(t, "my", changed)
-			wasCut := b.startCut(t, n, loseAnswer && n > 0, func() error { return b.observed(t, "my") })
-			made := b.tries(t)
-			b.direct(t, b.namespace+"-after")
-			pod := b.try(t, nil)
+			env.Get(t, "my", before)
+			env.UpdateSpec(t, "my", controllertest.ChangedVolumeSpec)
+			wasCut := reconcileUntilDisconnected(t, env, n, loseAnswer && n > 0,
+				func() error { return checkObserved(t, env, "my") })
+			made := env.ListPreflightPods(t)
+			env.StartReconciler(t, env.Namespace+"-after")
+			pod := env.WaitForPreflightPod(t, nil)
 			if len(made) > 1 || len(made) == 1 && made[0].UID != pod.UID {
 				t.Errorf("cut off after write %d: another pod was made", n)
 			}
-			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightInProgress)
-			b.untouched(t, before)
-			b.place(t, pod)
-			b.kubelet(t, pod, isReady())
-			b.replaced(t, before)
-			b.noTry(t)
+			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightInProgress)
+			env.CheckDeploymentUnchanged(t, before)
+			env.AssignToNode(t, pod)
+			env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
+			env.WaitForDeploymentUpdate(t, before)
+			env.WaitForNoPreflight(t)
 			if !wasCut {
 				if n < 3 {
 					t.Errorf("only %d writes: the test does not see them", n)

@@ -10,20 +10,21 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 // TestSpecBecomesTooLarge checks that a running stack whose spec becomes too large for the cache stays as it is,
 // including its exposure. Its status reports the reason, and a smaller spec is rolled out.
 func TestSpecBecomesTooLarge(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "large")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: large.example.com}}, workload: {replicas: 2}}`))
-	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "large")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: large.example.com}}, workload: {replicas: 2}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	before := &appsv1.Deployment{}
-	b.get(t, "my", before)
+	env.Get(t, "my", before)
 
-	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
+	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
 		text, err := json.Marshal(map[string]any{"server": map[string]any{"cors": strings.Repeat("x",
 			validate.MaxSpecBytes)}})
 		if err != nil {
@@ -31,21 +32,21 @@ func TestSpecBecomesTooLarge(t *testing.T) {
 		}
 		stack.Spec.Settings = &apiextensionsv1.JSON{Raw: text}
 	})
-	got := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonInvalidSpec)
+	got := env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonInvalidSpec)
 	if want := "bytes of JSON exceed the limit of 262144 for a spec: move long parts to a ConfigMap"; !strings.Contains(got.Message, want) {
 		t.Errorf("message %q, want %q in it", got.Message, want)
 	}
 	after := &appsv1.Deployment{}
-	b.get(t, "my", after)
+	env.Get(t, "my", after)
 	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
 		t.Errorf("the Deployment changed (-before +after):\n%s", diff)
 	}
 	stored := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, "my", stored)
+	env.Get(t, "my", stored)
 	if stored.Spec.Settings == nil || stored.Spec.Workload == nil || len(stored.Annotations) != 0 {
 		t.Errorf("the stored object lost a part of its spec, or has annotations %v", stored.Annotations)
 	}
 
-	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Settings = nil })
-	b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid)
+	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Settings = nil })
+	env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid)
 }

@@ -12,28 +12,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
 // TestFirstStack follows a stack from its creation to ready pods, with an operator for all namespaces, as shipped.
 func TestFirstStack(t *testing.T) {
-	b := newBench(t)
-	b.everywhere = true
-	b.start(t, "v1.2.3")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {port: 9000}, resources: {models: [llama]}}`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env := controllertest.NewEnvironment(t)
+	env.AllNamespaces = true
+	env.StartOperator(t, "v1.2.3")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {port: 9000}, resources: {models: [llama]}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	stack := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, "my", stack)
+	env.Get(t, "my", stack)
 	if stack.Status.Phase != v1alpha2.PhaseInitializing {
 		t.Errorf("phase %q, want Initializing", stack.Status.Phase)
 	}
 	for _, child := range []client.Object{
-		&appsv1.Deployment{ObjectMeta: objectMeta(b.namespace, "my")},
-		&corev1.Service{ObjectMeta: objectMeta(b.namespace, "my-service")},
-		&corev1.ServiceAccount{ObjectMeta: objectMeta(b.namespace, "my-sa")},
-		&corev1.ConfigMap{ObjectMeta: objectMeta(b.namespace, stack.Status.GeneratedConfigMap())},
+		&appsv1.Deployment{ObjectMeta: controllertest.ObjectMeta(env.Namespace, "my")},
+		&corev1.Service{ObjectMeta: controllertest.ObjectMeta(env.Namespace, "my-service")},
+		&corev1.ServiceAccount{ObjectMeta: controllertest.ObjectMeta(env.Namespace, "my-sa")},
+		&corev1.ConfigMap{ObjectMeta: controllertest.ObjectMeta(env.Namespace, stack.Status.GeneratedConfigMap())},
 	} {
-		if err := b.Get(t.Context(), client.ObjectKeyFromObject(child), child); err != nil {
+		if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(child), child); err != nil {
 			t.Error(err)
 		} else if !metav1.IsControlledBy(child, stack) {
 			t.Errorf("%T is not the stack's", child)
@@ -41,24 +42,25 @@ func TestFirstStack(t *testing.T) {
 	}
 	written := &unstructured.Unstructured{}
 	written.SetGroupVersionKind(v1alpha2.GroupVersionKind)
-	b.get(t, "my", written)
+	env.Get(t, "my", written)
 	if count, found, _ := unstructured.NestedInt64(written.Object, "status", "availableReplicas"); !found || count != 0 {
 		t.Errorf("availableReplicas %d, written %v; want a 0 that kubectl shows", count, found)
 	}
-	b.rollOut(t, "my")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	b.get(t, "my", stack)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.Get(t, "my", stack)
 	want := v1alpha2.LlamaStackDistributionStatus{
 		Phase: v1alpha2.PhaseReady, ObservedGeneration: 1, Replicas: 1, AvailableReplicas: 1,
 		Selector:   "app=llama-stack,app.kubernetes.io/instance=my",
-		ServiceURL: "http://my-service." + b.namespace + ".svc.cluster.local:9000",
+		ServiceURL: "http://my-service." + env.Namespace + ".svc.cluster.local:9000",
 		Version:    &v1alpha2.VersionStatus{OperatorVersion: "v1.2.3"},
 		ResolvedDistribution: &v1alpha2.ResolvedDistribution{
-			Name: "starter", Image: starterImage(t), ImageFrom: v1alpha2.ImageFromCatalogue, CatalogueImage: starterImage(t),
-			ConfigSource: v1alpha2.ConfigSourceEmbedded, ServerRelease: "0.7", ServerReleaseFrom: "catalogue",
+			Name: "starter", Image: controllertest.StarterImage(t), ImageFrom: v1alpha2.ImageFromCatalogue,
+			CatalogueImage: controllertest.StarterImage(t),
+			ConfigSource:   v1alpha2.ConfigSourceEmbedded, ServerRelease: "0.7", ServerReleaseFrom: "catalogue",
 		},
 		DistributionConfig: &v1alpha2.DistributionConfigStatus{
-			ActiveDistribution: "starter", AvailableDistributions: catalogue(t),
+			ActiveDistribution: "starter", AvailableDistributions: catalogueImages(t),
 		},
 	}
 	volatile := cmpopts.IgnoreFields(v1alpha2.LlamaStackDistributionStatus{}, "Conditions", "ConfigGeneration")
@@ -77,8 +79,8 @@ func TestFirstStack(t *testing.T) {
 	}
 }
 
-// catalogue returns the images of all distributions that the operator knows.
-func catalogue(t *testing.T) map[string]string {
+// catalogueImages returns the images of all distributions that the operator knows.
+func catalogueImages(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	for _, name := range distribution.Known(nil) {

@@ -17,13 +17,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
 const (
 	// manySoon bounds what the operator should do for hundreds of stacks.
-	manySoon = 3 * time.Minute
+	manyTimeout = 3 * time.Minute
 	// admins is the number of concurrent requests of the test.
-	admins = 8
+	concurrency = 8
 )
 
 // Both Secrets of a stack come from one: a credential, and the parts that are derived from a connection string. A small
@@ -37,6 +38,7 @@ storage:
   sql: {type: postgres, connectionString: {secretKeyRef: {name: shared, key: postgres}}}
 `
 
+// smallBase is a base configuration without providers.
 const smallBase = `
 version: 2
 apis: [inference]
@@ -52,60 +54,61 @@ storage:
     prompts: {namespace: prompts, backend: kv_default}
 `
 
-// sharedSecret returns a Secret that stacks refer to, with the given password.
-func (b *bench) sharedSecret(password string) client.Object {
-	shared := secret("shared", "token", "sk-"+password)
+// newSharedSecret returns a Secret that stacks refer to, with the given password.
+func newSharedSecret(env *controllertest.Environment, password string) client.Object {
+	shared := controllertest.NewSecret("shared", "token", "sk-"+password)
 	shared.StringData["postgres"] = "postgresql://llama:" + password + "@db:5432/llama"
-	shared.Namespace = b.namespace
+	shared.Namespace = env.Namespace
 	return shared
 }
 
-// createMany creates many stacks with the same spec.
-func (b *bench) createMany(t *testing.T, prefix, spec string, count int) {
+// createStacks creates many stacks with the same spec.
+func createStacks(t *testing.T, env *controllertest.Environment, prefix, spec string, count int) {
 	t.Helper()
 	var group errgroup.Group
-	group.SetLimit(admins)
+	group.SetLimit(concurrency)
 	for i := range count {
-		stack := b.stack(t, fmt.Sprintf("%s-%03d", prefix, i), spec)
-		group.Go(func() error { return b.Create(t.Context(), stack) })
+		stack := env.NewStack(t, fmt.Sprintf("%s-%03d", prefix, i), spec)
+		group.Go(func() error { return env.Client.Create(t.Context(), stack) })
 	}
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// allReady waits until every stack's Ready condition has this reason.
-func (b *bench) allReady(t *testing.T, reason string) {
+// waitForAllReady waits until every stack's Ready condition has this reason.
+func waitForAllReady(t *testing.T, env *controllertest.Environment, reason string) {
 	t.Helper()
 	var waiting []string
-	err := wait.PollUntilContextTimeout(t.Context(), 20*poll, manySoon, true, func(ctx context.Context) (bool, error) {
-		var stacks v1alpha2.LlamaStackDistributionList
-		if err := b.List(ctx, &stacks, client.InNamespace(b.namespace)); err != nil {
-			return false, err
-		}
-		waiting = nil
-		for i := range stacks.Items {
-			found := meta.FindStatusCondition(stacks.Items[i].Status.Conditions, v1alpha2.ConditionReady)
-			if found == nil || found.Reason != reason {
-				waiting = append(waiting, stacks.Items[i].Name)
+	err := wait.PollUntilContextTimeout(t.Context(), 20*controllertest.PollInterval, manyTimeout, true,
+		func(ctx context.Context) (bool, error) {
+			var stacks v1alpha2.LlamaStackDistributionList
+			if err := env.Client.List(ctx, &stacks, client.InNamespace(env.Namespace)); err != nil {
+				return false, err
 			}
-		}
-		return len(waiting) == 0, nil
-	})
+			waiting = nil
+			for i := range stacks.Items {
+				found := meta.FindStatusCondition(stacks.Items[i].Status.Conditions, v1alpha2.ConditionReady)
+				if found == nil || found.Reason != reason {
+					waiting = append(waiting, stacks.Items[i].Name)
+				}
+			}
+			return len(waiting) == 0, nil
+		})
 	if err != nil {
-		t.Fatalf("%d stacks are not %s within %v, among them %s", len(waiting), reason, manySoon, waiting[0])
+		t.Fatalf("%d stacks are not %s within %v, among them %s", len(waiting), reason, manyTimeout, waiting[0])
 	}
 }
 
-// rollOutAll acts as the cluster's controllers for every Deployment that changed.
-func (b *bench) rollOutAll(t *testing.T) {
+// markAllReady acts as the cluster's controllers for every Deployment that changed.
+func markAllReady(t *testing.T, env *controllertest.Environment) {
 	t.Helper()
 	var deployments appsv1.DeploymentList
-	if err := b.List(t.Context(), &deployments, client.InNamespace(b.namespace)); err != nil {
+	if err := env.Client.List(t.Context(), &deployments, client.InNamespace(env.Namespace)); err != nil {
 		t.Fatal(err)
 	}
 	var group errgroup.Group
-	group.SetLimit(admins)
+	group.SetLimit(concurrency)
 	for i := range deployments.Items {
 		deployment := &deployments.Items[i]
 		if deployment.Status.ObservedGeneration == deployment.Generation {
@@ -115,20 +118,11 @@ func (b *bench) rollOutAll(t *testing.T) {
 		deployment.Status = appsv1.DeploymentStatus{
 			ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
 		}
-		group.Go(func() error { return b.Status().Patch(t.Context(), deployment, patch) })
+		group.Go(func() error { return env.Client.Status().Patch(t.Context(), deployment, patch) })
 	}
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// tally counts calls by verb and kind.
-func tally(calls []string) map[string]int {
-	counts := map[string]int{}
-	for _, call := range calls {
-		counts[call[:strings.LastIndex(call, " ")]]++
-	}
-	return counts
 }
 
 // TestCallsOfManyStacks checks the documented number of calls for one change that affects many stacks: a Secret that a
@@ -139,38 +133,38 @@ func TestCallsOfManyStacks(t *testing.T) {
 	const (
 		version = "many"
 		// With the race detector, the test takes six times as long, and fewer stacks find as many races.
-		sharing = 100 / slowdown
-		others  = 100 / slowdown
+		sharing = 100 / controllertest.Slowdown
+		others  = 100 / controllertest.Slowdown
 	)
-	b := newBench(t)
+	env := controllertest.NewEnvironment(t)
 	t.Cleanup(func() { // operators of other tests work in all namespaces
-		if err := b.DeleteAllOf(context.Background(), &v1alpha2.LlamaStackDistribution{},
-			client.InNamespace(b.namespace)); err != nil {
+		if err := env.Client.DeleteAllOf(context.Background(), &v1alpha2.LlamaStackDistribution{},
+			client.InNamespace(env.Namespace)); err != nil {
 			t.Error(err)
 		}
 	})
-	b.create(t, b.sharedSecret("first-one"), configMap("base", "config.yaml", smallBase),
-		configMap("mine", "config.yaml", smallBase))
-	operator := b.start(t, version)
-	b.createMany(t, "sharing", sharingSpec, sharing)
-	b.createMany(t, "other", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`, others)
-	b.allReady(t, v1alpha2.ReasonRolloutInProgress)
-	b.rollOutAll(t)
-	b.allReady(t, v1alpha2.ReasonMinimumReplicasAvailable)
-	seen := len(b.settledWithin(t, version, manySoon))
+	env.Create(t, newSharedSecret(env, "first-one"), controllertest.NewConfigMap("base", "config.yaml", smallBase),
+		controllertest.NewConfigMap("mine", "config.yaml", smallBase))
+	operator := env.StartOperator(t, version)
+	createStacks(t, env, "sharing", sharingSpec, sharing)
+	createStacks(t, env, "other", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`, others)
+	waitForAllReady(t, env, v1alpha2.ReasonRolloutInProgress)
+	markAllReady(t, env)
+	waitForAllReady(t, env, v1alpha2.ReasonMinimumReplicasAvailable)
+	seen := len(env.WaitUntilIdleWithin(t, version, manyTimeout))
 
 	t.Run("one Secret", func(t *testing.T) {
-		if err := b.Update(t.Context(), b.sharedSecret("second-one")); err != nil {
+		if err := env.Client.Update(t.Context(), newSharedSecret(env, "second-one")); err != nil {
 			t.Fatal(err)
 		}
-		b.await(t, version, seen, "patch deployments", sharing)
-		b.settledWithin(t, version, manySoon)
-		b.rollOutAll(t)
-		b.allReady(t, v1alpha2.ReasonMinimumReplicasAvailable)
-		now := b.settledWithin(t, version, manySoon)
-		counts := tally(now[seen:])
+		waitForCalls(t, env, version, seen, "patch deployments", sharing)
+		env.WaitUntilIdleWithin(t, version, manyTimeout)
+		markAllReady(t, env)
+		waitForAllReady(t, env, v1alpha2.ReasonMinimumReplicasAvailable)
+		now := env.WaitUntilIdleWithin(t, version, manyTimeout)
+		counts := controllertest.CountCalls(now[seen:])
 		t.Logf("calls: %v", counts)
-		wrote := tally(writes(now[seen:]))
+		wrote := controllertest.CountCalls(controllertest.ListWrites(now[seen:]))
 		const statuses = "patch llamastackdistributions status"
 		if wrote[statuses] < sharing {
 			t.Errorf("%d writes of statuses, want one for each of %d stacks at least", wrote[statuses], sharing)
@@ -182,7 +176,7 @@ func TestCallsOfManyStacks(t *testing.T) {
 			t.Errorf("writes but those of statuses (-want +got):\n%s", diff)
 		}
 		each := map[string]int{}
-		for _, call := range writes(now[seen:]) {
+		for _, call := range controllertest.ListWrites(now[seen:]) {
 			each[call]++
 		}
 		for _, call := range slices.Sorted(maps.Keys(each)) {
@@ -193,28 +187,29 @@ func TestCallsOfManyStacks(t *testing.T) {
 		seen = len(now)
 	})
 	t.Run("a restart", func(t *testing.T) {
-		operator.stop(t)
-		b.start(t, version)
+		operator.Stop(t)
+		env.StartOperator(t, version)
 		// Reads of ConfigMaps show that a stack is reconciled: its base, the kept copy of the base and its
 		// configuration, or their replacements.
-		b.await(t, version, seen, "get configmaps", 3*sharing+others)
-		now := b.settledWithin(t, version, manySoon)[seen:]
-		t.Logf("calls: %v", tally(now))
-		if got := tally(writes(now)); len(got) != 0 {
+		waitForCalls(t, env, version, seen, "get configmaps", 3*sharing+others)
+		now := env.WaitUntilIdleWithin(t, version, manyTimeout)[seen:]
+		t.Logf("calls: %v", controllertest.CountCalls(now))
+		if got := controllertest.CountCalls(controllertest.ListWrites(now)); len(got) != 0 {
 			t.Errorf("writes: %v", got)
 		}
 	})
 }
 
-// await waits until the operator has made count calls of a sort after the calls that were seen.
-func (b *bench) await(t *testing.T, version string, seen int, sort string, count int) {
+// waitForCalls waits until the operator has made count calls of a sort after the calls that were seen.
+func waitForCalls(t *testing.T, env *controllertest.Environment, version string, seen int, sort string, count int) {
 	t.Helper()
 	got := 0
-	err := wait.PollUntilContextTimeout(t.Context(), 10*poll, manySoon, true, func(context.Context) (bool, error) {
-		got = tally(b.calls(t, version)[seen:])[sort]
-		return got >= count, nil
-	})
+	err := wait.PollUntilContextTimeout(t.Context(), 10*controllertest.PollInterval, manyTimeout, true,
+		func(context.Context) (bool, error) {
+			got = controllertest.CountCalls(env.ListCalls(t, version)[seen:])[sort]
+			return got >= count, nil
+		})
 	if err != nil {
-		t.Fatalf("%d times %s within %v, want %d", got, sort, manySoon, count)
+		t.Fatalf("%d times %s within %v, want %d", got, sort, manyTimeout, count)
 	}
 }

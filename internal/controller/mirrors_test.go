@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
@@ -76,12 +77,14 @@ func (m mirrorSet) definition() client.Object {
 	return definition
 }
 
-// put creates a mirror set with one source, as soon as the kind is served.
-func (m mirrorSet) put(t *testing.T, b *bench, source, policy string, mirrors ...any) client.Object {
+// create creates a mirror set with one source, as soon as the kind is served.
+func (m mirrorSet) create(
+	t *testing.T, env *controllertest.Environment, source, policy string, mirrors ...any,
+) client.Object {
 	t.Helper()
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(m.GroupVersionKind)
-	object.SetName(b.namespace)
+	object.SetName(env.Namespace)
 	entry := map[string]any{"source": source, "mirrors": mirrors}
 	if policy != "" {
 		entry["mirrorSourcePolicy"] = policy
@@ -89,7 +92,7 @@ func (m mirrorSet) put(t *testing.T, b *bench, source, policy string, mirrors ..
 	if err := unstructured.SetNestedSlice(object.Object, []any{entry}, "spec", m.list); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() error { return b.Create(t.Context(), object.DeepCopy()) })
+	controllertest.WaitUntil(t, func() error { return env.Client.Create(t.Context(), object.DeepCopy()) })
 	return object
 }
 
@@ -97,10 +100,10 @@ func (m mirrorSet) put(t *testing.T, b *bench, source, policy string, mirrors ..
 // by digest, with the operator's own permissions. A source that must not receive requests gets none, not even from an
 // operator that has just started.
 func TestMirrorSets(t *testing.T) {
-	b := newBench(t)
-	b.everywhere, b.configured = true, true
-	first := b.start(t, "mirrors")
-	mirror := b.registry(t)
+	env := controllertest.NewEnvironment(t)
+	env.AllNamespaces, env.OwnOperatorConfig = true, true
+	first := env.StartOperator(t, "mirrors")
+	mirror := env.StartRegistry(t)
 	var asked atomic.Int64
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
@@ -108,51 +111,52 @@ func TestMirrorSets(t *testing.T) {
 	}))
 	t.Cleanup(served.Close)
 	source := strings.TrimPrefix(served.URL, "http://")
-	b.configure(t, operatorconfig.KeyRegistries, fmt.Sprintf("insecure: [%q, %q]", mirror.host, source))
-	_, digest := mirror.push(t, "mirror/team/own:prod", withConfig("0.7.3"))
+	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("insecure: [%q, %q]", mirror.Host, source))
+	_, digest := mirror.PushImage(t, "mirror/team/own:prod", controllertest.ConfigLabels("0.7.3"))
 	stack := func(name, image string) {
 		t.Helper()
-		b.create(t, b.stack(t, name, fmt.Sprintf(`{distribution: {image: %q}, resources: {models: [gpt-4o-mini]}}`, image)))
+		env.Create(t, env.NewStack(t, name, fmt.Sprintf(`{distribution: {image: %q}, resources: {models: [gpt-4o-mini]}}`, image)))
 	}
 	stack("by-tag", source+"/team/own:prod")
-	b.condition(t, "by-tag", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
-	eventually(t, func() error { // the condition has this reason while the image is being read, too
+	env.WaitForCondition(t, "by-tag", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
+	controllertest.WaitUntil(t, func() error { // the condition has this reason while the image is being read, too
 		if asked.Load() == 0 {
 			return errors.New("nobody asked the source")
 		}
 		return nil
 	})
 
-	defer b.install(t, digestMirrors.definition())()
-	defer b.install(t, tagMirrors.definition())()
-	defer b.install(t, sourcePolicy.definition())()
-	tagMirrors.put(t, b, source+"/team", "NeverContactSource", mirror.host+"/none", mirror.host+"/mirror/team")
-	b.condition(t, "by-tag", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	defer env.InstallDefinition(t, digestMirrors.definition())()
+	defer env.InstallDefinition(t, tagMirrors.definition())()
+	defer env.InstallDefinition(t, sourcePolicy.definition())()
+	tagMirrors.create(t, env, source+"/team", "NeverContactSource", mirror.Host+"/none", mirror.Host+"/mirror/team")
+	env.WaitForCondition(t, "by-tag", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 	before := asked.Load()
 	stack("by-digest", source+"/team/own@"+digest)
-	eventually(t, func() error {
-		condition := b.condition(t, "by-digest", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
+	controllertest.WaitUntil(t, func() error {
+		condition := env.WaitForCondition(t, "by-digest", v1alpha2.ConditionConfigGenerated,
+			v1alpha2.ReasonBaseConfigUnavailable)
 		if !strings.Contains(condition.Message, "mirrorSourcePolicy NeverContactSource") {
 			return fmt.Errorf("message %q", condition.Message)
 		}
 		return nil
 	})
-	digests := digestMirrors.put(t, b, source+"/team", "", mirror.host+"/mirror/team")
-	b.condition(t, "by-digest", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	digests := digestMirrors.create(t, env, source+"/team", "", mirror.Host+"/mirror/team")
+	env.WaitForCondition(t, "by-digest", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 	if now := asked.Load(); now != before {
 		t.Errorf("the source was asked %d times, and may not be", now-before)
 	}
 
-	first.stop(t)
-	if err := b.Delete(t.Context(), digests); err != nil {
+	first.Stop(t)
+	if err := env.Client.Delete(t.Context(), digests); err != nil {
 		t.Fatal(err)
 	}
-	sourcePolicy.put(t, b, source+"/team", "", mirror.host+"/mirror/team")
+	sourcePolicy.create(t, env, source+"/team", "", mirror.Host+"/mirror/team")
 	stack("again", source+"/team/own:prod")
 	stack("policy", source+"/team/own@"+digest)
-	b.start(t, "mirrors-again")
+	env.StartOperator(t, "mirrors-again")
 	for _, name := range []string{"again", "policy"} {
-		b.condition(t, name, v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+		env.WaitForCondition(t, name, v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 	}
 	if now := asked.Load(); now != before {
 		t.Errorf("after a restart the source was asked %d times, and may not be", now-before)

@@ -9,39 +9,42 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
 // TestOffline checks that a spec that cannot start without the internet leaves the running pods alone, and that one
 // that only fails in use causes an event.
 func TestOffline(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "offline")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "offline")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	deployment := &appsv1.Deployment{}
-	b.get(t, "my", deployment)
+	env.Get(t, "my", deployment)
 	before := deployment.Generation
 
-	b.respec(t, "my", `{distribution: {name: starter}, offline: true, providers: {files: {provider: s3, settings: {bucket_name: a}}}}`)
-	condition := b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationFailed)
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, offline: true, providers: {files: {provider: s3, settings: {bucket_name: a}}}}`)
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationFailed)
 	if !strings.Contains(condition.Message, "spec.providers.files.endpoint: remote::s3 calls s3.amazonaws.com when the server starts") {
 		t.Errorf("message %q", condition.Message)
 	}
-	if b.get(t, "my", deployment); deployment.Generation != before {
+	if env.Get(t, "my", deployment); deployment.Generation != before {
 		t.Errorf("the Deployment has generation %d, before it was %d", deployment.Generation, before)
 	}
 
-	b.respec(t, "my", `{distribution: {name: starter}, offline: true, modelFiles: {persistentVolumeClaim: {claimName: models}, huggingFaceCache: hub}, providers: {inference: {provider: groq}}}`)
-	b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
-	eventually(t, func() error {
-		b.get(t, "my", deployment)
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, offline: true, modelFiles: {persistentVolumeClaim: {claimName: models}, huggingFaceCache: hub}, providers: {inference: {provider: groq}}}`)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	controllertest.WaitUntil(t, func() error {
+		env.Get(t, "my", deployment)
 		return hasVariable(deployment.Spec.Template.Spec.Containers[0], "HF_HUB_OFFLINE", "1")
 	})
-	if note := b.told(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, "api.groq.com") {
+	note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning)
+	if !strings.Contains(note, "api.groq.com") {
 		t.Errorf("event %q", note)
 	}
 }
 
+// hasVariable returns an error if a container does not have this variable.
 func hasVariable(container corev1.Container, name, value string) error {
 	for _, variable := range container.Env {
 		if variable.Name == name && variable.Value == value {

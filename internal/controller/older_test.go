@@ -9,40 +9,41 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // TestUserConfigOfAnotherNamespace checks that a stack of v1alpha1 may have its userConfig in another namespace that
 // allows it, and that the operator notices when the namespace allows it.
 func TestUserConfigOfAnotherNamespace(t *testing.T) {
-	b := newBench(t)
-	b.everywhere = true
+	env := controllertest.NewEnvironment(t)
+	env.AllNamespaces = true
 	shared := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "shared-"}}
-	if err := b.Create(t.Context(), shared); err != nil {
+	if err := env.Client.Create(t.Context(), shared); err != nil {
 		t.Fatal(err)
 	}
-	config := configMap("mine", names.OlderConfigFile, "version: 2\nimage_name: mine\n")
+	config := controllertest.NewConfigMap("mine", names.OlderConfigFile, "version: 2\nimage_name: mine\n")
 	config.Namespace = shared.Name
-	if err := b.Create(t.Context(), config); err != nil {
+	if err := env.Client.Create(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
-	b.start(t, "older")
-	stack := b.stack(t, "my", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}, networking: {port: 8321}}`)
+	env.StartOperator(t, "older")
+	stack := env.NewStack(t, "my", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}, networking: {port: 8321}}`)
 	stack.Annotations = map[string]string{
 		names.AnnotationCompat: names.CompatV1Alpha1, names.AnnotationUserConfigNamespace: shared.Name,
 		names.AnnotationContainerName: "server",
 	}
-	b.create(t, stack)
-	b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonConfigMapNotFound)
-	b.nothingApplied(t)
+	env.Create(t, stack)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonConfigMapNotFound)
+	env.CheckNoChildren(t)
 
-	config.Annotations = map[string]string{names.AnnotationAllowNamespaces: b.namespace}
-	if err := b.Update(t.Context(), config); err != nil {
+	config.Annotations = map[string]string{names.AnnotationAllowNamespaces: env.Namespace}
+	if err := env.Client.Update(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	deployment := &appsv1.Deployment{}
-	b.get(t, "my", deployment)
+	env.Get(t, "my", deployment)
 	pod := deployment.Spec.Template.Spec
 	if server := pod.Containers[0]; server.Name != "server" || len(server.Command) != 3 || server.SecurityContext != nil {
 		t.Errorf("container %+v", server)
@@ -52,34 +53,34 @@ func TestUserConfigOfAnotherNamespace(t *testing.T) {
 		t.Errorf("token %v, security %+v", pod.AutomountServiceAccountToken, pod.SecurityContext)
 	}
 	copied := &corev1.ConfigMap{}
-	b.get(t, deployment.Spec.Template.Spec.Volumes[1].ConfigMap.Name, copied)
+	env.Get(t, deployment.Spec.Template.Spec.Volumes[1].ConfigMap.Name, copied)
 	if copied.Data[names.ConfigFile] != config.Data[names.OlderConfigFile] {
 		t.Errorf("the copy has %q", copied.Data)
 	}
 }
 
-// TestNameThatNoServiceHas checks that a name that Kubernetes does not accept for a Service leaves the rest of a stack
+// TestInvalidServiceName checks that a name that Kubernetes does not accept for a Service leaves the rest of a stack
 // of v1alpha1 in its desired state, and that the status reports what was not created.
-func TestNameThatNoServiceHas(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "no-service")
+func TestInvalidServiceName(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "no-service")
 	for name, spec := range map[string]string{
 		"3scale.stack": `{distribution: {name: starter}, networking: {port: 8321}, workload: {storage: {}}}`,
 		"4scale.stack": `{distribution: {name: starter}, workload: {storage: {}}}`,
 	} {
-		stack := b.stack(t, name, spec)
+		stack := env.NewStack(t, name, spec)
 		stack.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
-		b.create(t, stack)
+		env.Create(t, stack)
 		if stack.Spec.Networking == nil {
-			b.condition(t, name, v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+			env.WaitForCondition(t, name, v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 		} else {
-			refused := b.condition(t, name, v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed)
+			refused := env.WaitForCondition(t, name, v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed)
 			if want := `Service "3scale.stack-service"`; !strings.Contains(refused.Message, want) {
 				t.Errorf("no %q in %q", want, refused.Message)
 			}
 		}
-		b.get(t, name, &appsv1.Deployment{})
-		b.get(t, names.PersistentVolumeClaim(name), &corev1.PersistentVolumeClaim{})
-		b.get(t, names.ServiceAccount(name), &corev1.ServiceAccount{})
+		env.Get(t, name, &appsv1.Deployment{})
+		env.Get(t, names.PersistentVolumeClaim(name), &corev1.PersistentVolumeClaim{})
+		env.Get(t, names.ServiceAccount(name), &corev1.ServiceAccount{})
 	}
 }

@@ -18,12 +18,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// renderedBefore applies a stack as an earlier operator rendered it.
-func (f *fixture) renderedBefore(
+// applyOlderRendering applies a stack as an earlier operator rendered it.
+func (f *fixture) applyOlderRendering(
 	t *testing.T, stack *stack, older func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record),
 ) *corev1.PodTemplateSpec {
 	t.Helper()
-	s, err := f.until(t, stack, "ownership")
+	s, err := f.runSteps(t, stack, "ownership")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +41,11 @@ func (f *fixture) renderedBefore(
 			t.Fatalf("step %s: %v", step.name, err)
 		}
 	}
-	return f.template(t, stack)
+	return f.podTemplate(t, stack)
 }
 
-// template returns the pod template of a stack's Deployment.
-func (f *fixture) template(t *testing.T, stack *stack) *corev1.PodTemplateSpec {
+// podTemplate returns the pod template of a stack's Deployment.
+func (f *fixture) podTemplate(t *testing.T, stack *stack) *corev1.PodTemplateSpec {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
 	if err := f.Get(t.Context(), keyOf(stack), deployment); err != nil {
@@ -54,8 +54,8 @@ func (f *fixture) template(t *testing.T, stack *stack) *corev1.PodTemplateSpec {
 	return &deployment.Spec.Template
 }
 
-// older returns a stack that was created as v1alpha1.
-func older(t *testing.T, spec string) *stack {
+// newV1alpha1Stack returns a stack that was created as v1alpha1.
+func newV1alpha1Stack(t *testing.T, spec string) *stack {
 	t.Helper()
 	object := newStack(t, spec)
 	object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
@@ -71,7 +71,7 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	}
 	const before, since = "0.2.1[0-6])", "0.2.1[0-6] | 0.2.1[0-6][!0-9]*)"
 	f := newFixture(t, config)
-	was := f.renderedBefore(t, older(t, spec+"}"), func(deployment *appsv1ac.DeploymentApplyConfiguration,
+	was := f.applyOlderRendering(t, newV1alpha1Stack(t, spec+"}"), func(deployment *appsv1ac.DeploymentApplyConfiguration,
 		_ *rollout.Record,
 	) {
 		pod := deployment.Spec.Template.Spec.WithEnableServiceLinks(false)
@@ -81,19 +81,19 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 		}
 		*script = strings.Replace(*script, since, before, 1)
 	})
-	s, err := f.until(t, older(t, spec+"}"), "apply")
+	s, err := f.runSteps(t, newV1alpha1Stack(t, spec+"}"), "apply")
 	if err != nil || s.owned.decision.Outcome != rollout.KeepTemplate {
 		t.Errorf("the decision is %s, error %v", s.owned.decision.Outcome, err)
 	}
-	if diff := cmp.Diff(was, f.template(t, s.stack)); diff != "" {
+	if diff := cmp.Diff(was, f.podTemplate(t, s.stack)); diff != "" {
 		t.Errorf("the pods are replaced:\n%s", diff)
 	}
-	edited := older(t, spec+`, workload: {workers: 2}}`)
+	edited := newV1alpha1Stack(t, spec+`, workload: {workers: 2}}`)
 	edited.Generation++
-	if _, err := f.until(t, edited, "apply"); err != nil {
+	if _, err := f.runSteps(t, edited, "apply"); err != nil {
 		t.Fatal(err)
 	}
-	now := f.template(t, edited)
+	now := f.podTemplate(t, edited)
 	if script := now.Spec.Containers[0].Command[2]; !strings.Contains(script, since) ||
 		now.Spec.EnableServiceLinks != nil {
 		t.Errorf("after a change: links %v, script %s", now.Spec.EnableServiceLinks, script)
@@ -115,20 +115,20 @@ func TestTagOfARunningImage(t *testing.T) {
 		}, []string{"--insecure"}},
 		"by this one": {func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record) {}, nil},
 	} {
-		f := newFixture(t, operatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false"))
-		was := f.renderedBefore(t, older(t, spec+"}"), tc.older)
-		if _, err := f.until(t, older(t, spec+"}"), "apply"); err != nil {
+		f := newFixture(t, newOperatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false"))
+		was := f.applyOlderRendering(t, newV1alpha1Stack(t, spec+"}"), tc.older)
+		if _, err := f.runSteps(t, newV1alpha1Stack(t, spec+"}"), "apply"); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(was, f.template(t, older(t, spec+"}"))); diff != "" {
+		if diff := cmp.Diff(was, f.podTemplate(t, newV1alpha1Stack(t, spec+"}"))); diff != "" {
 			t.Errorf("%s: the pods are replaced:\n%s", name, diff)
 		}
-		edited := older(t, spec+edit+"}")
+		edited := newV1alpha1Stack(t, spec+edit+"}")
 		edited.Generation++
-		if _, err := f.until(t, edited, "apply"); err != nil {
+		if _, err := f.runSteps(t, edited, "apply"); err != nil {
 			t.Fatal(err)
 		}
-		if now := f.template(t, edited); !slices.Equal(now.Spec.Containers[0].Args, tc.want) || now.Labels["a"] != "b" {
+		if now := f.podTemplate(t, edited); !slices.Equal(now.Spec.Containers[0].Args, tc.want) || now.Labels["a"] != "b" {
 			t.Errorf("%s: after a change the arguments are %q, want %q", name, now.Spec.Containers[0].Args, tc.want)
 		}
 	}

@@ -10,54 +10,19 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// configure sets one key of the operator's ConfigMap. An empty value removes the key.
-func (b *bench) configure(t *testing.T, key, value string) {
-	t.Helper()
-	eventually(t, func() error { // the operator creates it
-		config := &corev1.ConfigMap{}
-		if err := b.Get(t.Context(), b.key(names.OperatorConfigMap), config); err != nil {
-			return err
-		}
-		patch := client.MergeFrom(config.DeepCopy())
-		delete(config.Data, key)
-		if value != "" {
-			config.Data[key] = value
-		}
-		return b.Patch(t.Context(), config, patch)
-	})
-}
-
-// image waits until the stack's pods have to run an image from the given source.
-func (b *bench) image(t *testing.T, stack, image string, from v1alpha2.ImageSource) {
-	t.Helper()
-	eventually(t, func() error {
-		deployment, object := &appsv1.Deployment{}, &v1alpha2.LlamaStackDistribution{}
-		if err := b.Get(t.Context(), b.key(stack), deployment); err != nil {
-			return err
-		}
-		if err := b.Get(t.Context(), b.key(stack), object); err != nil {
-			return err
-		}
-		got, status := deployment.Spec.Template.Spec.Containers[0].Image, object.Status.ResolvedDistribution
-		if got != image || status == nil || status.Image != image || status.ImageFrom != from {
-			return fmt.Errorf("image %q, status %+v; want %q from %s", got, status, image, from)
-		}
-		return nil
-	})
-}
-
-func (b *bench) configEvents(t *testing.T) []eventsv1.Event {
+// listConfigEvents returns the events about the ConfigMap of the operator.
+func listConfigEvents(t *testing.T, env *controllertest.Environment) []eventsv1.Event {
 	t.Helper()
 	var found []eventsv1.Event
-	for _, event := range b.events(t) {
+	for _, event := range env.ListEvents(t) {
 		if event.Regarding.Kind == "ConfigMap" && event.Regarding.Name == names.OperatorConfigMap {
 			found = append(found, event)
 		}
@@ -65,23 +30,24 @@ func (b *bench) configEvents(t *testing.T) []eventsv1.Event {
 	return found
 }
 
-// TestOperatorConfigIsMade checks that a new ConfigMap holds only its documentation.
-func TestOperatorConfigIsMade(t *testing.T) {
-	b := newBench(t)
-	b.configured = true
-	first := b.start(t, "made")
+// TestOperatorConfigIsCreated checks that a new ConfigMap holds only its documentation.
+func TestOperatorConfigIsCreated(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	first := env.StartOperator(t, "made")
 	made := &corev1.ConfigMap{}
-	eventually(t, func() error { return b.Get(t.Context(), b.key(names.OperatorConfigMap), made) })
+	controllertest.WaitUntil(t,
+		func() error { return env.Client.Get(t.Context(), env.Key(names.OperatorConfigMap), made) })
 	if diff := cmp.Diff(operatorconfig.Template(), made.Data); diff != "" {
 		t.Errorf("data (-want +got):\n%s", diff)
 	}
-	b.configure(t, operatorconfig.KeyImageOverrides, "rh-dev: quay.io/x/rh-dev:1")
-	first.stop(t)
-	b.start(t, "made")
-	b.create(t, b.stack(t, "my", `{distribution: {name: rh-dev}}`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "rh-dev: quay.io/x/rh-dev:1")
+	first.Stop(t)
+	env.StartOperator(t, "made")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: rh-dev}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	kept := &corev1.ConfigMap{}
-	b.get(t, names.OperatorConfigMap, kept)
+	env.Get(t, names.OperatorConfigMap, kept)
 	if kept.Data[operatorconfig.KeyImageOverrides] != "rh-dev: quay.io/x/rh-dev:1" {
 		t.Errorf("a restart changed it: %v", kept.Data)
 	}
@@ -90,40 +56,41 @@ func TestOperatorConfigIsMade(t *testing.T) {
 // TestImageOverride checks that an override takes effect on the running stack at once and while it is set, and that it
 // leaves other stacks alone.
 func TestImageOverride(t *testing.T) {
-	b := newBench(t)
-	b.configured = true
-	b.start(t, "override")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`), b.stack(t, "pinned", `{distribution: {name: starter, version: "0.7.3"}}`),
-		b.stack(t, "other", `{distribution: {image: "example.com/other:0.7.3"}}`))
-	catalogue, pinned := starterImage(t), strings.Replace(starterImage(t), ":0.7.1", ":0.7.3", 1)
-	b.image(t, "my", catalogue, v1alpha2.ImageFromCatalogue)
-	b.image(t, "pinned", pinned, v1alpha2.ImageFromCatalogue)
-	b.image(t, "other", "example.com/other:0.7.3", v1alpha2.ImageFromSpec)
-	before := len(b.settled(t, "override"))
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	env.StartOperator(t, "override")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`), env.NewStack(t, "pinned", `{distribution: {name: starter, version: "0.7.3"}}`),
+		env.NewStack(t, "other", `{distribution: {image: "example.com/other:0.7.3"}}`))
+	catalogue := controllertest.StarterImage(t)
+	pinned := strings.Replace(catalogue, ":0.7.1", ":0.7.3", 1)
+	env.WaitForImage(t, "my", catalogue, v1alpha2.ImageFromCatalogue)
+	env.WaitForImage(t, "pinned", pinned, v1alpha2.ImageFromCatalogue)
+	env.WaitForImage(t, "other", "example.com/other:0.7.3", v1alpha2.ImageFromSpec)
+	before := len(env.WaitUntilIdle(t, "override"))
 
-	b.configure(t, operatorconfig.KeyImageOverrides, "{starter: mirror.example.com/starter:0.7.2, starter@0.7.3: mirror.example.com/starter:0.7.3}")
-	b.image(t, "my", "mirror.example.com/starter:0.7.2", v1alpha2.ImageFromOperatorConfig)
-	b.image(t, "pinned", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
-	for _, call := range b.settled(t, "override")[before:] {
+	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "{starter: mirror.example.com/starter:0.7.2, starter@0.7.3: mirror.example.com/starter:0.7.3}")
+	env.WaitForImage(t, "my", "mirror.example.com/starter:0.7.2", v1alpha2.ImageFromOperatorConfig)
+	env.WaitForImage(t, "pinned", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
+	for _, call := range env.WaitUntilIdle(t, "override")[before:] {
 		if strings.HasSuffix(call, " other") {
 			t.Errorf("a stack that nothing changed for cost a call: %s", call)
 		}
 	}
 	stack := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, "my", stack)
+	env.Get(t, "my", stack)
 	if got := stack.Status.ResolvedDistribution.CatalogueImage; got != catalogue {
 		t.Errorf("recorded image %q, want %q", got, catalogue)
 	}
 
-	b.configure(t, operatorconfig.KeyImageOverrides, "starter@0.7.3: mirror.example.com/starter:0.7.3")
-	b.image(t, "my", catalogue, v1alpha2.ImageFromCatalogue)
-	b.image(t, "pinned", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
-	if err := b.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: objectMeta(b.namespace,
+	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter@0.7.3: mirror.example.com/starter:0.7.3")
+	env.WaitForImage(t, "my", catalogue, v1alpha2.ImageFromCatalogue)
+	env.WaitForImage(t, "pinned", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
+	if err := env.Client.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: controllertest.ObjectMeta(env.Namespace,
 		names.OperatorConfigMap)}); err != nil {
 		t.Fatal(err)
 	}
-	b.image(t, "pinned", pinned, v1alpha2.ImageFromCatalogue)
-	if events := b.configEvents(t); len(events) > 0 {
+	env.WaitForImage(t, "pinned", pinned, v1alpha2.ImageFromCatalogue)
+	if events := listConfigEvents(t, env); len(events) > 0 {
 		t.Errorf("events of a ConfigMap without errors: %v", events)
 	}
 }
@@ -132,85 +99,86 @@ func TestImageOverride(t *testing.T) {
 // it, and that the error is reported once, on the ConfigMap.
 func TestBadOperatorConfig(t *testing.T) {
 	const override = "mirror.example.com/starter:0.7.2"
-	b := newBench(t)
-	b.configured = true
-	first := b.start(t, "bad")
-	b.configure(t, operatorconfig.KeyImageOverrides, "starter: "+override)
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
-	b.image(t, "my", override, v1alpha2.ImageFromOperatorConfig)
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	first := env.StartOperator(t, "bad")
+	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: "+override)
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+	env.WaitForImage(t, "my", override, v1alpha2.ImageFromOperatorConfig)
 
-	b.configure(t, operatorconfig.KeyImageOverrides, "starter: Not An Image")
+	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: Not An Image")
 	expect := func(want int) {
 		t.Helper()
-		eventually(t, func() error {
-			if events := b.configEvents(t); len(events) != want {
+		controllertest.WaitUntil(t, func() error {
+			if events := listConfigEvents(t, env); len(events) != want {
 				return fmt.Errorf("%d events, want %d: %v", len(events), want, events)
 			}
 			return nil
 		})
 	}
 	expect(1)
-	event := b.configEvents(t)[0]
+	event := listConfigEvents(t, env)[0]
 	want := `image-overrides[starter]: "Not An Image" is not an image reference: write [registry/]repository[:tag][@digest], ` +
 		"with the repository in lower case; the key keeps its last good state"
 	if diff := cmp.Diff([]string{"Warning", v1alpha2.EventInvalidOperatorConfig, want}, []string{event.Type, event.Reason, event.Note}); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
-	b.settled(t, "bad")
-	b.image(t, "my", override, v1alpha2.ImageFromOperatorConfig)
+	env.WaitUntilIdle(t, "bad")
+	env.WaitForImage(t, "my", override, v1alpha2.ImageFromOperatorConfig)
 
-	b.configure(t, "image-override", "starter: a:1") // a second error is reported, and the first one is not repeated
+	// A second error is reported, and the first one is not repeated.
+	env.SetOperatorConfig(t, "image-override", "starter: a:1")
 	expect(2)
-	if !slices.ContainsFunc(b.configEvents(t), func(e eventsv1.Event) bool {
+	if !slices.ContainsFunc(listConfigEvents(t, env), func(e eventsv1.Event) bool {
 		return e.Note == `image-override: unknown key, did you mean "image-overrides"?; the key has no effect`
 	}) {
-		t.Errorf("events %+v", b.configEvents(t))
+		t.Errorf("events %+v", listConfigEvents(t, env))
 	}
-	first.stop(t)
-	b.start(t, "bad-again")
-	eventually(t, func() error {
-		if len(b.calls(t, "bad-again")) == 0 {
+	first.Stop(t)
+	env.StartOperator(t, "bad-again")
+	controllertest.WaitUntil(t, func() error {
+		if len(env.ListCalls(t, "bad-again")) == 0 {
 			return fmt.Errorf("no reconcile yet")
 		}
 		return nil
 	})
-	b.settled(t, "bad-again")
-	b.image(t, "my", override, v1alpha2.ImageFromOperatorConfig)
+	env.WaitUntilIdle(t, "bad-again")
+	env.WaitForImage(t, "my", override, v1alpha2.ImageFromOperatorConfig)
 
-	b.configure(t, operatorconfig.KeyImageOverrides, "starter: mirror.example.com/starter:0.7.3")
-	b.image(t, "my", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
+	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: mirror.example.com/starter:0.7.3")
+	env.WaitForImage(t, "my", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
 }
 
 // TestOwnDistributionName checks that a name that an administrator adds works like those of the catalogue once it has a
 // base configuration, and that the error for an unknown name lists all names.
 func TestOwnDistributionName(t *testing.T) {
-	b := newBench(t)
-	b.configured = true
-	b.start(t, "own")
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	env.StartOperator(t, "own")
 	starter, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.create(t, configMap("base", "config.yaml", string(starter.Base)))
-	b.create(t, b.stack(t, "my", `{distribution: {name: rh-dev}, baseConfig: {configMapName: base}, resources: {models: [llama]}}`))
-	refused := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonUnknownDistribution)
+	env.Create(t, controllertest.NewConfigMap("base", "config.yaml", string(starter.Base)))
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: rh-dev}, baseConfig: {configMapName: base}, resources: {models: [llama]}}`))
+	refused := env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonUnknownDistribution)
 	want := `spec.distribution.name: unknown distribution "rh-dev"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or set an image`
 	if diff := cmp.Diff(want, refused.Message); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
 	}
-	b.configure(t, operatorconfig.KeyImageOverrides, "other: quay.io/x/other:1")
-	eventually(t, func() error {
-		again := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonUnknownDistribution)
+	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "other: quay.io/x/other:1")
+	controllertest.WaitUntil(t, func() error {
+		again := env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonUnknownDistribution)
 		if !strings.Contains(again.Message, "known distributions: meta-reference-gpu, other, postgres-demo, remote-vllm, starter;") {
 			return fmt.Errorf("message %q", again.Message)
 		}
 		return nil
 	})
-	b.configure(t, operatorconfig.KeyImageOverrides, "rh-dev: quay.io/x/rh-dev:0.7.3")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	b.image(t, "my", "quay.io/x/rh-dev:0.7.3", v1alpha2.ImageFromOperatorConfig)
+	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "rh-dev: quay.io/x/rh-dev:0.7.3")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.WaitForImage(t, "my", "quay.io/x/rh-dev:0.7.3", v1alpha2.ImageFromOperatorConfig)
 	stack := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, "my", stack)
+	env.Get(t, "my", stack)
 	if got := stack.Status.ResolvedDistribution; got.ServerReleaseFrom != "image-tag" ||
 		got.ConfigSource != v1alpha2.ConfigSourceConfigMap {
 		t.Errorf("status %+v", got)
@@ -219,12 +187,12 @@ func TestOwnDistributionName(t *testing.T) {
 		t.Errorf("available distributions %v", stack.Status.DistributionConfig.AvailableDistributions)
 	}
 	deployed := &appsv1.Deployment{}
-	b.get(t, "my", deployed)
-	b.configure(t, operatorconfig.KeyImageOverrides, "")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonUnknownDistribution)
-	b.settled(t, "own")
+	env.Get(t, "my", deployed)
+	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonUnknownDistribution)
+	env.WaitUntilIdle(t, "own")
 	kept := &appsv1.Deployment{}
-	b.get(t, "my", kept)
+	env.Get(t, "my", kept)
 	if kept.UID != deployed.UID || kept.Generation != deployed.Generation {
 		t.Error("a name that is gone touched what runs")
 	}

@@ -79,7 +79,7 @@ func TestOtherOperator(t *testing.T) {
 			if tc.updated != 0 {
 				own.Status.Version = &v1alpha2.VersionStatus{LastUpdated: &metav1.Time{Time: began.Add(tc.updated)}}
 			}
-			f.cache, f.writes = holding{f.Client, own}, nil
+			f.cache, f.writes = singleStackReader{f.Client, own}, nil
 			f.now = func() time.Time { return began.Add(tc.after) }
 			got, err := f.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOf(own)})
 			if err != nil {
@@ -101,13 +101,15 @@ func TestOtherOperator(t *testing.T) {
 	}
 }
 
-// holding is a cache with one stack as the API server returns it, because a fake client manages its own managed fields.
-type holding struct {
+// singleStackReader is a cache with one stack as the API server returns it, because a fake client manages its own
+// managed fields.
+type singleStackReader struct {
 	client.Reader
 	stack *stack
 }
 
-func (h holding) Get(
+// Get returns the stack, and other objects from the reader.
+func (h singleStackReader) Get(
 	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
 ) error {
 	if into, ok := object.(*stack); ok {

@@ -13,13 +13,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// annotatePaused sets the annotation of a stack; an empty value removes it.
-func (b *bench) annotatePaused(t *testing.T, name, value string) {
+// setPaused sets the annotation of a stack; an empty value removes it.
+func setPaused(t *testing.T, env *controllertest.Environment, name, value string) {
 	t.Helper()
-	b.change(t, name, func(stack *v1alpha2.LlamaStackDistribution) {
+	env.UpdateStack(t, name, func(stack *v1alpha2.LlamaStackDistribution) {
 		delete(stack.Annotations, names.AnnotationPaused)
 		if value != "" {
 			stack.Annotations = map[string]string{names.AnnotationPaused: value}
@@ -30,97 +31,98 @@ func (b *bench) annotatePaused(t *testing.T, name, value string) {
 // TestPaused checks that nothing of a paused stack is written except its status, which shows the actual state of the
 // pods, and that all pending changes are made when the stack continues.
 func TestPaused(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "paused")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m], shields: [guard]}}`))
-	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
-	b.rollOut(t, "my")
-	b.shows(t, "my", picture{v1alpha2.PhaseReady, served, status.CurrentStatus})
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "paused")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m], shields: [guard]}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForStackState(t, "my", v1alpha2.PhaseReady, controllertest.ReadyConditions, status.CurrentStatus)
 
-	b.annotatePaused(t, "my", "true")
-	paused := with(served, ready, "False "+v1alpha2.ReasonDeploymentPaused,
+	setPaused(t, env, "my", "true")
+	paused := controllertest.WithConditions(controllertest.ReadyConditions, v1alpha2.ConditionReady,
+		"False "+v1alpha2.ReasonDeploymentPaused,
 		v1alpha2.ConditionDeploymentUpdated, "Unknown "+v1alpha2.ReasonDeploymentPaused,
 		v1alpha2.ConditionReconciling, "True "+v1alpha2.ReasonDeploymentPaused)
-	b.shows(t, "my", picture{v1alpha2.PhasePending, paused, status.InProgressStatus})
+	env.WaitForStackState(t, "my", v1alpha2.PhasePending, paused, status.InProgressStatus)
 
 	service, before := &corev1.Service{}, &appsv1.Deployment{}
-	b.get(t, names.Service("my"), service)
-	if err := b.Delete(t.Context(), service); err != nil {
+	env.Get(t, names.Service("my"), service)
+	if err := env.Client.Delete(t.Context(), service); err != nil {
 		t.Fatal(err)
 	}
-	b.get(t, "my", before)
-	b.respec(t, "my", `{distribution: {name: starter}, networking: {port: 9000}, resources: {models: [m], shields: [guard]}}`)
-	got := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
+	env.Get(t, "my", before)
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {port: 9000}, resources: {models: [m], shields: [guard]}}`)
+	got := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
 	if !strings.Contains(got.Message, "a change of the pods is pending. Remove the annotation") {
 		t.Errorf("message %q", got.Message)
 	}
-	b.losesPods(t, "my")
+	removeReadyPods(t, env, "my")
 
-	b.annotatePaused(t, "my", "yes")
-	got = b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonInvalidSpec)
+	setPaused(t, env, "my", "yes")
+	got = env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonInvalidSpec)
 	if want := `metadata.annotations[llamastack.io/paused]: "yes" must be "true" or "false"`; !strings.Contains(got.Message, want) {
 		t.Errorf("message %q, want %q in it", got.Message, want)
 	}
 	after := &appsv1.Deployment{}
-	b.get(t, "my", after)
+	env.Get(t, "my", after)
 	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
 		t.Errorf("the Deployment of a paused stack changed (-before +after):\n%s", diff)
 	}
-	if err := b.Get(t.Context(), b.key(names.Service("my")), service); !apierrors.IsNotFound(err) {
+	if err := env.Client.Get(t.Context(), env.Key(names.Service("my")), service); !apierrors.IsNotFound(err) {
 		t.Errorf("the Service of a paused stack is made: %v", err)
 	}
 
-	b.annotatePaused(t, "my", "")
-	b.appears(t, names.Service("my"), service)
-	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
-	b.get(t, "my", after)
+	setPaused(t, env, "my", "")
+	env.WaitForChild(t, names.Service("my"), service)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	env.Get(t, "my", after)
 	if port := after.Spec.Template.Spec.Containers[0].Ports[0].ContainerPort; port != 9000 {
 		t.Errorf("the server listens on %d when the stack goes on, want 9000", port)
 	}
 }
 
-// losesPods removes the pods of a Deployment, and waits until the stack's status shows it.
-func (b *bench) losesPods(t *testing.T, name string) {
+// removeReadyPods removes the pods of a Deployment, and waits until the stack's status shows it.
+func removeReadyPods(t *testing.T, env *controllertest.Environment, name string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
-	b.get(t, name, deployment)
+	env.Get(t, name, deployment)
 	deployment.Status.ReadyReplicas, deployment.Status.AvailableReplicas = 0, 0
-	if err := b.Status().Update(t.Context(), deployment); err != nil {
+	if err := env.Client.Status().Update(t.Context(), deployment); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() error {
+	controllertest.WaitUntil(t, func() error {
 		stack := &v1alpha2.LlamaStackDistribution{}
-		b.get(t, name, stack)
+		env.Get(t, name, stack)
 		if stack.Status.AvailableReplicas != 0 {
 			return fmt.Errorf("%d replicas are available", stack.Status.AvailableReplicas)
 		}
 		return nil
 	})
-	b.condition(t, name, available, v1alpha2.ReasonRolloutInProgress)
+	env.WaitForCondition(t, name, v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress)
 }
 
 // TestPausedFromTheStart checks that nothing is created for a stack that is paused from its creation, that an invalid
 // spec is reported beside the pause, and that the stack can be deleted.
 func TestPausedFromTheStart(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "paused")
-	stack := b.stack(t, "my", `{distribution: {name: starter}}`)
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "paused")
+	stack := env.NewStack(t, "my", `{distribution: {name: starter}}`)
 	stack.Annotations = map[string]string{names.AnnotationPaused: "true"}
-	b.create(t, stack)
-	got := b.condition(t, "my", ready, v1alpha2.ReasonDeploymentPaused)
+	env.Create(t, stack)
+	got := env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentPaused)
 	if !strings.Contains(got.Message, "its Deployment is not created") {
 		t.Errorf("message %q", got.Message)
 	}
-	b.respec(t, "my", `{distribution: {name: startre}}`)
-	b.condition(t, "my", ready, v1alpha2.ReasonUnknownDistribution)
-	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
+	env.UpdateSpec(t, "my", `{distribution: {name: startre}}`)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonUnknownDistribution)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
 	for name, child := range map[string]client.Object{"my": &appsv1.Deployment{}, names.Service("my"): &corev1.Service{}, names.ServiceAccount("my"): &corev1.ServiceAccount{}} {
-		if err := b.Get(t.Context(), b.key(name), child); !apierrors.IsNotFound(err) {
+		if err := env.Client.Get(t.Context(), env.Key(name), child); !apierrors.IsNotFound(err) {
 			t.Errorf("%T of a paused stack: %v", child, err)
 		}
 	}
-	if err := b.Delete(t.Context(), stack); err != nil {
+	if err := env.Client.Delete(t.Context(), stack); err != nil {
 		t.Fatal(err)
 	}
-	b.goes(t, "my", &v1alpha2.LlamaStackDistribution{})
+	env.WaitForNoChild(t, "my", &v1alpha2.LlamaStackDistribution{})
 }

@@ -13,25 +13,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// vllmListed returns a server's list of providers with values from its environment, of which only the one under
+// vllmProviders returns a server's list of providers with values from its environment, of which only the one under
 // api_token is masked.
-func vllmListed(status, canary string) string {
+func vllmProviders(status, canary string) string {
 	return fmt.Sprintf(`{"data": [{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm",
 		"config": {"base_url": "http://u:%[2]s@vllm:8000/v1", "api_token": "********", "extra": %[2]q},
 		"health": {"status": %[1]q, "message": "Error code: 401 - wrong key %[2]s"}}]}`, status, canary)
 }
 
-// listed waits until the status has the providers, as JSON. Empty means none.
-func (b *bench) listed(t *testing.T, stack, want string) *v1alpha2.LlamaStackDistribution {
+// waitForProviders waits until the status has the providers, as JSON. Empty means none.
+func waitForProviders(
+	t *testing.T, env *controllertest.Environment, stack, want string,
+) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}
-	eventually(t, func() error {
-		b.get(t, stack, object)
+	controllertest.WaitUntil(t, func() error {
+		env.Get(t, stack, object)
 		got := ""
 		if listed := object.Status.DistributionConfig; listed != nil && listed.Providers != nil {
 			data, err := json.Marshal(listed.Providers)
@@ -48,62 +50,52 @@ func (b *bench) listed(t *testing.T, stack, want string) *v1alpha2.LlamaStackDis
 	return object
 }
 
-func (b *bench) patch(t *testing.T, stack string, change func(*v1alpha2.LlamaStackDistribution)) {
-	t.Helper()
-	object := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, stack, object)
-	patch := client.MergeFrom(object.DeepCopy())
-	change(object)
-	if err := b.Patch(t.Context(), object, patch); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestProviders checks that the running server's providers are in the status, with their names and with their health as
 // the server reports it. A change causes one status write, no change causes none, and the stack stays ready in either
 // case.
 func TestProviders(t *testing.T) {
 	const canary = "cAnArY-3e5a"
-	b := newBench(t)
-	b.interval = 50 * time.Millisecond
-	asked := b.serve(t, "0.2.20")
-	asked.providers.Store(new(vllmListed("OK", canary)))
-	b.create(t, secret("vllm-creds", "token", canary))
-	b.start(t, "providers")
-	b.create(t, b.stack(t, "my", `
+	env := controllertest.NewEnvironment(t)
+	env.ProbeInterval = 50 * time.Millisecond
+	asked := env.StartServer(t, "0.2.20")
+	asked.Providers.Store(new(vllmProviders("OK", canary)))
+	env.Create(t, controllertest.NewSecret("vllm-creds", "token", canary))
+	env.StartOperator(t, "providers")
+	env.Create(t, env.NewStack(t, "my", `
 distribution: {name: starter, version: "0.2"}
 providers:
   inference: {provider: vllm, endpoint: "http://vllm:8000/v1", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
 `))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	before := len(writes(b.settled(t, "providers")))
-	b.rollOut(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	before := len(controllertest.ListWrites(env.WaitUntilIdle(t, "providers")))
+	env.MarkDeploymentReady(t, "my")
 	const vllm = `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm","health":{"status":`
 	const healthy = vllm + `"OK"}}]`
-	b.listed(t, "my", healthy)
+	waitForProviders(t, env, "my", healthy)
 	transition := "patch llamastackdistributions status my"
-	seen := b.settled(t, "providers")
-	if diff := cmp.Diff([]string{transition, transition}, writes(seen)[before:]); diff != "" {
+	seen := env.WaitUntilIdle(t, "providers")
+	if diff := cmp.Diff([]string{transition, transition}, controllertest.ListWrites(seen)[before:]); diff != "" {
 		t.Errorf("writes of a roll-out and the server's answer (-want +got):\n%s", diff)
 	}
 
-	polled := asked.requests.Load()
-	eventually(t, func() error {
-		if got := asked.requests.Load(); got < polled+5 {
+	polled := asked.Requests.Load()
+	controllertest.WaitUntil(t, func() error {
+		if got := asked.Requests.Load(); got < polled+5 {
 			return fmt.Errorf("%d requests", got)
 		}
 		return nil
 	})
-	if now := b.settled(t, "providers"); len(now) != len(seen) {
+	if now := env.WaitUntilIdle(t, "providers"); len(now) != len(seen) {
 		t.Errorf("calls while nothing changes: %v", now[len(seen):])
 	}
 
-	asked.providers.Store(new(vllmListed("Error", canary)))
-	stack := b.listed(t, "my", vllm+`"Error","message":"The provider's service rejects the credentials; the server's log has the details"}}]`)
-	if diff := cmp.Diff([]string{transition}, writes(b.settled(t, "providers")[len(seen):])); diff != "" {
+	asked.Providers.Store(new(vllmProviders("Error", canary)))
+	stack := waitForProviders(t, env, "my", vllm+`"Error","message":"The provider's service rejects the credentials; the server's log has the details"}}]`)
+	if diff := cmp.Diff([]string{transition},
+		controllertest.ListWrites(env.WaitUntilIdle(t, "providers")[len(seen):])); diff != "" {
 		t.Errorf("writes of a change of health (-want +got):\n%s", diff)
 	}
-	if ready := b.condition(t, "my", v1alpha2.ConditionReady,
+	if ready := env.WaitForCondition(t, "my", v1alpha2.ConditionReady,
 		v1alpha2.ReasonMinimumReplicasAvailable); ready.Status != metav1.ConditionTrue {
 		t.Errorf("condition %+v", ready)
 	}
@@ -111,37 +103,23 @@ providers:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for where, text := range map[string]string{"status": string(data), "log": logs.String()} {
+	for where, text := range map[string]string{"status": string(data), "log": controllertest.OperatorLog().String()} {
 		if strings.Contains(text, canary) {
 			t.Errorf("the %s holds a secret's value", where)
 		}
 	}
 
-	b.patch(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
+	env.PatchStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
 		s.Spec.Workload = &v1alpha2.WorkloadSpec{Replicas: new(int32(0))}
 	})
-	b.rollOutAtGeneration(t, "my")
-	b.listed(t, "my", "")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
+	env.MarkDeploymentReadyAfterUpdate(t, "my")
+	waitForProviders(t, env, "my", "")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
 }
 
-// rollOutAtGeneration completes the roll-out once the Deployment has the current spec.
-func (b *bench) rollOutAtGeneration(t *testing.T, name string) {
-	t.Helper()
-	eventually(t, func() error {
-		object := &v1alpha2.LlamaStackDistribution{}
-		b.get(t, name, object)
-		if object.Status.ObservedGeneration != object.Generation {
-			return fmt.Errorf("generation %d of %d", object.Status.ObservedGeneration, object.Generation)
-		}
-		return nil
-	})
-	b.rollOut(t, name)
-}
-
-// TestProvidersAreNotTold checks that, whatever a server answers, its stack is ready, its version stays, and nothing of
-// the answer is shown. The previous server's providers are removed.
-func TestProvidersAreNotTold(t *testing.T) {
+// TestInvalidProvidersOfAServer checks that, whatever a server answers, its stack is ready, its version stays, and
+// nothing of the answer is shown. The previous server's providers are removed.
+func TestInvalidProvidersOfAServer(t *testing.T) {
 	const canary = "cAnArY-9b0c"
 	for name, answer := range map[string]string{
 		"401":             "",
@@ -152,28 +130,28 @@ func TestProvidersAreNotTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
-			asked := b.serve(t, "0.7.1")
-			asked.providers.Store(new(vllmListed("Not Implemented", "")))
+			env := controllertest.NewEnvironment(t)
+			asked := env.StartServer(t, "0.7.1")
+			asked.Providers.Store(new(vllmProviders("Not Implemented", "")))
 			version := "not-told-" + strings.ReplaceAll(name, " ", "-")
-			b.start(t, version)
-			b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
-			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-			b.rollOut(t, "my")
-			b.listed(t, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm","health":{"status":"Not Implemented","message":"Provider does not implement health check"}}]`)
-			asked.providers.Store(&answer)
-			b.patch(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
+			env.StartOperator(t, version)
+			env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+			env.MarkDeploymentReady(t, "my")
+			waitForProviders(t, env, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm","health":{"status":"Not Implemented","message":"Provider does not implement health check"}}]`)
+			asked.Providers.Store(&answer)
+			env.PatchStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
 				s.Spec.Workload = &v1alpha2.WorkloadSpec{Overrides: &v1alpha2.WorkloadOverrides{Env: []corev1.EnvVar{{
 					Name:  "A",
 					Value: "b",
 				}}}}
 			})
-			b.rollOutAtGeneration(t, "my")
-			b.listed(t, "my", "")
-			stack := b.serverVersion(t, "my", "0.7.1")
-			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-			b.settled(t, version)
-			if text := fmt.Sprint(stack) + logs.String(); strings.Contains(text, canary) {
+			env.MarkDeploymentReadyAfterUpdate(t, "my")
+			waitForProviders(t, env, "my", "")
+			stack := env.WaitForServerVersion(t, "my", "0.7.1")
+			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+			env.WaitUntilIdle(t, version)
+			if text := fmt.Sprint(stack) + controllertest.OperatorLog().String(); strings.Contains(text, canary) {
 				t.Errorf("the answer is shown in status or log")
 			}
 		})
@@ -182,52 +160,52 @@ func TestProvidersAreNotTold(t *testing.T) {
 
 // TestServerHangs checks that a server that hangs blocks nothing: its stack is ready, and the operator works.
 func TestServerHangs(t *testing.T) {
-	b := newBench(t)
+	env := controllertest.NewEnvironment(t)
 	hanging := make(chan struct{}, 100)
-	b.dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+	env.DialServer = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		hanging <- struct{}{}
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	b.start(t, "hangs")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	b.rollOut(t, "my")
+	env.StartOperator(t, "hangs")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.MarkDeploymentReady(t, "my")
 	<-hanging
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	b.patch(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.PatchStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
 		s.Spec.Workload = &v1alpha2.WorkloadSpec{Replicas: new(int32(0))}
 	})
-	b.rollOutAtGeneration(t, "my")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
-	b.listed(t, "my", "")
+	env.MarkDeploymentReadyAfterUpdate(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
+	waitForProviders(t, env, "my", "")
 }
 
 // TestServerCertificate checks that, with TLS, a server's answer counts only if the server presents the certificate of
 // the Secret, also after its renewal.
 func TestServerCertificate(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: llama-tls}}}`
-	b := newBench(t)
-	certificate := tlsSecret(t, "llama-tls")
-	b.serve(t, "0.7.1", certificate)
-	b.create(t, certificate)
-	b.start(t, "certificate-its-own")
-	b.create(t, b.stack(t, "my", spec))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	b.rollOut(t, "my")
-	b.serverVersion(t, "my", "0.7.1")
+	env := controllertest.NewEnvironment(t)
+	certificate := controllertest.NewTLSSecret(t, "llama-tls")
+	env.StartServer(t, "0.7.1", certificate)
+	env.Create(t, certificate)
+	env.StartOperator(t, "certificate-its-own")
+	env.Create(t, env.NewStack(t, "my", spec))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForServerVersion(t, "my", "0.7.1")
 
-	other := newBench(t)
-	asked := other.serve(t, "0.7.1", tlsSecret(t, "llama-tls"))
-	other.create(t, tlsSecret(t, "llama-tls"))
-	other.start(t, "certificate-another")
-	other.create(t, other.stack(t, "my", spec))
-	other.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	other.rollOut(t, "my")
-	other.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	other.settled(t, "certificate-another")
-	other.serverVersion(t, "my", "")
-	if got := asked.requests.Load(); got != 0 {
+	other := controllertest.NewEnvironment(t)
+	asked := other.StartServer(t, "0.7.1", controllertest.NewTLSSecret(t, "llama-tls"))
+	other.Create(t, controllertest.NewTLSSecret(t, "llama-tls"))
+	other.StartOperator(t, "certificate-another")
+	other.Create(t, other.NewStack(t, "my", spec))
+	other.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	other.MarkDeploymentReady(t, "my")
+	other.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	other.WaitUntilIdle(t, "certificate-another")
+	other.WaitForServerVersion(t, "my", "")
+	if got := asked.Requests.Load(); got != 0 {
 		t.Errorf("%d requests reached a server that is not the stack's", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -35,33 +36,33 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
-			b.direct(t, "refused")
-			b.create(t, b.stack(t, "my", tc.spec))
-			condition := b.condition(t, "my", tc.condition, tc.reason)
+			env := controllertest.NewEnvironment(t)
+			env.StartReconciler(t, "refused")
+			env.Create(t, env.NewStack(t, "my", tc.spec))
+			condition := env.WaitForCondition(t, "my", tc.condition, tc.reason)
 			if !strings.Contains(condition.Message, tc.message) {
 				t.Errorf("message:\n got %s\nwant %s", condition.Message, tc.message)
 			}
-			b.condition(t, "my", v1alpha2.ConditionStalled, tc.reason)
-			b.condition(t, "my", v1alpha2.ConditionReady, tc.reason)
+			env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, tc.reason)
+			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, tc.reason)
 			stack := &v1alpha2.LlamaStackDistribution{}
-			b.get(t, "my", stack)
+			env.Get(t, "my", stack)
 			if stack.Status.Phase != v1alpha2.PhaseFailed {
 				t.Errorf("phase %q, want Failed", stack.Status.Phase)
 			}
-			b.nothingApplied(t)
+			env.CheckNoChildren(t)
 		})
 	}
 }
 
 func TestBareImageRunsItsOwnConfiguration(t *testing.T) {
-	b := newBench(t)
-	b.start(t, "bare")
-	b.create(t, b.stack(t, "my", `{distribution: {image: "example.com/mine:1"}}`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
+	env := controllertest.NewEnvironment(t)
+	env.StartOperator(t, "bare")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {image: "example.com/mine:1"}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
 	deployment := &appsv1.Deployment{}
-	b.get(t, "my", deployment)
+	env.Get(t, "my", deployment)
 	if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "example.com/mine:1" {
 		t.Errorf("image %q", got)
 	}
@@ -69,19 +70,20 @@ func TestBareImageRunsItsOwnConfiguration(t *testing.T) {
 
 // TestDrift checks that drift is corrected, and that fields of other managers stay.
 func TestDrift(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "drift")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "drift")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	deployment := &appsv1.Deployment{}
-	b.get(t, "my", deployment)
+	env.Get(t, "my", deployment)
 	image := deployment.Spec.Template.Spec.Containers[0].Image
 	patch := `{"metadata":{"annotations":{"theirs":"x"}},"spec":{"template":{"spec":{"containers":[{"name":"llama-stack","image":"evil"}]}}}}`
-	if err := b.Patch(t.Context(), deployment, client.RawPatch(types.StrategicMergePatchType, []byte(patch))); err != nil {
+	if err := env.Client.Patch(t.Context(), deployment,
+		client.RawPatch(types.StrategicMergePatchType, []byte(patch))); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() error {
-		b.get(t, "my", deployment)
+	controllertest.WaitUntil(t, func() error {
+		env.Get(t, "my", deployment)
 		if got := deployment.Spec.Template.Spec.Containers[0].Image; got != image {
 			return fmt.Errorf("image %q", got)
 		}
@@ -90,19 +92,19 @@ func TestDrift(t *testing.T) {
 	if deployment.Annotations["theirs"] != "x" {
 		t.Error("somebody's annotation is gone")
 	}
-	for _, object := range []client.Object{&corev1.Service{ObjectMeta: objectMeta(b.namespace, "my-service")}, &corev1.ServiceAccount{ObjectMeta: objectMeta(b.namespace, "my-sa")}} {
+	for _, object := range []client.Object{&corev1.Service{ObjectMeta: controllertest.ObjectMeta(env.Namespace, "my-service")}, &corev1.ServiceAccount{ObjectMeta: controllertest.ObjectMeta(env.Namespace, "my-sa")}} {
 		uid := func() (types.UID, error) {
-			err := b.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+			err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object)
 			return object.GetUID(), err
 		}
 		before, err := uid()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Delete(t.Context(), object); err != nil {
+		if err := env.Client.Delete(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, func() error {
+		controllertest.WaitUntil(t, func() error {
 			after, err := uid()
 			if err == nil && after == before {
 				err = fmt.Errorf("%T is not deleted yet", object)
@@ -115,31 +117,32 @@ func TestDrift(t *testing.T) {
 // TestPrune checks that objects that a spec no longer needs are deleted, and that a claim and the previous
 // configuration stay.
 func TestPrune(t *testing.T) {
-	b := newBench(t)
-	b.create(t, secret("vllm-creds", "token", "sk-abc"))
-	b.direct(t, "prune")
-	b.create(t, b.stack(t, "my", fullSpec))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env := controllertest.NewEnvironment(t)
+	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
+	env.StartReconciler(t, "prune")
+	env.Create(t, env.NewStack(t, "my", controllertest.SecretSpec))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	for _, spec := range []string{
-		strings.Replace(fullSpec, "[llama]", "[llama2]", 1),
-		strings.Replace(fullSpec, "[llama]", "[llama3]", 1),
+		strings.Replace(controllertest.SecretSpec, "[llama]", "[llama2]", 1),
+		strings.Replace(controllertest.SecretSpec, "[llama]", "[llama3]", 1),
 		`{distribution: {name: starter}, resources: {models: [llama4]}, workload: {overrides: {serviceAccountName: default}}}`,
 	} {
 		stack := &v1alpha2.LlamaStackDistribution{}
-		b.get(t, "my", stack)
-		stack.Spec = b.stack(t, "my", spec).Spec
-		if err := b.Update(t.Context(), stack); err != nil {
+		env.Get(t, "my", stack)
+		stack.Spec = env.NewStack(t, "my", spec).Spec
+		if err := env.Client.Update(t.Context(), stack); err != nil {
 			t.Fatal(err)
 		}
-		b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+		env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	}
-	eventually(t, func() error {
-		if err := b.Get(t.Context(), b.key("my-sa"), &corev1.ServiceAccount{}); client.IgnoreNotFound(err) != nil ||
+	controllertest.WaitUntil(t, func() error {
+		err := env.Client.Get(t.Context(), env.Key("my-sa"), &corev1.ServiceAccount{})
+		if client.IgnoreNotFound(err) != nil ||
 			err == nil {
 			return fmt.Errorf("the ServiceAccount stays: %w", err)
 		}
 		var configs corev1.ConfigMapList
-		if err := b.List(t.Context(), &configs, client.InNamespace(b.namespace),
+		if err := env.Client.List(t.Context(), &configs, client.InNamespace(env.Namespace),
 			client.MatchingLabels{"llamastack.io/config": "generated"}); err != nil {
 			return err
 		}
@@ -148,15 +151,15 @@ func TestPrune(t *testing.T) {
 		}
 		return nil
 	})
-	b.get(t, "my-pvc", &corev1.PersistentVolumeClaim{})
+	env.Get(t, "my-pvc", &corev1.PersistentVolumeClaim{})
 }
 
 // TestTakeOverKeepsTheTemplate checks that a Deployment that an older operator wrote is taken over without a restart of
 // its pods, and that the status reports the pending differences.
 func TestTakeOverKeepsTheTemplate(t *testing.T) {
-	b := newBench(t)
-	stack := b.stack(t, "my", `{distribution: {name: starter}}`)
-	b.create(t, stack)
+	env := controllertest.NewEnvironment(t)
+	stack := env.NewStack(t, "my", `{distribution: {name: starter}}`)
+	env.Create(t, stack)
 	old := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "my", Labels: map[string]string{"app.kubernetes.io/managed-by": "llama-stack-operator"},
@@ -176,17 +179,17 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 			},
 		},
 	}
-	old.Namespace = b.namespace
-	if err := b.Create(t.Context(), old, client.FieldOwner("manager")); err != nil {
+	old.Namespace = env.Namespace
+	if err := env.Client.Create(t.Context(), old, client.FieldOwner("manager")); err != nil {
 		t.Fatal(err)
 	}
-	b.direct(t, "take-over")
-	condition := b.condition(t, "my", v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers)
+	env.StartReconciler(t, "take-over")
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers)
 	if !strings.Contains(condition.Message, "image") {
 		t.Errorf("the message does not say what differs: %s", condition.Message)
 	}
 	now := &appsv1.Deployment{}
-	b.get(t, "my", now)
+	env.Get(t, "my", now)
 	if diff := cmp.Diff(old.Spec.Template, now.Spec.Template); diff != "" {
 		t.Errorf("the template changed:\n%s", diff)
 	}
@@ -197,13 +200,13 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 	}
 
 	// The next change of the spec adopts.
-	b.get(t, "my", stack)
+	env.Get(t, "my", stack)
 	stack.Spec.Workload = &v1alpha2.WorkloadSpec{Workers: new(int32(2))}
-	if err := b.Update(t.Context(), stack); err != nil {
+	if err := env.Client.Update(t.Context(), stack); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() error {
-		b.get(t, "my", stack)
+	controllertest.WaitUntil(t, func() error {
+		env.Get(t, "my", stack)
 		if meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionAdopted) != nil {
 			return fmt.Errorf("not adopted yet")
 		}
@@ -214,35 +217,36 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 // TestConfigMapNameThatIsTaken checks that the longer name is used if the name of a configuration, which is a hash of
 // its content, is taken by another object.
 func TestConfigMapNameThatIsTaken(t *testing.T) {
-	b := newBench(t)
-	first := b.direct(t, "taken")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env := controllertest.NewEnvironment(t)
+	first := env.StartReconciler(t, "taken")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	stack := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, "my", stack)
+	env.Get(t, "my", stack)
 	name := stack.Status.GeneratedConfigMap()
-	first.stop(t)
-	if err := b.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: objectMeta(b.namespace, name)}); err != nil {
+	first.Stop(t)
+	if err := env.Client.Delete(t.Context(),
+		&corev1.ConfigMap{ObjectMeta: controllertest.ObjectMeta(env.Namespace, name)}); err != nil {
 		t.Fatal(err)
 	}
-	b.create(t, configMap(name, "config.yaml", "somebody else's"))
-	b.direct(t, "taken")
-	eventually(t, func() error {
-		b.get(t, "my", stack)
+	env.Create(t, controllertest.NewConfigMap(name, "config.yaml", "somebody else's"))
+	env.StartReconciler(t, "taken")
+	controllertest.WaitUntil(t, func() error {
+		env.Get(t, "my", stack)
 		if got := stack.Status.GeneratedConfigMap(); got == name || !strings.HasPrefix(got, name) {
 			return fmt.Errorf("generated ConfigMap %q, want the long form of %q", got, name)
 		}
 		return nil
 	})
 	deployment := &appsv1.Deployment{}
-	b.get(t, "my", deployment)
+	env.Get(t, "my", deployment)
 	for _, volume := range deployment.Spec.Template.Spec.Volumes {
 		if volume.Name == names.ConfigVolume && volume.ConfigMap.Name != stack.Status.GeneratedConfigMap() {
 			t.Errorf("the pods mount %q", volume.ConfigMap.Name)
 		}
 	}
 	foreign := &corev1.ConfigMap{}
-	b.get(t, name, foreign)
+	env.Get(t, name, foreign)
 	if foreign.Data["config.yaml"] != "somebody else's" {
 		t.Error("the foreign ConfigMap was written to")
 	}
@@ -250,33 +254,34 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 
 // TestTerminating checks that the deletion of a stack is reported, and that nothing else is done.
 func TestTerminating(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "terminating")
-	stack := b.stack(t, "my", `{distribution: {name: starter}}`)
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "terminating")
+	stack := env.NewStack(t, "my", `{distribution: {name: starter}}`)
 	stack.Finalizers = []string{"example.com/somebody-else"}
-	b.create(t, stack)
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	if err := b.Delete(t.Context(), stack); err != nil {
+	env.Create(t, stack)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	if err := env.Client.Delete(t.Context(), stack); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() error {
-		b.get(t, "my", stack)
+	controllertest.WaitUntil(t, func() error {
+		env.Get(t, "my", stack)
 		if stack.Status.Phase != v1alpha2.PhaseTerminating {
 			return fmt.Errorf("phase %q", stack.Status.Phase)
 		}
 		return nil
 	})
 	service := &corev1.Service{}
-	b.get(t, "my-service", service)
-	if err := b.Delete(t.Context(), service); err != nil {
+	env.Get(t, "my-service", service)
+	if err := env.Client.Delete(t.Context(), service); err != nil {
 		t.Fatal(err)
 	}
-	b.settled(t, "terminating")
-	if err := b.Get(t.Context(), b.key("my-service"), service); client.IgnoreNotFound(err) != nil || err == nil {
+	env.WaitUntilIdle(t, "terminating")
+	if err := env.Client.Get(t.Context(), env.Key("my-service"), service); client.IgnoreNotFound(err) != nil ||
+		err == nil {
 		t.Errorf("a child came back: %v", err)
 	}
 	stack.Finalizers = nil
-	if err := b.Update(t.Context(), stack); err != nil {
+	if err := env.Client.Update(t.Context(), stack); err != nil {
 		t.Fatal(err)
 	}
 }

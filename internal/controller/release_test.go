@@ -95,9 +95,9 @@ func TestRollout(t *testing.T) {
 	}
 }
 
-// TestPulled checks that only the images of ready servers are returned, each once and independent of the order of the
-// pods.
-func TestPulled(t *testing.T) {
+// TestImagesOfReadyServers checks that only the images of ready servers are returned, each once and independent of the
+// order of the pods.
+func TestImagesOfReadyServers(t *testing.T) {
 	pod := func(containers ...corev1.ContainerStatus) corev1.Pod {
 		return corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: containers}}
 	}

@@ -13,33 +13,34 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 const (
 	// onVolume is a stack with its data on a volume. onRedis is the same stack with some of its data in Redis.
-	onVolume = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}, preflight: Never}}`
-	onRedis  = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}, preflight: Never}, storage: {kv: {type: redis, endpoint: "redis://redis:6379"}}}`
+	volumeSpec = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}, preflight: Never}}`
+	redisSpec  = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}, preflight: Never}, storage: {kv: {type: redis, endpoint: "redis://redis:6379"}}}`
 )
 
-// crossing returns a stack with a volume, of a release.
-func crossing(release string) string {
+// specOfRelease returns a stack with a volume, of a release.
+func specOfRelease(release string) string {
 	return fmt.Sprintf(`{distribution: {name: starter, version: %q}, workload: {storage: {size: 1Gi}, preflight: Never}}`, release)
 }
 
-// accept sets the annotation by which a user accepts a loss of data.
-func (b *bench) accept(t *testing.T, value string) {
+// acceptDataLoss sets the annotation by which a user accepts a loss of data.
+func acceptDataLoss(t *testing.T, env *controllertest.Environment, value string) {
 	t.Helper()
-	b.patch(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
+	env.PatchStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
 		stack.Annotations = map[string]string{names.AnnotationAcceptDataLoss: value}
 	})
 }
 
-// noted returns the notes of the events with a reason.
-func (b *bench) noted(t *testing.T, reason string) []string {
+// listEventNotes returns the notes of the events with a reason.
+func listEventNotes(t *testing.T, env *controllertest.Environment, reason string) []string {
 	t.Helper()
 	var notes []string
-	for _, event := range b.events(t) {
+	for _, event := range env.ListEvents(t) {
 		if event.Reason == reason {
 			notes = append(notes, event.Note)
 			if event.Series != nil {
@@ -50,46 +51,47 @@ func (b *bench) noted(t *testing.T, reason string) []string {
 	return notes
 }
 
-// TestDataLeftBehindIsTold checks that data that a change leaves behind is reported in an event and in the status, and
-// that the change is made. It is reported once, and an idle stack causes no call. A change back leaves behind the data
-// that was stored in between.
-func TestDataLeftBehindIsTold(t *testing.T) {
-	b := newBench(t)
-	b.start(t, b.namespace)
-	b.serves(t, onVolume)
+// TestDataLeftBehindIsReported checks that data that a change leaves behind is reported in an event and in the status,
+// and that the change is made. It is reported once, and an idle stack causes no call. A change back leaves behind the
+// data that was stored in between.
+func TestDataLeftBehindIsReported(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	env.StartOperator(t, env.Namespace)
+	env.CreateReadyStack(t, volumeSpec)
 	before := &appsv1.Deployment{}
-	b.get(t, "my", before)
-	b.respec(t, "my", onRedis)
-	b.replaced(t, before)
-	b.rollOut(t, "my")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	left := b.condition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
+	env.Get(t, "my", before)
+	env.UpdateSpec(t, "my", redisSpec)
+	env.WaitForDeploymentUpdate(t, before)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	left := env.WaitForCondition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
 	const stays = "spec.storage.kv: the data of batches, prompts, registry, vector_io/faiss, vector_io/sqlite-vec stays in " +
 		"the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim my-pvc, and is missing from Redis at redis:6379"
 	if left.Status != "True" || !strings.HasPrefix(left.Message, stays) {
 		t.Errorf("condition %+v", left)
 	}
-	calls := b.settled(t, b.namespace)
-	b.requeue(t)
-	if now := b.settled(t, b.namespace); len(now) != len(calls) {
+	calls := env.WaitUntilIdle(t, env.Namespace)
+	touchStack(t, env)
+	if now := env.WaitUntilIdle(t, env.Namespace); len(now) != len(calls) {
 		t.Errorf("an idle stack costs calls: %v", now[len(calls):])
 	}
-	if notes := b.noted(t, v1alpha2.EventDataLeftBehind); len(notes) != 1 || !strings.HasPrefix(notes[0], stays) {
+	if notes := listEventNotes(t, env, v1alpha2.EventDataLeftBehind); len(notes) != 1 ||
+		!strings.HasPrefix(notes[0], stays) {
 		t.Errorf("told %q", notes)
 	}
 
-	b.respec(t, "my", onVolume)
-	eventually(t, func() error {
-		left := b.condition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
+	env.UpdateSpec(t, "my", volumeSpec)
+	controllertest.WaitUntil(t, func() error {
+		left := env.WaitForCondition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
 		if !strings.Contains(left.Message, "stays in Redis at redis:6379") {
 			return fmt.Errorf("condition %+v", left)
 		}
 		return nil
 	})
-	b.respec(t, "my", strings.Replace(onVolume, "workload", "disabled: [eval], workload", 1))
-	eventually(t, func() error {
+	env.UpdateSpec(t, "my", strings.Replace(volumeSpec, "workload", "disabled: [eval], workload", 1))
+	controllertest.WaitUntil(t, func() error {
 		object := &v1alpha2.LlamaStackDistribution{}
-		b.get(t, "my", object)
+		env.Get(t, "my", object)
 		if left := meta.FindStatusCondition(object.Status.Conditions, v1alpha2.ConditionDataLeftBehind); left != nil {
 			return fmt.Errorf("condition %+v", left)
 		}
@@ -97,10 +99,10 @@ func TestDataLeftBehindIsTold(t *testing.T) {
 	})
 }
 
-// requeue makes the operator reconcile the stack without a change.
-func (b *bench) requeue(t *testing.T) {
+// touchStack makes the operator reconcile the stack without a change.
+func touchStack(t *testing.T, env *controllertest.Environment) {
 	t.Helper()
-	b.patch(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
+	env.PatchStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
 		stack.Labels = map[string]string{"looked-at": fmt.Sprint(len(stack.Labels["looked-at"]))}
 	})
 }
@@ -108,13 +110,13 @@ func (b *bench) requeue(t *testing.T) {
 // TestDataLossIsAccepted checks that a change that would lose data for good waits, with the pods unchanged, until the
 // annotation names the data.
 func TestDataLossIsAccepted(t *testing.T) {
-	b := newBench(t)
-	b.start(t, b.namespace)
-	b.serves(t, crossing("0.3"))
+	env := controllertest.NewEnvironment(t)
+	env.StartOperator(t, env.Namespace)
+	env.CreateReadyStack(t, specOfRelease("0.3"))
 	before := &appsv1.Deployment{}
-	b.get(t, "my", before)
-	b.respec(t, "my", crossing("0.7"))
-	refused := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
+	env.Get(t, "my", before)
+	env.UpdateSpec(t, "my", specOfRelease("0.7"))
+	refused := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
 	const message = "spec.distribution: release 0.7 does not start with the data that vector_io/faiss stores under release 0.3, and no tool converts this data: " +
 		"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
 		"then accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
@@ -122,46 +124,46 @@ func TestDataLossIsAccepted(t *testing.T) {
 	if refused.Message != message {
 		t.Errorf("message\n%s\nwant\n%s", refused.Message, message)
 	}
-	t.Logf("refused crossing:\n%s", b.described(t))
-	b.condition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonDataLossNotAccepted)
-	b.settled(t, b.namespace)
-	b.untouched(t, before)
-	if notes := b.noted(t, v1alpha2.EventDataLossNotAccepted); len(notes) != 1 ||
+	t.Logf("refused crossing:\n%s", describeStatus(t, env))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonDataLossNotAccepted)
+	env.WaitUntilIdle(t, env.Namespace)
+	env.CheckDeploymentUnchanged(t, before)
+	if notes := listEventNotes(t, env, v1alpha2.EventDataLossNotAccepted); len(notes) != 1 ||
 		!strings.Contains(notes[0], "vector_io/faiss") {
 		t.Errorf("told %q", notes)
 	}
 
-	b.accept(t, "faiss")
-	eventually(t, func() error {
-		return b.says(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted, message+
+	acceptDataLoss(t, env, "faiss")
+	controllertest.WaitUntil(t, func() error {
+		return env.CheckCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted, message+
 			`; the annotation llamastack.io/accept-data-loss contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`)
 	})
-	b.untouched(t, before)
+	env.CheckDeploymentUnchanged(t, before)
 
-	b.accept(t, "registry, vectorIo/faiss")
-	b.replaced(t, before)
-	b.rollOut(t, "my")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	b.condition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
-	t.Logf("accepted loss:\n%s", b.described(t))
-	calls := b.settled(t, b.namespace)
-	b.requeue(t)
-	if now := b.settled(t, b.namespace); len(now) != len(calls) {
+	acceptDataLoss(t, env, "registry, vectorIo/faiss")
+	env.WaitForDeploymentUpdate(t, before)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
+	t.Logf("accepted loss:\n%s", describeStatus(t, env))
+	calls := env.WaitUntilIdle(t, env.Namespace)
+	touchStack(t, env)
+	if now := env.WaitUntilIdle(t, env.Namespace); len(now) != len(calls) {
 		t.Errorf("a stale annotation costs calls: %v", now[len(calls):])
 	}
 }
 
-// described returns the status as users see it.
-func (b *bench) described(t *testing.T) string {
+// describeStatus returns the status as users see it.
+func describeStatus(t *testing.T, env *controllertest.Environment) string {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, "my", object)
+	env.Get(t, "my", object)
 	var text strings.Builder
 	fmt.Fprintf(&text, "phase %s\n", object.Status.Phase)
 	for _, condition := range object.Status.Conditions {
 		fmt.Fprintf(&text, "%s %s %s: %s\n", condition.Type, condition.Status, condition.Reason, condition.Message)
 	}
-	for _, event := range b.events(t) {
+	for _, event := range env.ListEvents(t) {
 		fmt.Fprintf(&text, "event %s %s: %s\n", event.Type, event.Reason, event.Note)
 	}
 	return text.String()
@@ -169,17 +171,17 @@ func (b *bench) described(t *testing.T) string {
 
 // TestDataLossIsNotAccepted checks that the waiting change can be reverted.
 func TestDataLossIsNotAccepted(t *testing.T) {
-	b := newBench(t)
-	b.serving(t, crossing("0.3"))
+	env := controllertest.NewEnvironment(t)
+	env.StartWithReadyStack(t, specOfRelease("0.3"))
 	before := &appsv1.Deployment{}
-	b.get(t, "my", before)
-	b.respec(t, "my", crossing("0.4"))
-	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
-	b.respec(t, "my", crossing("0.3"))
-	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
-	b.settled(t, b.namespace)
+	env.Get(t, "my", before)
+	env.UpdateSpec(t, "my", specOfRelease("0.4"))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
+	env.UpdateSpec(t, "my", specOfRelease("0.3"))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	env.WaitUntilIdle(t, env.Namespace)
 	now := &appsv1.Deployment{}
-	b.get(t, "my", now)
+	env.Get(t, "my", now)
 	if diff := cmp.Diff(before.Spec, now.Spec); diff != "" {
 		t.Errorf("the pods are others (-want +got):\n%s", diff)
 	}
@@ -191,40 +193,40 @@ func TestPlacesOfAnOlderRecord(t *testing.T) {
 	const generated = `{distribution: {name: starter, version: "0.3"}, disabled: [eval], workload: {storage: {size: 1Gi}, preflight: Never}}`
 	for name, places := range map[string]string{"older": "", "damaged": `,"places":{"v":1,"data":"none"}`} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
-			o := b.serving(t, generated)
-			b.settled(t, b.namespace)
-			o.stop(t)
-			config := b.forgetPlaces(t, places)
-			next := b.namespace + "-next"
-			b.start(t, next)
-			idle := b.settled(t, next)
+			env := controllertest.NewEnvironment(t)
+			o := env.StartWithReadyStack(t, generated)
+			env.WaitUntilIdle(t, env.Namespace)
+			o.Stop(t)
+			config := replacePlaces(t, env, places)
+			next := env.Namespace + "-next"
+			env.StartOperator(t, next)
+			idle := env.WaitUntilIdle(t, next)
 			reads := func(calls []string) int {
 				return len(slices.DeleteFunc(slices.Clone(calls),
 					func(call string) bool { return call != "get configmaps "+config }))
 			}
-			b.respec(t, "my", strings.Replace(generated, "0.3", "0.7", 1))
-			b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
-			if calls := b.settled(t, next); reads(calls) != reads(idle)+1 {
+			env.UpdateSpec(t, "my", strings.Replace(generated, "0.3", "0.7", 1))
+			env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
+			if calls := env.WaitUntilIdle(t, next); reads(calls) != reads(idle)+1 {
 				t.Errorf("the configuration was read %d times, before the change %d times: %v", reads(calls), reads(idle), calls)
 			}
 		})
 	}
 }
 
-// forgetPlaces replaces the places in the record on the Deployment, and returns the ConfigMap that the Deployment
+// replacePlaces replaces the places in the record on the Deployment, and returns the ConfigMap that the Deployment
 // mounts.
-func (b *bench) forgetPlaces(t *testing.T, instead string) (config string) {
+func replacePlaces(t *testing.T, env *controllertest.Environment, instead string) (config string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
-	b.get(t, "my", deployment)
+	env.Get(t, "my", deployment)
 	rendered, _, found := strings.Cut(deployment.Annotations[names.AnnotationRendered], `,"places":`)
 	if !found {
 		t.Fatalf("the record has no places: %s", rendered)
 	}
 	patch := client.MergeFrom(deployment.DeepCopy())
 	deployment.Annotations[names.AnnotationRendered] = rendered + instead + "}"
-	if err := b.Patch(t.Context(), deployment, patch); err != nil {
+	if err := env.Client.Patch(t.Context(), deployment, patch); err != nil {
 		t.Fatal(err)
 	}
 	for _, volume := range deployment.Spec.Template.Spec.Volumes {
@@ -236,21 +238,21 @@ func (b *bench) forgetPlaces(t *testing.T, instead string) (config string) {
 	return ""
 }
 
-// TestTheTableIsKept checks that a stack keeps the table of its data, also if an older operator used the release's
+// TestDataTableIsKept checks that a stack keeps the table of its data, also if an older operator used the release's
 // default name, and if the Deployment with the record is gone.
-func TestTheTableIsKept(t *testing.T) {
+func TestDataTableIsKept(t *testing.T) {
 	const spec = `{distribution: {name: starter, version: "0.8"}, storage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`
-	older := configMap("older", names.ConfigFile, `
+	older := controllertest.NewConfigMap("older", names.ConfigFile, `
 storage:
   backends: {kv_default: {type: kv_postgres, host: pg, user: me}}
   stores: {metadata: {namespace: registry, backend: kv_default}}
 providers: {}
 `)
 	older.Labels = names.ConfigLabels("my", names.ConfigKindGenerated)
-	for name, forget := range map[string]func(*testing.T, *bench, *appsv1.Deployment){
-		"an older operator": func(t *testing.T, b *bench, deployment *appsv1.Deployment) {
-			b.forgetPlaces(t, "")
-			b.get(t, "my", deployment)
+	for name, forget := range map[string]func(*testing.T, *controllertest.Environment, *appsv1.Deployment){
+		"an older operator": func(t *testing.T, env *controllertest.Environment, deployment *appsv1.Deployment) {
+			replacePlaces(t, env, "")
+			env.Get(t, "my", deployment)
 			for i := range deployment.Spec.Template.Spec.Volumes {
 				if volume := &deployment.Spec.Template.Spec.Volumes[i]; volume.Name == names.ConfigVolume {
 					volume.ConfigMap.Name = "older"
@@ -260,38 +262,38 @@ providers: {}
 			deployment.Annotations[names.AnnotationRendered] = strings.NewReplacer(`"inputs":"`, `"inputs":"0`, `"template":"`,
 				`"template":"0`).
 				Replace(deployment.Annotations[names.AnnotationRendered])
-			if err := b.Update(t.Context(), deployment); err != nil {
+			if err := env.Client.Update(t.Context(), deployment); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"no Deployment": func(t *testing.T, b *bench, deployment *appsv1.Deployment) {
-			if err := b.Delete(t.Context(), deployment); err != nil {
+		"no Deployment": func(t *testing.T, env *controllertest.Environment, deployment *appsv1.Deployment) {
+			if err := env.Client.Delete(t.Context(), deployment); err != nil {
 				t.Fatal(err)
 			}
 			object := &v1alpha2.LlamaStackDistribution{}
-			b.get(t, "my", object)
+			env.Get(t, "my", object)
 			patch := client.MergeFrom(object.DeepCopy())
 			object.Status.ConfigGeneration = &v1alpha2.ConfigGeneration{ConfigMapName: "older"}
-			if err := b.Status().Patch(t.Context(), object, patch); err != nil {
+			if err := env.Client.Status().Patch(t.Context(), object, patch); err != nil {
 				t.Fatal(err)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
-			b.create(t, secret("pg", "url", "postgresql://me:secret@pg:5432/data"), older.DeepCopy())
-			o := b.serving(t, spec)
-			b.settled(t, b.namespace)
-			o.stop(t)
+			env := controllertest.NewEnvironment(t)
+			env.Create(t, controllertest.NewSecret("pg", "url", "postgresql://me:secret@pg:5432/data"), older.DeepCopy())
+			o := env.StartWithReadyStack(t, spec)
+			env.WaitUntilIdle(t, env.Namespace)
+			o.Stop(t)
 			deployment := &appsv1.Deployment{}
-			b.get(t, "my", deployment)
-			forget(t, b, deployment)
-			b.start(t, b.namespace+"-next")
-			eventually(t, func() error {
+			env.Get(t, "my", deployment)
+			forget(t, env, deployment)
+			env.StartOperator(t, env.Namespace+"-next")
+			controllertest.WaitUntil(t, func() error {
 				object := &v1alpha2.LlamaStackDistribution{}
-				b.get(t, "my", object)
+				env.Get(t, "my", object)
 				config := &corev1.ConfigMap{}
-				if err := b.Get(t.Context(), b.key(object.Status.GeneratedConfigMap()), config); err != nil {
+				if err := env.Client.Get(t.Context(), env.Key(object.Status.GeneratedConfigMap()), config); err != nil {
 					return err
 				}
 				if !strings.Contains(config.Data[names.ConfigFile], "table_name: ogx_kvstore") {
@@ -305,20 +307,20 @@ providers: {}
 
 // TestStorageSwitchedOff checks that the claim and its data stay when storage is switched off.
 func TestStorageSwitchedOff(t *testing.T) {
-	b := newBench(t)
-	b.serving(t, onVolume)
-	b.respec(t, "my", `{distribution: {name: starter}}`)
-	eventually(t, func() error {
-		left := b.condition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
+	env := controllertest.NewEnvironment(t)
+	env.StartWithReadyStack(t, volumeSpec)
+	env.UpdateSpec(t, "my", `{distribution: {name: starter}}`)
+	controllertest.WaitUntil(t, func() error {
+		left := env.WaitForCondition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
 		if !strings.Contains(left.Message, "spec.workload.storage: the data of ") ||
-			!strings.Contains(left.Message, "to recover the data") {
+			!strings.Contains(left.Message, "to recover the earlier data") {
 			return fmt.Errorf("condition %+v", left)
 		}
 		return nil
 	})
-	b.settled(t, b.namespace)
+	env.WaitUntilIdle(t, env.Namespace)
 	claim := &corev1.PersistentVolumeClaim{}
-	b.get(t, "my-pvc", claim)
+	env.Get(t, "my-pvc", claim)
 	if claim.DeletionTimestamp != nil {
 		t.Error("the claim goes")
 	}

@@ -1,16 +1,8 @@
 package controller_test
 
 import (
-	"context"
-	"crypto/tls"
 	"fmt"
-	"io"
-	"log"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,109 +11,49 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// servers replaces the servers of every stack.
-type servers struct {
-	version   atomic.Pointer[string]
-	providers atomic.Pointer[string]
-	requests  atomic.Int32
-}
-
-// ServeHTTP returns the version and the providers. If the version is empty, it requires authentication for both, as
-// servers of release 0.2 do.
-func (s *servers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.requests.Add(1)
-	version, providers := *s.version.Load(), *s.providers.Load()
-	switch {
-	case r.URL.Path == "/v1/version" && version != "":
-		fmt.Fprintf(w, `{"version": %q}`, version)
-	case r.URL.Path == "/v1/providers" && providers != "":
-		fmt.Fprint(w, providers)
-	default:
-		w.WriteHeader(http.StatusUnauthorized)
-	}
-}
-
-// serve makes the test's stacks have servers of this version, with the certificate of the Secret if there is one.
-func (b *bench) serve(t *testing.T, version string, certificate ...*corev1.Secret) *servers {
-	t.Helper()
-	s := &servers{}
-	s.version.Store(&version)
-	s.providers.Store(new(`{"data": []}`))
-	server := httptest.NewUnstartedServer(s)
-	if len(certificate) == 0 {
-		server.Start()
-	} else {
-		pair, err := tls.X509KeyPair(certificate[0].Data[corev1.TLSCertKey], certificate[0].Data[corev1.TLSPrivateKeyKey])
-		if err != nil {
-			t.Fatal(err)
-		}
-		server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
-		server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that reject the certificate close the connection
-		server.StartTLS()
-	}
-	t.Cleanup(server.Close)
-	b.dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
-	}
-	return s
-}
-
-// serverVersion waits until the status has the version that the server reports.
-func (b *bench) serverVersion(t *testing.T, stack, version string) *v1alpha2.LlamaStackDistribution {
-	t.Helper()
-	object := &v1alpha2.LlamaStackDistribution{}
-	eventually(t, func() error {
-		b.get(t, stack, object)
-		if v := object.Status.Version; v == nil || v.LlamaStackServerVersion != version {
-			return fmt.Errorf("version %+v, want %q", v, version)
-		}
-		return nil
-	})
-	return object
-}
-
 // TestServerVersion checks that the running server is asked once for each complete roll-out. Its answer causes one
 // status write. A restart of the operator writes nothing.
 func TestServerVersion(t *testing.T) {
-	b := newBench(t)
-	asked := b.serve(t, "0.7.1")
-	first := b.start(t, "version")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	b.settled(t, "version")
-	if got := asked.requests.Load(); got != 0 {
+	env := controllertest.NewEnvironment(t)
+	asked := env.StartServer(t, "0.7.1")
+	first := env.StartOperator(t, "version")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.WaitUntilIdle(t, "version")
+	if got := asked.Requests.Load(); got != 0 {
 		t.Errorf("%d requests to a server without a pod", got)
 	}
-	before := len(b.settled(t, "version"))
-	b.rollOut(t, "my")
-	stack := b.serverVersion(t, "my", "0.7.1")
-	seen := b.settled(t, "version")
+	before := len(env.WaitUntilIdle(t, "version"))
+	env.MarkDeploymentReady(t, "my")
+	stack := env.WaitForServerVersion(t, "my", "0.7.1")
+	seen := env.WaitUntilIdle(t, "version")
 	transition := "patch llamastackdistributions status my"
 	if diff := cmp.Diff([]string{transition, transition}, seen[before:]); diff != "" {
 		t.Errorf("calls of a roll-out and a version (-want +got):\n%s", diff)
 	}
-	if got := b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed); strings.Contains(got.Message, "release") {
+	if got := env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed); strings.Contains(got.Message, "release") {
 		t.Errorf("message %q of a server as expected", got.Message)
 	}
 	if stack.Status.Version.LastUpdated == nil {
 		t.Error("the version has no date")
 	}
-	first.stop(t)
-	b.start(t, "version")
-	eventually(t, func() error {
-		if got := asked.requests.Load(); got != 4 {
+	first.Stop(t)
+	env.StartOperator(t, "version")
+	controllertest.WaitUntil(t, func() error {
+		if got := asked.Requests.Load(); got != 4 {
 			return fmt.Errorf("%d requests", got)
 		}
 		return nil
 	})
-	if now := b.settled(t, "version"); len(now) != len(seen) {
+	if now := env.WaitUntilIdle(t, "version"); len(now) != len(seen) {
 		t.Errorf("calls of a restart: %v", now[len(seen):])
 	}
-	if got := asked.requests.Load(); got != 4 {
+	if got := asked.Requests.Load(); got != 4 {
 		t.Errorf("%d requests, want two for the roll-out and two for the restart", got)
 	}
 }
@@ -129,19 +61,20 @@ func TestServerVersion(t *testing.T) {
 // TestServerReleaseDiffers checks that a server of another release than its configuration is reported in the status and
 // in an event, with the remedy, and that the report disappears when the remedy is followed.
 func TestServerReleaseDiffers(t *testing.T) {
-	b := newBench(t)
-	b.configured = true
-	asked := b.serve(t, "1.9.2")
-	b.start(t, "differs")
-	b.configure(t, operatorconfig.KeyImageOverrides, "starter: mirror.example.com/starter:mine")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [llama]}}`))
-	b.image(t, "my", "mirror.example.com/starter:mine", v1alpha2.ImageFromOperatorConfig)
-	b.rollOut(t, "my")
-	b.serverVersion(t, "my", "1.9.2")
+	env := controllertest.NewEnvironment(t)
+	env.OwnOperatorConfig = true
+	asked := env.StartServer(t, "1.9.2")
+	env.StartOperator(t, "differs")
+	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: mirror.example.com/starter:mine")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [llama]}}`))
+	env.WaitForImage(t, "my", "mirror.example.com/starter:mine", v1alpha2.ImageFromOperatorConfig)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForServerVersion(t, "my", "1.9.2")
 	expect := func(remedy string) {
 		t.Helper()
-		eventually(t, func() error {
-			condition := b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+		controllertest.WaitUntil(t, func() error {
+			condition := env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated,
+				v1alpha2.ReasonConfigGenerationSucceeded)
 			if condition.Status != metav1.ConditionTrue || !strings.HasPrefix(condition.Message,
 				"Generated config.yaml with ") ||
 				!strings.HasSuffix(condition.Message, remedy) {
@@ -149,12 +82,12 @@ func TestServerReleaseDiffers(t *testing.T) {
 			}
 			return nil
 		})
-		b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+		env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	}
 	note := "the server has release 1.9.2, but its configuration is for release 0.7: this operator supports the releases " + strings.Join(release.Offered(), ", ")
 	expect("; " + note)
 	var notes []string
-	for _, event := range b.events(t) {
+	for _, event := range env.ListEvents(t) {
 		if event.Reason == v1alpha2.EventServerReleaseDiffers {
 			notes = append(notes, event.Type+" "+event.Note)
 		}
@@ -164,43 +97,44 @@ func TestServerReleaseDiffers(t *testing.T) {
 	}
 
 	version := "0.7.3"
-	asked.version.Store(&version)
-	b.configure(t, operatorconfig.KeyImageOverrides, "starter: mirror.example.com/starter:0.7.3")
-	b.image(t, "my", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
-	b.serverVersion(t, "my", "") // the pods of the new image are starting
-	b.rollOut(t, "my")
-	b.serverVersion(t, "my", "0.7.3")
+	asked.Version.Store(&version)
+	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: mirror.example.com/starter:0.7.3")
+	env.WaitForImage(t, "my", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
+	env.WaitForServerVersion(t, "my", "") // the pods of the new image are starting
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForServerVersion(t, "my", "0.7.3")
 	expect("1 model")
 }
 
-// TestServerDoesNotTell checks that a server that does not report its version is not a problem, and that it is not
+// TestServerWithoutAVersion checks that a server that does not report its version is not a problem, and that it is not
 // asked forever.
-func TestServerDoesNotTell(t *testing.T) {
-	b := newBench(t)
-	asked := b.serve(t, "")
-	b.start(t, "silent")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	b.rollOut(t, "my")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	b.settled(t, "silent")
-	if got := asked.requests.Load(); got != 1 {
+func TestServerWithoutAVersion(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	asked := env.StartServer(t, "")
+	env.StartOperator(t, "silent")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.WaitUntilIdle(t, "silent")
+	if got := asked.Requests.Load(); got != 1 {
 		t.Errorf("%d requests, want 1", got)
 	}
-	if stack := b.serverVersion(t, "my", ""); stack.Status.Phase != v1alpha2.PhaseReady {
+	if stack := env.WaitForServerVersion(t, "my", ""); stack.Status.Phase != v1alpha2.PhaseReady {
 		t.Errorf("phase %q", stack.Status.Phase)
 	}
 }
 
-// onNode creates a pod of the ReplicaSet on a node, so that it stays while it terminates. Its server runs the image.
-func (b *bench) onNode(t *testing.T, set *appsv1.ReplicaSet, image string) *corev1.Pod {
+// createPodOnNode creates a pod of the ReplicaSet on a node, so that it stays while it terminates. Its server runs the
+// image.
+func createPodOnNode(t *testing.T, env *controllertest.Environment, set *appsv1.ReplicaSet, image string) *corev1.Pod {
 	t.Helper()
 	set.Spec.Template.Spec.NodeName = "node"
-	return b.pod(t, set, runs(image, corev1.ConditionTrue))
+	return env.CreatePod(t, set, runningPodStatus(image, corev1.ConditionTrue))
 }
 
-// runs returns the status of a pod whose server runs the image.
-func runs(image string, ready corev1.ConditionStatus) corev1.PodStatus {
+// runningPodStatus returns the status of a pod whose server runs the image.
+func runningPodStatus(image string, ready corev1.ConditionStatus) corev1.PodStatus {
 	return corev1.PodStatus{
 		Phase:      corev1.PodRunning,
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}},
@@ -211,57 +145,58 @@ func runs(image string, ready corev1.ConditionStatus) corev1.PodStatus {
 	}
 }
 
-// TestServerBesideTheOneBefore checks that no server is asked while a previous pod still terminates and can answer,
-// although the Deployment is complete. The new server is asked once the previous one has stopped.
-func TestServerBesideTheOneBefore(t *testing.T) {
-	b := newBench(t)
-	asked := b.serve(t, "0.7.3")
-	b.start(t, "beside")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter, version: "0.7"}}`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	before := b.onNode(t, b.revision(t, "my", "1", appsv1.ReplicaSetStatus{}), "image@sha256:7")
-	b.rollOut(t, "my")
-	b.serverVersion(t, "my", "0.7.3")
+// TestServerWhileThePreviousPodTerminates checks that no server is asked while a previous pod still terminates and can
+// answer, although the Deployment is complete. The new server is asked once the previous one has stopped.
+func TestServerWhileThePreviousPodTerminates(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	asked := env.StartServer(t, "0.7.3")
+	env.StartOperator(t, "beside")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter, version: "0.7"}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	before := createPodOnNode(t, env, env.CreateReplicaSetRevision(t, "my", "1", appsv1.ReplicaSetStatus{}),
+		"image@sha256:7")
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForServerVersion(t, "my", "0.7.3")
 
-	b.patch(t, "my", func(s *v1alpha2.LlamaStackDistribution) { s.Spec.Distribution.Version = "0.8" })
-	b.serverVersion(t, "my", "")
-	b.onNode(t, b.revision(t, "my", "2", appsv1.ReplicaSetStatus{}), "image@sha256:8")
-	requests := asked.requests.Load()
-	if err := b.Delete(t.Context(), before); err != nil {
+	env.PatchStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) { s.Spec.Distribution.Version = "0.8" })
+	env.WaitForServerVersion(t, "my", "")
+	createPodOnNode(t, env, env.CreateReplicaSetRevision(t, "my", "2", appsv1.ReplicaSetStatus{}), "image@sha256:8")
+	requests := asked.Requests.Load()
+	if err := env.Client.Delete(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
-	b.rollOutAtGeneration(t, "my")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	b.settled(t, "beside")
-	if got := asked.requests.Load(); got != requests {
+	env.MarkDeploymentReadyAfterUpdate(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	env.WaitUntilIdle(t, "beside")
+	if got := asked.Requests.Load(); got != requests {
 		t.Errorf("%d requests while the pod of 0.7.3 may answer", got-requests)
 	}
-	b.serverVersion(t, "my", "")
+	env.WaitForServerVersion(t, "my", "")
 	version := "0.8.0"
-	asked.version.Store(&version)
-	b.kubelet(t, before, runs("image@sha256:7", corev1.ConditionFalse))
-	b.serverVersion(t, "my", version)
+	asked.Version.Store(&version)
+	env.SetPodStatus(t, before, runningPodStatus("image@sha256:7", corev1.ConditionFalse))
+	env.WaitForServerVersion(t, "my", version)
 }
 
 // TestServerOfAMovedTag checks that the server is asked again when a node pulls the image again and gets another one,
 // because its tag has moved.
 func TestServerOfAMovedTag(t *testing.T) {
-	b := newBench(t)
-	asked := b.serve(t, "0.7.2")
-	b.start(t, "moved")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	pod := b.onNode(t, b.revision(t, "my", "1", appsv1.ReplicaSetStatus{}), "image@sha256:2")
-	b.rollOut(t, "my")
-	b.serverVersion(t, "my", "0.7.2")
-	b.settled(t, "moved")
-	requests := asked.requests.Load()
+	env := controllertest.NewEnvironment(t)
+	asked := env.StartServer(t, "0.7.2")
+	env.StartOperator(t, "moved")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	pod := createPodOnNode(t, env, env.CreateReplicaSetRevision(t, "my", "1", appsv1.ReplicaSetStatus{}), "image@sha256:2")
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForServerVersion(t, "my", "0.7.2")
+	env.WaitUntilIdle(t, "moved")
+	requests := asked.Requests.Load()
 	version := "0.7.3"
-	asked.version.Store(&version)
-	b.kubelet(t, pod, runs("image@sha256:3", corev1.ConditionTrue))
-	b.serverVersion(t, "my", version)
-	b.settled(t, "moved")
-	if got := asked.requests.Load(); got != requests+2 {
+	asked.Version.Store(&version)
+	env.SetPodStatus(t, pod, runningPodStatus("image@sha256:3", corev1.ConditionTrue))
+	env.WaitForServerVersion(t, "my", version)
+	env.WaitUntilIdle(t, "moved")
+	if got := asked.Requests.Load(); got != requests+2 {
 		t.Errorf("%d requests for the pod's new image, want 2", got-requests)
 	}
 }

@@ -10,10 +10,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// sample returns the value of a metric with the given labels. For a histogram, that is the number of observations.
-func sample(t *testing.T, name string, labels map[string]string) (value float64, found bool) {
+// metricValue returns the value of a metric with the given labels. For a histogram, that is the number of observations.
+func metricValue(t *testing.T, name string, labels map[string]string) (value float64, found bool) {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
 	if err != nil {
@@ -36,23 +37,23 @@ func sample(t *testing.T, name string, labels map[string]string) (value float64,
 
 // TestStackMetrics checks that metrics follow a stack from its first status to its deletion.
 func TestStackMetrics(t *testing.T) {
-	b := newBench(t)
-	b.start(t, "metrics")
+	env := controllertest.NewEnvironment(t)
+	env.StartOperator(t, "metrics")
 	generated, failed := map[string]string{"result": "generated"}, map[string]string{"result": "failed"}
 	before := map[string]float64{}
-	before["generated"], _ = sample(t, "config_generations_total", generated)
-	before["failed"], _ = sample(t, "config_generations_total", failed)
-	before["ready"], _ = sample(t, "stack_ready_seconds", map[string]string{})
+	before["generated"], _ = metricValue(t, "config_generations_total", generated)
+	before["failed"], _ = metricValue(t, "config_generations_total", failed)
+	before["ready"], _ = metricValue(t, "stack_ready_seconds", map[string]string{})
 	is := func(condition string) string {
-		value, found := sample(t, "stack_condition", map[string]string{
-			"namespace": b.namespace, "name": "my",
+		value, found := metricValue(t, "stack_condition", map[string]string{
+			"namespace": env.Namespace, "name": "my",
 			"type": condition,
 		})
 		return fmt.Sprint(value, found)
 	}
 	shows := func(want map[string]string) {
 		t.Helper()
-		eventually(t, func() error {
+		controllertest.WaitUntil(t, func() error {
 			got := map[string]string{}
 			for condition := range want {
 				got[condition] = is(condition)
@@ -63,42 +64,42 @@ func TestStackMetrics(t *testing.T) {
 			return nil
 		})
 	}
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
 	shows(map[string]string{
-		ready: "0 true", v1alpha2.ConditionConfigGenerated: "1 true",
+		v1alpha2.ConditionReady: "0 true", v1alpha2.ConditionConfigGenerated: "1 true",
 		v1alpha2.ConditionReconciling: "1 true",
 	})
-	count, _ := sample(t, "stacks", map[string]string{"phase": "Initializing", "release": "0.7"})
+	count, _ := metricValue(t, "stacks", map[string]string{"phase": "Initializing", "release": "0.7"})
 	if count < 1 {
 		t.Errorf("%v stacks are Initializing", count)
 	}
-	b.rollOut(t, "my")
-	shows(map[string]string{ready: "1 true", v1alpha2.ConditionReconciling: "0 false"})
-	count, _ = sample(t, "stacks", map[string]string{"phase": "Ready", "release": "0.7"})
+	env.MarkDeploymentReady(t, "my")
+	shows(map[string]string{v1alpha2.ConditionReady: "1 true", v1alpha2.ConditionReconciling: "0 false"})
+	count, _ = metricValue(t, "stacks", map[string]string{"phase": "Ready", "release": "0.7"})
 	if count < 1 {
 		t.Errorf("%v stacks are Ready", count)
 	}
-	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
-		stack.Spec = b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [{name: m, provider: nobody}]}}`).Spec
+	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
+		stack.Spec = env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [{name: m, provider: nobody}]}}`).Spec
 	})
-	shows(map[string]string{ready: "0 true", v1alpha2.ConditionStalled: "1 true"})
-	eventually(t, func() error {
+	shows(map[string]string{v1alpha2.ConditionReady: "0 true", v1alpha2.ConditionStalled: "1 true"})
+	controllertest.WaitUntil(t, func() error {
 		for name, labels := range map[string]map[string]string{"generated": generated, "failed": failed} {
-			if now, _ := sample(t, "config_generations_total", labels); now < before[name]+1 {
+			if now, _ := metricValue(t, "config_generations_total", labels); now < before[name]+1 {
 				return fmt.Errorf("%v were %s, %v before", now, name, before[name])
 			}
 		}
-		if now, _ := sample(t, "stack_ready_seconds", map[string]string{}); now < before["ready"]+1 {
+		if now, _ := metricValue(t, "stack_ready_seconds", map[string]string{}); now < before["ready"]+1 {
 			return fmt.Errorf("%v became ready, %v before", now, before["ready"])
 		}
 		return nil
 	})
 	stack := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, "my", stack)
-	if err := b.Delete(t.Context(), stack); err != nil {
+	env.Get(t, "my", stack)
+	if err := env.Client.Delete(t.Context(), stack); err != nil {
 		t.Fatal(err)
 	}
-	shows(map[string]string{ready: "0 false", v1alpha2.ConditionStalled: "0 false"})
+	shows(map[string]string{v1alpha2.ConditionReady: "0 false", v1alpha2.ConditionStalled: "0 false"})
 
 	problems, err := testutil.GatherAndLint(metrics.Registry)
 	if err != nil {

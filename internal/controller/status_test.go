@@ -10,55 +10,58 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
+// statusWrite is the call that writes the status of the stack "my".
 const statusWrite = "patch llamastackdistributions status my"
 
-// writeStatus replaces the status, as any client with the permission may.
-func (b *bench) writeStatus(
-	t *testing.T, name string, change func(*v1alpha2.LlamaStackDistributionStatus),
+// updateStatus replaces the status, as any client with the permission may.
+func updateStatus(
+	t *testing.T, env *controllertest.Environment, name string, change func(*v1alpha2.LlamaStackDistributionStatus),
 ) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, name, stack)
+	env.Get(t, name, stack)
 	change(&stack.Status)
-	if err := b.Status().Update(t.Context(), stack); err != nil {
+	if err := env.Client.Status().Update(t.Context(), stack); err != nil {
 		t.Fatal(err)
 	}
 	return stack
 }
 
-// TestStoredFollowersGo checks that status fields that an earlier operator stored for users of v1alpha1 alone cause no
-// write. They are removed by the next status write. An upgrade writes one status, for its version, and nothing else.
-func TestStoredFollowersGo(t *testing.T) {
-	b := newBench(t)
-	first := b.direct(t, "one")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
-	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
-	b.rollOut(t, "my")
-	b.condition(t, "my", ready, v1alpha2.ReasonMinimumReplicasAvailable)
-	before := len(writes(b.settled(t, "one")))
-	first.stop(t)
+// TestStoredStatusFieldsOfV1alpha1 checks that status fields that an earlier operator stored for users of v1alpha1
+// alone cause no write. They are removed by the next status write. An upgrade writes one status, for its version, and
+// nothing else.
+func TestStoredStatusFieldsOfV1alpha1(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	first := env.StartReconciler(t, "one")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	before := len(controllertest.ListWrites(env.WaitUntilIdle(t, "one")))
+	first.Stop(t)
 
-	was := b.writeStatus(t, "my", func(status *v1alpha2.LlamaStackDistributionStatus) {
+	was := updateStatus(t, env, "my", func(status *v1alpha2.LlamaStackDistributionStatus) {
 		for _, name := range []string{"DeploymentReady", "HealthCheck", "ServiceReady", "ConfigReady"} {
 			status.Conditions = append(status.Conditions, metav1.Condition{
 				Type: name, Status: metav1.ConditionTrue, Reason: "Old", ObservedGeneration: 1, LastTransitionTime: metav1.Now(),
 			})
 		}
 	})
-	same := b.direct(t, "one")
-	if got := writes(b.settled(t, "one"))[before:]; len(got) > 0 {
+	same := env.StartReconciler(t, "one")
+	if got := controllertest.ListWrites(env.WaitUntilIdle(t, "one"))[before:]; len(got) > 0 {
 		t.Errorf("writes of the same version: %v", got)
 	}
-	same.stop(t)
+	same.Stop(t)
 
-	b.direct(t, "two")
-	if diff := cmp.Diff([]string{statusWrite}, writes(b.settled(t, "two"))); diff != "" {
+	env.StartReconciler(t, "two")
+	if diff := cmp.Diff([]string{statusWrite}, controllertest.ListWrites(env.WaitUntilIdle(t, "two"))); diff != "" {
 		t.Errorf("writes of an upgrade (-want +got):\n%s", diff)
 	}
 	now := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, "my", now)
+	env.Get(t, "my", now)
 	was.Status.Conditions = was.Status.Conditions[:len(was.Status.Conditions)-4]
 	if diff := cmp.Diff(was.Status, now.Status, cmpopts.IgnoreFields(v1alpha2.LlamaStackDistributionStatus{},
 		"Version")); diff != "" {
@@ -69,31 +72,32 @@ func TestStoredFollowersGo(t *testing.T) {
 // TestStatusOfAnotherClient checks that one write restores the status after a client with the original v1alpha1 types
 // has written it without the fields that it lacks.
 func TestStatusOfAnotherClient(t *testing.T) {
-	b := newBench(t)
-	b.start(t, "repair")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
-	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
-	b.rollOut(t, "my")
-	b.condition(t, "my", ready, v1alpha2.ReasonMinimumReplicasAvailable)
-	before := len(writes(b.settled(t, "repair")))
+	env := controllertest.NewEnvironment(t)
+	env.StartOperator(t, "repair")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	env.MarkDeploymentReady(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	before := len(controllertest.ListWrites(env.WaitUntilIdle(t, "repair")))
 	was := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, "my", was)
+	env.Get(t, "my", was)
 
-	b.writeStatus(t, "my", func(status *v1alpha2.LlamaStackDistributionStatus) {
+	updateStatus(t, env, "my", func(status *v1alpha2.LlamaStackDistributionStatus) {
 		*status = v1alpha2.LlamaStackDistributionStatus{
 			Phase: v1alpha2.PhaseFailed, Version: status.Version, DistributionConfig: status.DistributionConfig,
 			Conditions: status.Conditions, AvailableReplicas: status.AvailableReplicas, ServiceURL: status.ServiceURL,
 		}
 	})
 	now := &v1alpha2.LlamaStackDistribution{}
-	eventually(t, func() error {
-		b.get(t, "my", now)
+	controllertest.WaitUntil(t, func() error {
+		env.Get(t, "my", now)
 		if diff := cmp.Diff(was.Status, now.Status); diff != "" {
 			return errors.New("status (-before +after):\n" + diff)
 		}
 		return nil
 	})
-	if diff := cmp.Diff([]string{statusWrite}, writes(b.settled(t, "repair"))[before:]); diff != "" {
+	if diff := cmp.Diff([]string{statusWrite},
+		controllertest.ListWrites(env.WaitUntilIdle(t, "repair"))[before:]); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
 }
@@ -101,16 +105,16 @@ func TestStatusOfAnotherClient(t *testing.T) {
 // TestServiceURLWithoutService checks that a stack of v1alpha1 without a port and without variables has no Service and
 // no service URL.
 func TestServiceURLWithoutService(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "service")
-	stack := b.stack(t, "my", `{distribution: {name: starter}}`)
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "service")
+	stack := env.NewStack(t, "my", `{distribution: {name: starter}}`)
 	stack.Annotations = map[string]string{"llamastack.io/compat": "v1alpha1"}
-	b.create(t, stack)
+	env.Create(t, stack)
 	url := func(want string) {
 		t.Helper()
-		eventually(t, func() error {
+		controllertest.WaitUntil(t, func() error {
 			now := &v1alpha2.LlamaStackDistribution{}
-			b.get(t, "my", now)
+			env.Get(t, "my", now)
 			if now.Status.ObservedGeneration != now.Generation || now.Status.ServiceURL != want {
 				return fmt.Errorf("generation %d of %d, URL %q", now.Status.ObservedGeneration, now.Generation,
 					now.Status.ServiceURL)
@@ -119,10 +123,10 @@ func TestServiceURLWithoutService(t *testing.T) {
 		})
 	}
 	url("")
-	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
+	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
 		stack.Spec.Networking = &v1alpha2.NetworkingSpec{Port: 8321}
 	})
-	url("http://my-service." + b.namespace + ".svc.cluster.local:8321")
-	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Networking = nil })
+	url("http://my-service." + env.Namespace + ".svc.cluster.local:8321")
+	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Networking = nil })
 	url("")
 }

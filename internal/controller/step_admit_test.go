@@ -46,7 +46,7 @@ func TestAdmit(t *testing.T) {
 			if (decoded == nil) != (err != nil) {
 				t.Errorf("intent %v with error %v", decoded, err)
 			}
-			if diff := cmp.Diff(tc.want, report.shown()[v1alpha2.ConditionValidationSucceeded]); diff != "" {
+			if diff := cmp.Diff(tc.want, report.conditionTexts()[v1alpha2.ConditionValidationSucceeded]); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
 		})

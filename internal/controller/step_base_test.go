@@ -64,7 +64,7 @@ func TestBaseConfig(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := newStack(t, tc.spec)
-			f := newFixture(t, &corev1.ConfigMap{ObjectMeta: child(own, "my-base"), Data: map[string]string{names.ConfigFile: "kept"}})
+			f := newFixture(t, &corev1.ConfigMap{ObjectMeta: childMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "kept"}})
 			contents := resolve.Contents{"mine": {"base.yaml": []byte("mine")}}
 			got, err := f.baseConfig(t.Context(), own, &tc.labels, contents, &tc.running)
 			if !errors.Is(err, tc.err) {

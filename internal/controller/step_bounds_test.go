@@ -47,8 +47,8 @@ func TestBoundsOfAStack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			own := newStack(t, tc.spec)
 			own.CreationTimestamp = metav1.NewTime(time.Unix(1e9, 0))
-			f := newFixture(t, append(tc.others, own.DeepCopy(), operatorConfigMap(operatorconfig.KeyBounds, tc.rules))...)
-			_, err := f.until(t, own, "bounds")
+			f := newFixture(t, append(tc.others, own.DeepCopy(), newOperatorConfigMap(operatorconfig.KeyBounds, tc.rules))...)
+			_, err := f.runSteps(t, own, "bounds")
 			var want *status.Failure
 			if tc.message != "" {
 				want = &status.Failure{

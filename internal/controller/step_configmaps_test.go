@@ -77,9 +77,10 @@ func TestReadConfigMaps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			own, f := newStack(t, tc.spec), newFixture(t)
 			if tc.configMap != "" {
-				f.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: tc.configMap}, Data: tc.data})
+				f.createObjects(t,
+					&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: tc.configMap}, Data: tc.data})
 			}
-			s, err := f.until(t, own, "configmaps")
+			s, err := f.runSteps(t, own, "configmaps")
 			var want *status.Failure
 			if tc.reason != "" {
 				want = &status.Failure{
@@ -107,10 +108,10 @@ func TestReadConfigMaps(t *testing.T) {
 	}
 }
 
-// TestConfigMapOfAnotherNamespaceInTheOwn checks that a stack that runs from a ConfigMap of another namespace never
-// switches to the one of the same name in its own namespace. Otherwise, the stack's own ConfigMap replaces one that may
-// not be read, as soon as it exists.
-func TestConfigMapOfAnotherNamespaceInTheOwn(t *testing.T) {
+// TestConfigMapOfTheSameNameInAnotherNamespace checks that a stack that runs from a ConfigMap of another namespace
+// never switches to the one of the same name in its own namespace. Otherwise, the stack's own ConfigMap replaces one
+// that may not be read, as soon as it exists.
+func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	const asked = "shared/mine"
 	own := newStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
 	own.Annotations = map[string]string{
@@ -125,16 +126,16 @@ func TestConfigMapOfAnotherNamespaceInTheOwn(t *testing.T) {
 		Message: `ConfigMap "mine" of namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not name "team". ` +
 			`Referenced by: spec.overrideConfig.configMapName`,
 	}
-	_, err := f.until(t, own, "configmaps")
+	_, err := f.runSteps(t, own, "configmaps")
 	checkFailure(t, err, refused)
-	f.create(t, &corev1.ConfigMap{
+	f.createObjects(t, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "mine"},
 		Data:       map[string]string{"config.yaml": "own"},
 	})
 	if users := f.references.usersOf(kindConfigMap, childKey(own, "mine")); len(users) != 1 {
 		t.Errorf("the users of the ConfigMap are %v, want the stack", users)
 	}
-	s, err := f.until(t, own, "plan")
+	s, err := f.runSteps(t, own, "plan")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,18 +18,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
+// ingressKind is the kind Ingress.
 var ingressKind = networkingv1.SchemeGroupVersion.WithKind("Ingress")
 
-// exposed returns an applied object of a kind.
-func exposed(kind schema.GroupVersionKind, name string, content map[string]any) []apply.Applied {
+// appliedExposure returns an applied object of a kind.
+func appliedExposure(kind schema.GroupVersionKind, name string, content map[string]any) []apply.Applied {
 	object := &unstructured.Unstructured{Object: content}
 	object.SetGroupVersionKind(kind)
 	object.SetName(name)
 	return []apply.Applied{{Kind: kind, Object: object}}
 }
 
-// answered returns the status that a Gateway writes to a route.
-func answered(accepted, reason, message string) map[string]any {
+// routeStatus returns the status that a Gateway writes to a route.
+func routeStatus(accepted, reason, message string) map[string]any {
 	return map[string]any{"status": map[string]any{"parents": []any{map[string]any{
 		"controllerName": "example.com/gateways", "parentRef": map[string]any{"name": "public", "namespace": "gateways"},
 		"conditions": []any{map[string]any{"type": "Accepted", "status": accepted, "reason": reason, "message": message}},
@@ -52,9 +53,9 @@ func TestCheckExposure(t *testing.T) {
 	}
 	byGateway, public := plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true},
 		&render.Gateway{Name: "public", Namespace: "gateways"}
-	route := exposed(render.HTTPRouteKind, "my-httproute", answered("True", "Accepted", "fine"))
+	route := appliedExposure(render.HTTPRouteKind, "my-httproute", routeStatus("True", "Accepted", "fine"))
 	policy := func(accepted, reason, message string) []apply.Applied {
-		return exposed(render.BackendTLSPolicyKind, "my-backendtlspolicy",
+		return appliedExposure(render.BackendTLSPolicyKind, "my-backendtlspolicy",
 			map[string]any{"status": map[string]any{"ancestors": []any{map[string]any{
 				"ancestorRef": map[string]any{"name": "public", "namespace": "gateways"},
 				"conditions":  []any{map[string]any{"type": "Accepted", "status": accepted, "reason": reason, "message": message}},
@@ -78,12 +79,12 @@ func TestCheckExposure(t *testing.T) {
 			failure: taken("a stack in another namespace"),
 		},
 		"the kind is not served":             {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet")},
-		"an Ingress":                         {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(ingressKind, "my-ingress", map[string]any{}), exposed: applied("Ingress", "my-ingress")},
+		"an Ingress":                         {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: appliedExposure(ingressKind, "my-ingress", map[string]any{}), exposed: applied("Ingress", "my-ingress")},
 		"it was rejected by the API server":  {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}},
-		"nobody answered":                    {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", map[string]any{}), exposed: applied("HTTPRoute", "my-httproute")},
-		"accepted":                           {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
-		"not accepted":                       {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("False", "NoMatchingListenerHostname", "no listener has this host name")), failure: failure(v1alpha2.ReasonExposureNotAccepted, `HTTPRoute "my-httproute" does not expose the server (NoMatchingListenerHostname): no listener has this host name`)},
-		"not accepted, of an unrelated kind": {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("False", "No", "no"))},
+		"nobody answered":                    {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", map[string]any{}), exposed: applied("HTTPRoute", "my-httproute")},
+		"accepted":                           {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", routeStatus("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
+		"not accepted":                       {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", routeStatus("False", "NoMatchingListenerHostname", "no listener has this host name")), failure: failure(v1alpha2.ReasonExposureNotAccepted, `HTTPRoute "my-httproute" does not expose the server (NoMatchingListenerHostname): no listener has this host name`)},
+		"not accepted, of an unrelated kind": {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", routeStatus("False", "No", "no"))},
 		"its policy is not accepted": {
 			plan: byGateway, gateway: public, objects: slices.Concat(route,
 				policy("False", "NoValidCACertificate", "no certificate")),
@@ -92,7 +93,7 @@ func TestCheckExposure(t *testing.T) {
 		"its policy is accepted": {plan: byGateway, gateway: public, objects: slices.Concat(route, policy("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
 		"neither is accepted": {
 			plan: byGateway, gateway: public,
-			objects: slices.Concat(exposed(render.HTTPRouteKind, "my-httproute", answered("False", "No", "no")),
+			objects: slices.Concat(appliedExposure(render.HTTPRouteKind, "my-httproute", routeStatus("False", "No", "no")),
 				policy("False", "NoValidCACertificate", "no")),
 			failure: failure(v1alpha2.ReasonExposureNotAccepted, `HTTPRoute "my-httproute" does not expose the server (No): no`),
 		},
@@ -105,7 +106,7 @@ func TestCheckExposure(t *testing.T) {
 			}
 			err := checkExposure(newStack(t, `{distribution: {name: starter}}`), made, tc.objects, &report)
 			checkFailure(t, err, tc.failure)
-			if got := report.shown()[v1alpha2.ConditionExposed]; got != tc.exposed {
+			if got := report.conditionTexts()[v1alpha2.ConditionExposed]; got != tc.exposed {
 				t.Errorf("condition %q, want %q", got, tc.exposed)
 			}
 		})
@@ -143,7 +144,7 @@ func TestRouteURL(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := routeURL(&plan.Plan{Exposure: tc.kind, Hostname: tc.host},
-				exposed(tc.kind, "my", tc.content)); got != tc.want {
+				appliedExposure(tc.kind, "my", tc.content)); got != tc.want {
 				t.Errorf("URL %q, want %q", got, tc.want)
 			}
 		})
@@ -153,9 +154,9 @@ func TestRouteURL(t *testing.T) {
 	}
 }
 
-// TestExposureNobodyKnowsOf checks that the condition of an exposed stack stays while the exposure settings are
+// TestUnknownExposureSettings checks that the condition of an exposed stack stays while the exposure settings are
 // unknown.
-func TestExposureNobodyKnowsOf(t *testing.T) {
+func TestUnknownExposureSettings(t *testing.T) {
 	for spec, want := range map[string]string{
 		`{distribution: {name: starter}, networking: {expose: true}}`:  `True ExposureApplied: Ingress "my-ingress" is applied`,
 		`{distribution: {name: starter}, networking: {expose: false}}`: "",
@@ -169,7 +170,7 @@ func TestExposureNobodyKnowsOf(t *testing.T) {
 		var report report
 		made := &planned{plan: &plan.Plan{}, input: plan.Input{Cluster: render.Cluster{ExposureUnknown: true}}}
 		checkFailure(t, checkExposure(stack, made, nil, &report), nil)
-		if got := report.shown()[v1alpha2.ConditionExposed]; got != want {
+		if got := report.conditionTexts()[v1alpha2.ConditionExposed]; got != want {
 			t.Errorf("%s: condition %q, want %q", spec, got, want)
 		}
 	}

@@ -31,7 +31,8 @@ spec: {packageName: mine.provider, providerType: "remote::mine", api: inference}
 `
 )
 
-func labelOf(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+// encodeLabel returns the value of a label with this text.
+func encodeLabel(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
 // TestExternalImages checks that the step uses what is recorded, and reads the other images. No registry answers, so
 // the read of such an image does not end.
@@ -86,7 +87,7 @@ func TestExternalImages(t *testing.T) {
 			if tc.switched {
 				config = "readLabels: false"
 			}
-			f := newFixture(t, operatorConfigMap(operatorconfig.KeyRegistries, config))
+			f := newFixture(t, newOperatorConfigMap(operatorconfig.KeyRegistries, config))
 			wishes, err := admit(own, &report{})
 			if err != nil {
 				t.Fatal(err)
@@ -131,7 +132,7 @@ func TestReadExternalImages(t *testing.T) {
 		note     string
 	}{
 		"labelled": {
-			outcomes: map[string]registry.Outcome{"a": read(labelOf(metadata))},
+			outcomes: map[string]registry.Outcome{"a": read(encodeLabel(metadata))},
 			want:     externalImages{map[string]*externalprovider.Package{"a": mine}, map[string]string{"a": "sha256:1"}},
 		},
 		"no label": {
@@ -139,7 +140,7 @@ func TestReadExternalImages(t *testing.T) {
 			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{"a": "sha256:1"}},
 		},
 		"a label that is none": {
-			outcomes: map[string]registry.Outcome{"a": read(labelOf("kind: Pod"))},
+			outcomes: map[string]registry.Outcome{"a": read(encodeLabel("kind: Pod"))},
 			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{"a": "sha256:1"}},
 			note: `The labels of external providers cannot be read: "a": label io.llamastack.provider: lls-provider-spec.yaml: ` +
 				`line 1: apiVersion is missing` + remedy,

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestRunsEarlier checks whether the Deployment belongs to an earlier spec.
-func TestRunsEarlier(t *testing.T) {
+// TestDeploymentOfAnEarlierSpec checks whether the Deployment belongs to an earlier spec.
+func TestDeploymentOfAnEarlierSpec(t *testing.T) {
 	failure := &status.Failure{}
 	for name, tc := range map[string]struct {
 		failure  *status.Failure
@@ -43,8 +43,8 @@ func TestRunsEarlier(t *testing.T) {
 	}
 }
 
-// TestServes checks whether the server can be asked with the spec's settings.
-func TestServes(t *testing.T) {
+// TestServerCanBeAsked checks whether the server can be asked with the spec's settings.
+func TestServerCanBeAsked(t *testing.T) {
 	paused := &status.Failure{Reason: v1alpha2.ReasonDeploymentPaused}
 	for name, tc := range map[string]struct {
 		failure  *status.Failure
@@ -90,7 +90,7 @@ func TestResolvedDistribution(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := newFixture(t, operatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false")).until(t,
+			s, err := newFixture(t, newOperatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false")).runSteps(t,
 				newStack(t, tc.spec), "plan")
 			if err != nil {
 				t.Fatal(err)
@@ -106,8 +106,9 @@ func TestResolvedDistribution(t *testing.T) {
 	}
 }
 
-// TestReportLeft checks that the data that the previous change left behind is reported until another change is applied.
-func TestReportLeft(t *testing.T) {
+// TestReportDataLeftBehind checks that the data that the previous change left behind is reported until another change
+// is applied.
+func TestReportDataLeftBehind(t *testing.T) {
 	for name, tc := range map[string]struct {
 		running, leaves, applied []string
 		deployed                 bool
@@ -129,7 +130,7 @@ func TestReportLeft(t *testing.T) {
 			s.applied.deployment = &appsv1.Deployment{}
 		}
 		s.reportLeft()
-		if got := s.report.shown()[v1alpha2.ConditionDataLeftBehind]; got != tc.want {
+		if got := s.report.conditionTexts()[v1alpha2.ConditionDataLeftBehind]; got != tc.want {
 			t.Errorf("%s: condition %q, want %q", name, got, tc.want)
 		}
 	}

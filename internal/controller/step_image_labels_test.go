@@ -39,6 +39,7 @@ type labelsCase struct {
 	unread  *status.Failure
 }
 
+// labelsCases returns the cases of TestImageLabels by name.
 func labelsCases() map[string]labelsCase {
 	reading := &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: true,
@@ -100,9 +101,9 @@ func TestImageLabels(t *testing.T) {
 			if tc.older {
 				own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 			}
-			f := newFixture(t, operatorConfigMap(tc.config[0], tc.config[1]))
+			f := newFixture(t, newOperatorConfigMap(tc.config[0], tc.config[1]))
 			if !tc.lost {
-				f.create(t, &corev1.ConfigMap{ObjectMeta: child(own, "my-base"), Data: map[string]string{names.ConfigFile: "version: 2\n"}})
+				f.createObjects(t, &corev1.ConfigMap{ObjectMeta: childMeta(own, "my-base"), Data: map[string]string{names.ConfigFile: "version: 2\n"}})
 			}
 			image, err := f.image(t.Context(), own, &tc.running)
 			if err != nil {
@@ -183,7 +184,7 @@ func TestUnreadableImage(t *testing.T) {
 				own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 			}
 			checkFailure(t, unreadable(own, &tc.image, &tc.running, report, cause), tc.failure)
-			if diff := cmp.Diff(tc.events, report.told()); diff != "" {
+			if diff := cmp.Diff(tc.events, report.eventTexts()); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
 		})
@@ -237,7 +238,7 @@ func TestUnsupportedVersionOfAnImage(t *testing.T) {
 	} {
 		report := &report{}
 		checkFailure(t, unreadable(newStack(t, spec), &resolved, &rollout.Record{}, report, cause), failure)
-		if told := report.told(); len(told) > 0 {
+		if told := report.eventTexts(); len(told) > 0 {
 			t.Errorf("%s: events %q", spec, told)
 		}
 	}

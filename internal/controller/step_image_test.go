@@ -179,7 +179,7 @@ func TestImage(t *testing.T) {
 
 // TestUnknownDistribution checks that the error for an unknown distribution lists the known ones.
 func TestUnknownDistribution(t *testing.T) {
-	_, err := newFixture(t).until(t, newStack(t, `{distribution: {name: startr}}`), "image")
+	_, err := newFixture(t).runSteps(t, newStack(t, `{distribution: {name: startr}}`), "image")
 	checkFailure(t, err, &status.Failure{
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonUnknownDistribution,
 		Message: `spec.distribution.name: unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or set an image`,

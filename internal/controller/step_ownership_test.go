@@ -17,9 +17,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestStaleIsTold checks that a Deployment that does not match its ReplicaSets is a quiet failure at first, and that
-// the status shows it if it persists.
-func TestStaleIsTold(t *testing.T) {
+// TestStaleDeploymentIsReported checks that a Deployment that does not match its ReplicaSets is a quiet failure at
+// first, and that the status shows it if it persists.
+func TestStaleDeploymentIsReported(t *testing.T) {
 	written := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	live := &appsv1.Deployment{}
 	live.CreationTimestamp = metav1.NewTime(written.Add(-time.Hour))
@@ -34,7 +34,7 @@ func TestStaleIsTold(t *testing.T) {
 	}
 }
 
-func TestNotOurs(t *testing.T) {
+func TestObjectsOfAnotherOwner(t *testing.T) {
 	other := errors.New("other")
 	if got := notOurs(other); !errors.Is(got, other) {
 		t.Errorf("notOurs(%v) = %v", other, got)
@@ -78,13 +78,13 @@ func TestOwnershipOfChildren(t *testing.T) {
 			[]client.Object{foreign("my-service"), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-sa"}}},
 			account + "\n" + service,
 		},
-		"another stack's":       {[]client.Object{&corev1.Service{ObjectMeta: child(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete it, or give this object another name`},
+		"another stack's":       {[]client.Object{&corev1.Service{ObjectMeta: childMeta(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete it, or give this object another name`},
 		"retained with labels":  {[]client.Object{retained}, ""},
 		"of no concern to this": {[]client.Object{foreign("their-service")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, tc.objects...)
-			s, err := f.until(t, newStack(t, spec), "ownership")
+			s, err := f.runSteps(t, newStack(t, spec), "ownership")
 			var want *status.Failure
 			if tc.message != "" {
 				want = &status.Failure{
@@ -103,9 +103,9 @@ func TestOwnershipOfChildren(t *testing.T) {
 	}
 }
 
-// TestDecisionByAnOlderCache checks that a record with a newer generation than the stack's shows that the cache lags
+// TestDecisionWithAStaleCache checks that a record with a newer generation than the stack's shows that the cache lags
 // behind, unless the API server has no newer generation either.
-func TestDecisionByAnOlderCache(t *testing.T) {
+func TestDecisionWithAStaleCache(t *testing.T) {
 	const spec = `{distribution: {name: starter}}`
 	for name, tc := range map[string]struct {
 		newest  int64 // generation at the API server
@@ -121,15 +121,15 @@ func TestDecisionByAnOlderCache(t *testing.T) {
 			f := newFixture(t)
 			written := newStack(t, `{distribution: {name: starter}, networking: {port: 9000}}`)
 			written.Generation = 3
-			if _, err := f.until(t, written, "apply"); err != nil {
+			if _, err := f.runSteps(t, written, "apply"); err != nil {
 				t.Fatal(err)
 			}
 			known := newStack(t, spec)
 			known.Generation = tc.newest
-			f.create(t, known)
+			f.createObjects(t, known)
 			cached := newStack(t, spec)
 			cached.Generation = 2
-			_, err := f.until(t, cached, "ownership")
+			_, err := f.runSteps(t, cached, "ownership")
 			checkFailure(t, err, tc.failure)
 		})
 	}

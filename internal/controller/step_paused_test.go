@@ -46,12 +46,12 @@ func TestPausedStack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, own := newFixture(t), newStack(t, tc.spec)
 			if tc.runs != "" {
-				f.runs(t, tc.runs)
+				f.applyStack(t, tc.runs)
 				own.Generation = 2
 			}
 			if tc.storage != "" {
-				f.create(t, &corev1.PersistentVolumeClaim{
-					ObjectMeta: child(own, names.PersistentVolumeClaim("my")),
+				f.createObjects(t, &corev1.PersistentVolumeClaim{
+					ObjectMeta: childMeta(own, names.PersistentVolumeClaim("my")),
 					Status:     corev1.PersistentVolumeClaimStatus{Phase: tc.storage},
 				})
 			}
@@ -59,9 +59,9 @@ func TestPausedStack(t *testing.T) {
 			if tc.annotation == "" {
 				own.Annotations = nil
 			}
-			s, err := f.until(t, own, "paused")
+			s, err := f.runSteps(t, own, "paused")
 			checkFailure(t, err, tc.failure)
-			if diff := cmp.Diff(tc.condition, s.report.shown()[v1alpha2.ConditionStorageReady]); diff != "" {
+			if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionStorageReady]); diff != "" {
 				t.Errorf("condition of the volume (-want +got):\n%s", diff)
 			}
 			if len(f.writes) > 0 {

@@ -105,15 +105,15 @@ func TestPlanOfAStack(t *testing.T) {
 			if !tc.fresh {
 				own.Status.ObservedGeneration = own.Generation
 			}
-			config := operatorConfigMap(operatorconfig.KeyBounds, tc.bounds)
+			config := newOperatorConfigMap(operatorconfig.KeyBounds, tc.bounds)
 			config.Data[operatorconfig.KeyRegistries] = "readLabels: false"
 			f := newFixture(t, append(given, config)...)
-			s, err := f.until(t, own, "plan")
+			s, err := f.runSteps(t, own, "plan")
 			checkFailure(t, err, tc.failure)
-			if diff := cmp.Diff(tc.condition, s.report.shown()[v1alpha2.ConditionConfigGenerated]); diff != "" {
+			if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionConfigGenerated]); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.events, s.report.told()); diff != "" {
+			if diff := cmp.Diff(tc.events, s.report.eventTexts()); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
 			if err == nil && (s.planned.plan == nil || s.planned.input.OperatorVersion != "v1.2.3") {
@@ -187,12 +187,12 @@ func TestChooseStorageSecret(t *testing.T) {
 func TestPlanKeepsTheGroupOfATakenOverStack(t *testing.T) {
 	own := newStack(t, `{distribution: {name: starter}, workload: {storage: {}}}`)
 	own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
-	live := &appsv1.Deployment{ObjectMeta: child(own, "my")}
+	live := &appsv1.Deployment{ObjectMeta: childMeta(own, "my")}
 	live.Spec.Template.Spec.SecurityContext = &corev1.PodSecurityContext{FSGroup: new(int64(1001))}
 	for name, objects := range map[string][]client.Object{"made here": nil, "taken over": {live}} {
 		f := newFixture(t, objects...)
 		f.openShift = true
-		s, err := f.until(t, own, "plan")
+		s, err := f.runSteps(t, own, "plan")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,14 +15,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// revisions is an API server with one ReplicaSet.
-type revisions struct {
+// replicaSetLister is an API server with one ReplicaSet.
+type replicaSetLister struct {
 	client.Client
 	set   appsv1.ReplicaSet
 	lists int
 }
 
-func (r *revisions) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+// List returns the ReplicaSet and counts the calls.
+func (r *replicaSetLister) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
 	r.lists++
 	list.(*appsv1.ReplicaSetList).Items = []appsv1.ReplicaSet{r.set}
 	return nil
@@ -30,7 +31,7 @@ func (r *revisions) List(_ context.Context, list client.ObjectList, _ ...client.
 
 // TestUsedByRevisions checks that objects that an uncached revision uses are found at the API server.
 func TestUsedByRevisions(t *testing.T) {
-	server := &revisions{}
+	server := &replicaSetLister{}
 	server.set.Spec.Template.Spec = corev1.PodSpec{
 		ServiceAccountName: "my-sa",
 		Containers: []corev1.Container{{Env: []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{

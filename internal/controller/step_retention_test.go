@@ -69,7 +69,7 @@ func TestRetentionOfData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			if tc.runs != "" {
-				f.runs(t, tc.runs)
+				f.applyStack(t, tc.runs)
 			}
 			own := newStack(t, tc.spec)
 			own.Generation = 2
@@ -77,7 +77,7 @@ func TestRetentionOfData(t *testing.T) {
 				own.Annotations = map[string]string{names.AnnotationAcceptDataLoss: tc.accepts}
 			}
 			if tc.told {
-				told, err := f.until(t, own, "retention")
+				told, err := f.runSteps(t, own, "retention")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -87,7 +87,7 @@ func TestRetentionOfData(t *testing.T) {
 					Message: leftMessage(told.leaves),
 				}}
 			}
-			s, err := f.until(t, own, "retention")
+			s, err := f.runSteps(t, own, "retention")
 			checkFailure(t, err, tc.failure)
 			starts := func(what, got, want string) {
 				if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
@@ -107,8 +107,8 @@ func TestRetentionOfData(t *testing.T) {
 	}
 }
 
-// TestLeftNote checks that an event has room for a part of each line.
-func TestLeftNote(t *testing.T) {
+// TestDataLeftBehindNote checks that an event has room for a part of each line.
+func TestDataLeftBehindNote(t *testing.T) {
 	short := []string{"one", "two"}
 	if diff := cmp.Diff("one\ntwo", leftNote(short)); diff != "" {
 		t.Errorf("short lines (-want +got):\n%s", diff)

@@ -150,9 +150,9 @@ func TestReadSecrets(t *testing.T) {
 			f := newFixture(t)
 			f.now = func() time.Time { return now }
 			if tc.secret != nil {
-				f.create(t, tc.secret.DeepCopy())
+				f.createObjects(t, tc.secret.DeepCopy())
 			}
-			s, err := f.until(t, newStack(t, tc.spec), "secrets")
+			s, err := f.runSteps(t, newStack(t, tc.spec), "secrets")
 			var want *status.Failure
 			if tc.reason != "" {
 				want = &status.Failure{
@@ -161,10 +161,10 @@ func TestReadSecrets(t *testing.T) {
 				}
 			}
 			checkFailure(t, err, want)
-			if diff := cmp.Diff(tc.condition, s.report.shown()[v1alpha2.ConditionSecretsResolved]); diff != "" {
+			if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionSecretsResolved]); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.events, s.report.told()); diff != "" {
+			if diff := cmp.Diff(tc.events, s.report.eventTexts()); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
 			if got := s.report.requeueAfter(now); got != tc.after {

@@ -75,7 +75,7 @@ func TestVolumeOfAStack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			own := newStack(t, `{distribution: {name: starter}, workload: {storage: {`+tc.storage+`}}}`)
 			live := &corev1.PersistentVolumeClaim{
-				ObjectMeta: child(own, "my-pvc"),
+				ObjectMeta: childMeta(own, "my-pvc"),
 				Spec: corev1.PersistentVolumeClaimSpec{
 					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 					Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("20Gi")}},
@@ -88,7 +88,7 @@ func TestVolumeOfAStack(t *testing.T) {
 				live.Spec.VolumeName, live.Status.Phase = "volume", corev1.ClaimBound
 				live.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(tc.capacity)}
 			}
-			s, err := newFixture(t, live).until(t, own, "ownership")
+			s, err := newFixture(t, live).runSteps(t, own, "ownership")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,9 +14,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// TestStepsAreThoseOfThePage checks that the steps of the code are those of docs/development/architecture.md, in the
+// TestStepsMatchThePage checks that the steps of the code are those of docs/development/architecture.md, in the
 // same order, each in a file of its name. The last one, finish, is not in the variable steps, because it always runs.
-func TestStepsAreThoseOfThePage(t *testing.T) {
+func TestStepsMatchThePage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "development", "architecture.md"))
 	if err != nil {
 		t.Fatal(err)

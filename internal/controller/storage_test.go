@@ -13,49 +13,50 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// class creates a storage class for the duration of the test.
-func (b *bench) class(t *testing.T, name string, expands bool) string {
+// createStorageClass creates a storage class for the duration of the test.
+func createStorageClass(t *testing.T, env *controllertest.Environment, name string, expands bool) string {
 	t.Helper()
 	class := &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: name + "-" + b.namespace}, Provisioner: "example.com/test",
+		ObjectMeta: metav1.ObjectMeta{Name: name + "-" + env.Namespace}, Provisioner: "example.com/test",
 		AllowVolumeExpansion: &expands,
 	}
-	if err := b.Create(t.Context(), class); err != nil {
+	if err := env.Client.Create(t.Context(), class); err != nil {
 		t.Fatal(err)
 	}
 	return class.Name
 }
 
-// provision binds a volume, as a provisioner does.
-func (b *bench) provision(t *testing.T, name string) {
+// bindVolume binds a volume, as a provisioner does.
+func bindVolume(t *testing.T, env *controllertest.Environment, name string) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
-	b.appears(t, name, claim)
-	b.provisionSize(t, name, claim.Spec.Resources.Requests[corev1.ResourceStorage])
+	env.WaitForChild(t, name, claim)
+	bindVolumeOfSize(t, env, name, claim.Spec.Resources.Requests[corev1.ResourceStorage])
 }
 
-// provisionSize binds a volume of a given size, as a provisioner that rounds up does.
-func (b *bench) provisionSize(t *testing.T, name string, size resource.Quantity) {
+// bindVolumeOfSize binds a volume of a given size, as a provisioner that rounds up does.
+func bindVolumeOfSize(t *testing.T, env *controllertest.Environment, name string, size resource.Quantity) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
-	b.appears(t, name, claim)
+	env.WaitForChild(t, name, claim)
 	patch := client.MergeFrom(claim.DeepCopy())
 	claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, corev1.ResourceList{corev1.ResourceStorage: size}
-	if err := b.Status().Patch(t.Context(), claim, patch); err != nil {
+	if err := env.Client.Status().Patch(t.Context(), claim, patch); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// asksFor waits until the claim requests the size.
-func (b *bench) asksFor(t *testing.T, name, size string) {
+// waitForRequest waits until the claim requests the size.
+func waitForRequest(t *testing.T, env *controllertest.Environment, name, size string) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
-	eventually(t, func() error {
-		b.get(t, name, claim)
+	controllertest.WaitUntil(t, func() error {
+		env.Get(t, name, claim)
 		if got := claim.Spec.Resources.Requests[corev1.ResourceStorage]; got.Cmp(resource.MustParse(size)) != 0 {
 			return fmt.Errorf("asks for %s, want %s", got.String(), size)
 		}
@@ -64,46 +65,46 @@ func (b *bench) asksFor(t *testing.T, name, size string) {
 }
 
 func TestVolumeGrows(t *testing.T) {
-	b := newBench(t)
+	env := controllertest.NewEnvironment(t)
 	spec := func(size string) string {
-		return fmt.Sprintf(`{distribution: {name: starter}, workload: {storage: {storageClassName: %s%s}}}`, "grows-"+b.namespace, size)
+		return fmt.Sprintf(`{distribution: {name: starter}, workload: {storage: {storageClassName: %s%s}}}`, "grows-"+env.Namespace, size)
 	}
-	b.class(t, "grows", true)
-	b.direct(t, "volume-grows")
-	b.create(t, b.stack(t, "my", spec(", size: 20Gi")))
-	b.provision(t, "my-pvc")
-	b.respec(t, "my", spec(", size: 30Gi"))
-	b.asksFor(t, "my-pvc", "30Gi")
-	eventually(t, func() error {
-		condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	createStorageClass(t, env, "grows", true)
+	env.StartReconciler(t, "volume-grows")
+	env.Create(t, env.NewStack(t, "my", spec(", size: 20Gi")))
+	bindVolume(t, env, "my-pvc")
+	env.UpdateSpec(t, "my", spec(", size: 30Gi"))
+	waitForRequest(t, env, "my-pvc", "30Gi")
+	controllertest.WaitUntil(t, func() error {
+		condition := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 		if condition.Message != "Storage is ready and is growing from 20Gi to 30Gi" {
 			return fmt.Errorf("message %q", condition.Message)
 		}
 		return nil
 	})
-	b.provision(t, "my-pvc")
-	b.respec(t, "my", spec("")) // the default is 10Gi, so nobody asked to shrink
-	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
-	b.settled(t, "volume-grows")
-	b.asksFor(t, "my-pvc", "30Gi")
+	bindVolume(t, env, "my-pvc")
+	env.UpdateSpec(t, "my", spec("")) // the default is 10Gi, so nobody asked to shrink
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	env.WaitUntilIdle(t, "volume-grows")
+	waitForRequest(t, env, "my-pvc", "30Gi")
 
-	b.respec(t, "my", strings.Replace(spec(", size: 5Gi"), "workload: {", "workload: {replicas: 0, ", 1))
-	condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageShrinkRefused)
+	env.UpdateSpec(t, "my", strings.Replace(spec(", size: 5Gi"), "workload: {", "workload: {replicas: 0, ", 1))
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageShrinkRefused)
 	want := `spec.workload.storage.size: 5Gi is less than the 30Gi that PersistentVolumeClaim "my-pvc" requests, and a volume cannot shrink. ` +
 		`The pods keep their volume; set 30Gi or more, or remove size`
 	if condition.Message != want || condition.Status != metav1.ConditionFalse {
 		t.Errorf("condition %+v, want %q", condition, want)
 	}
-	b.condition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageShrinkRefused)
-	b.hasReplicas(t, "my", 0)
-	b.asksFor(t, "my-pvc", "30Gi")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageShrinkRefused)
+	checkReplicas(t, env, "my", 0)
+	waitForRequest(t, env, "my-pvc", "30Gi")
 }
 
-// hasReplicas checks that a change took effect beside the volume.
-func (b *bench) hasReplicas(t *testing.T, name string, want int32) {
+// checkReplicas checks that a change took effect beside the volume.
+func checkReplicas(t *testing.T, env *controllertest.Environment, name string, want int32) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
-	if b.get(t, name, deployment); *deployment.Spec.Replicas != want {
+	if env.Get(t, name, deployment); *deployment.Spec.Replicas != want {
 		t.Errorf("%d replicas, want %d: the trouble of the volume holds back the rest of the change", *deployment.Spec.Replicas, want)
 	}
 }
@@ -111,58 +112,58 @@ func (b *bench) hasReplicas(t *testing.T, name string, want int32) {
 // TestVolumeLargerThanItsRequest checks that a volume may be larger than its claim's request. Requests are compared
 // with requests, and a size that the volume already has is not requested.
 func TestVolumeLargerThanItsRequest(t *testing.T) {
-	b := newBench(t)
-	class := b.class(t, "rounds", false)
-	b.direct(t, "volume-rounds")
+	env := controllertest.NewEnvironment(t)
+	class := createStorageClass(t, env, "rounds", false)
+	env.StartReconciler(t, "volume-rounds")
 	spec := func(size string, replicas int) string {
 		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {storageClassName: %s%s}}}`, replicas, class, size)
 	}
-	b.create(t, b.stack(t, "my", spec(", size: 20Gi", 1)))
-	b.appears(t, "my-pvc", &corev1.PersistentVolumeClaim{})
-	b.provisionSize(t, "my-pvc", resource.MustParse("50Gi"))
+	env.Create(t, env.NewStack(t, "my", spec(", size: 20Gi", 1)))
+	env.WaitForChild(t, "my-pvc", &corev1.PersistentVolumeClaim{})
+	bindVolumeOfSize(t, env, "my-pvc", resource.MustParse("50Gi"))
 	for i, size := range []string{", size: 20Gi", "", ", size: 40Gi", ", size: 50Gi"} {
-		b.respec(t, "my", spec(size, 2+i))
-		b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
-		b.hasReplicas(t, "my", int32(2+i))
-		b.asksFor(t, "my-pvc", "20Gi")
+		env.UpdateSpec(t, "my", spec(size, 2+i))
+		env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+		checkReplicas(t, env, "my", int32(2+i))
+		waitForRequest(t, env, "my-pvc", "20Gi")
 	}
-	b.respec(t, "my", spec(", size: 60Gi", 7))
-	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
-	b.hasReplicas(t, "my", 7)
+	env.UpdateSpec(t, "my", spec(", size: 60Gi", 7))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
+	checkReplicas(t, env, "my", 7)
 }
 
-// TestVolumeThatNobodyAskedToGrow checks that a claim that exists before its stack is not grown to the default size.
-func TestVolumeThatNobodyAskedToGrow(t *testing.T) {
-	b := newBench(t)
-	class := b.class(t, "grows", true)
-	b.create(t, &corev1.PersistentVolumeClaim{
+// TestVolumeWithoutARequestedSize checks that a claim that exists before its stack is not grown to the default size.
+func TestVolumeWithoutARequestedSize(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	class := createStorageClass(t, env, "grows", true)
+	env.Create(t, &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: "my-pvc", Labels: names.Labels("my")},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 		},
 	})
-	b.provision(t, "my-pvc")
-	b.direct(t, "volume-there")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {storage: {}}}`))
-	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
-	b.appears(t, "my", &appsv1.Deployment{})
-	b.asksFor(t, "my-pvc", "1Gi")
+	bindVolume(t, env, "my-pvc")
+	env.StartReconciler(t, "volume-there")
+	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {storage: {}}}`))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	env.WaitForChild(t, "my", &appsv1.Deployment{})
+	waitForRequest(t, env, "my-pvc", "1Gi")
 }
 
-// TestVolumeOfAnotherKind checks that another class and other access modes are rejected before the API server rejects
+// TestImmutableVolumeFields checks that another class and other access modes are rejected before the API server rejects
 // them with a message that shows the whole claim. The claim stays, and so does the update strategy of its pods.
 // Everything else of the change takes effect.
-func TestVolumeOfAnotherKind(t *testing.T) {
-	b := newBench(t)
-	class := b.class(t, "slow", true)
-	b.direct(t, "volume-kind")
+func TestImmutableVolumeFields(t *testing.T) {
+	env := controllertest.NewEnvironment(t)
+	class := createStorageClass(t, env, "slow", true)
+	env.StartReconciler(t, "volume-kind")
 	spec := func(storage string, replicas int32) string {
 		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {size: 1Gi, %s}}}`, replicas, storage)
 	}
-	b.create(t, b.stack(t, "my", spec("storageClassName: "+class, 1)))
-	b.provision(t, "my-pvc")
-	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	env.Create(t, env.NewStack(t, "my", spec("storageClassName: "+class, 1)))
+	bindVolume(t, env, "my-pvc")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	replicas := int32(1)
 	for storage, want := range map[string]string{
 		`storageClassName: ""`:            fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" is of class %q, not ""; `, class),
@@ -170,65 +171,65 @@ func TestVolumeOfAnotherKind(t *testing.T) {
 		"accessModes: [ReadWriteMany]":    `spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany; `,
 	} {
 		replicas++
-		b.respec(t, "my", spec(storage, replicas))
+		env.UpdateSpec(t, "my", spec(storage, replicas))
 		want += "a volume cannot change either of them, and the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
-		if got := b.condition(t, "my", v1alpha2.ConditionStorageReady,
+		if got := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady,
 			v1alpha2.ReasonStorageChangeRefused); got.Message != want {
 			t.Errorf("message %q, want %q", got.Message, want)
 		}
-		b.condition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageChangeRefused)
-		b.hasReplicas(t, "my", replicas)
+		env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageChangeRefused)
+		checkReplicas(t, env, "my", replicas)
 		deployment := &appsv1.Deployment{}
-		if b.get(t, "my", deployment); deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
+		if env.Get(t, "my", deployment); deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
 			t.Errorf("with %s the strategy is %s, but one pod at a time can have the volume", storage, deployment.Spec.Strategy.Type)
 		}
 	}
-	b.respec(t, "my", spec("storageClassName: "+class, 1))
-	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	env.UpdateSpec(t, "my", spec("storageClassName: "+class, 1))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 }
 
 // TestVolumeCannotGrow checks that a volume that cannot grow blocks nothing else, and that the failure passes when the
 // volume can grow.
 func TestVolumeCannotGrow(t *testing.T) {
-	b := newBench(t)
-	class := b.class(t, "fixed", false)
+	env := controllertest.NewEnvironment(t)
+	class := createStorageClass(t, env, "fixed", false)
 	spec := func(size string, replicas int) string {
 		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {storageClassName: %s, size: %s}}}`, replicas, class, size)
 	}
-	b.direct(t, "volume-fixed")
-	b.create(t, b.stack(t, "my", spec("20Gi", 1)))
-	b.provision(t, "my-pvc")
-	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	env.StartReconciler(t, "volume-fixed")
+	env.Create(t, env.NewStack(t, "my", spec("20Gi", 1)))
+	bindVolume(t, env, "my-pvc")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
-	b.get(t, "my", before)
+	env.Get(t, "my", before)
 
-	b.respec(t, "my", spec("30Gi", 0))
-	condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
+	env.UpdateSpec(t, "my", spec("30Gi", 0))
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
 	want := `PersistentVolumeClaim "my-pvc" stays at 20Gi and cannot grow to 30Gi: only dynamically provisioned pvc can be resized and ` +
 		`the storageclass that provisions the pvc must support resize. The pods keep their volume; ` +
 		`use a storage class that allows expansion, or set spec.workload.storage.size back`
 	if condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
-	b.get(t, "my", after)
+	env.Get(t, "my", after)
 	if *after.Spec.Replicas != 0 ||
 		after.Spec.Template.Annotations["llamastack.io/inputs"] != before.Spec.Template.Annotations["llamastack.io/inputs"] {
 		t.Errorf("%d replicas; the rest of the change did not take effect, or the pods changed", *after.Spec.Replicas)
 	}
-	b.respec(t, "my", spec("20Gi", 1))
-	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	env.UpdateSpec(t, "my", spec("20Gi", 1))
+	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 }
 
 // TestServerOfAVolume checks that a stack without a Deployment runs the server that wrote its volume. If that is the
 // server that it would run anyway, the status does not report another image.
 func TestServerOfAVolume(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "server-of-a-volume")
+	env := controllertest.NewEnvironment(t)
+	env.StartReconciler(t, "server-of-a-volume")
 	for name, tc := range map[string]struct{ release, image, from string }{
-		"same":  {release.Default().Line, starterImage(t), "catalogue"},
+		"same":  {release.Default().Line, controllertest.StarterImage(t), "catalogue"},
 		"older": {"0.6", "docker.io/ogxai/distribution-starter:0.6.1", "image-tag"},
 	} {
-		b.create(t, &corev1.PersistentVolumeClaim{
+		env.Create(t, &corev1.PersistentVolumeClaim{
 			ObjectMeta: metav1.ObjectMeta{
 				Name: names.PersistentVolumeClaim(name), Labels: names.Labels(name),
 				Annotations: map[string]string{names.AnnotationRelease: tc.release},
@@ -238,16 +239,16 @@ func TestServerOfAVolume(t *testing.T) {
 				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 			},
 		})
-		b.create(t, b.stack(t, name, `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`))
-		b.condition(t, name, v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+		env.Create(t, env.NewStack(t, name, `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`))
+		env.WaitForCondition(t, name, v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 		stack := &v1alpha2.LlamaStackDistribution{}
-		b.get(t, name, stack)
+		env.Get(t, name, stack)
 		if got := stack.Status.ResolvedDistribution; got.Image != tc.image || got.ServerReleaseFrom != tc.from {
 			t.Errorf("%s: image %q, release from %q; want %q, %q", name, got.Image, got.ServerReleaseFrom, tc.image, tc.from)
 		}
 	}
 	statuses := 0
-	for _, call := range writes(b.settled(t, "server-of-a-volume")) {
+	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "server-of-a-volume")) {
 		if strings.HasSuffix(call, " status same") {
 			statuses++
 		}

@@ -24,8 +24,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// fromV1alpha1 returns the stack that results from an object of v1alpha1 that the previous operator managed.
-func fromV1alpha1(t *testing.T, server, status string) *stack {
+// newConvertedStack returns the stack that results from an object of v1alpha1 that the previous operator managed.
+func newConvertedStack(t *testing.T, server, status string) *stack {
 	t.Helper()
 	var values map[string]any
 	if err := yaml.Unmarshal([]byte(`
@@ -44,13 +44,13 @@ status: {`+status+`}`), &values); err != nil {
 	return object
 }
 
-// byOperatorBefore creates a stack's Deployment as the previous operator did.
-func (f *fixture) byOperatorBefore(t *testing.T, stack *stack, container corev1.Container) {
+// createV1alpha1Deployment creates a stack's Deployment as the previous operator did.
+func (f *fixture) createV1alpha1Deployment(t *testing.T, stack *stack, container corev1.Container) {
 	t.Helper()
 	labels := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": stack.Name}
 	container.Name = names.Container
 	deployment := &appsv1.Deployment{
-		ObjectMeta: child(stack, stack.Name),
+		ObjectMeta: childMeta(stack, stack.Name),
 		Spec: appsv1.DeploymentSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
@@ -64,14 +64,14 @@ func (f *fixture) byOperatorBefore(t *testing.T, stack *stack, container corev1.
 	f.writes = nil
 }
 
-// adopts runs the steps, checks the outcome and returns the template of the Deployment.
-func (f *fixture) adopts(t *testing.T, stack *stack, want rollout.Outcome) *corev1.PodTemplateSpec {
+// checkAdoption runs the steps, checks the outcome and returns the template of the Deployment.
+func (f *fixture) checkAdoption(t *testing.T, stack *stack, want rollout.Outcome) *corev1.PodTemplateSpec {
 	t.Helper()
-	s, err := f.until(t, stack, "apply")
+	s, err := f.runSteps(t, stack, "apply")
 	if err != nil || s.owned.decision.Outcome != want {
 		t.Fatalf("outcome %s, want %s, error %v", s.owned.decision.Outcome, want, err)
 	}
-	template := f.template(t, stack)
+	template := f.podTemplate(t, stack)
 	for _, event := range s.report.events {
 		if image := template.Spec.Containers[0].Image; event.reason == v1alpha2.EventDeploymentUpdated &&
 			!strings.Contains(event.note, strconv.Quote(image)) {
@@ -88,57 +88,58 @@ func TestReleaseOfATakenOverStack(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	for name, status := range map[string][2]string{"told before": {told, told}, "told since": {"", told}} {
 		f := newFixture(t)
-		stack := fromV1alpha1(t, "distribution: {name: starter}", status[0])
-		f.byOperatorBefore(t, stack, corev1.Container{Image: running})
-		before := f.template(t, stack)
+		stack := newConvertedStack(t, "distribution: {name: starter}", status[0])
+		f.createV1alpha1Deployment(t, stack, corev1.Container{Image: running})
+		before := f.podTemplate(t, stack)
 		for i, status := range status {
-			next := fromV1alpha1(t, "distribution: {name: starter}", status)
-			if diff := cmp.Diff(before, f.adopts(t, next, rollout.KeepTemplate)); diff != "" {
+			next := newConvertedStack(t, "distribution: {name: starter}", status)
+			if diff := cmp.Diff(before, f.checkAdoption(t, next, rollout.KeepTemplate)); diff != "" {
 				t.Errorf("%s: the pods are replaced at reconcile %d:\n%s", name, i+1, diff)
 			}
 		}
-		changed := fromV1alpha1(t, "distribution: {name: starter}, workers: 2", told)
+		changed := newConvertedStack(t, "distribution: {name: starter}, workers: 2", told)
 		changed.Generation = 2
-		now := f.adopts(t, changed, rollout.Changed)
+		now := f.checkAdoption(t, changed, rollout.Changed)
 		if image, want := now.Spec.Containers[0].Image, "docker.io/ogxai/distribution-starter:0.3.5"; image != want {
 			t.Errorf("%s: a change gives image %q, want %q", name, image, want)
 		}
 	}
 }
 
-// TestForthAgain checks a return to the previous operator and back. The pods stay, and the record's content about the
-// pods that the previous operator replaced no longer counts: the next change uses the release that runs now.
-func TestForthAgain(t *testing.T) {
+// TestReturnFromThePreviousOperator checks a return to the previous operator and back. The pods stay, and the record's
+// content about the pods that the previous operator replaced no longer counts: the next change uses the release that
+// runs now.
+func TestReturnFromThePreviousOperator(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	f := newFixture(t)
-	first := fromV1alpha1(t, "distribution: {name: starter}, storage: {size: 1Gi}", "")
-	ours := f.adopts(t, first, rollout.Changed)
+	first := newConvertedStack(t, "distribution: {name: starter}, storage: {size: 1Gi}", "")
+	ours := f.checkAdoption(t, first, rollout.Changed)
 	applied := appsv1ac.Deployment("my",
 		"team").WithSpec(appsv1ac.DeploymentSpec().WithTemplate(corev1ac.PodTemplateSpec().
 		WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName(names.Container).WithImage(running)))))
 	if err := f.Apply(t.Context(), applied, client.FieldOwner("my"), client.ForceOwnership); err != nil {
 		t.Fatal(err)
 	}
-	before := f.template(t, first)
+	before := f.podTemplate(t, first)
 	if ours.Spec.Containers[0].Image == running || before.Spec.Containers[0].Image != running {
 		t.Fatalf("image %q, then %q", ours.Spec.Containers[0].Image, before.Spec.Containers[0].Image)
 	}
 	for i := range 2 {
-		again := fromV1alpha1(t, "distribution: {name: starter}, storage: {size: 1Gi}", told)
-		s, err := f.until(t, again, "apply")
+		again := newConvertedStack(t, "distribution: {name: starter}, storage: {size: 1Gi}", told)
+		s, err := f.runSteps(t, again, "apply")
 		if err != nil || s.owned.decision.Outcome != rollout.KeepTemplate {
 			t.Fatalf("reconcile %d: outcome %s, error %v", i+1, s.owned.decision.Outcome, err)
 		}
-		if diff := cmp.Diff(before, f.template(t, again)); diff != "" {
+		if diff := cmp.Diff(before, f.podTemplate(t, again)); diff != "" {
 			t.Errorf("the pods are replaced at reconcile %d:\n%s", i+1, diff)
 		}
 		if i == 0 && s.workload.running.Places != nil {
 			t.Errorf("the data of the pods before counts: %+v", s.workload.running.Places)
 		}
 	}
-	changed := fromV1alpha1(t, "distribution: {name: starter}, storage: {size: 1Gi}, workers: 2", told)
+	changed := newConvertedStack(t, "distribution: {name: starter}, storage: {size: 1Gi}, workers: 2", told)
 	changed.Generation = 2
-	now := f.adopts(t, changed, rollout.Changed)
+	now := f.checkAdoption(t, changed, rollout.Changed)
 	if image, want := now.Spec.Containers[0].Image, "docker.io/ogxai/distribution-starter:0.3.5"; image != want {
 		t.Errorf("a change gives image %q, want %q", image, want)
 	}
@@ -175,15 +176,15 @@ func TestLimitsOfATakenOverStack(t *testing.T) {
 	} {
 		f := newFixture(t)
 		if tc.runs != nil {
-			stack := fromV1alpha1(t, "distribution: {name: starter}, workers: 4", "")
-			f.byOperatorBefore(t, stack, corev1.Container{Image: "docker.io/llamastack/distribution-starter:latest", Resources: *tc.runs})
-			f.adopts(t, stack, rollout.KeepTemplate)
+			stack := newConvertedStack(t, "distribution: {name: starter}, workers: 4", "")
+			f.createV1alpha1Deployment(t, stack, corev1.Container{Image: "docker.io/llamastack/distribution-starter:latest", Resources: *tc.runs})
+			f.checkAdoption(t, stack, rollout.KeepTemplate)
 		}
 		for i, spec := range tc.then {
-			changed := fromV1alpha1(t, "distribution: {name: starter}, "+spec, "")
+			changed := newConvertedStack(t, "distribution: {name: starter}, "+spec, "")
 			changed.Generation = int64(i + 2)
 			var got []string
-			limits := f.adopts(t, changed, rollout.Changed).Spec.Containers[0].Resources.Limits
+			limits := f.checkAdoption(t, changed, rollout.Changed).Spec.Containers[0].Resources.Limits
 			for _, name := range slices.Sorted(maps.Keys(limits)) {
 				limit := limits[name]
 				got = append(got, string(name)+" "+limit.String())

@@ -10,9 +10,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestReportInItsWords checks that everything that is reported about a stack that was created as v1alpha1 names fields
-// of v1alpha1.
-func TestReportInItsWords(t *testing.T) {
+// TestReportUsesFieldsOfV1alpha1 checks that everything that is reported about a stack that was created as v1alpha1
+// names fields of v1alpha1.
+func TestReportUsesFieldsOfV1alpha1(t *testing.T) {
 	const hub, older = "spec.overrideConfig.key: missing; set spec.secretEnv", "spec.server.userConfig.configMapName: missing; set spec.secretEnv of v1alpha2"
 	for compat, want := range map[string]string{"": hub, names.CompatV1Alpha1: older} {
 		s := &state{stack: newStack(t, `{distribution: {name: starter}}`)}

@@ -125,10 +125,14 @@ var Rules = []Rule{
 	{Path: "internal/probe", Imports: []string{"api/...", "internal/names", "internal/worker"}},
 	{Path: "internal/webhook/admission", Imports: slices.Concat(pure, []string{"internal/operatorconfig"})},
 	{Path: "internal/migration/...", Imports: []string{"api/...", "internal/names", "internal/status"}},
-	{Path: "internal/controller/...", Imports: adapters},
+	{Path: "internal/controller/metrics", Imports: []string{"api/...", "internal/operatorconfig"}},
+	{Path: "internal/controller/queue"},
+	{Path: "internal/controller", Imports: slices.Concat(adapters, []string{
+		"internal/controller/metrics", "internal/controller/queue",
+	})},
 	{Path: "internal/webhook/certificate", Imports: []string{"api/...", "internal/names", "internal/informer"}},
 	{Path: "internal/manager", Imports: slices.Concat(adapters, []string{
-		"internal/controller/...", "internal/webhook/admission", "internal/webhook/certificate",
+		"internal/controller", "internal/webhook/admission", "internal/webhook/certificate",
 		"internal/webhook/conversion",
 		"internal/informer", "internal/migration/...",
 	})},
@@ -147,6 +151,9 @@ var Rules = []Rule{
 
 	// What no product package may import: test tools, tests and scripts.
 	{Path: "internal/testutil/...", Imports: adapters},
+	{Path: "internal/controller/controllertest", Imports: slices.Concat(adapters, []string{
+		"internal/controller", "internal/manager", "internal/testutil/...",
+	})},
 	{Path: "test/...", Imports: []string{"..."}},
 	{Path: "hack/...", Imports: slices.Concat(adapters, []string{"internal/bundle"})},
 }

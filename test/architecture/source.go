@@ -18,8 +18,11 @@ const (
 	MaxPackageLines  = 2500
 )
 
-// productTrees have the code that the users of the operator run. What is in internal/testutil serves tests alone.
+// productTrees have the code that the users of the operator run, except the testTrees.
 var productTrees = []string{"api", "cmd", "internal"}
+
+// testTrees are the folders in productTrees that only tests import.
+var testTrees = []string{"internal/testutil", "internal/controller/controllertest"}
 
 // File is one Go file of the product, without tests and generated code.
 type File struct {
@@ -52,7 +55,7 @@ func ReadProduct(root fs.FS) ([]File, error) {
 			switch {
 			case err != nil:
 				return err
-			case name == "internal/testutil" || entry.Name() == "testdata":
+			case slices.Contains(testTrees, name) || entry.Name() == "testdata":
 				return fs.SkipDir
 			case entry.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
 				return nil

@@ -1,0 +1,93 @@
+package controllertest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// DenyWrites creates a policy that denies writes to a resource in the namespace of the test, and waits until it denies
+// the creation of the probe. It returns a function that removes the policy.
+func (env *Environment) DenyWrites(t *testing.T, group, resource, why string, probe client.Object) (allow func()) {
+	t.Helper()
+	name := env.Namespace + "-" + resource
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionregistrationv1.MatchResources{
+				ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
+					RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+						Operations: []admissionregistrationv1.OperationType{
+							admissionregistrationv1.Create,
+							admissionregistrationv1.Update,
+						},
+						Rule: admissionregistrationv1.Rule{
+							APIGroups: []string{group}, APIVersions: []string{"v1"},
+							Resources: []string{resource},
+						},
+					},
+				}},
+			},
+			Validations: []admissionregistrationv1.Validation{{Expression: "false", Message: why}},
+		},
+	}
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName:        name,
+			ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+			MatchResources: &admissionregistrationv1.MatchResources{
+				NamespaceSelector: &metav1.LabelSelector{
+					MatchLabels: map[string]string{corev1.LabelMetadataName: env.Namespace},
+				},
+			},
+		},
+	}
+	for _, object := range []client.Object{policy, binding} {
+		if err := env.Client.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	probe.SetNamespace(env.Namespace)
+	inForce := func() bool {
+		err := env.Client.Create(t.Context(), probe.DeepCopyObject().(client.Object), client.DryRunAll)
+		return err != nil && strings.Contains(err.Error(), why)
+	}
+	WaitUntil(t, func() error {
+		if !inForce() {
+			return fmt.Errorf("the policy is not in force")
+		}
+		return nil
+	})
+	return func() {
+		t.Helper()
+		if err := env.Client.Delete(t.Context(), binding); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// ExhaustQuota creates a quota that is used up, and returns a function that deletes it. No controller updates the usage
+// of quotas in this cluster.
+func (env *Environment) ExhaustQuota(t *testing.T, resourceName corev1.ResourceName) (allow func()) {
+	t.Helper()
+	one := corev1.ResourceList{resourceName: resource.MustParse("1")}
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "full"}, Spec: corev1.ResourceQuotaSpec{Hard: one}}
+	env.Create(t, quota)
+	quota.Status = corev1.ResourceQuotaStatus{Hard: one, Used: one}
+	if err := env.Client.Status().Update(t.Context(), quota); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if err := env.Client.Delete(t.Context(), quota); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

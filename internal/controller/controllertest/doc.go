@@ -1,0 +1,45 @@
+// Package controllertest provides the environment for the tests of package controller: a namespace on a real API
+// server, operators that run in it, and verbs that change and check stacks. It also acts as the parts of a cluster that
+// are not present, such as kubelets, the Deployment controller, image registries, and the servers of stacks. Only tests
+// import it.
+//
+// The package controller has three kinds of tests. Use the smallest one that shows your change.
+//
+// # A single step
+//
+// The test runs the steps of a reconcile up to one, without an API server. Because the steps are not exported, the
+// fixture for such tests is in internal/controller/fixture_test.go:
+//
+//	f := newFixture(t, objects...)
+//	s, err := f.runSteps(t, newStack(t, `{distribution: {name: starter}}`), "plan")
+//
+// # A reconcile
+//
+// The test itself reconciles whenever it waits for something, so nothing runs at the same time. The reconciler has the
+// shipped permissions:
+//
+//	env := controllertest.NewEnvironment(t)
+//	env.StartReconciler(t, "example")
+//	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+//	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+//	env.MarkDeploymentReady(t, "my")
+//	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+//
+// # An operator
+//
+// A whole operator runs during the test, with its watches, caches and workers. Use it to test these, the ConfigMap of
+// the operator, calls to servers and registries, and the number of calls:
+//
+//	env := controllertest.NewEnvironment(t)
+//	env.OwnOperatorConfig = true
+//	env.StartOperator(t, "example")
+//	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: registry.example.com/starter:1")
+//	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
+//	env.WaitForImage(t, "my", "registry.example.com/starter:1", v1alpha2.ImageFromOperatorConfig)
+//	calls := env.WaitUntilIdle(t, "example")
+//
+// # Names
+//
+// Methods that begin with WaitFor poll until a state is reached, and fail the test after Timeout. Check compares once.
+// Create, Update, Set and Mark write. List returns what exists.
+package controllertest

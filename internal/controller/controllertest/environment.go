@@ -1,0 +1,158 @@
+package controllertest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	// Timeout is the time limit for changes that the operator makes immediately.
+	Timeout = 20 * time.Second
+	// PollInterval is the pause between two checks of a condition.
+	PollInterval = 20 * time.Millisecond
+)
+
+var (
+	controlPlane *testutil.ControlPlane
+	audit        = &auditLog{}
+	operatorLog  = &testutil.Log{}
+	constructor  NewReconcilerFunc
+)
+
+// Main runs the tests of a package and returns the exit code. The tests fail if the API server denied a request of an
+// operator. Reconcilers are created with newReconciler.
+func Main(m *testing.M, newReconciler NewReconcilerFunc) int {
+	constructor = newReconciler
+	ctrl.SetLogger(zap.New(zap.WriteTo(operatorLog), zap.UseDevMode(true)))
+	defer func() {
+		if controlPlane == nil {
+			return
+		}
+		if err := controlPlane.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.RemoveAll(filepath.Dir(audit.path))
+	}()
+	code := m.Run()
+	// A quota, or a definition that is being deleted, also causes "forbidden" errors.
+	if strings.Contains(operatorLog.String(), "is forbidden: User ") {
+		fmt.Fprintln(os.Stderr, "the shipped RBAC is too small:\n"+operatorLog.String())
+		return 1
+	}
+	return code
+}
+
+// startControlPlane starts the control plane with the first test that needs it. Tests of single steps do not.
+var startControlPlane = sync.OnceValue(func() error {
+	folder, err := os.MkdirTemp("", "controller-test-")
+	if err != nil {
+		return err
+	}
+	audit.path = filepath.Join(folder, "audit.log")
+	started, err := testutil.Start(testutil.Options{
+		AuditLog:       audit.path,
+		APIServerFlags: map[string]string{"service-cluster-ip-range": "10.0.0.0/16"}, // large enough for hundreds of stacks
+	})
+	if err != nil {
+		return err
+	}
+	controlPlane = started
+	return controlPlane.InstallRights()
+})
+
+// ControlPlane returns the API server that all environments share. It is nil before the first call of NewEnvironment.
+func ControlPlane() *testutil.ControlPlane { return controlPlane }
+
+// AuditLog returns the path of the audit log of the API server.
+func AuditLog() string { return audit.path }
+
+// OperatorLog returns the log of all operators and reconcilers.
+func OperatorLog() *testutil.Log { return operatorLog }
+
+// Environment is one test's namespace on the API server, and the options of the operators that run in it. Set the
+// options before you start an operator.
+type Environment struct {
+	// Client has the permissions of an administrator.
+	Client client.Client
+	// Namespace is the namespace of the test.
+	Namespace string
+	// AllNamespaces makes operators work in all namespaces. Otherwise they work in Namespace only.
+	AllNamespaces bool
+	// OwnOperatorConfig makes Namespace the operators' own namespace too, so that the test controls their ConfigMap.
+	OwnOperatorConfig bool
+	// ServiceAccount is the ServiceAccount that operators run as. Empty means the shipped one.
+	ServiceAccount string
+	// DialServer connects to servers. Nil means that no server can be reached.
+	DialServer probe.Dial
+	// ProbeInterval is the pause between two health checks of providers. Zero means the shipped one.
+	ProbeInterval time.Duration
+	// TagInterval is the pause between two comparisons of a tag. Zero means the shipped one.
+	TagInterval time.Duration
+	// AutoscalerPatience is how long autoscalers may lack metrics. Zero means the shipped one.
+	AutoscalerPatience time.Duration
+}
+
+// NewEnvironment returns an environment with a new namespace. The first call starts the API server.
+func NewEnvironment(t *testing.T) *Environment {
+	t.Helper()
+	if err := startControlPlane(); err != nil {
+		t.Fatal(err)
+	}
+	admin, err := controlPlane.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "controller-"}}
+	if err := admin.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	return &Environment{Client: admin, Namespace: namespace.Name}
+}
+
+// Create creates objects in the namespace of the test.
+func (env *Environment) Create(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, object := range objects {
+		object.SetNamespace(env.Namespace)
+		if err := env.Client.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Get reads an object of the namespace of the test.
+func (env *Environment) Get(t *testing.T, name string, into client.Object) {
+	t.Helper()
+	if err := env.Client.Get(t.Context(), env.Key(name), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Key returns the key of an object in the namespace of the test.
+func (env *Environment) Key(name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: env.Namespace, Name: name}
+}
+
+// WaitUntil polls until check returns nil. If the test uses a Reconciler, WaitUntil reconciles before each check. After
+// Timeout, the test fails with the last error.
+func WaitUntil(t *testing.T, check func() error) {
+	t.Helper()
+	testutil.Within(t, Timeout, func() error {
+		Reconcile(t)
+		return check()
+	})
+}

@@ -1,0 +1,71 @@
+package controllertest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// Operator is a running operator.
+type Operator struct {
+	cancel context.CancelFunc
+	done   chan error
+}
+
+// StartOperator starts an operator with the shipped ServiceAccount and the shipped options, except that it works in the
+// namespace of the test only, so that the operators of other tests do not interfere. The version identifies its calls
+// for ListCalls and WaitUntilIdle. The wraps can observe and change its requests to the API server. The operator stops
+// at the end of the test.
+func (env *Environment) StartOperator(
+	t *testing.T, version string, wraps ...func(http.RoundTripper) http.RoundTripper,
+) *Operator {
+	t.Helper()
+	config := controlPlane.As(cmp.Or(env.ServiceAccount, names.OperatorServiceAccount))
+	for _, wrap := range wraps {
+		config.Wrap(wrap)
+	}
+	options := manager.Options{
+		MetricsBindAddress: "0", HealthProbeBindAddress: "0", WatchNamespaces: []string{env.Namespace},
+		QPS: 1000, Burst: 1000, Concurrency: 4, ProbeInterval: env.ProbeInterval, TagInterval: env.TagInterval,
+		AutoscalerPatience: env.AutoscalerPatience,
+	}
+	if options.DialServer = env.DialServer; env.DialServer == nil {
+		options.DialServer = func(context.Context, string, string) (net.Conn, error) {
+			return nil, errors.New("there is no server")
+		}
+	}
+	if env.AllNamespaces {
+		options.WatchNamespaces = nil
+	}
+	if env.OwnOperatorConfig {
+		options.OperatorNamespace = env.Namespace
+	}
+	mgr, err := manager.New(t.Context(), config, options, version, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	o := &Operator{cancel: cancel, done: make(chan error, 1)}
+	go func() { o.done <- mgr.Start(ctx) }()
+	t.Cleanup(func() { o.Stop(t) })
+	return o
+}
+
+// Stop stops the operator and waits until it has ended.
+func (o *Operator) Stop(t *testing.T) {
+	t.Helper()
+	if o.cancel == nil {
+		return
+	}
+	o.cancel()
+	o.cancel = nil
+	if err := <-o.done; err != nil {
+		t.Errorf("operator ended with: %v", err)
+	}
+}

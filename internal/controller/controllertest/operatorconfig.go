@@ -1,0 +1,28 @@
+package controllertest
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// SetOperatorConfig sets one key of the ConfigMap of the operator, which has to be in the namespace of the test
+// (OwnOperatorConfig). It waits until the operator has created the ConfigMap. An empty value removes the key.
+func (env *Environment) SetOperatorConfig(t *testing.T, key, value string) {
+	t.Helper()
+	WaitUntil(t, func() error { // the operator creates it
+		config := &corev1.ConfigMap{}
+		if err := env.Client.Get(t.Context(), env.Key(names.OperatorConfigMap), config); err != nil {
+			return err
+		}
+		patch := client.MergeFrom(config.DeepCopy())
+		delete(config.Data, key)
+		if value != "" {
+			config.Data[key] = value
+		}
+		return env.Client.Patch(t.Context(), config, patch)
+	})
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package controllertest
+
+// Slowdown is an upper limit of the factor by which the race detector slows down the tests.
+const Slowdown = 3

@@ -1,0 +1,83 @@
+package controllertest
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// Server replaces the servers of all stacks of a test.
+type Server struct {
+	// Version is the version that the server reports.
+	Version atomic.Pointer[string]
+	// Providers is the response to requests for the list of providers.
+	Providers atomic.Pointer[string]
+	// Requests is the number of requests so far.
+	Requests atomic.Int32
+}
+
+// ServeHTTP returns the version and the providers. If the version is empty, it requires authentication for both, as
+// servers of release 0.2 do.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.Requests.Add(1)
+	version, providers := *s.Version.Load(), *s.Providers.Load()
+	switch {
+	case r.URL.Path == "/v1/version" && version != "":
+		fmt.Fprintf(w, `{"version": %q}`, version)
+	case r.URL.Path == "/v1/providers" && providers != "":
+		fmt.Fprint(w, providers)
+	default:
+		w.WriteHeader(http.StatusUnauthorized)
+	}
+}
+
+// StartServer starts a server that replaces the servers of all stacks of the test. It uses the certificate of the
+// Secret if you give one. Call it before you start an operator.
+func (env *Environment) StartServer(t *testing.T, version string, certificate ...*corev1.Secret) *Server {
+	t.Helper()
+	s := &Server{}
+	s.Version.Store(&version)
+	s.Providers.Store(new(`{"data": []}`))
+	server := httptest.NewUnstartedServer(s)
+	if len(certificate) == 0 {
+		server.Start()
+	} else {
+		pair, err := tls.X509KeyPair(certificate[0].Data[corev1.TLSCertKey], certificate[0].Data[corev1.TLSPrivateKeyKey])
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+		server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that reject the certificate close the connection
+		server.StartTLS()
+	}
+	t.Cleanup(server.Close)
+	env.DialServer = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+	}
+	return s
+}
+
+// WaitForServerVersion waits until the status of a stack has this version of the server, and returns the stack.
+func (env *Environment) WaitForServerVersion(t *testing.T, stack, version string) *v1alpha2.LlamaStackDistribution {
+	t.Helper()
+	object := &v1alpha2.LlamaStackDistribution{}
+	WaitUntil(t, func() error {
+		env.Get(t, stack, object)
+		if v := object.Status.Version; v == nil || v.LlamaStackServerVersion != version {
+			return fmt.Errorf("version %+v, want %q", v, version)
+		}
+		return nil
+	})
+	return object
+}
