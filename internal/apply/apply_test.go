@@ -339,8 +339,8 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	}
 }
 
-// TestTakeOverAgain checks that a predecessor may come back after we applied, and write into the object or replace it.
-// Its fields then become ours, and the mark stays until the next apply.
+// TestTakeOverAgain checks that a predecessor may return after we applied, and write into the object or replace it. Its
+// fields then become ours, and the mark stays until the next apply.
 func TestTakeOverAgain(t *testing.T) {
 	const record = "tester.io/record"
 	for name, writes := range map[string]func(*testing.T, *bench){

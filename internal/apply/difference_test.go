@@ -28,8 +28,8 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	return result
 }
 
-// The live object and the fields of it that the tester owns, in the form in which an API server stores them: with
-// defaults beside the applied fields.
+// The live object and its fields that the tester owns, in the form in which an API server stores them: with defaults in
+// addition to the applied fields.
 const (
 	liveText = `
 apiVersion: v1

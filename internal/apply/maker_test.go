@@ -122,7 +122,7 @@ func TestMigrateLongAfterTheAdoption(t *testing.T) {
 }
 
 // TestMigrateLeavesOthersAlone checks that the fields of a client that applies a copy are taken over at the adoption
-// only, because a later apply beside ours is intended. The fields of a client that updates and does not write the
+// only, because a later apply next to ours is intended. The fields of a client that updates and does not write the
 // labels are never taken over.
 func TestMigrateLeavesOthersAlone(t *testing.T) {
 	b := newBench(t)

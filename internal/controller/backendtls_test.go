@@ -62,8 +62,8 @@ func oldPolicies(t *testing.T) (old, now *unstructured.Unstructured) {
 	return old, now
 }
 
-// TestBackendTLSPolicy checks that a policy tells a Gateway to connect to the server by HTTPS, and that the policy
-// follows the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
+// TestBackendTLSPolicy checks that a policy makes a Gateway connect to the server by HTTPS, and that the policy follows
+// the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
 func TestBackendTLSPolicy(t *testing.T) {
 	const (
 		version = "backendtls"
@@ -132,7 +132,7 @@ func TestBackendTLSPolicy(t *testing.T) {
 	b.answeredPolicy(t, "True", "Accepted", "fine")
 	b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 
-	// The policy is deleted when any of its preconditions goes away.
+	// The policy is deleted when any of its preconditions ends.
 	gone := func() {
 		t.Helper()
 		b.goes(t, "my-backendtlspolicy", policy)

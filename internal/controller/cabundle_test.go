@@ -29,7 +29,8 @@ func (b *bench) rewrite(t *testing.T, name, key, value string) {
 	}
 }
 
-// trusts waits until the bundle has the certificates beside the roots, and returns the annotation that rolls the pods.
+// trusts waits until the bundle has the certificates in addition to the roots, and returns the annotation that rolls
+// the pods.
 func (b *bench) trusts(t *testing.T, certificates ...string) string {
 	t.Helper()
 	wanted, _ := cabundle.Read([]byte(strings.Join(certificates, "")))

@@ -38,8 +38,8 @@ func TestSecretsStaySecret(t *testing.T) {
 	certificate, broken := tlsSecret(t, "llama-tls"), brokenPair(t, "broken-tls")
 	slipped, authority := tlsSecret(t, "slipped-tls"), withAuthority(t, certificate, canary)
 	withAuthority(t, slipped, canary)
-	// The authority beside a certificate is copied to a place where Gateways read it. A private key in that text must
-	// not be.
+	// The authority next to a certificate is copied to a place where Gateways read it. A private key in that text must
+	// not be copied.
 	slipped.Data[names.TLSAuthority] = append(slipped.Data[names.TLSAuthority], slipped.Data["tls.key"]...)
 	// One line of each key's text is enough to find it.
 	keys := []string{

@@ -202,7 +202,7 @@ func TestConditionsOfARollback(t *testing.T) {
 	if err := b.Update(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
-	// A real Deployment controller has updated the revisions long before anybody rolls back. Here the operator may see
+	// A real Deployment controller has updated the revisions long before a user rolls back. Here the operator may see
 	// the Deployment first, take the change for an edit, and correct it.
 	eventually(t, func() error {
 		undone := &appsv1.Deployment{}

@@ -286,7 +286,7 @@ func TestUnreadableImages(t *testing.T) {
 	// This stack needs nothing of the configuration.
 	b.create(t, b.stack(t, "runs", fmt.Sprintf(`{distribution: {image: %q}}`, image)))
 	b.condition(t, "runs", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
-	// A distribution that the operator knows starts with the operator's own copy of the base.
+	// A known distribution starts with the operator's own copy of the base.
 	b.configure(t, operatorconfig.KeyImageOverrides, "starter: "+image)
 	b.create(t, b.stack(t, "named", `{distribution: {name: starter}, disabled: [batches]}`))
 	b.condition(t, "named", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)

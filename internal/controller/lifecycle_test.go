@@ -77,7 +77,7 @@ func TestFirstStack(t *testing.T) {
 	}
 }
 
-// catalogue returns the images of all distributions that the operator knows.
+// catalogue returns the images of all known distributions.
 func catalogue(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}

@@ -100,7 +100,7 @@ func (b *bench) losesPods(t *testing.T, name string) {
 }
 
 // TestPausedFromTheStart checks that nothing is created for a stack that is paused from its creation, that an invalid
-// spec is reported beside the pause, and that the stack can be deleted.
+// spec is reported in addition to the pause, and that the stack can be deleted.
 func TestPausedFromTheStart(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "paused")

@@ -82,7 +82,7 @@ func TestVolumeGrows(t *testing.T) {
 		return nil
 	})
 	b.provision(t, "my-pvc")
-	b.respec(t, "my", spec("")) // the default is 10Gi, so nobody asked to shrink
+	b.respec(t, "my", spec("")) // the default is 10Gi, so the user did not ask to shrink
 	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	b.settled(t, "volume-grows")
 	b.asksFor(t, "my-pvc", "30Gi")
@@ -99,7 +99,7 @@ func TestVolumeGrows(t *testing.T) {
 	b.asksFor(t, "my-pvc", "30Gi")
 }
 
-// hasReplicas checks that a change took effect beside the volume.
+// hasReplicas checks that a change next to the volume took effect.
 func (b *bench) hasReplicas(t *testing.T, name string, want int32) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}

@@ -82,7 +82,7 @@ func TestConversion(t *testing.T) {
 	}
 }
 
-// Lost values come back only if the visible fields still agree with them.
+// Lost values return only if the visible fields still agree with them.
 func TestChangesInTheOtherVersion(t *testing.T) {
 	for name, c := range map[string]struct {
 		written string

@@ -474,8 +474,8 @@ func TestTheProgramOfTheRegistryIsMounted(t *testing.T) {
 	t.Errorf("no ConfigMap %q", names.Startup("demo"))
 }
 
-// With the user's own configuration or the image's, no program runs, because the operator does not know which resources
-// they register.
+// With the user's own configuration or the image's, no program runs, because the operator cannot find out which
+// resources they register.
 func TestNoProgramBesideForeignConfigurations(t *testing.T) {
 	for name, spec := range map[string]string{
 		"the image's own": "distribution: {name: starter}\n",

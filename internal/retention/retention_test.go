@@ -66,8 +66,8 @@ func read(t *testing.T, path string) *situation {
 	return &s
 }
 
-// TestCases checks each case: what runs, and what it becomes with a change. The golden files hold both Places and the
-// reported losses.
+// TestCases checks each case: whether a program runs, and how a change affects it. The golden files hold both Places
+// and the reported losses.
 func TestCases(t *testing.T) {
 	for _, name := range golden.Cases(t, "testdata") {
 		t.Run(name, func(t *testing.T) {

@@ -280,7 +280,7 @@ func TestPendingClaim(t *testing.T) {
 	}
 }
 
-// TestEarlierPodThatCrashes checks that a pod of an earlier revision that crashes beside newer ones is reported, and
+// TestEarlierPodThatCrashes checks that a pod of an earlier revision that crashes next to newer ones is reported, and
 // does not fail the roll-out. A terminating pod is not reported, and neither is one before a newer pod serves.
 func TestEarlierPodThatCrashes(t *testing.T) {
 	sets := []appsv1.ReplicaSet{replicaSet("old", "1", 0), replicaSet("new", "2", 1)}

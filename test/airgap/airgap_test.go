@@ -169,7 +169,7 @@ func (j *journey) load(bundle string, private *privateRegistry) string {
 	return j.write("values.yaml", values)
 }
 
-// configureNode tells containerd of the authority. Every kind of node has a place of its own for it.
+// configureNode makes containerd trust the authority. Every kind of node has its own place for it.
 func (j *journey) configureNode(private *privateRegistry) {
 	j.t.Helper()
 	authority := filepath.Join(j.folder, "ca.pem")
@@ -218,7 +218,8 @@ func (j *journey) install(values string, private *privateRegistry) {
 		"helm", "install", "llama-stack-k8s-operator", filepath.Join(j.folder, "chart/llama-stack-k8s-operator"),
 		"--namespace", names.OperatorNamespace, "--values", values,
 		"--set", "imagePullSecrets[0].name=mirror", "--set", "caBundle.configMap=registry-ca",
-		// Nobody is there: what is not in NO_PROXY, with the API server by the chart, is not reached.
+		// No proxy listens at this address. The chart adds the API server to NO_PROXY. Every address that is not in
+		// NO_PROXY is unreachable.
 		"--set", "proxy.https=http://proxy.corp.invalid:3128", "--set", "proxy.noProxy=" + host,
 	}
 	j.run(command{args: append([]string{filepath.Join(testutil.Root(), ".cache/bin/helm")}, args[1:]...), line: strings.Join(args, " "), shown: 6})

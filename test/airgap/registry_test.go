@@ -22,13 +22,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 )
 
-// The user that the private registry knows.
+// The user that the private registry accepts.
 const (
 	user     = "mirror"
 	password = "airgap-sesame-7"
 )
 
-// privateRegistry wants a user and a password, and has a certificate of an authority that nobody knows.
+// privateRegistry requires a user and a password, and has a certificate of an unknown authority.
 type privateRegistry struct {
 	// address is its host and port, authority the certificate in PEM form.
 	address, authority string

@@ -60,8 +60,7 @@ func TestSamplesApply(t *testing.T) {
 	}
 }
 
-// The complete example of the requirements, with the group mended: the API server
-// has nothing to say to it.
+// The complete example of the requirements, with a corrected group. The API server accepts it without a warning.
 func TestExampleOfTheRequirementsApplies(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "internal/cli/testdata/spec-example-as-it-stands.yaml"))
 	if err != nil {

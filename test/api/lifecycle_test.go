@@ -190,8 +190,8 @@ func withoutPolicy(t *testing.T, c client.Client, act func()) {
 	act()
 }
 
-// TestRoundTrip: what is written in two shapes comes back as it was written,
-// through the API server and through our types.
+// TestRoundTrip checks that objects written in two shapes are returned as they were written, through the API server and
+// through our types.
 func TestRoundTrip(t *testing.T) {
 	c := newClient(t)
 	for i, tc := range loadCases(t).Cases {

@@ -60,8 +60,8 @@ func refusedKinds(t *testing.T, c client.Client, name string) (refused []string,
 	return refused, errs.String()
 }
 
-// The names that a stack of v1alpha1 may have are those that the API server takes for every object but the Service and
-// what leads to it. Where it does not take those, a warning tells so.
+// A stack of v1alpha1 may have any name that the API server accepts for every object except the Service and the objects
+// that lead to it. A warning states when the API server does not accept the name for those.
 func TestNamesOfOlderStacks(t *testing.T) {
 	c, err := client.New(plane.Config, client.Options{})
 	if err != nil {

@@ -139,7 +139,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// Every field says what it is, beginning with its name.
+// Every field has a description, which begins with the field's name.
 func TestDescriptions(t *testing.T) {
 	for _, n := range nodes(t) {
 		if n.name != "" && !strings.HasPrefix(n.schema.Description, n.name) {

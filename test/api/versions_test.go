@@ -51,8 +51,8 @@ func TestV1alpha1LooksTheSame(t *testing.T) {
 	}
 }
 
-// What was accepted in v1alpha1 is accepted: each field is still there, with the
-// same type and default, and with no rule that it did not have.
+// Manifests that were accepted in v1alpha1 are still accepted. Each field still exists, with the same type and default,
+// and with no new rule.
 func TestV1alpha1IsNotStricter(t *testing.T) {
 	older, ours := versionOf(t, readDefinitionFile(t, before), "v1alpha1"), versionOf(t, readDefinition(t), "v1alpha1")
 	compareSchemas(t, "", older.Schema.OpenAPIV3Schema, ours.Schema.OpenAPIV3Schema)
@@ -92,7 +92,7 @@ func rules(schema *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaP
 	own.Description, own.Properties, own.Items, own.AdditionalProperties, own.Required = "", nil, nil, nil, nil
 	own.Nullable = false // takes one more value
 	if own.XListType != nil && *own.XListType == "map" && slices.Equal(own.XListMapKeys, []string{"type"}) {
-		own.XListType, own.XListMapKeys = nil, nil // conditions: whoever writes them writes each type once
+		own.XListType, own.XListMapKeys = nil, nil // conditions: each writer writes each type once
 	}
 	return own
 }

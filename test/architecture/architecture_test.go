@@ -25,7 +25,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// list runs `go list` over the whole module, with -e: what does not build is told by others.
+// list runs `go list` over the whole module, with -e, because other tests report packages that do not build.
 func list(t *testing.T) []Package {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Imports", module+"/...")

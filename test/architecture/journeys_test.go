@@ -55,7 +55,7 @@ func TestJourneys(t *testing.T) {
 	}
 }
 
-// rankOf is where the package stands in the table of dependencies.
+// rankOf returns the package's position in the table of dependencies.
 func rankOf(folder string) int {
 	for i, rule := range Rules {
 		if matches(rule.Path, folder) {

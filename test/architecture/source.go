@@ -18,7 +18,7 @@ const (
 	MaxPackageLines  = 2500
 )
 
-// productTrees have the code that the users of the operator run. What is in internal/testutil serves tests alone.
+// productTrees have the code that the users of the operator run. internal/testutil serves only tests.
 var productTrees = []string{"api", "cmd", "internal"}
 
 // File is one Go file of the product, without tests and generated code.
@@ -28,8 +28,8 @@ type File struct {
 	Lines int
 	// Functions are in the order of the file.
 	Functions []Function
-	// Uncommented are the exported types, functions, methods, variables and constants without a comment of their own.
-	// What is declared in one block may have one comment.
+	// Uncommented are the exported types, functions, methods, variables and constants without a comment. Declarations
+	// in one block may share one comment.
 	Uncommented []string
 }
 

@@ -32,7 +32,7 @@ const (
 // copied are the templates whose content is that of config/, to be compared with it and not kept once more.
 var copied = []string{"customresourcedefinition.yaml", "policy.yaml"}
 
-// render gives what each template makes of values, but for those that make nothing.
+// render returns the output of each template for values, without the templates that produce nothing.
 func render(t *testing.T, values map[string]any) (map[string]string, error) {
 	t.Helper()
 	chart, err := loader.Load(folder)
@@ -229,7 +229,7 @@ func TestDefinitionAndPolicy(t *testing.T) {
 	}
 }
 
-// Helm deletes what it installed, and with a definition all that was defined by it: unless it is told to keep it.
+// Helm deletes what it installed, and a definition takes all its objects with it, unless an annotation keeps it.
 func TestTheDefinitionIsKept(t *testing.T) {
 	for values, want := range map[string]any{
 		"{}": map[string]any{"helm.sh/resource-policy": "keep"}, "crds: {keep: false}": nil,

@@ -74,8 +74,8 @@ func TestIdentityOfAWS(t *testing.T) {
 		_, err := c.Kubectl(t, "apply", "-f", applied)
 		return err
 	})
-	c.tells(t, "mine", "ConfigGenerationSucceeded", "")
-	c.tells(t, "others", "BaseConfigUnavailable", "the registry responds with status 401 Unauthorized")
+	c.reports(t, "mine", "ConfigGenerationSucceeded", "")
+	c.reports(t, "others", "BaseConfigUnavailable", "the registry responds with status 401 Unauthorized")
 	if asked := stands.Asked(clouds.ECR + "/v2/team/"); len(asked) == 0 || len(asked) > 3 {
 		t.Errorf("%d requests for the image, want 1 to 3", len(asked))
 	}
@@ -210,8 +210,8 @@ func tunnel(w http.ResponseWriter, to string) {
 	}()
 }
 
-// tells waits until a stack says of its configuration what it should.
-func (c cluster) tells(t *testing.T, stack, reason, part string) {
+// reports waits until a stack has a message about its configuration with this reason and these words.
+func (c cluster) reports(t *testing.T, stack, reason, part string) {
 	t.Helper()
 	testutil.Within(t, patience, func() error {
 		var object struct {

@@ -24,8 +24,8 @@ import (
 type trial struct {
 	name, namespace string
 	stacks          []*unstructured.Unstructured
-	// beside are the ConfigMaps that the manifest brings.
-	beside []*unstructured.Unstructured
+	// configMaps are the ConfigMaps of the manifest.
+	configMaps []*unstructured.Unstructured
 	// before is what each stack was with the definition of the operator before, by name, and refused that one was refused.
 	before  map[string]*unstructured.Unstructured
 	refused error
@@ -48,7 +48,7 @@ func readTrial(t *testing.T, name, file string) *trial {
 		case v1alpha2.Kind:
 			found.stacks = append(found.stacks, object)
 		case "ConfigMap":
-			found.beside = append(found.beside, object)
+			found.configMaps = append(found.configMaps, object)
 		case "Namespace":
 		default:
 			t.Fatalf("%s: no test makes a %s", file, object.GetKind())
@@ -60,11 +60,11 @@ func readTrial(t *testing.T, name, file string) *trial {
 // live is a cluster of the operator before, then of this one.
 type live struct{ *process.Cluster }
 
-// prepare makes the namespace of a trial, and what the manifest brings beside the stacks.
+// prepare creates the namespace of a trial, and the manifest's objects other than the stacks.
 func (c live) prepare(t *testing.T, one *trial) {
 	t.Helper()
 	c.create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: one.namespace}})
-	for _, object := range one.beside {
+	for _, object := range one.configMaps {
 		c.create(t, object.DeepCopy())
 	}
 }
@@ -110,7 +110,7 @@ func (c live) upgrade(t *testing.T) {
 	})
 }
 
-// configure gives the operator the ConfigMap of a folder's manifests.
+// configure creates the operator's ConfigMap from a folder's manifests.
 func (c live) configure(t *testing.T, folder string) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/operator-" + folder + ".yaml")
@@ -153,11 +153,11 @@ var childKinds = []metav1.TypeMeta{
 	{APIVersion: "batch/v1", Kind: "Job"},
 }
 
-// children are the objects in the namespace of a trial that its manifest does not bring, as somebody would write them.
+// children are the objects in the namespace of a trial that its manifest does not have, in the form of manifests.
 func (c live) children(t *testing.T, one *trial) []map[string]any {
 	t.Helper()
 	brought := map[string]bool{}
-	for _, object := range one.beside {
+	for _, object := range one.configMaps {
 		brought[object.GetName()] = true
 	}
 	var found []map[string]any

@@ -23,8 +23,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// The manifests on a real API server, with the definition of the operator before and then with this operator behind its
-// webhooks: each is admitted as it was, reads the same in both versions, and gives what it gave, but for the table.
+// The test creates the manifests on a real API server, with the definition of the previous operator and then with this
+// operator behind its webhooks. Each is admitted as it was, reads the same in both versions, and gives the same
+// objects, except for the differences in the table.
 func TestOnARealAPIServer(t *testing.T) {
 	c := live{process.StartCluster(t, testutil.Options{})}
 	trials := readTrials(t)
@@ -106,13 +107,14 @@ func (c live) admits(t *testing.T, one *trial) bool {
 	return refused == nil
 }
 
-// own lets a stack own its userConfig, as the dashboard that makes such stacks does: nobody may remove it.
+// own makes a stack the owner of its userConfig, as the dashboard that creates such stacks does: no other actor may
+// remove it.
 func (c live) own(t *testing.T, one *trial, stack *unstructured.Unstructured) {
 	t.Helper()
 	if one.name != "real/06-odh-dashboard-playground" {
 		return
 	}
-	for _, object := range one.beside {
+	for _, object := range one.configMaps {
 		owned := object.DeepCopy()
 		owner := metav1.NewControllerRef(stack, stack.GroupVersionKind())
 		owned.SetOwnerReferences([]metav1.OwnerReference{*owner})
@@ -167,7 +169,7 @@ func (c live) settled(t *testing.T, one *trial) error {
 			return fmt.Errorf("%q is not applied: %+v", stack.GetName(), now.Status)
 		}
 	}
-	for _, object := range one.beside {
+	for _, object := range one.configMaps {
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object.DeepCopy()); err != nil {
 			return fmt.Errorf("a ConfigMap of the manifest: %w", err)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// podOf is the pod that becomes of a manifest: of the stack's spec.server, with a ConfigMap `mine` beside it.
+// podOf is the pod of a manifest, made from the stack's spec.server, with a ConfigMap `mine` next to it.
 func podOf(t *testing.T, server, config string) *corev1.PodSpec {
 	t.Helper()
 	manifest := "apiVersion: llamastack.io/v1alpha1\nkind: LlamaStackDistribution\nmetadata: {name: mine}\nspec:\n  server:\n    " +
@@ -108,7 +108,7 @@ podOverrides:
 	}
 }
 
-// A tag of somebody's own image changes nothing of its container.
+// A tag of a user's own image changes nothing in its container.
 func TestTagOfAnOwnImage(t *testing.T) {
 	for _, image := range []string{"quay.io/team/llama:1.2", "quay.io/team/llama:v1.4.2", "quay.io/team/llama:prod"} {
 		pod := podOf(t, "distribution: {image: "+image+"}", ownConfig)

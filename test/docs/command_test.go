@@ -84,7 +84,7 @@ func TestOfflineCommandsRun(t *testing.T) {
 func TestExamplesAreValid(t *testing.T) {
 	checked := 0
 	for _, p := range pages(t) {
-		if p.path == operatorPage || p.path == metricsPage { // those are no stacks
+		if p.path == operatorPage || p.path == metricsPage { // those pages are not about stacks
 			continue
 		}
 		for i, example := range p.fenced("yaml") {

@@ -41,7 +41,7 @@ func TestTestedKubernetes(t *testing.T) {
 	}
 }
 
-// kubeVersion is how the chart says which Kubernetes it takes.
+// kubeVersion matches the Kubernetes versions that the chart accepts.
 var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 
 // What works from which version on begins with the version that the chart takes.

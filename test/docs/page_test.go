@@ -26,7 +26,7 @@ func readPage(t *testing.T, path string) page {
 	return page{path, string(text)}
 }
 
-// pages are those that people write; docs/reference is generated, and the changelog tells of what was.
+// pages are those that people write. docs/reference is generated, and the changelog describes the past.
 func pages(t *testing.T) []page {
 	t.Helper()
 	var all []page

@@ -134,7 +134,7 @@ func (c *cluster) makeReady(ctx context.Context, pod *corev1.Pod) {
 	_ = c.Status().Patch(ctx, pod, patch) // the next round sees that it failed
 }
 
-// eventually polls until check is content, and says how long that took.
+// eventually polls until check returns nil, and returns how long that took.
 func eventually(t *testing.T, what string, check func() error) time.Duration {
 	t.Helper()
 	return testutil.Within(t, patience, func() error {

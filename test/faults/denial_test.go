@@ -36,7 +36,7 @@ func quota(t *testing.T, _ *theatre, s *stage) func() {
 		return nil
 	})
 	return func() {
-		eventually(t, "the stack tells of the quota", func() error { return s.tells(t, "exceeded quota: none") })
+		eventually(t, "the stack reports the quota", func() error { return s.reports(t, "exceeded quota: none") })
 		if err := s.Delete(t.Context(), quota); err != nil {
 			t.Fatal(err)
 		}
@@ -66,14 +66,14 @@ func policy(t *testing.T, _ *theatre, s *stage) func() {
 	s.create(t, policy, binding)
 	s.refusesDeployment(t, why)
 	return func() {
-		eventually(t, "the stack tells of the policy", func() error { return s.tells(t, why) })
+		eventually(t, "the stack reports the policy", func() error { return s.reports(t, why) })
 		if err := s.Delete(t.Context(), binding); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// refusesDeployment waits until nobody may change the Deployment, for this reason.
+// refusesDeployment waits until no client may change the Deployment, for this reason.
 func (s *stage) refusesDeployment(t *testing.T, why string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}

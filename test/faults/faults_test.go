@@ -125,7 +125,7 @@ func (th *theatre) prepare(t *testing.T, s *stage, fault *fault) {
 	s.settle(t)
 }
 
-// endure strikes once and says how long it took after the end.
+// endure strikes once and returns how long the recovery took after the end.
 func (th *theatre) endure(t *testing.T, s *stage, fault *fault, strike strike) time.Duration {
 	t.Helper()
 	before := s.pods(t)

@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// gate stands between one operator and the API server, and does to each call what its rule says.
+// gate is a proxy between one operator and the API server. It applies the verdict of its rule to each call.
 type gate struct {
 	server *httptest.Server
 	proxy  *httputil.ReverseProxy
@@ -40,18 +40,18 @@ type gate struct {
 	current *tls.Certificate
 }
 
-// rule says what becomes of a call; nil lets every call pass.
+// rule decides about a call; nil lets every call pass.
 type rule func(call) verdict
 
 // call is one request of the operator.
 type call struct {
 	*http.Request
-	// write counts the writes to stacks and their children since the rule was set, this one among them; zero: a read,
-	// or a write that is nobody's loss (events, the operator's own objects).
+	// write counts the writes to stacks and their children since the rule was set, including this one. Zero means a
+	// read, or a write whose loss does no harm (events, the operator's own objects).
 	write int
 }
 
-// verdict is what becomes of a call. Zero: it passes.
+// verdict is the result of a call. The zero value lets it pass.
 type verdict struct {
 	// delay and hold come before everything else.
 	delay time.Duration
@@ -62,7 +62,7 @@ type verdict struct {
 	lost, unanswered bool
 	// until keeps the connection of such a call; nil: it breaks at once.
 	until <-chan struct{}
-	// notify is told when that is so.
+	// notify is called when that happens.
 	notify func()
 }
 
@@ -92,7 +92,7 @@ func newGate(t *testing.T, server *rest.Config) *gate {
 			return nil
 		},
 		ErrorLog: log.New(io.Discard, "", 0),
-		// Who cannot reach the API server is not told so by anybody.
+		// A client that cannot reach the API server gets no answer at all.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	g.server = httptest.NewUnstartedServer(g)
@@ -187,7 +187,7 @@ func (g *gate) judge(r *http.Request) verdict {
 	return g.rule(c)
 }
 
-// counts says whether the call writes a stack or its children.
+// counts reports whether the call writes a stack or its children.
 func counts(r *http.Request) bool {
 	return r.Method != http.MethodGet && !strings.Contains(r.URL.Path, "/events") &&
 		!strings.Contains(r.URL.Path, "/namespaces/"+names.OperatorNamespace)

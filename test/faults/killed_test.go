@@ -66,8 +66,8 @@ func testKilled(t *testing.T, th *theatre) {
 	}
 }
 
-// cutAt writes a stack, cuts at its n-th write and waits until it is as it should be. It says whether there was such a
-// write.
+// cutAt writes a stack, cuts at its n-th write and waits until the stack is as it should be. It reports whether such a
+// write happened.
 func (th *theatre) cutAt(t *testing.T, s *stage, cut cut, n int, spec string, want map[string]any, into *row) bool {
 	t.Helper()
 	o := th.operator

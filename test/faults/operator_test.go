@@ -24,7 +24,7 @@ type operator struct {
 	ended     chan error
 }
 
-// startOperator starts an operator that has nothing but the shipped ServiceAccount's token.
+// startOperator starts an operator that has only the shipped ServiceAccount's token.
 func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 	t.Helper()
 	o := &operator{gate: newGate(t, c.Plane.Config), cluster: c, folder: t.TempDir(), arguments: arguments}
@@ -83,14 +83,14 @@ func (o *operator) start(t *testing.T) {
 	go func(process *exec.Cmd) { ended <- process.Wait() }(o.process)
 }
 
-// kill ends the program as nobody can prepare for.
+// kill ends the program without a chance to prepare.
 func (o *operator) kill(t *testing.T) {
 	t.Helper()
 	if o.process == nil {
 		return
 	}
 	_ = o.process.Process.Kill() // it may have ended
-	_ = o.ends(t)                // it says that it was killed
+	_ = o.ends(t)                // the error is that it was killed
 }
 
 // restart kills the program and runs it again.

@@ -132,7 +132,7 @@ func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// leaseAhead is a lease of somebody who is gone and whose clock was ahead.
+// leaseAhead is a lease of a holder that is gone and whose clock was ahead.
 func leaseAhead(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -167,7 +167,7 @@ func (th *theatre) lease(t *testing.T) *coordinationv1.Lease {
 	return lease
 }
 
-// holder is who leads; empty: nobody.
+// holder returns the leader, or "" if no process leads.
 func (th *theatre) holder(t *testing.T) string {
 	t.Helper()
 	if holder := th.lease(t).Spec.HolderIdentity; holder != nil {

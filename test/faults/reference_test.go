@@ -34,11 +34,11 @@ func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
 	s.apply(t, full)
 	eventually(t, "the stack of the certificate", func() error { return s.ready(t) })
 	before := s.settled(t)
-	expired := func() error { return s.tells(t, `Secret "llama-tls"`, "has a certificate that expired on") }
-	eventually(t, "the stack tells of the end", expired)
+	expired := func() error { return s.reports(t, `Secret "llama-tls"`, "has a certificate that expired on") }
+	eventually(t, "the stack reports the end", expired)
 	th.operator.restart(t)
 	eventually(t, "the operator looked at everything", func() error { return th.steady.same(t, th.created) })
-	eventually(t, "the stack still tells of the end", expired)
+	eventually(t, "the stack still reports the end", expired)
 	if diff := cmp.Diff(before, s.pods(t)); diff != "" {
 		t.Errorf("pods with a certificate that expired (-want +got):\n%s", diff)
 	}
@@ -65,14 +65,15 @@ func renewed(t *testing.T, s *stage) error {
 	return s.ready(t)
 }
 
-// deleted takes away what the stack refers to and waits until the stack tells so; at the end it is there again.
-func deleted(tells string, object func(*stage) client.Object) strike {
+// deleted deletes an object that the stack refers to, waits until the stack reports it, and creates the object again at
+// the end.
+func deleted(message string, object func(*stage) client.Object) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()
 		if err := s.Delete(t.Context(), object(s)); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the stack tells that it is gone", func() error { return s.tells(t, tells) })
+		eventually(t, "the stack reports that it is gone", func() error { return s.reports(t, message) })
 		return func() { s.create(t, object(s)) }
 	}
 }

@@ -65,7 +65,7 @@ func registryGone(t *testing.T, th *theatre, s *stage) func() {
 		t.Error("the change rolled no pod")
 	}
 	s.apply(t, spec("2", "b"))
-	eventually(t, "the stack tells of the new image", func() error { return s.tells(t, "own:2") })
+	eventually(t, "the stack reports the new image", func() error { return s.reports(t, "own:2") })
 	if diff := cmp.Diff(changed, s.pods(t)); diff != "" {
 		t.Errorf("pods while a new image cannot be read (-want +got):\n%s", diff)
 	}

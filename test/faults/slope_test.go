@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// slope stands between the API server and etcd, and lets what goes either way take its time.
+// slope is a proxy between the API server and etcd that slows both directions down.
 type slope struct {
 	listener net.Listener
 	target   string

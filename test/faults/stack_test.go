@@ -166,7 +166,7 @@ func (s *stage) get(t *testing.T, name string, into client.Object) {
 	}
 }
 
-// ready says what the stack lacks.
+// ready returns an error that names what the stack lacks.
 func (s *stage) ready(t *testing.T) error {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -178,8 +178,8 @@ func (s *stage) ready(t *testing.T) error {
 	return nil
 }
 
-// tells says whether a condition that is not as it should be tells of something, all of it.
-func (s *stage) tells(t *testing.T, what ...string) error {
+// reports returns nil if one condition that is not as it should be contains all the words.
+func (s *stage) reports(t *testing.T, what ...string) error {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
 	s.get(t, stackName, stack)
@@ -189,7 +189,7 @@ func (s *stage) tells(t *testing.T, what ...string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no condition of generation %d tells of %q: %+v", stack.Generation, what, stack.Status.Conditions)
+	return fmt.Errorf("no condition of generation %d reports %q: %+v", stack.Generation, what, stack.Status.Conditions)
 }
 
 // pods are the UIDs of the stack's pods.

@@ -17,10 +17,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// stormLasts is how long the API server says no to whatever it is told.
+// stormLasts is how long the API server answers every call with an error.
 const stormLasts = 3 * time.Second
 
-// storms are faults of what lies between the operator and the API server.
+// storms are faults between the operator and the API server.
 var storms = []fault{
 	{name: "every write is answered 409", strikes: []strike{storm(answers(http.StatusConflict))}, spec: changed},
 	{
@@ -134,7 +134,7 @@ func (c *cluster) refuses(t *testing.T, token string) error {
 	return nil
 }
 
-// answered says whether some call since the last change of rule was answered so.
+// answered returns nil if a call since the last change of rule got this status.
 func (g *gate) answered(status int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

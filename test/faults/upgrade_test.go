@@ -34,8 +34,8 @@ var before = flag.String("before", "", "program of the operator to upgrade from;
 
 const (
 	upgrades = "testdata/upgrade"
-	// nobody stands for the stack's UID in a case.
-	nobody = types.UID("00000000-0000-0000-0000-000000000000")
+	// someUID is a placeholder for the stack's UID in a case.
+	someUID = types.UID("00000000-0000-0000-0000-000000000000")
 )
 
 // testUpgrade starts the newest operator among stacks of an older one: no pod changes, and none of the objects that a
@@ -94,7 +94,7 @@ func (th *theatre) oldStages(t *testing.T) []*stage {
 			ObjectMeta: stages[i].named("custom-ca"),
 			Data:       map[string]string{names.CABundleFile: string(certificate)},
 		})
-		for _, object := range read(t, filepath.Join(folder, "in.yaml"), nobody) {
+		for _, object := range read(t, filepath.Join(folder, "in.yaml"), someUID) {
 			object.SetNamespace(stages[i].namespace)
 			stages[i].create(t, object)
 		}
@@ -109,14 +109,14 @@ func (th *theatre) oldStages(t *testing.T) []*stage {
 	return stages
 }
 
-// read gives the objects of a file, for the stack with this UID.
+// read returns the objects of a file, for the stack with this UID.
 func read(t *testing.T, file string, uid types.UID) []*unstructured.Unstructured {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	content = bytes.ReplaceAll(content, []byte(nobody), []byte(uid))
+	content = bytes.ReplaceAll(content, []byte(someUID), []byte(uid))
 	copied := filepath.Join(t.TempDir(), filepath.Base(file))
 	if err := os.WriteFile(copied, content, 0o600); err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func (s *stage) keep(t *testing.T, folder string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&made, "---\n%s", strings.ReplaceAll(string(content), string(stack.UID), string(nobody)))
+		fmt.Fprintf(&made, "---\n%s", strings.ReplaceAll(string(content), string(stack.UID), string(someUID)))
 	}
 	status, err := yaml.Marshal(stack.Status)
 	if err != nil {
@@ -271,7 +271,7 @@ func (s *stage) running(t *testing.T) running {
 	return r
 }
 
-// available says what is missing for all pods of the Deployment.
+// available returns an error that names what is missing until all pods of the Deployment are available.
 func (s *stage) available(t *testing.T) error {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -282,7 +282,7 @@ func (s *stage) available(t *testing.T) error {
 	return nil
 }
 
-// observed says that the running operator has not seen the stack, or what the stack lacks.
+// observed returns an error if the running operator has not seen the stack, or if the stack lacks something.
 func (s *stage) observed(t *testing.T) error {
 	t.Helper()
 	if got := s.stack(t).Status.Version.OperatorVersion; got != version {

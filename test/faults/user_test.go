@@ -38,7 +38,7 @@ const fixed = `{distribution: {name: starter}, workload: {replicas: 2}}`
 // third is another change of a changed stack.
 var third = strings.Replace(changed, "http://other:8000", "http://third:8000", 1)
 
-// between lets somebody act while the operator is about to write the second of its changes.
+// between calls act while the operator is about to write the second of its changes.
 func between(act func(*testing.T, *stage)) strike {
 	return func(t *testing.T, th *theatre, s *stage) func() {
 		t.Helper()
@@ -66,7 +66,7 @@ func between(act func(*testing.T, *stage)) strike {
 	}
 }
 
-// at lets somebody act while the operator rests.
+// at calls act while the operator is idle.
 func at(act func(*testing.T, *stage)) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()
@@ -131,7 +131,7 @@ func hasTwo(t *testing.T, s *stage) error {
 func undo(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	s.kubectl(t, "", "rollout", "undo", "deployment/"+stackName)
-	eventually(t, "the stack tells that it was rolled back", func() error {
+	eventually(t, "the stack reports that it was rolled back", func() error {
 		if condition := s.condition(t, v1alpha2.ConditionDegraded); condition == nil ||
 			condition.Reason != v1alpha2.ReasonRolledBack {
 			return fmt.Errorf("Degraded is %+v", condition)

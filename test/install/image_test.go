@@ -57,7 +57,7 @@ func readFile(t *testing.T, path string) string {
 	return string(data)
 }
 
-// all gives the arguments of every instruction of a name.
+// all returns the arguments of every instruction of a name.
 func all(stage []instruction, name string) []string {
 	var found []string
 	for _, each := range stage {
@@ -68,7 +68,7 @@ func all(stage []instruction, name string) []string {
 	return found
 }
 
-// only gives the arguments of the one instruction of a name.
+// only returns the arguments of the one instruction of a name.
 func only(t *testing.T, stage []instruction, name string) string {
 	t.Helper()
 	found := all(stage, name)

@@ -73,7 +73,7 @@ func as[T any](t *testing.T, object *unstructured.Unstructured) T {
 	return typed
 }
 
-// watched are the namespaces that the operator is told to watch: none means all.
+// watched returns the namespaces that the operator's configuration lists; none means all.
 func watched(t *testing.T, objects manifest) []string {
 	t.Helper()
 	return arguments(t, objects).WatchNamespaces

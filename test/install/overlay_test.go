@@ -135,8 +135,8 @@ func checkMounted(t *testing.T, pod *corev1.PodTemplateSpec, secret, path string
 	}
 }
 
-// takeAnnotations takes away the annotation by which somebody writes the authority of the webhooks into what calls
-// them.
+// takeAnnotations removes the annotation that makes another controller write the authority of the webhooks into the
+// objects that call them.
 func takeAnnotations(t *testing.T, objects manifest, annotation, want string) {
 	t.Helper()
 	for _, kind := range []string{"CustomResourceDefinition", "ValidatingWebhookConfiguration"} {

@@ -32,8 +32,8 @@ func (c *cluster) helm(t *testing.T, arguments ...string) string {
 		"--namespace="+names.OperatorNamespace)...)
 }
 
-// installChart installs an older chart as it comes, and upgrades it to this one with the values: the definition becomes
-// the newer one, and what the values do without goes away.
+// installChart installs an older chart with its defaults, and upgrades it to this one with the values. The definition
+// becomes the newer one, and objects that the values switch off are removed.
 func (c *cluster) installChart(t *testing.T, values []string) {
 	t.Helper()
 	c.makeNamespace(t, names.OperatorNamespace)

@@ -29,7 +29,7 @@ type form struct {
 	// namespace is that of the stack.
 	namespace string
 	openShift bool
-	// rolesOnly says that the operator works in that namespace, with rights in no other.
+	// rolesOnly means that the operator works in that namespace, with rights in no other.
 	rolesOnly bool
 }
 
@@ -200,8 +200,8 @@ func (c *cluster) expectUntouched(t *testing.T) {
 	}
 }
 
-// expectLessWhenAskedFor takes wishes back: what is no longer wanted is removed, which takes other rights than to make
-// it.
+// expectLessWhenAskedFor removes fields from the spec and checks that the operator removes their objects, which
+// requires other rights than creating them.
 func (c *cluster) expectLessWhenAskedFor(t *testing.T, f form) {
 	t.Helper()
 	c.kubectl(t, "patch", "--namespace="+f.namespace, "llsd/stack", "--type=merge",

@@ -21,10 +21,10 @@ const (
 	ours  = "dist/install.yaml"
 )
 
-// Ours replaces an installation of the operator for v1alpha1, whichever way users apply manifests. Its objects have
-// the same names, so nothing of the older one works beside ours: no second budget on the operator's pods, which makes
-// every eviction fail, no Service without endpoints and no right that ours does not have. What stays is one ConfigMap,
-// which the page on installation names.
+// This operator replaces an installation of the operator for v1alpha1, no matter how users apply manifests. Its objects
+// have the same names, so no object of the older one works next to ours. No second budget on the operator's pods makes
+// every eviction fail, no Service is without endpoints, and no right exists that ours does not have. Only one ConfigMap
+// stays, which the page on installation names.
 func TestOverOlderInstallation(t *testing.T) {
 	c := startCluster(t)
 	for name, how := range map[string][]string{"client-side apply": nil, "server-side apply": {"--server-side"}} {

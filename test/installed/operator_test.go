@@ -79,7 +79,7 @@ func (o *operator) stop(t *testing.T) {
 	}
 }
 
-// kubeconfigOf holds nothing but a token of the ServiceAccount.
+// kubeconfigOf holds only a token of the ServiceAccount.
 func (c *cluster) kubeconfigOf(t *testing.T, namespace, account string) string {
 	t.Helper()
 	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}

@@ -30,7 +30,7 @@ func (s *scenario) children() map[string]written {
 		err := cluster.List(s.t.Context(), list, client.InNamespace(s.namespace),
 			client.MatchingLabels{names.LabelManagedBy: names.ManagedBy})
 		if meta.IsNoMatchError(err) {
-			continue // a kind of somebody else's, a Route for one
+			continue // a kind that another component defines, for example a Route
 		}
 		if err != nil {
 			s.t.Fatal(err)

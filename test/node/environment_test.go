@@ -143,7 +143,7 @@ func realImage(version string) string {
 	return fmt.Sprintf("starter@%s: %s/llama-stack:%s\n", version, registry, version)
 }
 
-// operatorTag is the tag of the operator's image, and what the operator says that it is.
+// operatorTag is the tag of the operator's image, and the version that the operator reports.
 const operatorTag = "test"
 
 // operatorManifest is what users install from a work tree, but for the image and the number of replicas.

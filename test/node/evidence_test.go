@@ -49,8 +49,8 @@ func event(seen cluttered, reason, words string) error {
 	return fmt.Errorf("no event %s with %q, only %q", reason, words, said)
 }
 
-// ended says that the pod's container ended like this, that it is tried again, and that the command that was named
-// shows what it said.
+// ended returns a check that the pod's container ended like this, that it is tried again, and that the named command
+// prints its output.
 func ended(code, reason string) func(*scenario, cluttered, []string) error {
 	return func(s *scenario, seen cluttered, said []string) error {
 		_, container, err := server(seen)

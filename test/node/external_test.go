@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/external"
 )
 
-// externalStack has two external providers of one package: the operator reads the label of one image, and nobody knows
-// the other before its pod starts. The server of a release replaces %q.
+// externalStack has two external providers of one package. The operator reads the label of one image; the other
+// provider is unknown until its pod starts. The server of a release replaces %q.
 const externalStack = `
 distribution: {name: starter, version: %q}
 externalProviders:
@@ -81,8 +81,8 @@ func isThatReady(that *corev1.Pod) func(corev1.Pod) bool {
 	return func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }
 }
 
-// External providers are installed from their images, with a label that tells of them and without one, and answer in
-// the real server. A provider that cannot be installed stops a roll-out, says why, and leaves the pod that serves
+// External providers are installed from their images, with a label that describes them and without one, and answer in
+// the real server. A provider that cannot be installed stops a roll-out, reports the reason, and leaves the serving pod
 // alone.
 func TestExternalProviders(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)

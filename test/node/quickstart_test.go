@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// quickstart is the manifest of the quickstart of v1alpha1, but for the API group, and what lets it run on a small node
-// and be reached: docs/v1alpha1.md says that a stack without a port has no Service.
+// quickstart is the manifest of the quickstart of v1alpha1. It differs in the API group and in what a small node needs
+// to run and reach it: docs/v1alpha1.md explains that a stack without a port has no Service.
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution

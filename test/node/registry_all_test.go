@@ -102,7 +102,7 @@ func (s *scenario) registries(text string) {
 	}
 }
 
-// becomes sets the fault; nil mends it.
+// becomes sets the fault; nil ends it.
 func (r *faultyRegistry) becomes(one fault) {
 	if one == nil {
 		r.fault.Store(nil)
@@ -162,7 +162,7 @@ func (s *scenario) logIn(r *faultyRegistry) {
 	s.t.Cleanup(func() { _ = os.Unsetenv("DOCKER_CONFIG") })
 }
 
-// labelledConfig is a configuration of the stand-in's image, with a name that tells it from others.
+// labelledConfig is a configuration of the stand-in's image, with a name that distinguishes it from others.
 func labelledConfig(name string) string {
 	return "version: 2\ndistro_name: " + name + "\napis: [inference]\nproviders:\n  inference:\n  - provider_id: vllm\n    provider_type: remote::vllm\n    config: {base_url: http://vllm:8000/v1}\n"
 }
@@ -233,13 +233,13 @@ func TestRegistryFaults(t *testing.T) {
 			t.Errorf("%s: a change of the spec was not rolled out", each.name)
 		}
 		r.becomes(nil)
-		s.mended()
+		s.recovers()
 	}
 	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved"))
 }
 
-// mended waits until the stack is not degraded any more.
-func (s *scenario) mended() {
+// recovers waits until the stack is not degraded any more.
+func (s *scenario) recovers() {
 	s.t.Helper()
 	s.eventually(func() error {
 		object := &v1alpha2.LlamaStackDistribution{}
@@ -268,8 +268,8 @@ func (s *scenario) runsDigest(digest string) {
 	})
 }
 
-// TestRegistryThatLies: what does not have its digest is never run, a moved tag is told with both digests, and rolls
-// out only to a stack that follows it.
+// TestRegistryThatLies checks that content that does not match its digest never runs. A moved tag is reported with both
+// digests, and rolls out only to a stack that follows it.
 func TestRegistryThatLies(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()
@@ -306,9 +306,9 @@ func TestRegistryThatLies(t *testing.T) {
 	}
 	r.becomes(nil)
 	s.runsDigest(second)
-	s.mended()
+	s.recovers()
 
-	// A digest that nothing has is no image, whatever the registry says of the tag.
+	// A digest without content is not an image, even if the registry returns it for the tag.
 	lie := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	before = s.onePod("my").UID
 	r.becomes(func(w http.ResponseWriter, request *http.Request) bool {
@@ -327,7 +327,7 @@ func TestRegistryThatLies(t *testing.T) {
 		t.Error("the pod was replaced because the registry lies")
 	}
 	r.becomes(nil)
-	s.mended()
+	s.recovers()
 	third := s.push(r, tool, labelledConfig("third"))
 	s.runsDigest(third)
 	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved"))

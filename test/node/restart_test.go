@@ -19,9 +19,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The power goes, and comes back: every pod is the one it was, with its containers started again and its volume, so are
-// the two of the operator, of which one leads; what was made for the stacks is not written to. It runs alone, and, by
-// its build tag, only on a node of our own: nobody restarts somebody else's.
+// The node loses its power and recovers. Every pod is the same as before, with its containers started again and its
+// volume. The same holds for the two pods of the operator, of which one leads. The objects of the stacks are not
+// written. The test runs alone, and, by its build tag, only on a node of our own, because it must not restart another
+// node.
 func TestNodeRestart(t *testing.T) {
 	s := newScenario(t)
 	stacks := []string{"plain", "kept"}
@@ -64,7 +65,7 @@ func TestNodeRestart(t *testing.T) {
 	})
 }
 
-// startedAgain says that the same pod is not ready, or that its container was not started since.
+// startedAgain returns an error if the same pod is not ready, or if its container was not started since.
 func startedAgain(t *testing.T, before *corev1.Pod) error {
 	t.Helper()
 	now := &corev1.Pod{}

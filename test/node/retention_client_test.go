@@ -167,7 +167,8 @@ func (c clientPod) lengths(url string) (map[string]int, error) {
 	return found, nil
 }
 
-// hasModels waits until a server lists exactly these models, with these context lengths, beside the embedding model.
+// hasModels waits until a server lists exactly these models, with these context lengths, in addition to the embedding
+// model.
 func (c clientPod) hasModels(url string, want map[string]int) {
 	c.t.Helper()
 	c.eventually(func() error {

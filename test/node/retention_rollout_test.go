@@ -18,7 +18,7 @@ const (
 	leastStores = 4
 )
 
-// creation is what a client made while it was told to go on.
+// creation is what a client created until it was stopped.
 type creation struct {
 	ids      []string
 	refused  int
@@ -26,8 +26,8 @@ type creation struct {
 	finished chan struct{}
 }
 
-// createStores makes vector stores one after the other, until it is told to stop. A client tries again when a server
-// that ends does not answer it.
+// createStores creates vector stores one after the other, until stop is closed. A client tries again when a server that
+// is ending does not answer it.
 func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 	made := &creation{finished: make(chan struct{})}
 	go func() {

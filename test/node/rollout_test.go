@@ -92,8 +92,8 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// A quota that has no room for the pod of a change leaves the old one serving, is told in the API server's words, and
-// with more room the change goes on.
+// A quota without room for the pod of a change leaves the old pod serving. The status reports it in the API server's
+// words. With more room the change continues.
 func TestQuotaOfARunningStack(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -102,7 +102,7 @@ func TestQuotaOfARunningStack(t *testing.T) {
 	s.ready("my")
 	before := s.onePod("my")
 	s.apply(fmt.Sprintf(quota, "1"))
-	s.eventually(func() error { // until then nobody counts
+	s.eventually(func() error { // no container counts before
 		full := &corev1.ResourceQuota{}
 		err := s.get("full", full)
 		if used := full.Status.Used.Pods(); err == nil && used.Value() != 1 {
@@ -160,7 +160,7 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// A pod that is killed is replaced, and the status tells both: the new one takes long enough to be seen.
+// A pod that is killed is replaced, and the status reports both: the new one takes long enough to be seen.
 func TestPodIsKilled(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

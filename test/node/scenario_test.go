@@ -34,8 +34,8 @@ type scenario struct {
 	patience time.Duration
 }
 
-// newScenario makes a namespace in which every pod has to meet the restricted Pod Security standard, and tells the time
-// that the scenario takes.
+// newScenario creates a namespace in which every pod has to meet the restricted Pod Security standard, and logs the
+// time that the scenario takes.
 func newScenario(t testing.TB) *scenario {
 	t.Helper()
 	started := time.Now()

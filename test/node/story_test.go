@@ -29,8 +29,9 @@ workload: {resources: ` + small + `}
 // redacted is what a server shows of a credential.
 const redacted = "********"
 
-// Story 1: a stack with a vLLM backend in a few lines. Its completion gets the token of the Secret to the model server,
-// which answers nobody else; with another token it answers no more, and the new one reaches the pods by itself.
+// Story 1 is a stack with a vLLM backend in a few lines. The server sends the token of the Secret to the model server
+// with each completion, and the model server rejects every other token. With another token it no longer answers, and
+// the new token reaches the pods without further action.
 func TestStory1SimpleInference(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -213,7 +214,8 @@ data:
     providers: {inference: [{provider_id: mine, provider_type: "remote::vllm", config: {base_url: "http://mine/v1"}}]}
 `
 
-// Story 6: a ConfigMap of the user's own is the whole configuration. One that is missing is told, and its coming heals.
+// Story 6 uses a user's ConfigMap as the whole configuration. The status reports a missing ConfigMap, and the stack
+// recovers when it appears.
 func TestStory6Override(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

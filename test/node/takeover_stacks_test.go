@@ -82,7 +82,7 @@ func manifest(t testing.TB, objects []*unstructured.Unstructured) string {
 	return string(text)
 }
 
-// recorded stands in for the operator for v1alpha1: it writes what that one was recorded to write for the same
+// recorded replaces the operator for v1alpha1: it writes what that operator was recorded to write for the same
 // manifests, with this image, and a status.
 func (s *scenario) recorded(stacks []*unstructured.Unstructured) {
 	s.t.Helper()
@@ -122,7 +122,8 @@ func (s *scenario) older(name string) *unstructured.Unstructured {
 	return found
 }
 
-// adaptRecorded gives a recorded Deployment what the stack asks for in this test, and a probe that does not wait.
+// adaptRecorded adapts a recorded Deployment to the stack's fields in this test, and gives it a probe that does not
+// wait.
 func adaptRecorded(deployment, stack *unstructured.Unstructured) {
 	server := stack.Object["spec"].(map[string]any)["server"].(map[string]any)
 	asked := server["containerSpec"].(map[string]any)

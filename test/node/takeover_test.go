@@ -23,7 +23,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// takeOver is a cluster on its way from the operator for v1alpha1 to ours, back, and forth again.
+// takeOver is a cluster that moves from the operator for v1alpha1 to ours, back, and to ours again.
 type takeOver struct {
 	*scenario
 	older   predecessor
@@ -45,10 +45,11 @@ type predecessor interface {
 	back(run *takeOver)
 }
 
-// A cluster with stacks of the operator for v1alpha1 whose pods run gets this operator: the pods and what they stored
-// stay, both versions are read and edited, a node is drained. The older operator comes back, this one comes again, and
-// goes. Only the edits and the drain replace pods. Environment: $OLDER names the program of the older operator. Without
-// it the objects are those that it was recorded to make, by its field managers. It runs alone.
+// This operator takes over a cluster with running stacks of the operator for v1alpha1. The pods and what they stored
+// stay, both versions are read and edited, and a node is drained. Then the older operator returns, this one returns,
+// and is removed. Only the edits and the drain replace pods. $OLDER in the environment names the program of the older
+// operator. Without it, the test uses the objects that the older operator was recorded to make, by its field managers.
+// It runs alone.
 func TestTakeOver(t *testing.T) {
 	run := &takeOver{
 		older: predecessorOf(t), ours: currentManifest(t), started: time.Now(),

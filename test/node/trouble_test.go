@@ -18,7 +18,7 @@ import (
 // that is shown to be true.
 type broken struct {
 	name string
-	// spec beside the distribution's name; before it come other manifests.
+	// spec is the rest of the spec after the distribution's name; before holds the manifests that precede it.
 	spec, before string
 	reason       string
 	// message of Available, a regular expression over the whole; the groups are handed to evidence.
@@ -144,8 +144,8 @@ func TestBrokenStacks(t *testing.T) {
 	}
 }
 
-// check waits until the stack says what it has to, and compares that with the cluster: both go on while they are looked
-// at, so it is tried until they agree.
+// check waits until the stack reports what it has to, and compares that with the cluster. Both change while they are
+// read, so it tries until they agree.
 func (s *scenario) check(b *broken) {
 	s.t.Helper()
 	message := regexp.MustCompile("^" + b.message + "$")

@@ -28,7 +28,7 @@ import (
 const (
 	patience = 60 * time.Second
 	poll     = 50 * time.Millisecond
-	// healthAnnotation of a pod says what becomes of it: healthy, unless it says ill.
+	// healthAnnotation of a pod decides whether it becomes healthy: it does, unless the value is ill.
 	healthAnnotation = "test/health"
 	ill              = "ill"
 )
@@ -124,7 +124,7 @@ func statusOf(pod *corev1.Pod) corev1.PodStatus {
 	}
 	container.Ready, container.State.Running = true, &corev1.ContainerStateRunning{}
 	ready := corev1.ConditionTrue
-	if len(pod.Spec.ReadinessGates) > 0 { // nobody opens one
+	if len(pod.Spec.ReadinessGates) > 0 { // no test opens one
 		ready = corev1.ConditionFalse
 	}
 	return corev1.PodStatus{

@@ -41,7 +41,7 @@ func configured(model, health string) string {
 		model, healthAnnotation, health)
 }
 
-// pods gives the stack's pods that serve and all the others.
+// pods returns the stack's pods that serve and all the others.
 func (b *bench) pods(t *testing.T, stack string) (serving, others []string) {
 	t.Helper()
 	var pods corev1.PodList
@@ -209,8 +209,8 @@ func testScaling(t *testing.T, b *bench) {
 	b.kubectl(t, "wait", "--for=condition=Available", "llsd/my", "--timeout=20s")
 }
 
-// What the autoscaler decides stays, whatever else changes; that the cluster has
-// no metrics is told in its words.
+// The autoscaler's decision stays through every other change. A cluster without metrics is reported in the cluster's
+// words.
 func testAutoscaler(t *testing.T, b *bench) {
 	const autoscaled = `{distribution: {name: starter}, resources: {models: [%s]}, workload: {autoscaling: {minReplicas: 3, maxReplicas: 5}}}`
 	b.apply(t, "my", fmt.Sprintf(autoscaled, "one"))
@@ -332,9 +332,9 @@ func testOrphans(t *testing.T, b *bench) {
 	b.remains(t, "my")
 }
 
-// A namespace goes with its stacks, though the operator would make again whatever
-// goes before they do, and nobody is told of failures. That such a namespace takes
-// no event is client-go's to say: who may not read namespaces learns it too late.
+// A namespace is deleted with its stacks, although the operator creates every object again that is deleted before them.
+// No failure is reported. client-go makes sure that such a namespace takes no event. A client that may not read
+// namespaces learns of the deletion too late.
 func testNamespaceDeletion(t *testing.T, b *bench) {
 	b.credentials(t)
 	for _, name := range []string{"one", "two"} {

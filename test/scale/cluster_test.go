@@ -158,7 +158,7 @@ var kinds = []struct{ apiVersion, kind string }{
 	{"networking.k8s.io/v1", "Ingress"},
 }
 
-// learn lets the operator make one stack and gives what it wrote, as it would be applied by anybody.
+// learn lets the operator make one stack and returns what it wrote, in a form that any client can apply.
 func (c *cluster) learn(b *testing.B) []*unstructured.Unstructured {
 	b.Helper()
 	model := c.newStack(b, inModel, stackName(0))
@@ -247,8 +247,8 @@ func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistributi
 	return object
 }
 
-// writeBare makes the same writes without an operator for the stacks from one number to another, with the rights of
-// one: each child by server-side apply, the events, and the status of a stack that is there. It gives the time that
+// writeBare makes the same writes without an operator for the stacks from one number to another, with the operator's
+// rights: each child by server-side apply, the events, and the status of an existing stack. It returns the time that
 // they took.
 func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, from, to int) time.Duration {
 	b.Helper()
@@ -315,8 +315,8 @@ func (c *cluster) calls(b *testing.B, after int64) []call {
 	return readCalls(b, c.audit, after, version)
 }
 
-// counts tells the calls after a place in the log that change something from those that read, and how long the former
-// took from the first to the last.
+// counts returns the calls after a place in the log, separated into those that change something and those that read. It
+// also returns how long the former took from the first to the last.
 func (c *cluster) counts(b *testing.B, after int64) (made, reads int, took time.Duration) {
 	b.Helper()
 	var first, last time.Time

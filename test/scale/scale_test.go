@@ -58,9 +58,9 @@ type measured struct {
 	bare, operator, share float64
 	// made are the operator's writes, reads what it read past its caches for them.
 	made, reads int
-	// resident is MiB of memory after the writes, rested at rest.
+	// resident is MiB of memory after the writes, rested when idle.
 	resident, rested float64
-	// idleCalls are calls a minute at rest, without leases and watches; cpu is percent of a core.
+	// idleCalls are calls a minute when idle, without leases and watches; cpu is percent of a core.
 	idleCalls, cpu float64
 	// restartWrites and restartReads are those of an operator that starts anew, observed how long it took it to look at
 	// every stack.
@@ -105,8 +105,8 @@ func measure(b *testing.B) measured {
 	return m
 }
 
-// burst lets an operator that is at rest find the stacks from one number to another at once. It gives what it writes
-// and reads, and the time from the first write to the last.
+// burst makes an idle operator find the stacks from one number to another at the same time. It returns the number of
+// writes and reads, and the time from the first write to the last.
 func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads int, took time.Duration) {
 	b.Helper()
 	o.observes(b, from)
@@ -115,7 +115,7 @@ func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads in
 	c.addStacks(b, from, to)
 	begin := c.audited(b)
 	o.signal(b, syscall.SIGCONT)
-	c.begins(b, begin) // nobody asks it for metrics while it writes
+	c.begins(b, begin) // no request for metrics while it writes
 	c.rests(b)
 	o.observes(b, to)
 	c.rests(b)
@@ -143,7 +143,7 @@ func median(of []float64) float64 {
 // perStack is a stack's part of a number of calls.
 func perStack(calls int) float64 { return float64(calls) / float64(*objects) }
 
-// write shows the figures beside their limits.
+// write shows the figures next to their limits.
 func (m measured) write(b *testing.B) {
 	b.Helper()
 	limit := "150 MiB"

@@ -222,10 +222,10 @@ func itemsOf(body []byte) (items int, next string, err error) {
 	return len(list.Items), list.Metadata.Continue, err
 }
 
-// needed are the writes that ownership needs. Each child changes hands by one write of its managed fields and one apply
-// of what this operator makes of it. A stack is written once in its new version and once with its status, and one event
-// tells what its next roll-out would change. With an autoscaler the replicas of the Deployment become the autoscaler's
-// by one write more, and there is a new budget, of which another event tells.
+// needed are the writes that ownership requires. Each child changes hands by one write of its managed fields and one
+// apply by this operator. A stack is written once in its new version and once with its status, and one event reports
+// what its next roll-out would change. With an autoscaler, one more write gives the replicas of the Deployment to the
+// autoscaler, and a new budget exists, which another event reports.
 func (c *older) needed() map[string]int {
 	autoscaled := c.children["HorizontalPodAutoscaler"]
 	return map[string]int{
@@ -262,8 +262,7 @@ func TestTakeOver(t *testing.T) {
 	c.keepsPods(t)
 }
 
-// keepsPods checks that no Deployment has another template than the operator before gave it, and that the events say
-// so.
+// keepsPods checks that each Deployment has the template of the previous operator, and that the events report this.
 func (c *older) keepsPods(t *testing.T) {
 	t.Helper()
 	deployments := &appsv1.DeploymentList{}

@@ -51,7 +51,8 @@ type tenants struct {
 	alone, among, behind []float64
 	// looked is how long the operator takes to look at all of them again.
 	looked time.Duration
-	// most is the largest resident size in MiB, rested that at rest, restarted that of an operator that starts among them.
+	// most is the largest resident size in MiB, rested the size when idle, restarted the size of an operator that
+	// starts among the tenants.
 	most, rested, restarted float64
 	// observed is how long that one takes to look at every stack.
 	observed time.Duration
@@ -111,7 +112,7 @@ func measureTenants(b *testing.B) (m tenants) {
 
 func once(n int) func(int) bool { return func(i int) bool { return i < n } }
 
-// table shows the figures beside their limits.
+// table shows the figures next to their limits.
 func (m *tenants) table() string {
 	var text strings.Builder
 	row := func(what, figure, limit string) { fmt.Fprintf(&text, "| %s | %s | %s |\n", what, figure, limit) }

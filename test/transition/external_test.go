@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A namespace that is held to the restricted Pod Security Standard, with a quota that demands limits and a LimitRange
-// that the server just meets, lets pods in that install external providers, and they are as well served as the server
-// alone.
+// The namespace enforces the restricted Pod Security Standard, and has a quota that demands limits and a LimitRange
+// that the server exactly meets. It admits pods that install external providers, and they get the same quality of
+// service as the server alone.
 func TestExternalProvidersAreLetIn(t *testing.T) {
 	c := start(t)
 	for name, tc := range map[string]struct {

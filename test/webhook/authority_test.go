@@ -167,7 +167,7 @@ func (c *cluster) trusted(t *testing.T) error {
 	return nil
 }
 
-// change edits an object as a person does, who tries again when somebody else was faster.
+// change edits an object as a person does, and tries again after a conflict.
 func change[T client.Object](t *testing.T, c *cluster, read func(*testing.T) T, edit func(T)) {
 	t.Helper()
 	testutil.Within(t, patience, func() error {

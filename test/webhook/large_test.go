@@ -29,7 +29,7 @@ const (
 	// A large stack has so many arguments of so many bytes, which are together about what etcd takes.
 	largeParts, largePart = 362, 4 << 10
 	largeObjectSize       = largeParts * largePart
-	// storedObjects lie in the API server, which has them converted one by one, however many a list has.
+	// storedObjects are in the API server, which has them converted one by one, for lists of any length.
 	storedObjects = 40
 	// reviewObjects are in one review, as the API allows it: 300 MiB.
 	reviewObjects = 210

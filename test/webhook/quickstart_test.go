@@ -51,8 +51,8 @@ const (
 	token = "t0k3n-in-a-secret"
 )
 
-// The quickstart of v1alpha1, each of its steps that a cluster without a node can show. Where it says something else
-// than the operator does, docs/v1alpha1.md tells.
+// The quickstart of v1alpha1, with each step that a cluster without a node can show. docs/v1alpha1.md explains where it
+// differs from this operator.
 func TestQuickstart(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)

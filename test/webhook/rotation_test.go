@@ -48,7 +48,7 @@ func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 
 	c.age(t, first)
 	testutil.Within(t, patience, func() error { return c.servedBy(t, second, replicas) })
-	// The API server connects anew when it is told another bundle, if only by a line.
+	// The API server connects again when it gets another bundle, even if only one line differs.
 	change(t, c, c.definition, func(definition *apiextensionsv1.CustomResourceDefinition) {
 		config := definition.Spec.Conversion.Webhook.ClientConfig
 		config.CABundle = append(config.CABundle, '\n')

@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/certificate"
 )
 
-// running is a stack whose spec nobody touches, and edited one whose spec changes all the time.
+// running is a stack whose spec does not change, and edited one whose spec changes all the time.
 const running, edited = "running", "edited"
 
 const plainStack = `apiVersion: llamastack.io/v1alpha1
@@ -62,8 +62,8 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// anotherAuthority has the definition trust somebody else. The API server names the Service, the operator says so where
-// people look, and mends it when it may.
+// anotherAuthority makes the definition trust another authority. The API server names the Service, the operator reports
+// it where people look, and fixes it when it may.
 func (c *cluster) anotherAuthority(t *testing.T) {
 	t.Helper()
 	strange := encodeCertificate(newAuthority(t, "corporate CA", 0).certificate)
@@ -118,7 +118,7 @@ func (c *cluster) deployment(t *testing.T) appsv1.Deployment {
 	return found
 }
 
-// editedConfiguration edits that of the validating webhook in the ways that docs/webhooks.md tells of.
+// editedConfiguration edits the configuration of the validating webhook in the ways that docs/webhooks.md describes.
 func (c *cluster) editedConfiguration(t *testing.T) {
 	t.Helper()
 	checked, unchecked := func() error { return c.isChecked(t, true) }, func() error { return c.isChecked(t, false) }

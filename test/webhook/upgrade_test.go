@@ -24,9 +24,8 @@ import (
 // afterLoss is how long both versions may be unreadable after every replica was lost.
 const afterLoss = 30 * time.Second
 
-// The journey of a cluster that runs the operator before: upgrade, work in both
-// versions, loss of every replica, back, and forth again. Each part begins where the
-// one before ended.
+// The journey of a cluster that runs the previous operator: upgrade, work in both versions, loss of every replica,
+// back, and upgrade again. Each part begins where the previous one ended.
 func TestUpgradeAndBack(t *testing.T) {
 	c := startCluster(t)
 	stored := c.storeOlder(t)

@@ -246,7 +246,7 @@ func TestOtherInjector(t *testing.T) {
 	}
 }
 
-// The operator's condition is removed when its reason is gone, also when somebody else fixed it.
+// The operator's condition is removed when its reason is gone, also when another controller fixed it.
 func TestConditionOfOthers(t *testing.T) {
 	b := newBench(t)
 	crd := definition(service)

@@ -75,7 +75,7 @@ func post(t testing.TB, server *httptest.Server, body io.Reader) answered {
 	return got
 }
 
-// Every object comes back in the requested version, in the same order and with the same name.
+// Every object is returned in the requested version, in the same order and with the same name.
 func TestConverts(t *testing.T) {
 	server := serve(t)
 	for _, desired := range []string{v1, v2} {

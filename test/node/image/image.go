@@ -47,7 +47,7 @@ func Push(ctx context.Context, reference string, image v1.Image) error {
 	return nil
 }
 
-// Copy gives an image of a registry a further name in it.
+// Copy tags an image of a registry with a further name in that registry.
 func Copy(ctx context.Context, from, to string) error {
 	source, err := name.ParseReference(from, name.Insecure)
 	if err != nil {

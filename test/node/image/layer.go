@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// layer lies in a file, as it will lie in the registry.
+// layer is in a file, in the form that the registry stores.
 type layer struct {
 	file   string
 	digest v1.Hash

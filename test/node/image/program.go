@@ -64,7 +64,7 @@ func libraries(ctx context.Context, files []string, own ...string) ([]Entry, err
 	for chunk := range slices.Chunk(files, 200) {
 		list := exec.CommandContext(ctx, "ldd", chunk...)
 		list.Stdout = &output
-		// It ends with 1 when one of many files is no dynamic program; what it prints of the others counts.
+		// It ends with 1 when one of many files is not a dynamic program; its output about the others is still valid.
 		if err := list.Run(); err != nil && list.ProcessState == nil {
 			return nil, fmt.Errorf("list shared libraries: %w", err)
 		}

@@ -26,13 +26,13 @@ var repositories = map[string]string{
 	"operator": "llama-stack-k8s-operator", "databases": "databases", "standin": "standin", "server": "llama-stack",
 }
 
-// theOnlyTag is the tag of the images that there is one of, whatever its version: what is built from a work tree has no
+// theOnlyTag is the tag of the images that exist once for every version, because an image built from a work tree has no
 // release.
 const theOnlyTag = "test"
 
-// Publish builds images and pushes them to a registry, host:port, where they get their repositories below its top:
-// operator, or databases, or standin@0.7.3, or server@0.7.3 with the release of the server. The version is what the
-// operator says that it is. The result is by what was asked for.
+// Publish builds images and pushes them to a registry, host:port. Their repositories are below its top: operator,
+// databases, standin@0.7.3, or server@0.7.3 with the release of the server. The version is the one that the operator
+// reports. The keys of the result are the wanted names.
 func Publish(ctx context.Context, registry, version string, wanted ...string) (map[string]Published, error) {
 	folder, err := os.MkdirTemp("", "llama-stack-image-")
 	if err != nil {

@@ -45,10 +45,10 @@ func omitPackage(path string) bool {
 // omitTokenizer leaves out what has another form than the server's tables.
 func omitTokenizer(path string) bool { return strings.HasSuffix(path, ".json") }
 
-// Server is an image of the real server of a release (0.7.3), made of the same environment as the tests of test/server:
-// the interpreter, the packages and the shared libraries that they need, all at the places where they lie on this
-// machine. It comes with the configuration of the release's starter distribution, without the providers whose packages
-// it does not have.
+// Server is an image of the real server of a release (0.7.3), made of the same environment as the tests of test/server.
+// It has the interpreter, the packages and the shared libraries that they need, all at the same paths as on this
+// machine. It includes the configuration of the release's starter distribution, without the providers whose packages it
+// does not have.
 func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	match, err := release.Lookup(version)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 // serverUser is who images of servers run as.
 var serverUser = user{"stack", 1001, root, "/app"}
 
-// interpreter stands in for the Python of a server's image, as far as the operator calls it before a server: the
-// launcher of a stack with a userConfig asks for the release and starts the server's application. The registry's
-// program has nothing to do for a stand-in.
+// interpreter replaces the Python of a server's image, as far as the operator calls it before a server. The launcher of
+// a stack with a userConfig asks for the release and starts the server's application. The registry's program has
+// nothing to do for a stand-in.
 const interpreter = `#!/bin/sh
 case "$1 $3" in
 "-c llama-stack") echo "$STANDIN_VERSION" ;;
@@ -26,8 +26,8 @@ case "$1 $3" in
 esac
 `
 
-// StandIns are images of test/node/standin, one for each release of the server (0.7.3) that it is to stand in for: with
-// that version, and the configuration of that release's starter distribution. They share their layers but the last.
+// StandIns are images of test/node/standin, one for each release of the server (0.7.3) that it replaces. Each has that
+// version and the configuration of that release's starter distribution. They share all layers except the last.
 func StandIns(ctx context.Context, folder string, releases ...string) (map[string]v1.Image, error) {
 	program, err := buildProgram(ctx, folder, "./test/node/standin", "")
 	if err != nil {

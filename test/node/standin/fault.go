@@ -13,7 +13,7 @@ import (
 // terminationLog is where a container leaves its last words for the kubelet.
 const terminationLog = "/dev/termination-log"
 
-// faults are what a stand-in was told to do wrong, by its environment.
+// faults are the faults that the environment of a stand-in sets.
 type faults struct {
 	// exit ends the server with this code ($STANDIN_EXIT), after a while ($STANDIN_AFTER; unset: at once).
 	exit  *int
@@ -22,7 +22,7 @@ type faults struct {
 	start time.Duration
 	// hang is when the server stops to answer ($STANDIN_HANG), counted from its start.
 	hang *time.Duration
-	// memory is how much the server uses beside its own, in MiB ($STANDIN_MEMORY).
+	// memory is how much the server uses in addition to its own memory, in MiB ($STANDIN_MEMORY).
 	memory int
 	// leak makes the server end with an error that quotes every secret in its environment ($STANDIN_LEAK=true), as
 	// servers do that refuse a value.
@@ -51,7 +51,7 @@ func readFaults(w world) (*faults, error) {
 // ballast is the memory that was asked for; a package variable, so that it is kept.
 var ballast []byte
 
-// beforeStart does what happens before a server listens, and says whether it ends there.
+// beforeStart runs the faults before a server listens, and reports whether the server ends there.
 func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool) {
 	if f.leak {
 		quote(w)

@@ -49,7 +49,7 @@ func TestAuthentication(t *testing.T) {
 		s.fit(t, rel, s.startPlace(t))
 		s.secrets["auth"] = map[string]string{"url": startAuthService(t)}
 
-		server := bootSample(t, rel, s, t.TempDir()) // healthy, and nobody showed a token
+		server := bootSample(t, rel, s, t.TempDir()) // healthy without a token
 		for path, want := range map[string]int{
 			"/v1/health": http.StatusOK, "/v1/version": http.StatusOK,
 			"/v1/providers": http.StatusUnauthorized,
@@ -84,7 +84,7 @@ func startAuthService(t *testing.T) string {
 	return service.URL
 }
 
-// status is how the server answers somebody with a token, or without one.
+// status is the server's answer to a client with a token, or without one.
 func (s *llamaStack) status(t *testing.T, path, token string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, http.NoBody)

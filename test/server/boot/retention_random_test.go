@@ -29,8 +29,8 @@ import (
 const (
 	// randomPairs is how many changes made by chance are tried, over all releases.
 	randomPairs = 108
-	// triesPerPair is how many are made for one that counts: others do not start on an empty state either, for want of
-	// a service or a package.
+	// triesPerPair is how many are made for one that counts. The others do not start on an empty state either, because
+	// a service or a package is missing.
 	triesPerPair = 6
 	// seedVariable is the seed of the changes; defaultSeed when it is not set.
 	seedVariable = "RETENTION_SEED"
@@ -294,8 +294,8 @@ func (m *madeByClient) search() realserver.Call {
 	}
 }
 
-// compare reports what the second server has not, or has too much, beside one that started on an empty state. Models
-// that providers list count neither way: a server finds them some time after its start.
+// compare reports what the second server lacks, or has too much, compared with one that started on an empty state.
+// Models that providers list do not count: a server finds them some time after its start.
 func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	if !second.OK {
 		return fmt.Errorf("the server does not start: %s", second)
@@ -374,7 +374,7 @@ func listedIn(answer realserver.Answer) []string {
 	return ids
 }
 
-// services are the addresses of the corpus, which nobody answers at.
+// services matches the addresses of the corpus, where no server answers.
 var services = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
 // moveServices moves the services of a text to a server that answers.

@@ -155,7 +155,7 @@ func (k *keptStack) start(t *testing.T, use func(server *llamaStack) error) {
 	}
 }
 
-// clock stands in front of the release's Python and writes how long the script takes.
+// clock runs before the release's Python and writes how long the script takes.
 var clock, _ = filepath.Abs("testdata/clock")
 
 var (

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// vectorProvider is a kind of vector provider beside faiss.
+// vectorProvider is a kind of vector provider other than faiss.
 type vectorProvider struct {
 	kind string
 	// store is where the stack keeps its state.

@@ -21,8 +21,8 @@ import (
 // stackCase is what a running server must show for one object.
 type stackCase struct {
 	file string
-	// providers of the user; the base's others are served beside them. Those of
-	// an API that the release does not have are not asked for.
+	// providers of the user; the base's others are served in addition. The test does not ask for those of an API that
+	// the release does not have.
 	providers []provider
 	models    []model
 	shields   []string
@@ -183,7 +183,7 @@ func tryBoot(t *testing.T, rel *release.Release, s sample, root string) (*llamaS
 	return startServer(t, b)
 }
 
-// servesTLS says whether the object wants HTTPS of the server.
+// servesTLS reports whether the object configures HTTPS for the server.
 func servesTLS(stack *v1alpha2.LlamaStackDistribution) bool {
 	networking := stack.Spec.Networking
 	return networking != nil && networking.TLS != nil && networking.TLS.Enabled
@@ -265,7 +265,7 @@ func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *
 	}
 }
 
-// checkMCP shows that the server knows the MCP servers, and asks them for their tools.
+// checkMCP shows that the server lists the MCP servers, and asks them for their tools.
 func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []string) {
 	t.Helper()
 	for _, name := range names {

@@ -27,11 +27,11 @@ import (
 // samples is where the samples that users read lie.
 const samples = "../../../config/samples"
 
-// sample is one file of config/samples: an object and the Secrets beside it.
+// sample is one file of config/samples: an object and its Secrets.
 type sample struct {
 	stack   *v1alpha2.LlamaStackDistribution
 	secrets secrets
-	running *plan.Running // nil: nothing runs
+	running *plan.Running // nil means that nothing runs
 }
 
 // secrets are values by the Secret's name and the key in it.
@@ -113,7 +113,7 @@ type place struct {
 	db     *database
 	redis  *redisServer
 	mcp    string // URL of an MCP server
-	closed int    // a port that nobody listens on, where a test wants one
+	closed int    // a port without a listener, where a test needs one
 }
 
 // startPlace starts the servers that the object uses.
@@ -226,7 +226,7 @@ func fitProviders(t *testing.T, spec map[string]any, on place) {
 	}
 }
 
-// fitSecrets gives the credentials of this machine's servers.
+// fitSecrets sets the credentials of this machine's servers.
 func (s *sample) fitSecrets(on place) {
 	if creds, ok := s.secrets["pg-creds"]; ok {
 		for key, value := range map[string]string{
@@ -242,7 +242,7 @@ func (s *sample) fitSecrets(on place) {
 	}
 }
 
-// mapping and list are what lies at a path of the spec, empty when nothing does.
+// mapping and list return the value at a path of the spec, or an empty one.
 func mapping(spec map[string]any, path ...string) map[string]any {
 	for _, key := range path {
 		spec, _ = spec[key].(map[string]any)

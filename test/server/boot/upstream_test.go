@@ -172,6 +172,6 @@ func (u *upstream) chats(model string) []string {
 
 func writeJSON(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	// A client that went away is its own test's failure, not ours.
+	// If a client disconnects, the client's own test fails, not this server.
 	_ = json.NewEncoder(w).Encode(value)
 }

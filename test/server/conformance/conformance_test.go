@@ -14,7 +14,7 @@ import (
 // seed of the cases made by chance.
 const seed = 1
 
-// support is what the checkers need beside the server.
+// support returns the other programs that the checkers need.
 func support(t *testing.T) realserver.Support {
 	t.Helper()
 	s, err := realserver.InstallSupport(t.Context())
@@ -72,7 +72,7 @@ func acceptedOf(t *testing.T, cases []corpus.Case) (all []accepted, refused int)
 	return all, refused
 }
 
-// count tells how many cases of a line passed, for the table of all.
+// count records how many cases of a line passed, for the table of all.
 func count(t *testing.T, passed, all int) {
 	t.Helper()
 	t.Attr("cases", fmt.Sprintf("%d of %d", passed, all))

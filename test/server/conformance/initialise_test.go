@@ -106,7 +106,7 @@ var services = map[string]string{
 	"vector_io/remote::weaviate":      "Weaviate",
 }
 
-// needsMore is what a configuration needs at its start beside the server, empty when nothing.
+// needsMore returns what a configuration needs at its start in addition to the server, or "".
 func needsMore(config []byte, env map[string]string) string {
 	for _, kind := range append(corpus.Types(config, env), corpus.Backends(config)...) {
 		if service := services[kind]; service != "" {
@@ -116,7 +116,7 @@ func needsMore(config []byte, env map[string]string) string {
 	return ""
 }
 
-// outside says why a verdict is about the world and not about the configuration, empty when it is not.
+// outside returns why a verdict is about the environment and not about the configuration, or "".
 func outside(verdict realserver.Verdict) string {
 	if strings.Contains(verdict.Message, "is not available from provider") ||
 		strings.Contains(verdict.Message, "Connection error") {
@@ -178,7 +178,7 @@ func (u *upstream) serve(config []byte) {
 	u.models.Store(models)
 }
 
-// address is where the services of the corpus are, which nobody answers at.
+// address matches the addresses of the services of the corpus, where no server answers.
 var address = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
 // answered moves the services of a configuration to one that answers.

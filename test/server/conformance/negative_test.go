@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestNegative shows that the server of a release refuses what our checks refuse by its data, ignores what they say
-// that it ignores, and does with what is our own choice what the list of those says.
+// TestNegative shows that the server of a release rejects what our checks reject by its data, and ignores what they
+// report as ignored. Where our checks are stricter by choice, it behaves as the list of those checks states.
 func TestNegative(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin, failed := time.Now(), 0
@@ -107,7 +107,7 @@ func ask(
 	return verdict
 }
 
-// differs says how a verdict is another one than the case has, empty when it is not.
+// differs returns how a verdict differs from the one of the case, or "".
 func differs(n *corpus.Negative, verdict realserver.Verdict) string {
 	switch {
 	case n.Answer == corpus.Refused && verdict.OK:

@@ -11,7 +11,7 @@ import (
 
 // Case is one object of a user with the base that its configuration is made from.
 type Case struct {
-	// Name tells the case apart within its line: provider/inference/remote::vllm/full.
+	// Name identifies the case within its line: provider/inference/remote::vllm/full.
 	Name string
 	// Release is the line that the case is for.
 	Release *release.Release
@@ -19,7 +19,8 @@ type Case struct {
 	Object *v1alpha2.LlamaStackDistribution
 	// Base is the configuration that the distribution comes with.
 	Base []byte
-	// Embedded says that Base is what the release ships under the object's name, else it is the user's own ConfigMap.
+	// Embedded means that Base is what the release ships under the object's name. Otherwise it is the user's own
+	// ConfigMap.
 	Embedded bool
 }
 

@@ -58,7 +58,7 @@ func (m *maker) providers() {
 	}}})
 }
 
-// alternatives are the keys that may not stand beside others, each without those.
+// alternatives are the keys that exclude others, each without those.
 func (m *maker) alternatives(at, field string, kind *provider.Type) {
 	var keys []string
 	for _, rule := range kind.Config.Rules {

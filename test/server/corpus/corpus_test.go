@@ -77,7 +77,7 @@ func eachLine(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	}
 }
 
-// What holds of every case without asking a server.
+// Every case has these properties, which need no server.
 func TestCases(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		names := map[string]bool{}
@@ -109,8 +109,8 @@ func run(t *testing.T, c *corpus.Case) *corpus.Outcome {
 	return outcome
 }
 
-// checkOutcome: no secret is told, each warning says where and what, and the configuration passes the same checks
-// again.
+// checkOutcome checks that no secret is shown, that each warning has a place and a reason, and that the configuration
+// passes the same checks again.
 func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 	t.Helper()
 	told := []string{string(o.Config), o.Refused}
@@ -135,7 +135,7 @@ func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 	}
 }
 
-// recheck takes a generated configuration for a base, in the same environment, and wishes for nothing.
+// recheck uses a generated configuration as a base, in the same environment, with an empty spec.
 func recheck(c *corpus.Case, o *corpus.Outcome) string {
 	base, err := baseconfig.Parse(o.Config)
 	if err != nil {
@@ -183,8 +183,8 @@ func TestRandomIsReproducible(t *testing.T) {
 	}
 }
 
-// Whatever the data of a line has is in a configuration that some case makes, but for keys that nobody should write and
-// types that never start. A line that keeps its storage inline is not made configurations for yet.
+// Some case's configuration has every fact of a line's data, except for keys that are not to be set and types that
+// never start. A line that keeps its storage inline does not have cases yet.
 func TestEveryFactHasACase(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		if rel.Storage.Inline {
@@ -208,7 +208,7 @@ func TestEveryFactHasACase(t *testing.T) {
 	})
 }
 
-// broken says that a fact belongs to a provider type that never starts: it is refused.
+// broken reports whether a fact belongs to a provider type that never starts, which is rejected.
 func broken(rel *release.Release, fact string) bool {
 	_, at, _ := strings.Cut(fact, " ")
 	at, _, _ = strings.Cut(at, " ")
@@ -239,7 +239,7 @@ func TestRefused(t *testing.T) {
 	golden.Dir(t, "testdata/refused", map[string][]byte{"cases.txt": []byte(strings.Join(rows, ""))})
 }
 
-// TestLightStarter: what is left of every starter serves, and needs nothing heavy.
+// TestLightStarter checks that the reduced configuration of every starter serves, and needs no large packages.
 func TestLightStarter(t *testing.T) {
 	for _, line := range release.Offered() {
 		match, err := release.LookupOffered(line)

@@ -15,7 +15,7 @@ import (
 type Edit struct {
 	Name          string
 	Before, After Case
-	// Changes says what was changed.
+	// Changes lists the changes.
 	Changes []string
 }
 

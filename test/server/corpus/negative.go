@@ -49,16 +49,16 @@ type mistake struct {
 	// right is the accepted neighbour, whose configuration change makes wrong.
 	right  *Case
 	change func(config fields)
-	// raw is the wrong configuration, when it is no change of another one.
+	// raw is the wrong configuration, when it is not a change of another one.
 	raw string
 	// env are values of Secrets that are wrong.
 	env map[string]string
-	// value is told about instead of the object.
+	// value is checked instead of the object.
 	value func() error
 }
 
-// Told are the lines that the user reads, without what is told of the accepted neighbour too. Refusal says that the
-// stack is not rolled out.
+// Told returns the lines that the user reads, without those of the accepted neighbour. Refusal reports whether the
+// stack is rejected.
 func (n *Negative) Told() (lines []string, refusal bool, err error) {
 	if n.value != nil {
 		return []string{n.value().Error()}, true, nil
@@ -90,7 +90,7 @@ func (n *Negative) Told() (lines []string, refusal bool, err error) {
 type Question struct {
 	Config, Without string
 	Env             map[string]string
-	// Odd says that Config is not even YAML for everybody.
+	// Odd means that not every YAML parser accepts Config.
 	Odd bool
 }
 
@@ -122,7 +122,7 @@ func (n *Negative) Question() (*Question, error) {
 	return q, nil
 }
 
-// accepted is what comes of a mistake that is told and not refused; nil when it is refused.
+// accepted is the outcome of a mistake that is reported and not rejected; nil when it is rejected.
 func (n *Negative) accepted() *Outcome {
 	if n.wrong == nil || n.wrong == n.right {
 		return nil
@@ -232,7 +232,7 @@ func (n *negatives) inBase(change func(config fields)) mistake {
 	return mistake{wrong: n.over(data, n.again()), right: n.small, change: change}
 }
 
-// again wishes for nothing that the base does not have.
+// again is a spec that only repeats what the base has.
 func (n *negatives) again() fields { return fields{"networking": fields{"port": 9000}} }
 
 // inSpec is a mistake in the small stack's spec.
@@ -247,8 +247,8 @@ func (n *negatives) inVLLM(more fields, change func(config fields)) mistake {
 	})
 }
 
-// beside is a mistake in a spec whose neighbour is another one.
-func (n *negatives) beside(right, wrong fields, change func(config fields)) mistake {
+// nextTo is a mistake in a spec whose neighbour is another one.
+func (n *negatives) nextTo(right, wrong fields, change func(config fields)) mistake {
 	return mistake{wrong: n.own(n.smallSpec(wrong)), right: n.own(n.smallSpec(right)), change: change}
 }
 

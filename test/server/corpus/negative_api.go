@@ -147,7 +147,7 @@ func (n *negatives) dependencies() {
 	}
 }
 
-// cannotBeSupplied says that an API has no inline type that starts with what the engine knows.
+// cannotBeSupplied reports whether an API has no inline type that starts with the engine's own defaults.
 func (n *negatives) cannotBeSupplied(api string) bool {
 	known, ok := n.rel.API(api)
 	return ok && !known.Internal && known.RoutingTable == "" && known.Router == "" &&
@@ -165,7 +165,7 @@ func (n *negatives) needy(api, name string) {
 		}))
 }
 
-// disabled: what cannot be taken away.
+// disabled adds the APIs that cannot be disabled.
 func (n *negatives) disabled() {
 	off := func(what ...any) fields { return fields{"disabled": what} }
 	none := mistake{right: n.small}

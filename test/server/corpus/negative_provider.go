@@ -58,7 +58,7 @@ func (n *negatives) withSettings(kind *provider.Type, settings fields) mistake {
 			delete(wrong, field)
 		}
 	}
-	return n.beside(n.another(kind, right), n.another(kind, wrong),
+	return n.nextTo(n.another(kind, right), n.another(kind, wrong),
 		func(config fields) { maps.Copy(anotherConfig(config, kind.API), settings) })
 }
 
@@ -154,7 +154,7 @@ func (n *negatives) scoring(kind *provider.Type) {
 	name := intent.APIField(kind.API)
 	two["providers"].(fields)[name] = append(two["providers"].(fields)[name].([]any),
 		fields{"id": "second", "provider": kind.Type})
-	n.refused("provider/second-of-a-type", "already exists|already registered|conflicting|scoring", n.beside(one, two, func(config fields) {
+	n.refused("provider/second-of-a-type", "already exists|already registered|conflicting|scoring", n.nextTo(one, two, func(config fields) {
 		addProvider(config, kind.API, fields{"provider_id": "second", "provider_type": kind.Type, "config": fields{}})
 	}))
 }
@@ -193,7 +193,7 @@ func (n *negatives) providerKeys() {
 			}
 			n.unsetKey(check, kind, key, right, wrong)
 			n.refused(check+"/"+kind.API+"/"+kind.Type+"/"+key, key+"|[Mm]ust provide|is a required",
-				n.beside(n.another(kind, right), n.another(kind, wrong),
+				n.nextTo(n.another(kind, right), n.another(kind, wrong),
 					func(config fields) { delete(anotherConfig(config, kind.API), key) }))
 		}
 	}
@@ -202,7 +202,7 @@ func (n *negatives) providerKeys() {
 	n.noCredential()
 }
 
-// unsetKey: the same key, which the base takes from a variable that nobody sets. One type for each field is enough.
+// unsetKey is the same key, which the base takes from a variable that is never set. One type for each field is enough.
 func (n *negatives) unsetKey(check string, kind *provider.Type, key string, right, wrong fields) {
 	name := strings.Replace(check, "missing", "unset", 1)
 	known, _ := kind.Config.Key(key)
@@ -225,13 +225,14 @@ func (n *negatives) unsetKey(check string, kind *provider.Type, key string, righ
 	})
 }
 
-// noCredential: a service of others without a key, and one whose key the base takes from a variable that nobody sets.
+// noCredential is an external service without a key, and one whose key the base takes from a variable that is never
+// set.
 func (n *negatives) noCredential() {
 	const why = "The server starts without, and calls the service with the key that a client may send."
 	openai, _ := n.rel.Provider("inference", "remote::openai")
 	right := n.another(openai, fields{"provider": "openai", "apiKey": ref("key", "key")})
 	wrong := n.another(openai, fields{"provider": "openai"})
-	n.choice("provider/no-credential", Taken, why, n.beside(right, wrong, func(config fields) {
+	n.choice("provider/no-credential", Taken, why, n.nextTo(right, wrong, func(config fields) {
 		delete(anotherConfig(config, "inference"), openai.CredentialKey)
 	}))
 	base, err := changed(n.config, func(config fields) {
@@ -286,13 +287,13 @@ func (n *negatives) unreadFields() {
 		right, wrong := v.provider(noEndpoint, "another", minimal), v.provider(noEndpoint, "another", minimal)
 		wrong["endpoint"] = "http://gateway.example/v1"
 		n.choice("provider/endpoint-that-is-not-read", Ignored, "The server would call the public service, with the key that is meant for another one.",
-			n.beside(n.another(noEndpoint, right), n.another(noEndpoint, wrong),
+			n.nextTo(n.another(noEndpoint, right), n.another(noEndpoint, wrong),
 				func(config fields) { anotherConfig(config, noEndpoint.API)["base_url"] = "http://gateway.example/v1" }))
 	}
 	bedrock, _ := n.rel.Provider("inference", "remote::bedrock")
 	if bedrock.CredentialKey == "" {
 		n.choice("provider/credential-that-is-read-otherwise", Ignored, "The server would call without it, and whoever named the Secret believes otherwise.",
-			n.beside(n.another(bedrock, fields{"provider": "bedrock"}),
+			n.nextTo(n.another(bedrock, fields{"provider": "bedrock"}),
 				n.another(bedrock, fields{"provider": "bedrock", "apiKey": ref("key", "key")}),
 				func(config fields) { anotherConfig(config, "inference")["api_key"] = "x" }))
 	}
@@ -304,7 +305,7 @@ func (n *negatives) unreadFields() {
 		right, wrong := fields{"provider": noCredential.Type},
 			fields{"provider": noCredential.Type, "apiKey": ref("key", "key")}
 		n.choice("provider/credential-that-is-not-read", Ignored, "The server would call without it, and whoever named the Secret believes otherwise.",
-			n.beside(n.another(noCredential, right), n.another(noCredential, wrong),
+			n.nextTo(n.another(noCredential, right), n.another(noCredential, wrong),
 				func(config fields) { anotherConfig(config, noCredential.API)["api_key"] = "x" }))
 	}
 	if kind := n.first(func(kind *provider.Type) bool { return kind.EndpointIgnored }); kind != nil {
@@ -312,7 +313,7 @@ func (n *negatives) unreadFields() {
 		right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
 		wrong["endpoint"] = "http://gateway.example/v1"
 		n.choice("provider/endpoint-that-is-a-constant", Taken, "The class reads the key, and the adapter calls a constant.",
-			n.beside(n.another(kind, right), n.another(kind, wrong),
+			n.nextTo(n.another(kind, right), n.another(kind, wrong),
 				func(config fields) { anotherConfig(config, kind.API)[kind.EndpointKey] = "http://gateway.example/v1" }))
 	}
 }

@@ -15,12 +15,12 @@ func (n *negatives) models() {
 		return func(config fields) { change(n.registered(config)["models"].([]any)[0].(fields)) }
 	}
 	right := models("a")
-	n.refused("model/of-no-provider", "nowhere", n.beside(right, models(fields{"name": "a", "provider": "nowhere"}),
+	n.refused("model/of-no-provider", "nowhere", n.nextTo(right, models(fields{"name": "a", "provider": "nowhere"}),
 		first(func(model fields) { model["provider_id"] = "nowhere" })))
 	n.refused("model/of-no-provider-in-the-base", "nowhere", n.inBase(func(config fields) {
 		registerIn(config, n.section(), "models", fields{"model_id": "a", "provider_id": "nowhere"})
 	}))
-	n.refused("model/type", "model_type", n.beside(right, models(fields{"name": "a", "modelType": "poem"}),
+	n.refused("model/type", "model_type", n.nextTo(right, models(fields{"name": "a", "modelType": "poem"}),
 		first(func(model fields) { model["model_type"] = "poem" })))
 	embedding := func(value any) mistake {
 		metadata := fields{}
@@ -28,7 +28,7 @@ func (n *negatives) models() {
 			metadata["embedding_dimension"] = value
 		}
 		good := fields{"name": "a", "modelType": "embedding", "metadata": fields{"embedding_dimension": 384}}
-		return n.beside(models(good), models(fields{"name": "a", "modelType": "embedding", "metadata": metadata}),
+		return n.nextTo(models(good), models(fields{"name": "a", "modelType": "embedding", "metadata": metadata}),
 			first(func(model fields) { model["metadata"] = metadata }))
 	}
 	n.refused("model/embedding-without-dimension", "embedding", embedding(nil))
@@ -39,7 +39,7 @@ func (n *negatives) models() {
 		right: n.small,
 	}
 	n.choice("model/without-any-provider", Unasked, "The server leaves out an entry without a provider, and says nothing.", unserved)
-	twice := n.beside(right, models("a", fields{"name": "a", "contextLength": 4096}), func(config fields) {
+	twice := n.nextTo(right, models("a", fields{"name": "a", "contextLength": 4096}), func(config fields) {
 		registerIn(config, n.section(), "models", fields{
 			"model_id": "a", "provider_id": "vllm",
 			"metadata": fields{"context_length": 4096},
@@ -61,7 +61,7 @@ func (n *negatives) models() {
 		of := func(name string, length int) fields {
 			return fields{"name": name, "providerModelId": "x", "contextLength": length}
 		}
-		n.refused("model/two-names-of-one", "already exists|conflicting|already registered", n.beside(models(of("a", 1)), models(of("a", 1), of("b", 2)),
+		n.refused("model/two-names-of-one", "already exists|conflicting|already registered", n.nextTo(models(of("a", 1)), models(of("a", 1), of("b", 2)),
 			func(config fields) {
 				registerIn(config, n.section(), "models", fields{
 					"model_id": "b", "provider_id": "vllm", "provider_model_id": "x", "metadata": fields{"context_length": 2},
@@ -124,11 +124,11 @@ func (n *negatives) keyless(models func(...any) fields) {
 		maps.Copy(spec, models("a"))
 		return spec
 	}
-	n.refused("model/asked-for-without-a-key", "not available|API key|api_key|not found|not set", n.beside(groq(nil), with(groq(nil)), func(config fields) {
+	n.refused("model/asked-for-without-a-key", "not available|API key|api_key|not found|not set", n.nextTo(groq(nil), with(groq(nil)), func(config fields) {
 		registerIn(config, n.section(), "models", fields{"model_id": "a", "provider_id": "groq"})
 	}))
 	n.choice("model/asked-for-without-a-key-at-an-endpoint", Unasked, "A server of the user's own may ask nobody for a key.",
-		n.beside(groq(fields{"endpoint": "http://models.example"}), with(groq(fields{"endpoint": "http://models.example"})),
+		n.nextTo(groq(fields{"endpoint": "http://models.example"}), with(groq(fields{"endpoint": "http://models.example"})),
 			nil))
 }
 
@@ -172,7 +172,7 @@ func (n *negatives) shields() {
 	shield := func(id string) fields { return fields{"settings": fields{"safety": fields{"default_shield_id": id}}} }
 	stale := n.over([]byte(n.m.nothing()+"safety: {default_shield_id: nowhere}\n"), n.smallSpec(guarded(nil)))
 	n.refused("supplied/default-shield", "nowhere|shield", n.in(stale, func(config fields) { at(config, "safety")["default_shield_id"] = "nowhere" }))
-	n.refused("shield/default-that-is-none", "nowhere", n.beside(guarded(nil), guarded(shield("nowhere")),
+	n.refused("shield/default-that-is-none", "nowhere", n.nextTo(guarded(nil), guarded(shield("nowhere")),
 		func(config fields) { at(config, "safety")["default_shield_id"] = "nowhere" }))
 	n.refused("shield/default-without-the-api", "safety|shield", n.inBase(func(config fields) {
 		config["apis"] = []any{"inference"}
@@ -196,7 +196,7 @@ func (n *negatives) references() {
 			value = fields{reference.ProviderKey: "nowhere", reference.ResourceKey: "a"}
 		}
 		wrong := fields{"providers": faiss, "settings": fields{section: fields{key: value}}}
-		what := n.beside(fields{"providers": faiss}, wrong, func(config fields) { at(config, section)[key] = value })
+		what := n.nextTo(fields{"providers": faiss}, wrong, func(config fields) { at(config, section)[key] = value })
 		if reference.ProviderKey == "." {
 			n.choice("reference/"+reference.Path, Taken, "The first vector store that names no provider itself could not be made.", what)
 			continue
@@ -249,9 +249,9 @@ func (n *negatives) names() {
 		}
 	}
 	n.choice("shield/model-in-another-case", Unasked, "The server starts, and the shield's first request fails.",
-		n.beside(shield(fields{"name": "a", "model": "vllm/llama"}, "llama-guard", "llama"),
+		n.nextTo(shield(fields{"name": "a", "model": "vllm/llama"}, "llama-guard", "llama"),
 			shield(fields{"name": "a", "model": "vllm/Llama"}, "llama-guard", "llama"), nil))
-	n.refused("shield/that-its-provider-does-not-know", "Unsupported Code Scanner ID|codeshield", n.beside(
+	n.refused("shield/that-its-provider-does-not-know", "Unsupported Code Scanner ID|codeshield", n.nextTo(
 		shield(fields{"name": "code-scanner"}, "code-scanner"), shield(fields{"name": "mine"}, "code-scanner"),
 		func(config fields) {
 			item := n.registered(config)["shields"].([]any)[0].(fields)

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// sections: what is wrong outside of providers and storage.
+// sections adds the mistakes outside of providers and storage.
 func (n *negatives) sections() {
 	server := func(key string, value any) mistake {
 		return n.inSpec(fields{"settings": fields{"server": fields{key: value}}}, func(config fields) { at(config, "server")[key] = value })
@@ -43,7 +43,7 @@ func (n *negatives) sections() {
 	n.serverRules()
 }
 
-// has says whether the release reads a key of the top level or of a section.
+// has reports whether the release reads a key of the top level or of a section.
 func (n *negatives) has(path string) bool {
 	section, name, nested := strings.Cut(path, ".")
 	key, ok := n.rel.TopLevel.Key(section)
@@ -68,7 +68,7 @@ func (n *negatives) gone(path string) bool {
 	return false
 }
 
-// storesAndResources says that a section is what a field of the spec writes, which settings may not.
+// storesAndResources reports whether a field of the spec writes a section, so that settings may not.
 func storesAndResources(name string) bool {
 	for _, owned := range []string{
 		"models", "shields", "tool_groups", "vector_dbs", "datasets", "scoring_fns",

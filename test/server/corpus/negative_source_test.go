@@ -64,7 +64,7 @@ const (
 // notForUsers are files whose texts only a mistake in the release data can bring up.
 var notForUsers = []string{"parse.go"}
 
-// Every text by which the engine refuses or warns is told by some negative case: a new check without a case fails here.
+// Some negative case has every text by which the engine rejects or warns. A new check without a case fails here.
 func TestEveryCheckHasACase(t *testing.T) {
 	told := allTold(t)
 	texts := map[string]bool{}
@@ -104,7 +104,7 @@ func allTold(t *testing.T) string {
 	return b.String()
 }
 
-// textsIn are the strings of a package's code that hold words, but for those that are no messages.
+// textsIn returns the strings of a package's code that contain words, except those that are not messages.
 func textsIn(t *testing.T, dir string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -139,8 +139,8 @@ func textsIn(t *testing.T, dir string) []string {
 // words are two of them: a key or the name of a field has one.
 var words = regexp.MustCompile(`[a-z]{2,} +([a-z%(]|\S+ +[a-z])`)
 
-// isNoMessage says that what is below a node is told to nobody, or by other means: imports, tags, patterns, panics, and
-// where a value comes from, which render --explain tells.
+// isNoMessage reports whether the strings below a node are not messages, or are shown by other means. Examples are
+// imports, tags, patterns, panics, and the origins of values, which render --explain shows.
 func isNoMessage(node ast.Node) bool {
 	switch n := node.(type) {
 	case *ast.ImportSpec, *ast.Field:

@@ -47,7 +47,7 @@ func (n *negatives) storage() {
 	}
 }
 
-// inlineStorage: stores that are no backend, in a release where each is one.
+// inlineStorage has stores that are not backends, in a release where each store is one.
 func (n *negatives) inlineStorage() {
 	n.refused("storage/unknown-type", "nonsense|type", n.inBase(func(config fields) { at(config, "metadata_store")["type"] = "nonsense" }))
 	n.refused("storage/backend-of-the-wrong-type", "port", n.inBase(func(config fields) {
@@ -140,7 +140,7 @@ func (n *negatives) connections() {
 	wrong("numeric-host", "postgresql://u:p@123/d", "The server makes a number of the host, and its class takes text.", secretvalue.PartHost)
 }
 
-// supplied: what the engine adds to a configuration that would not start. Nothing is told of it, or a warning.
+// supplied has what the engine adds to a configuration that would not start. The result has no message, or a warning.
 func (n *negatives) supplied() {
 	if n.rel.Runtime.PlainHTTPRefused {
 		n.refused("supplied/insecure", "insecure|TLS|tls", n.in(n.small, func(config fields) { delete(at(config, "server"), "insecure") }))

@@ -14,12 +14,12 @@ import (
 // supplied begins the names of the cases in which nothing is refused, because the engine adds what would be missing.
 const supplied = "supplied/"
 
-// What holds of every negative case without asking a server: the mistake is told as the case says, its neighbour is
-// accepted, and no value of a Secret is told.
+// Every negative case has these properties, which need no server: the mistake is reported as the case states, its
+// neighbour is accepted, and no value of a Secret is shown.
 func TestNegatives(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		if !slices.Contains(release.Offered(), rel.Line) {
-			return // nobody can ask for it
+			return // no spec can ask for it
 		}
 		names := map[string]bool{}
 		for _, n := range corpus.Negatives(rel) {
@@ -64,7 +64,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// checkTold says what is wrong with what a user reads, empty when nothing is.
+// checkTold returns what is wrong with the lines that a user reads, or "".
 func checkTold(n *corpus.Negative, lines []string, refusal bool) string {
 	text := strings.Join(lines, "\n")
 	switch {
@@ -116,7 +116,7 @@ func TestNegativeTexts(t *testing.T) {
 	golden.Dir(t, "testdata/negative", got)
 }
 
-// telling is what is told of one topic.
+// telling is the lines about one topic.
 type telling struct {
 	// heads are the cases in the order they come up first, texts the lines of each text of a case.
 	heads []string

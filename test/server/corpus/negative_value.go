@@ -46,7 +46,7 @@ func (n *negatives) scalars() {
 	n.nestedRule()
 }
 
-// wrongURL: what is no URL where the endpoint is written as a setting.
+// wrongURL has values that are not URLs, where the endpoint is written as a setting.
 func (n *negatives) wrongURL() {
 	kind, _ := n.rel.Provider("inference", "remote::vllm")
 	if key, _ := kind.Config.Key(kind.EndpointKey); !takesURL(key.Type) {
@@ -74,7 +74,7 @@ func (n *negatives) variableForAList() {
 		return spec
 	}
 	list := fields{"excluded_categories": "${env.CATEGORIES}"}
-	n.refused("provider/wrong-type/variable-for-a-list", "excluded_categories", n.beside(
+	n.refused("provider/wrong-type/variable-for-a-list", "excluded_categories", n.nextTo(
 		with(fields{"provider": "llama-guard"}), with(fields{"provider": "llama-guard", "settings": list}),
 		func(config fields) { anotherConfig(config, "safety")["excluded_categories"] = "${env.CATEGORIES}" }))
 }
@@ -152,7 +152,7 @@ func (n *negatives) rule(kind *provider.Type, rule schema.Rule, settings fields)
 	}
 	p := (&values{}).provider(kind, "another", minimal)
 	wrong := fields{"provider": kind.Type, "settings": settings}
-	n.refused(check, "", n.beside(n.another(kind, p), n.another(kind, wrong), func(config fields) {
+	n.refused(check, "", n.nextTo(n.another(kind, p), n.another(kind, wrong), func(config fields) {
 		for _, key := range rule.Keys {
 			delete(anotherConfig(config, kind.API), key)
 		}
@@ -160,7 +160,7 @@ func (n *negatives) rule(kind *provider.Type, rule schema.Rule, settings fields)
 	}))
 }
 
-// against are settings that break a rule, nil when they need more than this function knows.
+// against returns settings that break a rule, or nil if a rule needs more than this function can make.
 func against(class *schema.Class, rule schema.Rule) fields {
 	settings := fields{}
 	for i, name := range rule.Keys {

@@ -25,7 +25,7 @@ type Outcome struct {
 	// Command is that of the server's container, or of the init container that brings the registry in line: its beginning
 	// runs the program which does that.
 	Command []string
-	// Warnings are told to the user.
+	// Warnings are shown to the user.
 	Warnings []stackconfig.Finding
 	// Refused is what the user reads instead, empty when the case is accepted.
 	Refused string
@@ -123,7 +123,7 @@ func (c *Case) secret(name, key string) string {
 	case kvDatabase:
 		return "postgresql://stack:" + Canary + "-kv@kv.example:5432/kv"
 	case sqlDatabase:
-		// What has to be encoded in a URL, and what must not be in a variable.
+		// Characters that have to be encoded in a URL, and characters that must not be in a variable.
 		return "postgresql://stack:" + Canary + "%40%2F%3A%23%25sql@sql.example:5433/sql"
 	default:
 		return strings.Join([]string{Canary, name, key}, "-")

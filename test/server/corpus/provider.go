@@ -43,7 +43,7 @@ func (v *values) provider(kind *provider.Type, id string, size form) fields {
 	return p
 }
 
-// wanted says whether a key is set: when it is required, and in the larger forms.
+// wanted reports whether a key is set: when it is required, and in the larger forms.
 func wanted(v *values, class *schema.Class, name string, size form) bool {
 	key, known := class.Key(name)
 	return known && (key.Required || size == full || (size == some && v.chance(60)))
@@ -68,7 +68,7 @@ func (v *values) settings(p fields, kind *provider.Type, id string, done map[str
 	v.write(p, kind.Config, id, v.settingKeys(kind.Config, done, size))
 }
 
-// write sets keys of a config: a credential comes from a Secret, the rest stands in the object.
+// write sets keys of a config. Credentials come from a Secret, and the other values are in the object.
 func (v *values) write(p fields, class *schema.Class, id string, names []string) {
 	settings, secrets := fields{}, fields{}
 	for _, name := range names {

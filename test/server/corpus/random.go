@@ -86,7 +86,7 @@ func (g *generator) spec() fields {
 	return spec
 }
 
-// configured says that the operator makes a configuration for the spec and does not leave the image's own.
+// configured reports whether the operator makes a configuration for the spec and does not keep the image's own.
 func configured(spec fields) bool {
 	return spec["providers"] != nil || spec["resources"] != nil || spec["storage"] != nil || spec["disabled"] != nil ||
 		spec["settings"] != nil
@@ -135,7 +135,7 @@ func (g *generator) sound(api string) []*provider.Type {
 	return types
 }
 
-// taken says whether another API has a provider of that id, which the operator refuses.
+// taken reports whether another API has a provider with that id, which the operator rejects.
 func (g *generator) taken(id string) bool {
 	for _, ids := range g.ids {
 		if slices.Contains(ids, id) {
@@ -177,7 +177,7 @@ func (g *generator) resources() fields {
 	return resources
 }
 
-// serves says whether an API has a provider, the base's or the user's.
+// serves reports whether an API has a provider, the base's or the user's.
 func (g *generator) serves(api string) bool { return g.base != nil || len(g.ids[api]) > 0 }
 
 func (g *generator) model(name string) any {

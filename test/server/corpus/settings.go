@@ -31,8 +31,8 @@ func (m *maker) tls() {
 	}
 }
 
-// settings: every key of the configuration that is no field of the spec, set and taken away; those that a field owns
-// are refused.
+// settings sets and removes every key of the configuration that is not a field of the spec. Keys that a field owns are
+// rejected.
 func (m *maker) settings() {
 	for i := range m.rel.TopLevel.Keys {
 		key := &m.rel.TopLevel.Keys[i]
@@ -96,14 +96,14 @@ func (g *generator) settings() fields {
 	return settings
 }
 
-// ownedKey says that a field of the spec, or another of its parts, decides about a key: it would be refused.
+// ownedKey reports whether a field or another part of the spec decides about a key, so that setting it is rejected.
 func ownedKey(section, name string) bool {
 	named := section == "vector_stores" && strings.HasPrefix(name, "default_")
 	return named || slices.Contains([]string{"port", "workers", "insecure", "tls_certfile", "tls_keyfile", "tls_cafile"},
 		name)
 }
 
-// put sets a value below keys, beside what is there.
+// put sets a value below keys, and keeps the values that exist.
 func (g *generator) put(into fields, path []string, key *schema.Key) {
 	value, ok := g.of(key.Type, key.Limits, 0)
 	if !ok {
@@ -171,7 +171,7 @@ func (m *maker) authentications() []*schema.Class {
 	return classes
 }
 
-// tagged is a value with the key that tells its class from others.
+// tagged is a value with the key that identifies its class.
 func tagged(class *schema.Class, value any) any {
 	if key, ok := class.Key("type"); ok && key.Type.Kind == schema.KindLiteral {
 		value.(fields)["type"] = key.Type.Values[0]

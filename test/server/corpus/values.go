@@ -169,7 +169,7 @@ func (v *values) class(class *schema.Class, depth int) (any, bool) {
 	mapping := fields{}
 	names := v.keys(class, nil)
 	if tag, ok := class.Key("type"); ok && tag.Type.Kind == schema.KindLiteral && !slices.Contains(names, "type") {
-		names = append(names, "type") // the classes of a union are told apart by it
+		names = append(names, "type") // it identifies the class of a union
 	}
 	for _, name := range names {
 		key, _ := class.Key(name)
@@ -206,7 +206,7 @@ func required(class *schema.Class, done map[string]bool) []string {
 	return choose(class, done, func(*schema.Key) bool { return false })
 }
 
-// choose gives the required keys and the wanted ones, in their order, as far as the rules of the class let it.
+// choose returns the required keys and the wanted ones, in their order, as far as the rules of the class allow.
 func choose(class *schema.Class, done map[string]bool, wanted func(*schema.Key) bool) []string {
 	chosen, banned := map[string]bool{}, map[string]bool{}
 	for i := range class.Keys {
@@ -226,7 +226,7 @@ func choose(class *schema.Class, done map[string]bool, wanted func(*schema.Key) 
 	return names
 }
 
-// obey adds and takes away keys until a rule holds. What is done stays, and what is banned does not come back.
+// obey adds and removes keys until a rule holds. Done keys stay, and banned keys are not added again.
 func obey(rule schema.Rule, chosen, done, banned map[string]bool) {
 	has := func(keys []string, set map[string]bool) bool {
 		return slices.ContainsFunc(keys, func(key string) bool { return set[key] })

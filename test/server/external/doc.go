@@ -1,7 +1,7 @@
-// Package external makes what an image with an external provider holds below /lls-provider: the metadata file and
-// wheels, made by hand and as broken as a test wants them. Its own tests run the program in internal/startup that
-// installs such providers, by the Python of real releases; those in test/server/boot start the servers with what it
-// installed.
+// Package external makes the files of an image with an external provider below /lls-provider: the metadata file and
+// wheels, made by hand and with the defects that a test needs. Its own tests run the program in internal/startup that
+// installs such providers, with the Python of real releases. Those in test/server/boot start the servers with the
+// installed providers.
 //
 // What the releases do with the entry of an external provider in their configuration, {provider_id, provider_type,
 // module}, read in the packages of 0.3.5, 0.7.3 and 1.5.0 (core/distribution.py, get_external_providers_from_module;

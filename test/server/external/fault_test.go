@@ -28,7 +28,7 @@ func newest(t *testing.T, test func(t *testing.T, in interpreter)) {
 	})
 }
 
-// TestTimeLimit holds that a program that hangs ends itself, and says so.
+// TestTimeLimit checks that a program that hangs ends itself, and reports it.
 func TestTimeLimit(t *testing.T) {
 	const hangs = `import sys, time
 sys.path.insert(0, sys.argv.pop(1))
@@ -108,7 +108,7 @@ func TestDisk(t *testing.T) {
 	})
 }
 
-// TestWithoutTerminationLog holds that the message stands in the output when it cannot be left.
+// TestWithoutTerminationLog checks that the message is in the output when the termination log cannot be written.
 func TestWithoutTerminationLog(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		cmd := exec.CommandContext(t.Context(), in.python, filepath.Join(in.script, names.ExternalProgram), "--config",

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// with is a stack with the provider that answers chats and another wheel beside its own.
+// with is a stack with the provider that answers chats and another wheel next to its own.
 func with(wheel Wheel) badInput {
 	return badInput{providers: []provider{from(New(EchoSpec(), EchoWheel(), Words(), wheel))}}
 }

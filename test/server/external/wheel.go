@@ -15,7 +15,7 @@ import (
 // Wheel is a Python package, made by hand.
 type Wheel struct {
 	Name, Version string
-	// Tag says what Python and machine it is for: py3-none-any when it is empty.
+	// Tag is the Python and the machine that it supports; empty means py3-none-any.
 	Tag string
 	// Python is the versions of Python that it is for, Requires what it needs.
 	Python   string

@@ -49,7 +49,7 @@ type interpreter struct {
 	script string // the directory of the program
 }
 
-// provider is an external provider of a stack: what the program is told, and its image.
+// provider is an external provider of a stack: the program's input, and its image.
 type provider struct {
 	Index  int    `json:"index"`
 	API    string `json:"api"`

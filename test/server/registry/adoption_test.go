@@ -203,7 +203,7 @@ func TestCarry(t *testing.T) {
 				}
 			}
 		}
-		// Once: what is deleted or new under the old keys stays as it is.
+		// Only once: entries that are deleted or new under the old keys stay as they are.
 		w.do(t, c, []any{"delete", "vector_store", "vs_1"})
 		w.restart(t, c)
 		if slices.Contains(w.ids(t, c), "vector_store:vs_1") {

@@ -19,7 +19,8 @@ type change struct {
 	before, after config
 	// between is what providers and clients register in between.
 	between [][]any
-	// conflicts says that the server does not start without the program; sinceConflicts from which line on.
+	// conflicts reports whether the server does not start without the program; sinceConflicts is the first line where
+	// this is so.
 	conflicts  func(w *world) bool
 	want, gone func(w *world) []string
 	// check looks closer.
@@ -197,8 +198,8 @@ func TestAgain(t *testing.T) {
 	})
 }
 
-// TestOlderPod shows that a pod of an older generation takes out nothing that a newer
-// one declared, and a newer one takes out what nobody declares.
+// TestOlderPod shows that a pod of an older generation removes nothing that a newer one declared, and a newer one
+// removes what no pod declares.
 func TestOlderPod(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		older, newer := declares(modelA), declares(modelA, `{model_id: b, provider_id: vllm}`)
@@ -211,7 +212,7 @@ func TestOlderPod(t *testing.T) {
 			{"stack-1/5", newer, 5},
 			{"stack-1/3", older, 5},
 			{"stack-1/4", newer, 5},
-			{"", older, 0},          // nobody's, so every generation counts as old
+			{"", older, 0},          // no pod declares it, so every generation counts as old
 			{"stack-1/6", newer, 6}, //
 			{"stack-2/1", older, 0}, // restored under another name
 			{"stack-2/zwei", older, 0},

@@ -23,9 +23,9 @@ const password = "canary/with:odd@signs#and?%41+ [x]"
 
 const postgresUser = "llamastack"
 
-// nobody is the user that PostgreSQL runs as when the test runs as root, which
-// PostgreSQL refuses. Every Linux system has this number.
-const nobody = 65534
+// unprivileged is the user of PostgreSQL when the test runs as root, which PostgreSQL refuses. Every Linux system has this
+// number.
+const unprivileged = 65534
 
 // services are the servers that all tests share.
 type services struct {
@@ -79,8 +79,8 @@ func (s *services) start(ctx context.Context, dir string) error {
 func (s *services) startPostgres(ctx context.Context, installation, dir string) error {
 	attributes := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if os.Geteuid() == 0 {
-		// The cache lies in root's home, which no other user may enter. The programs
-		// find their libraries by the way from one to the other.
+		// The cache is in root's home, which no other user may enter. The programs find their libraries by a relative
+		// path.
 		packages := filepath.Join(installation, "..", "..")
 		if err := os.CopyFS(dir, os.DirFS(packages)); err != nil {
 			return fmt.Errorf("copy PostgreSQL: %w", err)
@@ -90,7 +90,7 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 			return fmt.Errorf("copy PostgreSQL: %w", err)
 		}
 		installation = filepath.Join(dir, relative)
-		attributes.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+		attributes.Credential = &syscall.Credential{Uid: unprivileged, Gid: unprivileged}
 	}
 	home := filepath.Join(dir, "postgres")
 	secret := filepath.Join(home, "password")
@@ -102,7 +102,7 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 	}
 	if attributes.Credential != nil {
 		for _, path := range []string{home, secret} {
-			if err := os.Chown(path, nobody, nobody); err != nil {
+			if err := os.Chown(path, unprivileged, unprivileged); err != nil {
 				return fmt.Errorf("hand %q to PostgreSQL: %w", path, err)
 			}
 		}

@@ -190,7 +190,7 @@ func writeLists(b *strings.Builder, lists map[string][]string) {
 	}
 }
 
-// declares is a configuration with models beside the one for embeddings.
+// declares is a configuration with models in addition to the one for embeddings.
 func declares(models ...string) config {
 	return config{lists: map[string][]string{"models": append([]string{embedding}, models...)}}
 }
@@ -216,7 +216,7 @@ func (w *world) run(t *testing.T, c config, options ...string) string {
 	return output
 }
 
-// start is run without its checks, for use beside others.
+// start is run without its checks, for concurrent use.
 func (w *world) start(ctx context.Context, scratch string, c config, options ...string) (string, error) {
 	file := filepath.Join(scratch, "config.yaml")
 	if err := os.WriteFile(file, []byte(c.text(w)), 0o600); err != nil {
