@@ -25,7 +25,7 @@ replicas: 2, network: {exposeRoute: true, allowedFrom: {namespaces: ["*"]}}, ser
 distribution: {image: "example.com/mine:1"}, containerSpec: {port: 8321}, autoscaling: {maxReplicas: 3}, storage: {},
 podDisruptionBudget: {minAvailable: 1}, tlsConfig: {caBundle: {configMapName: ca}}}}}`
 
-// refusedKinds are the kinds of a stack's objects that the API server refuses, of all that are rendered.
+// refusedKinds returns the kinds of a stack's objects that the API server rejects, among all that are rendered.
 func refusedKinds(t *testing.T, c client.Client, name string) (refused []string, warnings string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -95,7 +95,7 @@ func TestNamesOfOlderStacks(t *testing.T) {
 	}
 }
 
-// minorVersion is that of the Kubernetes which the API server is, or emulates.
+// minorVersion returns the minor version of Kubernetes that the API server runs or emulates.
 func minorVersion(t *testing.T) int {
 	t.Helper()
 	discoverer, err := discovery.NewDiscoveryClientForConfig(plane.Config)

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// tellsTypesAlone reports whether the API server is one that names the type of a value that a rule refuses, where later
-// ones write the value: 1.34 is. One that emulates an older version writes the value.
+// tellsTypesAlone reports whether the API server names the type of a rejected value, as 1.34 does. Later versions write
+// the value. A later version that emulates an older one also writes the value.
 func tellsTypesAlone(t *testing.T) bool {
 	t.Helper()
 	asked, err := discovery.NewDiscoveryClientForConfig(plane.Config)

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// How long code may be at the most, in lines. A package with packages below it may be longer: it has been divided.
+// The maximum lengths of code, in lines. A package with packages below it may be longer, because it has been divided.
 const (
 	MaxFunctionLines = 80
 	MaxFileLines     = 400

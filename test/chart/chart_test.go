@@ -29,7 +29,7 @@ const (
 	namespace = "llama-stack-k8s-operator-system"
 )
 
-// copied are the templates whose content is that of config/, to be compared with it and not kept once more.
+// copied are the templates whose content comes from config/, to be compared with it and not stored again.
 var copied = []string{"customresourcedefinition.yaml", "policy.yaml"}
 
 // render returns the output of each template for values, without the templates that produce nothing.
@@ -139,7 +139,7 @@ func write(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// What `helm lint` says of the chart with every case's values; an icon is all that it may miss.
+// `helm lint` finds only one fault of the chart with every case's values: a missing icon.
 func TestLint(t *testing.T) {
 	for _, path := range cases(t) {
 		values := readValues(t, readFile(t, filepath.Join(path, "values.yaml")))
@@ -193,7 +193,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// objects reads what a template made, by kind.
+// objects reads the output of a template, by kind.
 func objects(t *testing.T, text string) map[string]map[string]any {
 	t.Helper()
 	found := map[string]map[string]any{}
@@ -207,7 +207,7 @@ func objects(t *testing.T, text string) map[string]map[string]any {
 	return found
 }
 
-// The definition and the policy are those that everybody else installs.
+// The definition and the policy are the same as in the other installations.
 func TestDefinitionAndPolicy(t *testing.T) {
 	made, err := render(t, nil)
 	if err != nil {

@@ -51,7 +51,7 @@ spec: {distribution: {image: "%[1]s/secret/server:1"}, resources: {models: [a]}}
 `
 )
 
-// TestIdentityOfAWS has the shipped program read an image of ECR by IRSA, and refuse to read another of the same
+// TestIdentityOfAWS makes the shipped program read an image of ECR by IRSA, and refuse to read another of the same
 // registry, which its identity could read too.
 func TestIdentityOfAWS(t *testing.T) {
 	stands := clouds.Serve(t)
@@ -167,7 +167,7 @@ func proxy(t *testing.T, stands http.Handler) (at, authority string) {
 	return "http://" + listener.Addr().String(), write(t, "ca.crt", string(certificate))
 }
 
-// listen listens where the operator may call: at no address for a special purpose.
+// listen listens where the operator may call: not at an address with a special purpose.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	own, err := net.InterfaceAddrs()

@@ -20,18 +20,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// trial is a manifest in a namespace of its own.
+// trial is a manifest in its own namespace.
 type trial struct {
 	name, namespace string
 	stacks          []*unstructured.Unstructured
 	// configMaps are the ConfigMaps of the manifest.
 	configMaps []*unstructured.Unstructured
-	// before is what each stack was with the definition of the operator before, by name, and refused that one was refused.
+	// before is each stack with the definition of the previous operator, by name. refused means that one was rejected.
 	before  map[string]*unstructured.Unstructured
 	refused error
 }
 
-// readTrial reads a manifest, which keeps nothing of the namespaces that it names.
+// readTrial reads a manifest and removes the namespaces that it names.
 func readTrial(t *testing.T, name, file string) *trial {
 	t.Helper()
 	objects, err := testutil.ReadObjects(file)
@@ -57,7 +57,7 @@ func readTrial(t *testing.T, name, file string) *trial {
 	return found
 }
 
-// live is a cluster of the operator before, then of this one.
+// live is a cluster of the previous operator, then of this one.
 type live struct{ *process.Cluster }
 
 // prepare creates the namespace of a trial, and the manifest's objects other than the stacks.
@@ -76,7 +76,7 @@ func (c live) create(t *testing.T, object client.Object) {
 	}
 }
 
-// askBefore asks what the definition of the operator before makes of a trial, and stores nothing.
+// askBefore asks for the result of a trial with the definition of the previous operator, and stores nothing.
 func (c live) askBefore(t *testing.T, one *trial) {
 	t.Helper()
 	for _, stack := range one.stacks {
@@ -88,7 +88,7 @@ func (c live) askBefore(t *testing.T, one *trial) {
 	}
 }
 
-// upgrade installs this operator, and waits until it answers for its webhooks.
+// upgrade installs this operator, and waits until its webhooks answer.
 func (c live) upgrade(t *testing.T) {
 	t.Helper()
 	c.Install(t)
@@ -137,7 +137,7 @@ func (c live) configure(t *testing.T, folder string) {
 	}
 }
 
-// childKinds are those of which the operator, or the one before, makes objects for a stack.
+// childKinds are the kinds of objects that the operator, or the previous one, makes for a stack.
 var childKinds = []metav1.TypeMeta{
 	{APIVersion: "v1", Kind: "ConfigMap"},
 	{APIVersion: "v1", Kind: "Secret"},
@@ -177,7 +177,7 @@ func (c live) children(t *testing.T, one *trial) []map[string]any {
 	return found
 }
 
-// written is an object without what the cluster keeps of it.
+// written is an object without the fields that the cluster adds.
 func written(object *unstructured.Unstructured) map[string]any {
 	metadata := map[string]any{"name": object.GetName()}
 	for field, value := range object.Object["metadata"].(map[string]any) { //nolint:forcetypeassert // the API server checked it

@@ -1,6 +1,5 @@
-// Package contract holds what stacks of v1alpha1 have today against what this
-// operator makes of them. Its table of differences is the only place where the
-// two may part, each with its reason.
+// Package contract compares the stacks that v1alpha1 runs today with what this operator makes of them. Its table of
+// differences is the only place where the two may differ, each with its reason.
 //
 // testdata/cases has manifests, each designed for one part of the API. testdata/today has what the operator in use
 // today makes of them. It was read back from a real API server, so it has the server's defaults, with network policies

@@ -73,7 +73,7 @@ func TestServiceLinks(t *testing.T) {
 	}
 }
 
-// A suffix of the server's version does not lead the launcher astray.
+// A suffix of the server's version does not mislead the launcher.
 func TestLauncherReadsVersionsWithSuffixes(t *testing.T) {
 	command := podOf(t, "distribution: {name: starter}\nuserConfig: {configMapName: mine}", ownConfig).Containers[0].Command
 	if len(command) != 3 || !strings.Contains(command[2], "0.2.1[0-6][!0-9]*") {
@@ -81,7 +81,7 @@ func TestLauncherReadsVersionsWithSuffixes(t *testing.T) {
 	}
 }
 
-// A stack that mounts its own configuration is not led to another one because of its workers.
+// A stack that mounts its own configuration does not get another one because of its workers.
 func TestOwnMountAndWorkers(t *testing.T) {
 	pod := podOf(t, `distribution: {name: starter}
 workers: 4

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// children are faults of what the operator makes.
+// children are faults of the stack's children.
 var children = []fault{
 	{name: "each child is deleted", strikes: onEachChild(deleteChild)},
 	{name: "each child's labels are edited", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"me"}}}`))},
@@ -24,7 +24,7 @@ var children = []fault{
 	{name: "a child's name is taken by an object without a label", slow: true, fresh: true, strikes: []strike{nameTaken(false)}, spec: full},
 }
 
-// named are children by kind and name, but for the claim: a deleted one waits for its pods.
+// named are children by kind and name, except the PersistentVolumeClaim: a deleted one waits for its pods.
 type named struct{ group, version, kind, name string }
 
 var everyChild = []named{
@@ -41,7 +41,7 @@ var everyChild = []named{
 	{"autoscaling", "v2", "HorizontalPodAutoscaler", names.HorizontalPodAutoscaler(stackName)},
 }
 
-// child finds one of the stack's.
+// child finds one of the stack's children.
 func (s *stage) child(t *testing.T, wanted named) *unstructured.Unstructured {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
@@ -94,7 +94,7 @@ func patchChild(patch string) func(*testing.T, *stage, *unstructured.Unstructure
 	}
 }
 
-// edits change what only the operator says, without a new pod.
+// edits change fields that only the operator sets, without a new pod.
 var edits = []strike{
 	edit(everyChild[0], `{"spec":{"progressDeadlineSeconds":7}}`),
 	edit(everyChild[1], `{"spec":{"selector":{"app.kubernetes.io/instance":"nobody"}}}`),

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// denials are the cluster's refusals.
+// denials are faults where the cluster denies a write.
 var denials = []fault{
 	{name: "a quota is used up", fresh: true, strikes: []strike{quota}, spec: full},
 	{name: "another policy denies the Deployment", strikes: []strike{policy}, spec: changed},
@@ -87,7 +87,7 @@ func (s *stage) refusesDeployment(t *testing.T, why string) {
 	})
 }
 
-// changesOfDeployments are what a policy or a webhook is asked about.
+// changesOfDeployments are the operations that a policy or a webhook checks.
 func changesOfDeployments() admissionregistrationv1.RuleWithOperations {
 	return admissionregistrationv1.RuleWithOperations{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},

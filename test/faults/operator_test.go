@@ -46,8 +46,8 @@ func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 
 func (o *operator) file(name string) string { return filepath.Join(o.folder, name) }
 
-// giveToken writes a new token, as the kubelet does into the operator's pod. It is valid as long as what it is bound
-// to.
+// giveToken writes a new token, as the kubelet does into the operator's pod. It is valid as long as the object that it
+// is bound to.
 func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	t.Helper()
 	token, err := o.cluster.Plane.OperatorToken(t.Context(), bound)
@@ -60,7 +60,7 @@ func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	return token
 }
 
-// start runs the program. What it says is added to its log.
+// start runs the program. Its output is added to its log.
 func (o *operator) start(t *testing.T) {
 	t.Helper()
 	log, err := os.OpenFile(o.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

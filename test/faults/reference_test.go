@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// references are faults of what the stack refers to.
+// references are faults of the objects that the stack refers to.
 var references = []fault{
 	{name: "a Secret is deleted, and restored", strikes: []strike{deleted(`"creds"`, (*stage).sameCreds)}},
 	{name: "the base configuration is deleted, and restored", strikes: []strike{deleted(`"base"`, (*stage).sameBase)}},
@@ -22,11 +22,11 @@ var references = []fault{
 	},
 }
 
-// certificateLasts is enough for a stack to become ready with it, on a slow machine too.
+// certificateLasts is enough for a stack to become ready with it, also on a slow machine.
 const certificateLasts = 30 * time.Second
 
-// certificateEnds lets the certificate of a stack that runs come to its end, which changes no pod, nor does an operator
-// that starts then; at the end there is another.
+// certificateEnds lets the certificate of a running stack expire. This changes no pod, also when an operator starts
+// then. At the end the stack gets another certificate.
 func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(certificateLasts))
@@ -45,7 +45,7 @@ func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
 	return func() { s.giveCertificate(t, s.certificate, s.key) }
 }
 
-// giveCertificate puts one into the stack's Secret.
+// giveCertificate puts a certificate into the stack's Secret.
 func (s *stage) giveCertificate(t *testing.T, certificate, key []byte) {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -56,7 +56,7 @@ func (s *stage) giveCertificate(t *testing.T, certificate, key []byte) {
 	}
 }
 
-// renewed holds that the new certificate rolled the pods once.
+// renewed checks that the new certificate rolled the pods once.
 func renewed(t *testing.T, s *stage) error {
 	t.Helper()
 	if rolled := s.rolled(t); rolled != 2 {

@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// users are what people do between two writes of the operator, or after them.
+// users are actions of people between two writes of the operator, or after them.
 var users = []fault{
 	{name: "kubectl apply of the stack, in the middle of a change", strikes: []strike{between(applyStack)}, spec: changed},
 	{name: "kubectl apply of the Deployment, in the middle of a change", strikes: []strike{between(applyDeployment)}, spec: changed},
@@ -32,7 +32,7 @@ var users = []fault{
 	{name: "kubectl rollout undo, and the next change", before: []string{full, changed}, strikes: []strike{undo}, rolls: true, after: likeNew(third)},
 }
 
-// fixed has a number of replicas that no autoscaler ever changed.
+// fixed has a number of replicas that no autoscaler changes.
 const fixed = `{distribution: {name: starter}, workload: {replicas: 2}}`
 
 // third is another change of a changed stack.
@@ -74,13 +74,13 @@ func at(act func(*testing.T, *stage)) strike {
 	}
 }
 
-// applyStack applies what is asked for already, as every pipeline does.
+// applyStack applies the same spec again, as every pipeline does.
 func applyStack(t *testing.T, s *stage) {
 	t.Helper()
 	s.kubectlApply(t, "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution", stackName, changed)
 }
 
-// applyDeployment claims a field that is the operator's.
+// applyDeployment claims a field that the operator owns.
 func applyDeployment(t *testing.T, s *stage) {
 	t.Helper()
 	s.kubectlApply(t, "apiVersion: apps/v1\nkind: Deployment", stackName, "progressDeadlineSeconds: 7", "--server-side",
@@ -127,7 +127,7 @@ func hasTwo(t *testing.T, s *stage) error {
 	return s.ready(t)
 }
 
-// undo rolls back, which the operator leaves, until the stack asks for something else.
+// undo rolls back. The operator keeps the rollback until the spec changes.
 func undo(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	s.kubectl(t, "", "rollout", "undo", "deployment/"+stackName)
@@ -141,7 +141,7 @@ func undo(t *testing.T, _ *theatre, s *stage) func() {
 	return func() { s.apply(t, third) }
 }
 
-// likeNew holds that the Deployment is what it is in a new stack.
+// likeNew checks that the Deployment is the same as in a new stack.
 func likeNew(spec string) func(*testing.T, *stage) error {
 	var want any
 	return func(t *testing.T, s *stage) error {
@@ -157,7 +157,7 @@ func likeNew(spec string) func(*testing.T, *stage) error {
 	}
 }
 
-// kubectl runs the real one. Its editor sets the deadline of a Deployment.
+// kubectl runs the real program. Its editor sets the deadline of a Deployment.
 func (s *stage) kubectl(t *testing.T, input string, arguments ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), testutil.Kubectl(),
@@ -169,7 +169,7 @@ func (s *stage) kubectl(t *testing.T, input string, arguments ...string) {
 	}
 }
 
-// condition is one of the stack's, nil when it has none of that type.
+// condition returns a condition of the stack, nil when it has none of that type.
 func (s *stage) condition(t *testing.T, name string) *metav1.Condition {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}

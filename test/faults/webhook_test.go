@@ -30,7 +30,7 @@ var webhooks = []fault{
 }
 
 const (
-	// broken and hanging are what a webhook does in place of answering with a code; zero lets everything pass.
+	// broken and hanging replace the code of a webhook's answer; zero lets everything pass.
 	broken, hanging = -1, -2
 	webhookName     = "holidays.example.com"
 	webhookSays     = "no changes before the holidays"
@@ -85,7 +85,7 @@ func startWebhook(t *testing.T) *otherWebhook {
 	return w
 }
 
-// ServeHTTP answers one question of the API server.
+// ServeHTTP answers a request of the API server.
 func (w *otherWebhook) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	answer := w.answer.Load()
 	review := &admissionv1.AdmissionReview{}
@@ -101,7 +101,7 @@ func (w *otherWebhook) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 		review.Response.Result = &metav1.Status{Code: answer, Message: webhookSays}
 	}
 	review.Request = nil
-	_ = json.NewEncoder(to).Encode(review) // who asked may be gone
+	_ = json.NewEncoder(to).Encode(review) // the client may be gone
 }
 
 func (w *otherWebhook) configuration(namespace string) *admissionregistrationv1.ValidatingWebhookConfiguration {

@@ -63,7 +63,7 @@ func (c *cluster) metricsAddresses(t *testing.T) []string {
 	return service.Spec.ClusterIPs
 }
 
-// expectOurDeployment holds that nothing of the older Deployment is left in ours.
+// expectOurDeployment checks that nothing of the older Deployment is left in ours.
 func (c *cluster) expectOurDeployment(t *testing.T) {
 	t.Helper()
 	var deployment appsv1.Deployment
@@ -85,7 +85,8 @@ func (c *cluster) expectOurDeployment(t *testing.T) {
 	}
 }
 
-// expectOneBudget holds that the API server can evict the operator's pods: it refuses to when two budgets select one.
+// expectOneBudget checks that the API server can evict the operator's pods: it rejects evictions when two budgets
+// select a pod.
 func (c *cluster) expectOneBudget(t *testing.T) {
 	t.Helper()
 	var deployment appsv1.Deployment

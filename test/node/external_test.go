@@ -55,7 +55,7 @@ func (s *scenario) pushProvider(tag string, files external.Image, provider image
 	return registry + "/" + name
 }
 
-// externalPhase waits until the status has an external provider in this phase, and gives what it says.
+// externalPhase waits until the status has an external provider in this phase, and returns its message.
 func (s *scenario) externalPhase(
 	stack, id string, phase v1alpha2.ExternalProviderPhase,
 ) v1alpha2.ExternalProviderStatus {
@@ -76,7 +76,7 @@ func (s *scenario) externalPhase(
 	return found
 }
 
-// isThatReady reports of a pod whether it is this one, and ready.
+// isThatReady reports whether a pod is this one, and ready.
 func isThatReady(that *corev1.Pod) func(corev1.Pod) bool {
 	return func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }
 }

@@ -35,7 +35,7 @@ workload: {resources: %s}
 		}
 		return nil
 	})
-	// It is not that nothing gets there any more.
+	// Other connections still get through.
 	if err := from["friend"].try(url, &health); err != nil {
 		t.Error(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// tried is a stack whose changes are tried, wherever it runs.
+// tried is a stack whose changes are always tried first.
 const tried = `
 distribution: {name: starter}
 providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"}}

@@ -32,10 +32,10 @@ import (
 // them.
 const dirVariable = "CLUSTER_DIR"
 
-// fault is what a registry does in place of an answer; false: it answers.
+// fault replaces a registry's answer; it returns false to let the registry answer.
 type fault func(http.ResponseWriter, *http.Request) bool
 
-// faultyRegistry is a registry that wants a password and has a fault at times.
+// faultyRegistry is a registry that requires a password and sometimes has a fault.
 type faultyRegistry struct {
 	host     string
 	password string
@@ -43,7 +43,7 @@ type faultyRegistry struct {
 }
 
 // serveRegistry starts the registry at an address of this machine that the node reaches, and lets both the node and the
-// operator ask it by plain HTTP. The operator compares tags once a minute then.
+// operator ask it by plain HTTP. The operator then compares tags once a minute.
 func (s *scenario) serveRegistry() *faultyRegistry {
 	s.t.Helper()
 	machine, err := netip.ParseAddrPort(registry)
@@ -111,7 +111,7 @@ func (r *faultyRegistry) becomes(one fault) {
 	r.fault.Store(&one)
 }
 
-// push labels the stand-in with a configuration, as those do who build images, and gives its digest.
+// push labels the stand-in with a configuration, as the builder of an image does, and returns its digest.
 func (s *scenario) push(r *faultyRegistry, tool, config string) (digest string) {
 	s.t.Helper()
 	if _, err := image.Publish(s.t.Context(), r.host, operatorTag, "standin@"+defaultRelease); err != nil {
@@ -127,7 +127,7 @@ func (s *scenario) push(r *faultyRegistry, tool, config string) (digest string) 
 	s.t.Logf("$ kubectl llamastack %s\n%s", strings.Join(command.Args[1:], " "), said)
 	_, after, found := strings.Cut(string(said), "sha256:")
 	for _, rest, again := strings.Cut(after, "sha256:"); again; _, rest, again = strings.Cut(after, "sha256:") {
-		after = rest // the last digest is that of the image that was written
+		after = rest // the last digest is that of the written image
 	}
 	if !found || len(after) < 64 {
 		s.t.Fatalf("no digest in:\n%s", said)
@@ -167,7 +167,7 @@ func labelledConfig(name string) string {
 	return "version: 2\ndistro_name: " + name + "\napis: [inference]\nproviders:\n  inference:\n  - provider_id: vllm\n    provider_type: remote::vllm\n    config: {base_url: http://vllm:8000/v1}\n"
 }
 
-// registryFaults are what becomes of a registry, and what the status says of it.
+// registryFaults are the faults of a registry, and the status for each.
 var registryFaults = []struct {
 	name, says string
 	fault      fault
@@ -194,8 +194,9 @@ var registryFaults = []struct {
 	}},
 }
 
-// TestRegistryFaults: whatever becomes of the registry that a stack's image is from, its pods stay, a change of its
-// spec rolls out on the configuration that was read, and the status says since when the registry cannot be asked.
+// TestRegistryFaults checks that the pods stay with every fault of the registry of a stack's image. A change of the
+// spec rolls out on the configuration that was read, and the status has the time since when the registry cannot be
+// asked.
 func TestRegistryFaults(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()

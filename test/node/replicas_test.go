@@ -4,8 +4,8 @@ package node
 
 import "testing"
 
-// sharedState is a stack of which each replica has all that clients store on PostgreSQL: the vectors too, and the list
-// of vector stores, which servers before 1.2 keep in memory.
+// sharedState is a stack whose replicas keep all data of clients on PostgreSQL, including the vectors and the list of
+// vector stores, which servers before 1.2 keep in memory.
 const sharedState = `
 distribution: {name: starter, version: "` + newestRelease + `"}
 disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]

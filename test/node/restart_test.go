@@ -85,7 +85,7 @@ func startedAgain(t *testing.T, before *corev1.Pod) error {
 	return nil
 }
 
-// ledSince is content when a pod of the operator renewed its lease since then.
+// ledSince returns nil when a pod of the operator renewed its lease since then.
 func ledSince(t *testing.T, since time.Time) error {
 	t.Helper()
 	if _, err := leader(t); err != nil {

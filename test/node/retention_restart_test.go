@@ -77,7 +77,7 @@ func (h *halfway) look(before map[types.UID]bool) error {
 	return nil
 }
 
-// goOn lets the roll-out come to its end, and looks at what the stack has then.
+// goOn finishes the roll-out, and checks the stack afterwards.
 func (h *halfway) goOn(want map[string]int) {
 	h.t.Helper()
 	h.kubectl("rollout", "resume", "deployment/"+names.Deployment("my"))
@@ -162,7 +162,7 @@ func TestRetentionRestartConflict(t *testing.T) {
 	h.goOn(newerLengths)
 }
 
-// saysOf waits until a condition of the stack names a pod, and gives its message.
+// saysOf waits until a condition of the stack names a pod, and returns its message.
 func (s *scenario) saysOf(name, pod string) (message string) {
 	s.t.Helper()
 	s.eventually(func() error {

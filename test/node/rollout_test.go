@@ -34,7 +34,7 @@ func (s *scenario) uids(stack string) ([]types.UID, error) {
 	return found, err
 }
 
-// A change whose pods crash leaves the old pod serving, untouched, and the next change that works takes its place.
+// A change whose pods crash leaves the old pod serving, untouched, and the next change that works replaces it.
 func TestBrokenChange(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -62,7 +62,7 @@ func TestBrokenChange(t *testing.T) {
 	}
 }
 
-// A server that takes its time is waited for: the old pod serves until the new one does.
+// The roll-out waits for a slow server: the old pod serves until the new one does.
 func TestSlowStart(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -141,7 +141,8 @@ func (s *scenario) noPods(stack string) {
 	})
 }
 
-// Scaled to zero nothing runs and nothing is wrong; scaled up, as many pods as were asked for serve.
+// A stack that is scaled to zero runs nothing and reports no failure. When it is scaled up, as many pods serve as the
+// spec has.
 func TestScaling(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -182,7 +183,7 @@ networking: {expose: {hostname: deletion.%s.example.com}, allowedFrom: {namespac
 workload: {resources: ` + small + `, replicas: 2, podDisruptionBudget: {minAvailable: 1}, storage: {size: 1Gi, accessModes: [ReadWriteMany]}}
 `
 
-// Everything goes with its stack, pods and volume too, and what is the user's stays.
+// Everything is deleted with its stack, including pods and the volume. The user's objects stay.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

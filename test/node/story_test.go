@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The user stories of the feature, each by its independent test: after apply, the running server shows what was asked
-// for. The server is the stand-in, which serves what its configuration says.
+// The user stories of the feature, each by its independent test: after apply, the running server shows what the spec
+// has. The server is the stand-in, which serves what its configuration lists.
 
 const simple = `
 distribution: {name: starter}
@@ -85,7 +85,7 @@ resources:
 workload: {resources: ` + small + `}
 `
 
-// Story 2: several providers of one API, each with credentials of its own.
+// Story 2: several providers of one API, each with its own credentials.
 func TestStory2SeveralProviders(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -175,8 +175,8 @@ workload: {resources: `+small+`}
 	}
 }
 
-// Story 5: an Ingress with the host name asked for, and HTTPS with the certificate of the Secret: the operator's own
-// question for the version accepts no other.
+// Story 5: an Ingress with the host name of the spec, and HTTPS with the certificate of the Secret. The operator's own
+// request for the version accepts no other certificate.
 func TestStory5Exposure(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -14,20 +14,20 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// broken is a stack that does not come to serve, what the operator has to say of it, and by what of the cluster's own
-// that is shown to be true.
+// broken is a stack that does not become ready, with the operator's expected report, and the evidence of the cluster
+// for it.
 type broken struct {
 	name string
 	// spec is the rest of the spec after the distribution's name; before holds the manifests that precede it.
 	spec, before string
 	reason       string
-	// message of Available, a regular expression over the whole; the groups are handed to evidence.
+	// message of Available, a regular expression over the whole; the groups are passed to evidence.
 	message string
-	// evidence looks at what `kubectl get pods,events` has.
+	// evidence checks the output of `kubectl get pods,events`.
 	evidence func(s *scenario, seen cluttered, said []string) error
 }
 
-// cluttered is what the cluster has of a stack.
+// cluttered is what the cluster shows of a stack.
 type cluttered struct {
 	pods   []corev1.Pod
 	events []corev1.Event
@@ -127,8 +127,7 @@ var brokenStacks = []broken{
 
 const canary = "sk-c4n4ry-0f-a-t0k3n"
 
-// Everything that the operator reports of a stack must be true of its pods: what it says is compared with what the
-// cluster has.
+// Every report of the operator about a stack must be true for its pods: the test compares the report with the cluster.
 func TestBrokenStacks(t *testing.T) {
 	for _, b := range brokenStacks {
 		t.Run(b.name, func(t *testing.T) {
@@ -167,7 +166,7 @@ func (s *scenario) check(b *broken) {
 	})
 }
 
-// look takes what `kubectl get pods,events` would show.
+// look reads what `kubectl get pods,events` would show.
 func (s *scenario) look(stack string) (cluttered, error) {
 	pods, err := s.pods(stack)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// One control plane for all, each test in a namespace of its own.
+// One control plane for all tests, each in its own namespace.
 func TestRollOuts(t *testing.T) {
 	c := startCluster(t)
 	for name, test := range map[string]func(*testing.T, *bench){
@@ -61,8 +61,8 @@ func (b *bench) pods(t *testing.T, stack string) (serving, others []string) {
 	return serving, others
 }
 
-// A new configuration whose pods do not become ready leaves the old ones serving
-// and says why; who rolls back is not fought, and the next change takes effect.
+// A new configuration whose pods do not become ready leaves the old ones serving, and the status has the reason. The
+// operator does not undo a rollback, and the next change takes effect.
 func testFailingChange(t *testing.T, b *bench) {
 	b.apply(t, "my", configured("one", "well"))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
@@ -116,8 +116,8 @@ func testFailingChange(t *testing.T, b *bench) {
 	}
 }
 
-// Where the old pod ends before the new one starts, a change that does not start
-// ends none; one that does goes through, and a deleted stack leaves no try behind.
+// Where the old pod ends before the new one starts, a change that does not start ends no pod. A change that starts is
+// rolled out, and a deleted stack leaves no preflight behind.
 func testTriedChange(t *testing.T, b *bench) {
 	filed := func(model, health string) string {
 		return strings.Replace(configured(model, health), "workload: {", "workload: {storage: {size: 1Gi}, ", 1)
@@ -176,7 +176,7 @@ func configMapOf(deployment *appsv1.Deployment) string {
 	return ""
 }
 
-// serves waits until so many pods serve and no other is there.
+// serves waits until so many pods serve and no other exists.
 func (b *bench) serves(t *testing.T, stack string, want int) {
 	t.Helper()
 	eventually(t, func() error {
@@ -283,8 +283,8 @@ func (b *bench) remains(t *testing.T, stack string, want ...string) {
 	})
 }
 
-// Everything goes with its stack, in either order of deletion; the claim stays
-// where that was asked for, and is found again.
+// Everything is deleted with its stack, in either order of deletion. The PersistentVolumeClaim stays if the spec
+// retains it, and is found again.
 func testDeletion(t *testing.T, b *bench) {
 	b.credentials(t)
 	for _, name := range []string{"gone", "kept", "foreground"} {
@@ -316,8 +316,7 @@ func testDeletion(t *testing.T, b *bench) {
 	b.remains(t, "kept")
 }
 
-// Who deletes a stack and leaves its objects finds the same pods when it is made
-// again.
+// If a user deletes a stack and leaves its objects, a new stack finds the same pods.
 func testOrphans(t *testing.T, b *bench) {
 	b.credentials(t)
 	b.apply(t, "my", fmt.Sprintf(everyChild, "orphans", false))

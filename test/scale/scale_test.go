@@ -31,12 +31,12 @@ const (
 	// patience is how long any step may take.
 	patience = 20 * time.Minute
 	poll     = 100 * time.Millisecond
-	// scrape is how often the operator is asked for its metrics, while that is what is waited for.
+	// scrape is how often the test reads the operator's metrics while it waits for them.
 	scrape = 500 * time.Millisecond
-	// turns are those of the bare client and of the operator, one after the other: the speed of a machine that has other
-	// things to do, too, changes from one minute to the next.
+	// turns are those of the bare client and of the operator, alternating, because the speed of a shared machine
+	// changes from one minute to the next.
 	turns = 10
-	// quiet is how long an operator makes no call that is said to rest.
+	// quiet is how long an operator makes no call until it counts as idle.
 	quiet = 3 * time.Second
 )
 
@@ -51,18 +51,18 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
-// measured is what came of one run.
+// measured has the results of one run.
 type measured struct {
-	// bare and operator are writes a second in the median turn, share is the median of what is the operator's rate of the
-	// bare client's just before it, in percent.
+	// bare and operator are writes a second in the median turn. share is the median of the operator's rate as a
+	// percentage of the bare client's rate right before it.
 	bare, operator, share float64
-	// made are the operator's writes, reads what it read past its caches for them.
+	// made are the operator's writes, reads its reads past the caches for them.
 	made, reads int
 	// resident is MiB of memory after the writes, rested when idle.
 	resident, rested float64
 	// idleCalls are calls a minute when idle, without leases and watches; cpu is percent of a core.
 	idleCalls, cpu float64
-	// restartWrites and restartReads are those of an operator that starts anew, observed how long it took it to look at
+	// restartWrites and restartReads are those of an operator that restarts, observed the time until it reconciled
 	// every stack.
 	restartWrites, restartReads int
 	observed                    time.Duration
@@ -122,7 +122,7 @@ func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads in
 	return c.counts(b, begin)
 }
 
-// ratio is the median of what each of the one is of its partner of the other, in percent.
+// ratio is the median of the ratios of paired values, in percent.
 func ratio(of, these []float64) float64 {
 	shares := make([]float64, len(of))
 	for i := range of {

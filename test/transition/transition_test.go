@@ -107,7 +107,7 @@ func deployments(t *testing.T) map[string]*unstructured.Unstructured {
 	return result
 }
 
-// apply returns the spec that the API server makes of what is applied.
+// apply returns the spec that the API server stores after the apply.
 func apply(t *testing.T, c client.Client, object *unstructured.Unstructured) string {
 	t.Helper()
 	answer := object.DeepCopy()

@@ -36,7 +36,7 @@ spec:
 // leaveToCertManager is an annotation by which the operator leaves the bundle to another program.
 const leaveToCertManager = "cert-manager.io/inject-ca-from"
 
-// What the API server trusts, while that changes: by rotation, and by people. Each part begins where the one before
+// The bundle that the API server trusts, while rotation and people change it. Each part begins where the previous one
 // ended.
 func TestTrust(t *testing.T) {
 	c := startCluster(t)
@@ -107,7 +107,7 @@ func (c *cluster) anotherAuthority(t *testing.T) {
 	})
 }
 
-// deployment is the running stack's, which nothing here may touch.
+// deployment is the running stack's Deployment, which no part of the test may change.
 func (c *cluster) deployment(t *testing.T) appsv1.Deployment {
 	t.Helper()
 	var found appsv1.Deployment
@@ -129,7 +129,7 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	testutil.Within(t, patience, checked)
 
-	// Of this edit the operator takes back the bundle alone.
+	// The operator reverts only the bundle of this edit.
 	path := "/elsewhere"
 	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) {
 		config := &configuration.Webhooks[0].ClientConfig
@@ -156,7 +156,7 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 	testutil.Within(t, patience, checked)
 }
 
-// isChecked returns an error unless a stack of an unknown distribution is refused, or is not.
+// isChecked returns an error unless a stack of an unknown distribution is rejected, or is not.
 func (c *cluster) isChecked(t *testing.T, want bool) error {
 	t.Helper()
 	err := c.edit(t, v1alpha1.GroupVersion.Version, running, `{"spec":{"server":{"distribution":{"name":"startr"}}}}`, client.DryRunAll)

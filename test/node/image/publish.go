@@ -13,15 +13,15 @@ import (
 
 // Published is an image in a registry.
 type Published struct {
-	// Reference names it, with its tag.
+	// Reference is its name, with its tag.
 	Reference string
 	// Size in the registry, in bytes.
 	Size int64
-	// Took is how long it was built and pushed.
+	// Took is the time for building and pushing it.
 	Took time.Duration
 }
 
-// repositories of the images, by the kind that Publish is asked for.
+// repositories of the images, by the kind of image.
 var repositories = map[string]string{
 	"operator": "llama-stack-k8s-operator", "databases": "databases", "standin": "standin", "server": "llama-stack",
 }
@@ -89,7 +89,7 @@ func Publish(ctx context.Context, registry, version string, wanted ...string) (m
 	return p.done, nil
 }
 
-// releasesOf are the releases that images of a kind are wanted of.
+// releasesOf returns the wanted releases of a kind of image.
 func releasesOf(kind string, wanted []string) []string {
 	var releases []string
 	for _, each := range wanted {

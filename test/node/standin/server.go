@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// insecureArgument is what the operator gives to servers that demand TLS.
+	// insecureArgument is the operator's argument for servers that demand TLS.
 	insecureArgument = "--insecure"
-	// ownConfig is the configuration that the image comes with.
+	// ownConfig is the configuration that the image includes.
 	ownConfig = "/app/config.yaml"
 	// defaultPort is the port of a server without a configured port.
 	defaultPort = "8321"
@@ -25,7 +25,7 @@ const (
 	upstreamTimeout = 10 * time.Second
 )
 
-// server answers the part of the API that the operator and its users ask first.
+// server answers the part of the API that the operator and its users call first.
 type server struct {
 	version string
 	config  *config
@@ -65,7 +65,7 @@ func runServer(ctx context.Context, w world) int {
 	}
 }
 
-// serve answers at a port of every address, by HTTPS where there is a certificate, until ctx is done.
+// serve answers at a port of every address, by HTTPS with a certificate, until ctx is done.
 func serve(ctx context.Context, w world, port string, handler http.Handler, files serverConfig) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+port)
 	if err != nil {

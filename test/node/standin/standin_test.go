@@ -36,7 +36,7 @@ registered_resources:
   tool_groups: [{toolgroup_id: builtin::websearch, provider_id: tavily}]
 `
 
-// output is what a program prints, while it runs.
+// output is a program's output while it runs.
 type output struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer
@@ -63,13 +63,13 @@ type program struct {
 
 var listening = regexp.MustCompile(`listening on \[::\](:\d+)`)
 
-// start runs the stand-in with these variables, for the time of the test.
+// start runs the stand-in with these variables, for the duration of the test.
 func start(t *testing.T, variables map[string]string, args ...string) *program {
 	t.Helper()
 	return startAs(t, "standin", variables, args...)
 }
 
-// startAs does that under another name.
+// startAs does the same under another name.
 func startAs(t *testing.T, name string, variables map[string]string, args ...string) *program {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -121,7 +121,7 @@ func (p *program) ends(t *testing.T) int {
 	}
 }
 
-// client runs the image's own client and gives what it prints.
+// client runs the image's own client and returns its output.
 func client(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr output
@@ -229,7 +229,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A text has the same vector wherever it stands, and another text has another one.
+// A text always has the same vector, and another text has another one.
 func TestEmbeddings(t *testing.T) {
 	p := start(t, map[string]string{"PORT": "0"}, "vllm").ready(t)
 	embed := func(input string) (vectors [][]float64) {

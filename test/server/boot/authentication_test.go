@@ -11,11 +11,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// clientToken is what a client of the test's server has.
+// clientToken is the token of a client of the test's server.
 const clientToken = "the-client-token"
 
-// authentication asks clients for a token, which a service of the user's checks,
-// and serves HTTPS.
+// authentication requires a token from clients, which a user's service checks, and serves HTTPS.
 const authentication = `
 apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution
@@ -39,7 +38,7 @@ spec:
 func TestAuthentication(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		if rel.Runtime.HealthNeedsToken {
-			return // refused, see the engine's tests
+			return // rejected, see the engine's tests
 		}
 		s := sample{secrets: secrets{}}
 		if err := s.add([]byte(authentication)); err != nil {
@@ -66,7 +65,7 @@ func TestAuthentication(t *testing.T) {
 	})
 }
 
-// startAuthService knows one token.
+// startAuthService accepts one token.
 func startAuthService(t *testing.T) string {
 	t.Helper()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// publishedProvider is a provider of the package index, with the releases that it is for. Its wheels for each of them
+// publishedProvider is a provider of the package index, with the releases that it supports. Its wheels for each of them
 // are locked in test/server/environment.
 type publishedProvider struct {
 	name     string
@@ -38,8 +38,8 @@ var published = []publishedProvider{
 	},
 }
 
-// TestPublishedProviders loads providers that others have published, in the servers that they are for. It runs for the
-// releases that RELEASES names: their wheels come from the package index.
+// TestPublishedProviders loads published providers in the servers that they support. It runs for the releases that
+// RELEASES names, because their wheels come from the package index.
 func TestPublishedProviders(t *testing.T) {
 	if !realserver.Named() {
 		t.Skip("RELEASES names no releases")

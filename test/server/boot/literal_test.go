@@ -51,7 +51,7 @@ func bootLiteral(t *testing.T, rel *release.Release, key string) error {
 	return err
 }
 
-// literalConfig boots on every release: each ignores what only others know.
+// literalConfig boots on every release: each ignores the keys of the others.
 const literalConfig = `version: 2
 image_name: literal-mapping
 distro_name: literal-mapping

@@ -17,8 +17,8 @@ import (
 // insideVariable is set where the test can reach only this machine.
 const insideVariable = "BOOT_WITHOUT_NETWORK"
 
-// withoutNetwork runs the calling test again, as a process in a network namespace of its own that has a loopback
-// interface and no other. It reports whether this is that process. What the outer one installs, the inner one finds.
+// withoutNetwork runs the calling test again, as a process in its own network namespace with only a loopback interface.
+// It reports whether this is that process. The inner process finds the installations of the outer one.
 func withoutNetwork(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideVariable) != "" {

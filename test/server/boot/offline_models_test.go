@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// miniLM is the embedding model of the test, as the hub knows it, and the length of its vectors.
+// miniLM is the embedding model of the test, by its name on the hub, and the length of its vectors.
 const (
 	miniLM          = "sentence-transformers/all-MiniLM-L6-v2"
 	miniLMDimension = 384
@@ -75,7 +75,7 @@ func answersWithModel(t *testing.T, rel *release.Release, packages, hub string) 
 	server.stop()
 }
 
-// missesModel holds that a model which is not there is a warning: the server starts, and a request for the model fails.
+// missesModel checks that a missing model is a warning: the server starts, and a request for the model fails.
 func missesModel(t *testing.T, rel *release.Release, packages string) {
 	t.Helper()
 	server := bootWithModel(t, rel, packages, map[string]string{"tiktoken": support.Tokenizer})
@@ -111,8 +111,8 @@ func newStore(t *testing.T, server *llamaStack, rel *release.Release) string {
 	return made.ID
 }
 
-// bootWithModel boots the stack with the packages behind those of the release, and directories in its volume of model
-// files.
+// bootWithModel boots the stack with packages in addition to those of the release, and directories in its volume of
+// model files.
 func bootWithModel(t *testing.T, rel *release.Release, packages string, directories map[string]string) *llamaStack {
 	t.Helper()
 	s := offlineSample(t, rel, func(spec map[string]any) {

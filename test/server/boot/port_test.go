@@ -18,7 +18,7 @@ const (
 	lastPort  = 19999
 )
 
-// taken holds the ports that were given out; each is given out once.
+// taken has the ports that were returned; each is returned once.
 var taken sync.Map
 
 // freePort returns a port without a listener on any address, because servers listen on all of them. It is chosen by

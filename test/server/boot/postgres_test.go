@@ -21,8 +21,8 @@ import (
 
 const (
 	postgresUser = "llamastack"
-	// postgresPassword holds what a URL must encode and what breaks a server
-	// that forgets to.
+	// postgresPassword contains characters that a URL must encode, and characters that break a server that does not
+	// encode them.
 	postgresPassword = "s3cret/with:odd@signs#and?%41+ [x]"
 )
 
@@ -58,8 +58,8 @@ func (d database) connectionString() string {
 	}).String()
 }
 
-// sharedPostgres is one PostgreSQL for all tests, started by the first that
-// wants it; each has databases of its own in it.
+// sharedPostgres is one PostgreSQL for all tests, started by the first that needs it; each test has its own databases
+// in it.
 var sharedPostgres = sync.OnceValues(startPostgres)
 
 var databases atomic.Int64
@@ -133,7 +133,7 @@ func postgresInstallation(dir string) (string, *syscall.SysProcAttr, error) {
 		return support.Postgres, nil, nil
 	}
 	packages := filepath.Join(support.Postgres, "..", "..")
-	// The programs find their libraries by the way from one to the other.
+	// The programs find their libraries by a relative path.
 	for _, part := range []string{postgresPackage, postgresLibraries} {
 		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join(packages, part))); err != nil {
 			return "", nil, fmt.Errorf("copy PostgreSQL: %w", err)

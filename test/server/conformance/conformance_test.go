@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// seed of the cases made by chance.
+// seed of the random cases.
 const seed = 1
 
 // support returns the other programs that the checkers need.
@@ -49,13 +49,13 @@ func eachLine(
 	}
 }
 
-// accepted is a configuration that our checks let through.
+// accepted is a configuration that our checks accept.
 type accepted struct {
 	*corpus.Case
 	*corpus.Outcome
 }
 
-// acceptedOf runs cases through the pipeline and counts those that are refused.
+// acceptedOf runs cases through the pipeline and counts those that are rejected.
 func acceptedOf(t *testing.T, cases []corpus.Case) (all []accepted, refused int) {
 	t.Helper()
 	for i := range cases {

@@ -56,7 +56,7 @@ func TestNegative(t *testing.T) {
 	})
 }
 
-// swept are all the strange values when RELEASES asks for lines, else so many of them that CI has the time.
+// swept returns all unusual values when RELEASES selects lines, else as many as CI has the time for.
 func swept(rel *release.Release) []corpus.Negative {
 	all := corpus.Sweep(rel)
 	if realserver.Named() {
@@ -69,14 +69,14 @@ func swept(rel *release.Release) []corpus.Negative {
 	return few
 }
 
-// sweepEach is how many strange values there are for one that CI tries; it shares no factor with the number of them, so
-// that every one is tried somewhere.
+// sweepEach is how many unusual values exist for one that CI tries. It shares no factor with their number, so that
+// every one is tried on some line.
 const sweepEach = 11
 
-// leastRefused is how many mistakes of a line the server has to refuse.
+// leastRefused is how many mistakes of a line the server has to reject.
 const leastRefused = 200
 
-// ask puts a mistake before the server.
+// ask passes a mistake to the server.
 func ask(
 	t *testing.T, checker *realserver.Checker, models *upstream, n *corpus.Negative, q *corpus.Question,
 ) realserver.Verdict {

@@ -19,7 +19,7 @@ import (
 
 const (
 	seed = 1
-	// randomCases are few here: the real server gets many more.
+	// randomCases is small here: the real server gets many more.
 	randomCases = 40
 )
 
@@ -62,7 +62,7 @@ func casesOf(t *testing.T, rel *release.Release) []made {
 	return all
 }
 
-// eachLine runs a test for every line that there is data of, at the same time.
+// eachLine runs a test for every line with data, at the same time.
 func eachLine(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	t.Helper()
 	for _, line := range release.Lines() {
@@ -149,7 +149,7 @@ func recheck(c *corpus.Case, o *corpus.Outcome) string {
 	return intent.Messages(report.Errors)
 }
 
-// Most of what is made by chance is accepted, or nothing would be learnt from it.
+// Most random cases are accepted, or the test would show nothing.
 func TestRandomIsMostlyAccepted(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		refused := 0
@@ -165,7 +165,7 @@ func TestRandomIsMostlyAccepted(t *testing.T) {
 	})
 }
 
-// The same seed gives the same cases, and another seed gives others.
+// The same seed makes the same cases, and another seed makes others.
 func TestRandomIsReproducible(t *testing.T) {
 	rel := release.Default()
 	few, many, others := corpus.Random(rel, seed, 5), corpus.Random(rel, seed, 10), corpus.Random(rel, seed+1, 5)
@@ -217,7 +217,7 @@ func broken(rel *release.Release, fact string) bool {
 	return ok && kind.Broken != ""
 }
 
-// TestRefused holds the cases that are refused, each with its lines: a change of it is looked at.
+// TestRefused compares the rejected cases, each with its lines, with a golden file, so that a change is reviewed.
 func TestRefused(t *testing.T) {
 	refused := map[string][]string{}
 	for _, line := range release.Lines() {
@@ -263,7 +263,7 @@ func TestLightStarter(t *testing.T) {
 	}
 }
 
-// TestEditsAreAccepted holds that most changes made by chance are accepted, before and after, and are changes.
+// TestEditsAreAccepted checks that most random changes are accepted, before and after, and change something.
 func TestEditsAreAccepted(t *testing.T) {
 	for _, line := range []string{"0.3", "0.7", "1.5"} {
 		match, err := release.Lookup(line)

@@ -41,7 +41,7 @@ func Facts(rel *release.Release) []string {
 	return slices.Compact(facts)
 }
 
-// shownConfig is what Shown reads of a configuration.
+// shownConfig is the part of a configuration that Shown reads.
 type shownConfig struct {
 	APIs      []string `yaml:"apis"`
 	Providers map[string][]struct {

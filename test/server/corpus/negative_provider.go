@@ -24,7 +24,7 @@ func (n *negatives) types() []*provider.Type {
 	return types
 }
 
-// first is the first of the types that have something; nil when none has.
+// first is the first of the types with a property; nil when none has it.
 func (n *negatives) first(has func(*provider.Type) bool) *provider.Type {
 	types := n.types()
 	if i := slices.IndexFunc(types, has); i >= 0 {
@@ -33,7 +33,7 @@ func (n *negatives) first(has func(*provider.Type) bool) *provider.Type {
 	return nil
 }
 
-// another is the small stack with one provider more.
+// another is the small stack with one more provider.
 func (n *negatives) another(kind *provider.Type, p fields) fields {
 	p["id"] = "another"
 	name := intent.APIField(kind.API)
@@ -68,7 +68,7 @@ func anotherConfig(config fields, api string) fields {
 	return at(list[len(list)-1].(fields), "config")
 }
 
-// providerTypes: types that the release does not have, or that do not start.
+// providerTypes has types that the release does not have, or that do not start.
 func (n *negatives) providerTypes() {
 	unknown := func(check, name, providerType string) {
 		n.refused(check, providerType, n.inVLLM(fields{"provider": name}, func(fields) {}))
@@ -106,7 +106,7 @@ func (n *negatives) providerTypes() {
 	}
 }
 
-// typesOfOthers: types of other releases and of other APIs.
+// typesOfOthers has types of other releases and of other APIs.
 func (n *negatives) typesOfOthers() {
 	unknown := func(check, api, name, providerType string) {
 		more := n.another(&provider.Type{API: api}, fields{"provider": name})
@@ -144,7 +144,7 @@ func (n *negatives) isScoring(kind *provider.Type) bool {
 	return api.RoutingTable == "scoring_functions"
 }
 
-// scoring: two providers of one type.
+// scoring has two providers of one type.
 func (n *negatives) scoring(kind *provider.Type) {
 	if n.rel.Runtime.RegistryReplaces {
 		return // the second replaces the first
@@ -159,7 +159,7 @@ func (n *negatives) scoring(kind *provider.Type) {
 	}))
 }
 
-// providerKeys: every key that a type does not start without, left out.
+// providerKeys leaves out every key that a type requires to start.
 func (n *negatives) providerKeys() {
 	v := &values{}
 	for _, kind := range n.types() {
@@ -172,7 +172,7 @@ func (n *negatives) providerKeys() {
 		}
 		for _, key := range required(kind.Config, defaults) {
 			if known, _ := kind.Config.Key(key); !known.Required {
-				continue // a rule asks for it
+				continue // a rule requires it
 			}
 			right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
 			check := "provider/missing-key"
@@ -184,7 +184,7 @@ func (n *negatives) providerKeys() {
 				delete(wrong, "apiKey")
 				check = "provider/missing-credential"
 			case kind.EndpointParts.Port:
-				continue // it comes with the endpoint
+				continue // it is part of the endpoint
 			default:
 				delete(settings, key)
 				if secrets, ok := wrong["secretRefs"].(fields); ok {
@@ -251,7 +251,7 @@ func (n *negatives) noCredential() {
 	})
 }
 
-// extraKeys: what a type does not read.
+// extraKeys has keys that a type does not read.
 func (n *negatives) extraKeys() {
 	n.ignored("provider/unknown-key", n.inVLLM(fields{"settings": fields{"max_token": 5}},
 		func(config fields) { config["max_token"] = 5 }))
@@ -277,7 +277,7 @@ func (n *negatives) extraKeys() {
 	}
 }
 
-// unreadFields: fields of the spec that a type has no key for.
+// unreadFields has fields of the spec without a key in a type.
 func (n *negatives) unreadFields() {
 	noEndpoint := n.first(func(kind *provider.Type) bool {
 		return kind.EndpointKey == "" && kind.API == "inference" && kind.IsRemote()

@@ -86,7 +86,7 @@ func (n *negatives) models() {
 	}
 }
 
-// section is where the release keeps what is registered.
+// section is where the release keeps the registered resources.
 func (n *negatives) section() string {
 	known, _ := n.rel.Resource("models")
 	return known.Section
@@ -99,7 +99,7 @@ func (n *negatives) registered(config fields) fields {
 	return at(config, n.section())
 }
 
-// registerDropped adds a resource that names only what the small stack has.
+// registerDropped adds a resource that names only parts of the small stack.
 func (n *negatives) registerDropped(config fields, known release.Resource) {
 	n.m.register(config, known)
 	for _, kind := range []string{"models", known.Kind} {
@@ -113,7 +113,7 @@ func (n *negatives) registerDropped(config fields, known release.Resource) {
 	}
 }
 
-// keyless: a model of a provider that shows no key.
+// keyless is a model of a provider that shows no key.
 func (n *negatives) keyless(models func(...any) fields) {
 	groq := func(more fields) fields {
 		p := fields{"id": "groq", "provider": "groq"}
@@ -132,7 +132,7 @@ func (n *negatives) keyless(models func(...any) fields) {
 			nil))
 }
 
-// conditional: a model of a provider of the base that exists only with a variable.
+// conditional is a model of a provider of the base that exists only with a variable.
 func (n *negatives) conditional(d *release.Distribution) {
 	for _, p := range providersOf(shipped(n.rel, starter)) {
 		if p.api != "inference" || p.condition == "" || len(d.Variables) == 0 {
@@ -146,7 +146,7 @@ func (n *negatives) conditional(d *release.Distribution) {
 	}
 }
 
-// shields, where the release has them and where not.
+// shields, in releases with and without them.
 func (n *negatives) shields() {
 	known, ok := n.rel.Resource("shields")
 	if !ok || known.Dropped {
@@ -180,7 +180,7 @@ func (n *negatives) shields() {
 	}))
 }
 
-// references: settings that name what is not there.
+// references has settings that name missing things.
 func (n *negatives) references() {
 	if _, ok := n.rel.TopLevel.Key("vector_stores"); !ok {
 		return
@@ -205,7 +205,7 @@ func (n *negatives) references() {
 	}
 }
 
-// choices of the engine, and names that are nearly right.
+// names has choices of the engine, and names that are nearly right.
 func (n *negatives) names() {
 	base, err := changed(n.config, func(config fields) {
 		addProvider(config, "inference", fields{

@@ -81,7 +81,7 @@ func storesAndResources(name string) bool {
 	return false
 }
 
-// serverRules: conditions on several keys of a section.
+// serverRules has conditions on several keys of a section.
 func (n *negatives) serverRules() {
 	rule := func(name, says string, section fields) {
 		n.refused("server/rule/"+name, says, n.inSpec(fields{"settings": fields{"server": section}}, func(config fields) {
@@ -119,7 +119,7 @@ func (n *negatives) serverRules() {
 	}
 }
 
-// settings: what the user's patch may not do.
+// settings has patches that are not allowed.
 func (n *negatives) settings() {
 	with := func(more fields) mistake { return mistake{wrong: n.own(n.smallSpec(more)), right: n.small} }
 	twice := "Two fields wish for different things; which is meant nobody knows."
@@ -169,7 +169,7 @@ func (n *negatives) settings() {
 	}
 }
 
-// ownChoices: what the server would take and we do not.
+// ownChoices has values that the server accepts and our checks reject.
 func (n *negatives) ownChoices() {
 	with := func(more fields) mistake { return mistake{wrong: n.own(n.smallSpec(more)), right: n.small} }
 	inference := func(all ...any) fields { return fields{"providers": fields{"inference": all}} }
@@ -228,7 +228,7 @@ func (n *negatives) ownChoices() {
 	n.choice("own/base-of-aliases", Unasked, "Aliases of aliases would fill the memory of the operator.", text(aliases()))
 }
 
-// endpoint: text in the place of a URL.
+// endpoint has a text in the place of a URL.
 func (n *negatives) endpoint() {
 	what := n.inVLLM(fields{"endpoint": "vllm"}, func(config fields) { config[n.endpointKey()] = "vllm" })
 	kind, _ := n.rel.Provider("inference", "remote::vllm")

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 
-// supplied begins the names of the cases in which nothing is refused, because the engine adds what would be missing.
+// supplied is the prefix of the cases in which nothing is rejected, because the engine adds what would be missing.
 const supplied = "supplied/"
 
 // Every negative case has these properties, which need no server: the mistake is reported as the case states, its
@@ -44,7 +44,7 @@ func TestNegatives(t *testing.T) {
 	})
 }
 
-// Our checks refuse what the data of a key refuses: some of the values on every line, the real server gets more.
+// Our checks reject what the data of a key rejects: some of the values on every line. The real server gets more.
 func TestSweep(t *testing.T) {
 	const each = 23
 	for _, line := range release.Offered() {
@@ -84,8 +84,8 @@ func checkTold(n *corpus.Negative, lines []string, refusal bool) string {
 	return ""
 }
 
-// TestNegativeTexts holds what a user reads of every mistake, with the lines that it is the same for: in server/ what
-// rests on the data of a release, in own/ what is our own choice, with the reason.
+// TestNegativeTexts compares the lines that a user reads for every mistake, grouped by the releases with the same text.
+// The folder server/ has those that rest on the data of a release. own/ has those of our own choice, with the reason.
 func TestNegativeTexts(t *testing.T) {
 	files := map[string]*telling{}
 	for _, line := range release.Offered() {
@@ -118,7 +118,7 @@ func TestNegativeTexts(t *testing.T) {
 
 // telling is the lines about one topic.
 type telling struct {
-	// heads are the cases in the order they come up first, texts the lines of each text of a case.
+	// heads are the cases in the order of their first appearance, texts the lines of each text of a case.
 	heads []string
 	texts map[string][]string
 	order map[string][]string

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// scalars: values of the wrong type or out of bounds, each kind once; Sweep has all of them.
+// scalars has values of the wrong type or out of bounds, each kind once; Sweep has all of them.
 func (n *negatives) scalars() {
 	tell := func(check, key string, value any) {
 		n.refused("provider/"+check, key, n.inVLLM(fields{"settings": fields{key: value}},
@@ -61,7 +61,7 @@ func takesURL(expr *schema.Expr) bool {
 	return expr.Kind == schema.KindURL || slices.ContainsFunc(expr.Args, takesURL)
 }
 
-// variableForAList: a variable is text, whatever it holds.
+// variableForAList is a variable where a list belongs: the value of a variable is always text.
 func (n *negatives) variableForAList() {
 	kind, ok := n.rel.Provider("safety", "inline::llama-guard")
 	if !ok {
@@ -79,7 +79,7 @@ func (n *negatives) variableForAList() {
 		func(config fields) { anotherConfig(config, "safety")["excluded_categories"] = "${env.CATEGORIES}" }))
 }
 
-// limits: each kind of limit, broken once.
+// limits breaks each kind of limit once.
 func (n *negatives) limits() {
 	shown := map[string]bool{}
 	for _, kind := range n.types() {
@@ -118,7 +118,7 @@ func beyond(limits *schema.Limits) map[string]any {
 	return values
 }
 
-// nestedRule: numbers in the wrong order, deeper in a config.
+// nestedRule has numbers in the wrong order, deeper in a config.
 func (n *negatives) nestedRule() {
 	kind, _ := n.rel.Provider("vector_io", "remote::pgvector")
 	if _, known := kind.Config.Key("vector_index"); !known {
@@ -128,7 +128,7 @@ func (n *negatives) nestedRule() {
 	n.refused("provider/rule/below", "probes|lists|nlist|nprobe", n.withSettings(kind, fields{"vector_index": index}))
 }
 
-// rules: keys of a type that belong together.
+// rules has keys of a type that belong together.
 func (n *negatives) rules() {
 	shown := map[schema.RuleKind]bool{}
 	for _, kind := range n.types() {

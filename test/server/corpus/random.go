@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Random are n objects made by chance over the whole API, most of them valid. The same line, seed and n give the same
-// cases, and more of them begin with the same ones.
+// Random returns n random objects over the whole API, most of them valid. The same line, seed and n return the same
+// cases, and a larger n begins with the same ones.
 func Random(rel *release.Release, seed uint64, n int) []Case {
 	m := &maker{rel: rel}
 	for i := range n {
@@ -38,7 +38,7 @@ func baseProviders(rel *release.Release, r *rand.Rand) []baseProvider {
 	return providersOf(shipped(rel, starter))
 }
 
-// generator writes one spec like a user would.
+// generator writes one spec as a user would.
 type generator struct {
 	values
 	rel  *release.Release
@@ -77,7 +77,7 @@ func (g *generator) spec() fields {
 		spec["workload"] = g.workload()
 	}
 	if g.rel.Runtime.ModelsAskedAtStart {
-		// What the base's first provider shows where it is asked for models.
+		// The name that the base's first provider shows when it is asked for models.
 		spec["secretEnv"] = fields{"FIREWORKS_API_KEY": ref("fireworks", "token")}
 	}
 	if !configured(spec) {
@@ -124,7 +124,7 @@ func (g *generator) providers() fields {
 	return all
 }
 
-// sound are the types of an API that the release starts with.
+// sound are the types of an API with which the release starts.
 func (g *generator) sound(api string) []*provider.Type {
 	var types []*provider.Type
 	for _, name := range g.rel.ProviderTypes(api) {
@@ -161,7 +161,7 @@ func (g *generator) resources() fields {
 		models = append(models, g.model(fmt.Sprintf("model-%d", i)))
 	}
 	resources["models"] = models
-	// Without a provider the operator refuses them: now and then is enough.
+	// Without a provider the operator rejects them, so they appear only now and then.
 	if g.chance(40) && (g.serves("tool_runtime") || g.chance(5)) {
 		resources["tools"] = g.tools()
 	}
@@ -225,7 +225,7 @@ func (g *generator) storage() fields {
 	return storage
 }
 
-// disabled takes away what little else hangs on.
+// disabled disables entries with few dependents.
 func (g *generator) disabled() []any {
 	choices := []string{
 		"safety", "eval", "batches", "post_training", "postTraining", "telemetry", "messages",

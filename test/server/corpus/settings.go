@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// tls: a certificate of a Secret, with all else that concerns how the server listens, and one that a base brings.
+// tls has a certificate of a Secret, with every other setting of the listener, and one in a base.
 func (m *maker) tls() {
 	certificate := fields{"tls": fields{"enabled": true, "secretName": "tls"}}
 	m.add("tls/secret", fields{"networking": certificate})
@@ -128,7 +128,7 @@ func (m *maker) setting(path []string, key *schema.Key) {
 		return
 	}
 	if path[0] == "vector_stores" && strings.HasPrefix(key.Name, "default_") {
-		return // what they name has to exist: the starter's own do
+		return // the values name things that have to exist: the starter has its own
 	}
 	m.add("settings/"+strings.Join(path, "."), fields{"settings": nested(path, value)})
 }
@@ -141,7 +141,7 @@ func nested(path []string, value any) any {
 	return value
 }
 
-// classOf is the class of a section, nil when it is none.
+// classOf is the class of a section, nil when it has none.
 func classOf(expr *schema.Expr) *schema.Class {
 	if expr.Kind == schema.KindClass {
 		return expr.Class
@@ -155,7 +155,7 @@ func classOf(expr *schema.Expr) *schema.Class {
 	return found
 }
 
-// authentications are the ways to ask a client who it is.
+// authentications are the ways to authenticate a client.
 func (m *maker) authentications() []*schema.Class {
 	auth, ok := m.rel.Server.Key("auth")
 	if !ok {

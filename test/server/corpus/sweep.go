@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// strange are values that few keys take.
+// strange are values that few keys accept.
 var strange = []any{
 	"no such thing", 12345, 1.5, true, []any{}, []any{[]any{}}, fields{}, fields{"a": fields{}}, -1, 0, 1_000_000_000_000, "",
 }
@@ -78,7 +78,7 @@ func Strange(rel *release.Release) []Case {
 	return cases
 }
 
-// sweepSection is about a key of the top level, and the keys of its class.
+// sweepSection covers a key of the top level, and the keys of its class.
 func (n *negatives) sweepSection(key *schema.Key) {
 	for i, value := range strange {
 		if !slices.Contains(written, key.Name) && refuses(key, value) {
@@ -87,7 +87,7 @@ func (n *negatives) sweepSection(key *schema.Key) {
 	}
 	class := classOf(key.Type)
 	isBackend := slices.ContainsFunc(n.rel.Storage.Stores, func(s release.Store) bool { return s.Path == key.Name })
-	if class == nil || isBackend { // which has the keys of its type only
+	if class == nil || isBackend { // which has only the keys of its type
 		return
 	}
 	for k := range class.Keys {

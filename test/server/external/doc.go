@@ -3,9 +3,9 @@
 // installs such providers, with the Python of real releases. Those in test/server/boot start the servers with the
 // installed providers.
 //
-// What the releases do with the entry of an external provider in their configuration, {provider_id, provider_type,
-// module}, read in the packages of 0.3.5, 0.7.3 and 1.5.0 (core/distribution.py, get_external_providers_from_module;
-// core/resolver.py, instantiate_provider) and held by TestHowReleasesLoad for every release. All three do the same:
+// How the releases use the entry of an external provider in their configuration, {provider_id, provider_type, module}.
+// This was read in the packages of 0.3.5, 0.7.3 and 1.5.0 (core/distribution.py, get_external_providers_from_module;
+// core/resolver.py, instantiate_provider), and TestHowReleasesLoad checks it for every release. All three do the same:
 //
 //	module          The text before "==" is a package. The server imports its module "provider" (module + ".provider"),
 //	                never the package's own attributes, and calls get_provider_spec() without arguments. No such module,
@@ -20,6 +20,6 @@
 //	code            The spec's own "module" is imported and its get_adapter_impl (RemoteProviderSpec) or get_provider_impl
 //	                (InlineProviderSpec) is called with (config, deps); the entry's config goes through config_class.
 //
-// So packageName of the metadata file goes into the configuration as it is, in every release, and the package has to
-// have the module provider. The program writes that module where the package has get_provider_spec in itself alone.
+// So packageName of the metadata file is copied into the configuration in every release, and the package has to have
+// the module provider. The program writes that module where the package has get_provider_spec only in itself.
 package external

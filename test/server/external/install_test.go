@@ -44,7 +44,7 @@ func TestInstall(t *testing.T) {
 	})
 }
 
-// TestRunsTwice holds that the container may run again: after a success, after a failure, and after the other
+// TestRunsTwice checks that the container may run again: after a success, after a failure, and after the other
 // containers have run again too.
 func TestRunsTwice(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
@@ -75,7 +75,7 @@ func TestRunsTwice(t *testing.T) {
 	})
 }
 
-// TestConfiguration holds what becomes of the configuration: the type and the module that were unknown, and nothing
+// TestConfiguration checks the changes to the configuration: the type and the module that were unknown, and nothing
 // else.
 func TestConfiguration(t *testing.T) {
 	const entry = "# ä\nproviders:\n  safety: []\n  inference:\n  - provider_id: first\n    provider_type: remote::vllm\n"
@@ -133,7 +133,7 @@ func TestConfiguration(t *testing.T) {
 	})
 }
 
-// TestWheels holds which wheels are installed, and how.
+// TestWheels checks which wheels are installed, and how.
 func TestWheels(t *testing.T) {
 	spec := EchoSpec()
 	spec.Wheel = ""
@@ -234,7 +234,7 @@ __all__ = ["get_provider_spec"]
 	})
 }
 
-// TestTwoProviders holds what two providers may share.
+// TestTwoProviders checks what two providers may share.
 func TestTwoProviders(t *testing.T) {
 	words := Words()
 	words.Files = map[string]string{"acme_words.py": "WORD = 'world'\n", "tests.py": "second"}

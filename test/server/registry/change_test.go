@@ -12,18 +12,18 @@ import (
 
 const modelA = `{model_id: a, provider_id: vllm, provider_model_id: real/a}`
 
-// change is a change of a configuration, and what becomes of the registry.
+// change is a change of a configuration, and its effect on the registry.
 type change struct {
 	name          string
 	list          string // the list that the change is in, for releases that have it
 	before, after config
-	// between is what providers and clients register in between.
+	// between are the registrations of providers and clients in between.
 	between [][]any
 	// conflicts reports whether the server does not start without the program; sinceConflicts is the first line where
 	// this is so.
 	conflicts  func(w *world) bool
 	want, gone func(w *world) []string
-	// check looks closer.
+	// check makes further checks.
 	check func(t *testing.T, entries map[string]entry, w *world)
 }
 
@@ -134,9 +134,8 @@ var changes = []change{
 	},
 }
 
-// TestChanges makes each change of a configuration on a registry that holds what
-// clients registered too. Where the change would keep the server from starting, it
-// is shown to do so.
+// TestChanges makes each change of a configuration on a registry that also holds registrations of clients. It shows
+// which changes would keep the server from starting.
 func TestChanges(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		for _, c := range changes {
@@ -178,8 +177,8 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// TestAgain shows that a second run changes nothing, and that the list is there from
-// the first start on, in a directory that the program makes.
+// TestAgain shows that a second run changes nothing, and that the list exists from the first start on, in a directory
+// that the program creates.
 func TestAgain(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -206,7 +205,7 @@ func TestOlderPod(t *testing.T) {
 		for _, step := range []struct {
 			generation string
 			config     config
-			b          int // the generation that model b has in the list
+			b          int // the generation of model b in the list
 		}{
 			{"stack-1/3", older, 0},
 			{"stack-1/5", newer, 5},
@@ -229,7 +228,7 @@ func TestOlderPod(t *testing.T) {
 	})
 }
 
-// TestPublished shows what becomes of what providers published.
+// TestPublished shows the effect on resources that providers published.
 func TestPublished(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

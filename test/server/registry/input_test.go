@@ -49,8 +49,7 @@ func TestListsThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// TestEntriesThatDoNotParse shows that they are passed over, and taken out only when
-// they stand where a declared entry belongs.
+// TestEntriesThatDoNotParse shows that they are passed over, and removed only where a declared entry belongs.
 func TestEntriesThatDoNotParse(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -78,8 +77,8 @@ func TestEntriesThatDoNotParse(t *testing.T) {
 	})
 }
 
-// TestUnsetVariable shows that nothing is taken for no longer declared when a
-// variable of an entry is missing: the server does not start then.
+// TestUnsetVariable shows that nothing counts as no longer declared when a variable of an entry is missing: the server
+// does not start then.
 func TestUnsetVariable(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		before := declares(modelA)
@@ -91,8 +90,7 @@ func TestUnsetVariable(t *testing.T) {
 	})
 }
 
-// TestConfigurations shows what becomes of configurations that the program cannot
-// read.
+// TestConfigurations shows the result for configurations that the program cannot read.
 func TestConfigurations(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		for _, tc := range []struct{ name, text, want string }{

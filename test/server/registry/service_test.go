@@ -17,8 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// password is that of Redis and PostgreSQL. It holds what a URL must encode, and is
-// in no output.
+// password is that of Redis and PostgreSQL. It contains characters that a URL must encode, and is in no output.
 const password = "canary/with:odd@signs#and?%41+ [x]"
 
 const postgresUser = "llamastack"
@@ -154,7 +153,7 @@ func (s *services) wait(ctx context.Context) error {
 	}
 }
 
-// query runs a statement in PostgreSQL and returns what it prints.
+// query runs a statement in PostgreSQL and returns its output.
 func (s *services) query(ctx context.Context, statement string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.psql, "--host=127.0.0.1", "--port="+strconv.Itoa(s.postgres),
 		"--username="+postgresUser,
