@@ -168,49 +168,52 @@ func TestSetDropsWhatIsNoLongerWanted(t *testing.T) {
 	}
 }
 
+// checkOwnershipCases are the cases of TestCheckOwnership.
+var checkOwnershipCases = []struct {
+	name    string
+	foreign func(b *bench, u *unstructured.Unstructured)
+	want    apply.Outcome // empty means refused
+	message string
+}{
+	{
+		name:    "no controller, no labels",
+		foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil); u.SetLabels(nil) },
+		message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
+			`delete it, or give this object another name`,
+	},
+	{
+		name: "no controller, one label",
+		foreign: func(_ *bench, u *unstructured.Unstructured) {
+			u.SetOwnerReferences(nil)
+			u.SetLabels(map[string]string{"by": "tester"})
+		},
+		message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
+			`delete it, or give this object another name`,
+	},
+	{
+		name: "somebody else's, with our labels",
+		foreign: func(_ *bench, u *unstructured.Unstructured) {
+			u.SetOwnerReferences([]metav1.OwnerReference{{
+				APIVersion: "v1", Kind: "Node", Name: "other", UID: "u",
+				Controller: new(true),
+			}})
+		},
+		message: `Service "my-service" in namespace "NS" exists and is controlled by Node "other"; delete it, or give this object another name`,
+	},
+	{
+		name:    "orphaned with our labels",
+		foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil) },
+		want:    apply.Adopted,
+	},
+	{
+		name:    "ours without labels, as an older program left it",
+		foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetLabels(nil) },
+		want:    apply.Configured,
+	},
+}
+
 func TestCheckOwnership(t *testing.T) {
-	for _, tc := range []struct {
-		name    string
-		foreign func(b *bench, u *unstructured.Unstructured)
-		want    apply.Outcome // empty means refused
-		message string
-	}{
-		{
-			name:    "no controller, no labels",
-			foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil); u.SetLabels(nil) },
-			message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
-				`delete it, or give this object another name`,
-		},
-		{
-			name: "no controller, one label",
-			foreign: func(_ *bench, u *unstructured.Unstructured) {
-				u.SetOwnerReferences(nil)
-				u.SetLabels(map[string]string{"by": "tester"})
-			},
-			message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
-				`delete it, or give this object another name`,
-		},
-		{
-			name: "somebody else's, with our labels",
-			foreign: func(_ *bench, u *unstructured.Unstructured) {
-				u.SetOwnerReferences([]metav1.OwnerReference{{
-					APIVersion: "v1", Kind: "Node", Name: "other", UID: "u",
-					Controller: new(true),
-				}})
-			},
-			message: `Service "my-service" in namespace "NS" exists and is controlled by Node "other"; delete it, or give this object another name`,
-		},
-		{
-			name:    "orphaned with our labels",
-			foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil) },
-			want:    apply.Adopted,
-		},
-		{
-			name:    "ours without labels, as an older program left it",
-			foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetLabels(nil) },
-			want:    apply.Configured,
-		},
-	} {
+	for _, tc := range checkOwnershipCases {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBench(t)
 			foreign := b.child(t, serviceText)

@@ -35,6 +35,19 @@ func older(t *testing.T, spec string) *v1alpha2.LlamaStackDistribution {
 	return object
 }
 
+// counts are numbers of certificates.
+type counts struct{ Own, Platform, Unusable int }
+
+// readTrustCase is a case of TestReadTrust.
+type readTrustCase struct {
+	spec     string
+	born     bool
+	contents map[string]map[string][]byte
+	want     counts
+	warnings []string
+	source   string
+}
+
 func TestReadTrust(t *testing.T) {
 	const (
 		withBundle = `{server: {distribution: {name: starter}, tlsConfig: {caBundle: {configMapName: ca}}}}`
@@ -50,15 +63,7 @@ func TestReadTrust(t *testing.T) {
 		return map[string][]byte{"ca-bundle.crt": []byte(strings.Join(text, ""))}
 	}
 	trusted := []byte(strings.ReplaceAll(string(two), " CERTIFICATE", " TRUSTED CERTIFICATE"))
-	type counts struct{ Own, Platform, Unusable int }
-	for name, tc := range map[string]struct {
-		spec     string
-		born     bool
-		contents map[string]map[string][]byte
-		want     counts
-		warnings []string
-		source   string
-	}{
+	for name, tc := range map[string]readTrustCase{
 		"none":       {spec: `{server: {distribution: {name: starter}}}`},
 		"the spec's": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one)}, want: counts{Own: 1}},
 		"in no file": {spec: withBundle},
@@ -102,34 +107,39 @@ func TestReadTrust(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			object := older(t, tc.spec)
-			if tc.born {
-				delete(object.Annotations, names.AnnotationCompat)
-			}
-			trust, unusable := plan.ReadTrust(object, tc.contents)
-			if diff := cmp.Diff(tc.want, counts{len(trust.Own), len(trust.Platform), len(unusable)}); diff != "" {
-				t.Errorf("counts (-want +got):\n%s", diff)
-			}
-			if wanted := object.Spec.Networking != nil; (trust.Own != nil) != wanted {
-				t.Errorf("certificates of the spec: %v, wanted: %t", trust.Own != nil, wanted)
-			}
-			if both := trust.Own != nil && !tc.born; trust.Both != both {
-				t.Errorf("the platform's are trusted beside those of the spec: %t, want %t", trust.Both, both)
-			}
-			var warnings []string
-			for _, warning := range trust.Warnings {
-				if warning.Path != "spec.networking.tls.caBundle.configMapName" {
-					t.Errorf("path %q", warning.Path)
-				}
-				warnings = append(warnings, warning.Message)
-			}
-			if diff := cmp.Diff(tc.warnings, warnings); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
-			if trust.Elsewhere != tc.source {
-				t.Errorf("read in %q, want %q", trust.Elsewhere, tc.source)
-			}
+			tc.check(t)
 		})
+	}
+}
+
+func (tc readTrustCase) check(t *testing.T) {
+	t.Helper()
+	object := older(t, tc.spec)
+	if tc.born {
+		delete(object.Annotations, names.AnnotationCompat)
+	}
+	trust, unusable := plan.ReadTrust(object, tc.contents)
+	if diff := cmp.Diff(tc.want, counts{len(trust.Own), len(trust.Platform), len(unusable)}); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if wanted := object.Spec.Networking != nil; (trust.Own != nil) != wanted {
+		t.Errorf("certificates of the spec: %v, wanted: %t", trust.Own != nil, wanted)
+	}
+	if both := trust.Own != nil && !tc.born; trust.Both != both {
+		t.Errorf("the platform's are trusted beside those of the spec: %t, want %t", trust.Both, both)
+	}
+	var warnings []string
+	for _, warning := range trust.Warnings {
+		if warning.Path != "spec.networking.tls.caBundle.configMapName" {
+			t.Errorf("path %q", warning.Path)
+		}
+		warnings = append(warnings, warning.Message)
+	}
+	if diff := cmp.Diff(tc.warnings, warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	if trust.Elsewhere != tc.source {
+		t.Errorf("read in %q, want %q", trust.Elsewhere, tc.source)
 	}
 }
 
