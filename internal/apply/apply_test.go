@@ -191,7 +191,7 @@ var checkOwnershipCases = []struct {
 			`delete it, or give this object another name`,
 	},
 	{
-		name: "somebody else's, with our labels",
+		name: "another owner's, with our labels",
 		foreign: func(_ *bench, u *unstructured.Unstructured) {
 			u.SetOwnerReferences([]metav1.OwnerReference{{
 				APIVersion: "v1", Kind: "Node", Name: "other", UID: "u",
@@ -257,7 +257,7 @@ func TestCheckOwnership(t *testing.T) {
 func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 	for name, change := range map[string]func(*unstructured.Unstructured){
 		"other content": func(u *unstructured.Unstructured) { u.Object["data"] = map[string]any{"config.yaml": "two"} },
-		"somebody else's": func(u *unstructured.Unstructured) {
+		"another owner's": func(u *unstructured.Unstructured) {
 			u.SetOwnerReferences(nil)
 			u.SetLabels(nil)
 		},
@@ -332,13 +332,13 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	b.owner.PredecessorsUntil = metav1.NewTime(time.Now().Add(-time.Minute))
 	b.apply(t, b.child(t, deploymentText))
 	if diff := cmp.Diff(map[string]string{"theirs": "x"}, b.get(t, deployments, "my").GetAnnotations()); diff != "" {
-		t.Errorf("annotations after the way back and forth (-want +got):\n%s", diff)
+		t.Errorf("annotations after the downgrade and the upgrade (-want +got):\n%s", diff)
 	}
 	if err := b.client.Patch(t.Context(), b.get(t, deployments, "my"), patch, client.FieldOwner("old")); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
-		t.Errorf("%s after the way back and forth, want unchanged", got[0])
+		t.Errorf("%s after the downgrade and the upgrade, want unchanged", got[0])
 	}
 }
 
@@ -461,7 +461,7 @@ spec:
 	}
 	live := b.get(t, deployments, "my")
 	if live.GetAnnotations()["elsewhere"] != "x" {
-		t.Error("what was written elsewhere is gone")
+		t.Error("the fields of another writer are gone")
 	}
 	template, _, _ := unstructured.NestedMap(live.Object, "spec", "template")
 	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")

@@ -73,7 +73,7 @@ func (b *bench) changes(t *testing.T, text string) {
 	b.apply(t, wanted)
 	live := b.get(t, kind, wanted.GetName())
 	if live.GetAnnotations()["theirs"] != "x" {
-		t.Error("an annotation of somebody else is gone")
+		t.Error("an annotation of another writer is gone")
 	}
 	fresh := newBench(t)
 	fresh.apply(t, fresh.child(t, text))

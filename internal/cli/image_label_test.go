@@ -124,7 +124,9 @@ func TestImageLabelRoundTrip(t *testing.T) {
 }
 
 // checkLabelled checks what the operator reads from a labelled image.
-func (s *imageServer) checkLabelled(t *testing.T, written, architecture, config string, digest v1.Hash, wantLayer bool) {
+func (s *imageServer) checkLabelled(
+	t *testing.T, written, architecture, config string, digest v1.Hash, wantLayer bool,
+) {
 	t.Helper()
 	operator := reader.New(reader.Options{
 		Insecure: []string{s.host},
@@ -427,7 +429,7 @@ func TestImageLabelAlone(t *testing.T) {
 			[]string{"--provider", provider},
 			[]string{reader.LabelProvider, encoded(providerFile)},
 		},
-		"provider beside a bad config": {map[string]string{reader.LabelBase64: encoded("version: 3\n")}, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
+		"provider next to an invalid config": {map[string]string{reader.LabelBase64: encoded("version: 3\n")}, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			written := server.push(t, "team/"+strings.ReplaceAll(name, " ", "-")+":prod", withLabels(t, tc.labels))

@@ -59,7 +59,7 @@ var validateOlderCases = map[string]struct {
 	"neither name nor image": {
 		older(`{server: {distribution: {}}}`), 1, []string{"error: -: demo: spec.server.distribution: needs name"},
 	},
-	"what was never checked": {
+	"a field that was never checked": {
 		older(`{network: {allowedFrom: {namespaces: [nsA]}}, server: {distribution: {name: starter}, storage: {mountPath: data}}}`), 0,
 		[]string{
 			`warning: -: demo: spec.network.allowedFrom.namespaces[0]: "nsA" is not a valid namespace name`,
@@ -138,7 +138,8 @@ func TestValidateOlder(t *testing.T) {
 // The sources of a configuration use those names, too.
 func TestExplainOlder(t *testing.T) {
 	got := run(t, older(`{server: {distribution: {name: starter}, workers: 2, resources: {models: [m]},
-  providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", config: {max_tokens: 100}}}}}`), "render", "-f", "-", "--explain")
+  providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", config: {max_tokens: 100}}}}}`),
+		"render", "-f", "-", "--explain")
 	for _, want := range []string{
 		"spec.server.providers.inference.endpoint", "spec.server.workers", "spec.server.resources.models[0] (first inference provider)",
 		"spec.server.providers.inference.settings.max_tokens",
@@ -186,7 +187,7 @@ func TestRenderOlderTrust(t *testing.T) {
 			t.Errorf("%s: the key is rendered or told", name)
 		}
 		if told := strings.Contains(got.err, "warning: -: demo: spec.server.tlsConfig.caBundle.configMapName: key \"ca-bundle.crt\" of ConfigMap \"mine\": line"); told != (name == "both") {
-			t.Errorf("%s: the key is told of: %t\n%s", name, told, got.err)
+			t.Errorf("%s: the key is reported: %t\n%s", name, told, got.err)
 		}
 	}
 }

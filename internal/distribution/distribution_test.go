@@ -143,7 +143,7 @@ func TestResolveErrors(t *testing.T) {
 		"unknown name": {
 			name: "startr", want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or set an image`,
 		},
-		"unknown name beside overrides": {
+		"unknown name with overrides": {
 			name: "startr", overrides: distribution.Overrides{"rh-dev": "a:1", "rh-dev@2": "a:2"},
 			want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, rh-dev, starter; or set an image`,
 		},
@@ -180,7 +180,7 @@ func TestResolveErrors(t *testing.T) {
 	}
 	_, err := distribution.Resolve("x", "", "", nil)
 	if unknown := new(distribution.UnknownError); !errors.As(err, &unknown) || unknown.Name != "x" {
-		t.Errorf("error %v is no UnknownError", err)
+		t.Errorf("error %v is not an UnknownError", err)
 	}
 }
 

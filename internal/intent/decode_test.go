@@ -183,7 +183,7 @@ settings: {host: x}`), []string{
 	"postgres without string":   {kv + indent(2, "type: postgres"), []string{"spec.storage.kv.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
 	"sql without string":        {sql + indent(2, "type: postgres"), []string{"spec.storage.sql.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
 	"unknown type":              {kv + indent(2, "type: mongodb"), []string{`spec.storage.kv.type: "mongodb" is not a type of this store; known types: sqlite, redis, postgres`}},
-	"redis is no sql":           {sql + indent(2, "type: redis"), []string{`spec.storage.sql.type: "redis" is not a type of this store; known types: sqlite, postgres`}},
+	"redis is not an SQL store": {sql + indent(2, "type: redis"), []string{`spec.storage.sql.type: "redis" is not a type of this store; known types: sqlite, postgres`}},
 	"sql field of another type": {sql + indent(2, "connectionString: {secretKeyRef: {name: a, key: b}}"), []string{"spec.storage.sql.connectionString: belongs to type postgres, but type is sqlite; set type: postgres or remove the field"}},
 	"fields of another type": {kv + indent(2, `endpoint: cache
 password: {secretKeyRef: {name: a, key: b}}

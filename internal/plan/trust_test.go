@@ -82,18 +82,18 @@ func TestReadTrust(t *testing.T) {
 			},
 			want: counts{Own: 1},
 		},
-		"what is no certificate": {
+		"an entry that is not a certificate": {
 			spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one, key, trusted)}, want: counts{Own: 1},
 			warnings: []string{
 				`key "ca-bundle.crt" of ConfigMap "ca": line 9: is a private key, which everyone who can read the ConfigMap now has: remove it, and issue a new key: it is ignored`,
 				`key "ca-bundle.crt" of ConfigMap "ca": line 12: is a "TRUSTED CERTIFICATE", not a certificate: it is ignored`,
 			},
 		},
-		"what is no certificate, of v1alpha2": {
+		"an entry that is not a certificate, of v1alpha2": {
 			spec: withBundle, born: true, contents: map[string]map[string][]byte{"ca": bundle(one, key)},
 			want: counts{Own: 1, Unusable: 1},
 		},
-		"nothing but a key": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(key)}, want: counts{Unusable: 1}},
+		"only a key": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(key)}, want: counts{Unusable: 1}},
 		"of another namespace": {
 			spec: elsewhere, contents: map[string]map[string][]byte{"shared/ca": bundle(one), "ca": bundle(one, two)},
 			want:   counts{Own: 1},
@@ -126,7 +126,7 @@ func (tc readTrustCase) check(t *testing.T) {
 		t.Errorf("certificates of the spec: %v, wanted: %t", trust.Own != nil, wanted)
 	}
 	if both := trust.Own != nil && !tc.born; trust.Both != both {
-		t.Errorf("the platform's are trusted beside those of the spec: %t, want %t", trust.Both, both)
+		t.Errorf("the platform's are trusted in addition to those of the spec: %t, want %t", trust.Both, both)
 	}
 	var warnings []string
 	for _, warning := range trust.Warnings {
@@ -193,7 +193,7 @@ func TestRecordOfOtherNamespaces(t *testing.T) {
 			t.Errorf("%s: record (-want +got):\n%s", name, diff)
 		}
 		if !built.Rendered.Record.TrustsPlatform {
-			t.Errorf("%s: the record does not say that the platform's certificates are in it", name)
+			t.Errorf("%s: the record does not show that the platform's certificates are in it", name)
 		}
 		if !strings.HasPrefix(built.ConfigMapName, tc.configMap) {
 			t.Errorf("%s: ConfigMap %q, want %q", name, built.ConfigMapName, tc.configMap)

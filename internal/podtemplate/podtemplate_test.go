@@ -28,7 +28,8 @@ spec:
     env: [{name: A, value: "1"}, {name: B, value: "2"}]
     resources: {requests: {cpu: "1", memory: 1Gi}}
     livenessProbe: {tcpSocket: {port: 8321}}
-    volumeMounts: [{name: lls-storage, mountPath: /.llama}, {name: user-config, mountPath: /etc/llama-stack, readOnly: true}]
+    volumeMounts: [{name: lls-storage, mountPath: /.llama},
+      {name: user-config, mountPath: /etc/llama-stack, readOnly: true}]
   volumes:
   - {name: lls-storage, emptyDir: {}}
   - {name: user-config, configMap: {name: my-config-1}}
@@ -107,7 +108,7 @@ var applyCases = map[string]struct {
 			containerOf(pod)["resources"] = map[string]any{"limits": map[string]any{"cpu": "2"}}
 		},
 	},
-	"labels beside ours": {
+	"labels in addition to ours": {
 		`{metadata: {labels: {team: b, more: c}, annotations: {d: e}}}`,
 		func(pod map[string]any) {
 			metadata := pod["metadata"].(map[string]any)

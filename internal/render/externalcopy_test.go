@@ -167,7 +167,8 @@ func (c *copying) run(t *testing.T) (string, int) {
 	command := exec.CommandContext(t.Context(), c.shell[0], arguments...)
 	command.Env = []string{"PATH=" + c.bin}
 	if os.Getuid() == 0 { // permissions do not apply to root
-		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivileged, Gid: 0, NoSetGroups: true}}
+		user := &syscall.Credential{Uid: unprivileged, Gid: 0, NoSetGroups: true}
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: user}
 	}
 	output, err := command.CombinedOutput()
 	exit, failed := errors.AsType[*exec.ExitError](err)

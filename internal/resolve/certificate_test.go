@@ -70,7 +70,7 @@ func TestCertificates(t *testing.T) {
 		"an empty certificate": {
 			"", pair(nil, key), v1alpha2.ReasonSecretValueUnusable, `Key "tls.crt" of Secret "tls" in namespace "ns" is empty`,
 		},
-		"a certificate that is no PEM": {
+		"a certificate that is not PEM": {
 			"", pair([]byte("canary"), key), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has no certificate in PEM form under tls.crt`,
 		},
@@ -78,7 +78,7 @@ func TestCertificates(t *testing.T) {
 			"", pair(block("CERTIFICATE", "canary"), key), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has a certificate under tls.crt that cannot be read`,
 		},
-		"a key that is no PEM": {
+		"a key that is not PEM": {
 			"", pair(certificate, []byte("canary")), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has no private key in PEM form under tls.key`,
 		},

@@ -82,7 +82,7 @@ var decideCases = map[string][]step{
 		{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: rollout.Changed, rollouts: 1},
 		{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: rollout.Unchanged, rollouts: 1},
 	},
-	"an edit by somebody is put back": {
+	"an edit by a user is undone": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{
 			happens: func(w *world) {
@@ -91,7 +91,7 @@ var decideCases = map[string][]step{
 			stack: one, want: rollout.Unchanged, rollouts: 3, image: "server:1",
 		},
 	},
-	"a digest somebody writes into the template is put back": {
+	"a digest that a user writes into the template is undone": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{
 			happens: func(w *world) {
@@ -102,7 +102,7 @@ var decideCases = map[string][]step{
 			stack: one, want: rollout.Unchanged, rollouts: 3,
 		},
 	},
-	"a lost record comes back": {
+	"a lost record is written again": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{
 			happens: func(w *world) {
@@ -183,7 +183,7 @@ var decideCases = map[string][]step{
 		{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
 		{stack: two.change(func(s *stack) { s.image = one.image }), want: rollout.Unchanged, rollouts: 3, image: "server:1"},
 	},
-	"a restart of rolled back pods is no way forward": {
+	"a restart of rolled back pods does not go forward": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
 		{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},

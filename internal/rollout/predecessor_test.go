@@ -48,9 +48,10 @@ func (w *world) olderApplies(s stack) {
 	labels := names.Selector(name)
 	deployment := appsv1ac.Deployment(name, namespace).WithSpec(appsv1ac.DeploymentSpec().
 		WithReplicas(s.replicas).WithSelector(metav1ac.LabelSelector().WithMatchLabels(labels)).
-		WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().
-			WithName(names.Container).WithImage(s.image).
-			WithEnv(corev1ac.EnvVar().WithName("HABIT").WithValue("older"))))))
+		WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).
+			WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().
+				WithName(names.Container).WithImage(s.image).
+				WithEnv(corev1ac.EnvVar().WithName("HABIT").WithValue("older"))))))
 	sent := &unstructured.Unstructured{}
 	if err := json.Unmarshal([]byte(mustJSON(w.t, deployment)), &sent.Object); err != nil {
 		w.t.Fatal(err)
@@ -136,7 +137,7 @@ func olderSteps(writes func(stack) func(*world)) map[string][]step {
 			{happens: writes(two), stack: two, want: rollout.KeepTemplate, rollouts: 2},
 			{stack: back, want: rollout.Changed, rollouts: 3, habit: "old", image: "server:1"},
 		},
-		"pods that it came back to stay": {
+		"pods that it returned to stay": {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{
 				happens: func(w *world) { writes(two)(w); writes(three)(w); writes(two)(w) }, stack: again,

@@ -40,7 +40,9 @@ func done() corev1.ContainerStatus {
 }
 
 func runs() corev1.ContainerStatus {
-	return corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(started)}}}
+	return corev1.ContainerStatus{State: corev1.ContainerState{
+		Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(started)},
+	}}
 }
 
 func waits() corev1.ContainerStatus { return waiting("PodInitializing", "") }
@@ -271,7 +273,7 @@ func failureCases() map[string]externalCase {
 			want:    []string{`Failed: the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`, "Pending"},
 			trouble: inFirst(`the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`),
 		},
-		"it was mended": {
+		"it was fixed": {
 			pods: first(corev1.ContainerStatus{
 				Ready: true, State: done().State,
 				LastTerminationState: ended(1, "Error", missing).LastTerminationState,
@@ -286,10 +288,10 @@ func failureCases() map[string]externalCase {
 			pods: installs(`{"provider":"second","image":"example.com/second:1","message":"` + conflict + `"}`), want: []string{"Installing", "Failed: " + conflict},
 			trouble: `external provider "second" of image "example.com/second:1", container "external-providers": ` + conflict,
 		},
-		"nobody is to blame": {
+		"no provider is at fault": {
 			pods: installs(`{"message":"no room on the volume"}`), want: []string{"Failed: no room on the volume", "Failed: no room on the volume"}, trouble: "no room on the volume",
 		},
-		"somebody unknown is to blame": {
+		"an unknown provider is at fault": {
 			pods: installs(`{"provider":"third","message":"who is it"}`), want: []string{"Failed: who is it", "Failed: who is it"}, trouble: "who is it",
 		},
 		"the program is killed": {

@@ -62,7 +62,7 @@ var judgePreflightCases = []struct {
 		name: "no room", changes: []func(*corev1.Pod){withCondition(corev1.PodScheduled, corev1.ConditionFalse, "0/1 nodes are available")},
 		age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" cannot be scheduled: 0/1 nodes are available`,
 	},
-	{name: "nobody places it", age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" was not assigned to a node`},
+	{name: "not scheduled", age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" was not assigned to a node`},
 	{
 		name: "starts", container: waiting("ContainerCreating", ""), changes: []func(*corev1.Pod){onNode},
 		age: time.Hour / 6, want: status.PreflightGoesOn, until: end,

@@ -186,7 +186,7 @@ var summarizeCases = []struct {
 		}),
 	},
 	{
-		name: "conditions of the past go when nobody sets them",
+		name: "past conditions are removed when they are not set",
 		in: status.Input{
 			Observed: healthy(),
 			Previous: []metav1.Condition{

@@ -244,7 +244,7 @@ var workloadCases = []struct {
 		[]corev1.Pod{pod("p", endedOnce)},
 		"False", "RolloutInProgress", "0/1 replicas available with current config",
 	},
-	{"starting containers are no trouble", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", waiting("ContainerCreating", ""))}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
+	{"starting containers are not a failure", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", waiting("ContainerCreating", ""))}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
 }
 
 func TestWorkload(t *testing.T) {

@@ -239,7 +239,8 @@ spec:
     inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
   externalProviders:
     inference:
-    - {providerId: echo, image: %q, config: {greeting: Hello}, secretRefs: {token: {secretKeyRef: {name: vllm-creds, key: token}}}}
+    - {providerId: echo, image: %q, config: {greeting: Hello},
+       secretRefs: {token: {secretKeyRef: {name: vllm-creds, key: token}}}}
   resources:
     models: [llama3.2-8b, {name: parrot, provider: echo}]
   workload:
@@ -260,7 +261,8 @@ metadata: {name: vllm, labels: {app: vllm}}
 spec:
   imagePullSecrets: [{name: mirror}]
   containers:
-  - {name: main, image: %[1]q, command: [/standin, vllm], env: [{name: VLLM_API_KEY, valueFrom: {secretKeyRef: {name: vllm-creds, key: token}}}]}
+  - {name: main, image: %[1]q, command: [/standin, vllm],
+     env: [{name: VLLM_API_KEY, valueFrom: {secretKeyRef: {name: vllm-creds, key: token}}}]}
 ---
 apiVersion: v1
 kind: Pod

@@ -141,7 +141,7 @@ func TestPolicyLooksAtWhatChanged(t *testing.T) {
 		t.Error("a change of the wrong part was accepted")
 	}
 	if err := patch(`{"spec":{"providers":{"inference":{"id":null,"provider":"vllm"}}}}`); err != nil {
-		t.Errorf("mend the wrong part: %v", err)
+		t.Errorf("fix the wrong part: %v", err)
 	}
 }
 

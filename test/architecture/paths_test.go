@@ -88,7 +88,7 @@ func TestPurePackagesAreNamedAlike(t *testing.T) {
 	for _, folder := range makefile {
 		trees = append(trees, folder+"/...")
 		if !slices.Contains(rows, folder) {
-			t.Errorf("PURE_PACKAGES in the Makefile names %s, which is no pure row of the table", folder)
+			t.Errorf("PURE_PACKAGES in the Makefile names %s, which is not a pure row of the table", folder)
 		}
 		if glob := `"**/` + folder + `/**"`; !strings.Contains(linter, glob) {
 			t.Errorf(".golangci.yaml: depguard does not name %s", glob)

@@ -156,7 +156,7 @@ func TestRefused(t *testing.T) {
 		name, values string
 		want         []string
 	}{
-		{"a key that nobody reads", "replica: 2", []string{"additional properties 'replica' not allowed"}},
+		{"a key that no template reads", "replica: 2", []string{"additional properties 'replica' not allowed"}},
 		{"a key in a section", "image: {name: x}", []string{"at '/image'", "additional properties 'name' not allowed"}},
 		{"a type", "replicas: two", []string{"at '/replicas'", "got string, want integer"}},
 		{"a negative count", "replicas: -1", []string{"at '/replicas'", "minimum: got -1, want 0"}},

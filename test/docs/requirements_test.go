@@ -68,7 +68,7 @@ func TestEveryNumberHasOneRow(t *testing.T) {
 	for _, r := range rows(t) {
 		seen[r.number]++
 		if r.asks == "" {
-			t.Errorf("%s does not say what it asks", r.number)
+			t.Errorf("%s has no text", r.number)
 		}
 	}
 	known := strings.Fields(numbers)
@@ -79,7 +79,7 @@ func TestEveryNumberHasOneRow(t *testing.T) {
 	}
 	for number := range seen {
 		if !slices.Contains(known, number) {
-			t.Errorf("%s is no number of the requirements", number)
+			t.Errorf("%s is not a requirement number", number)
 		}
 	}
 }

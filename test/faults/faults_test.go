@@ -55,7 +55,7 @@ func TestFaults(t *testing.T) {
 func (th *theatre) undisturbed(t *testing.T) {
 	t.Helper()
 	if diff := cmp.Diff(th.steadyPods, th.steady.pods(t)); diff != "" {
-		t.Errorf("pods of a stack that nobody touched (-want +got):\n%s", diff)
+		t.Errorf("pods of an unrelated stack (-want +got):\n%s", diff)
 	}
 	eventually(t, "the healthy stack is as it was", func() error { return th.steady.same(t, th.created) })
 }

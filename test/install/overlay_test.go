@@ -27,7 +27,7 @@ func TestNamespacedHasRolesOnly(t *testing.T) {
 	want := inNamespace(clusterRole(t, read(t, plain)).Rules)
 	for _, namespace := range namespaces {
 		if namespace == names.OperatorNamespace {
-			t.Errorf("who may write stacks in %s may run pods as the operator", namespace)
+			t.Errorf("users who may write stacks in %s may run pods as the operator", namespace)
 		}
 		if diff := cmp.Diff(want, roleIn(t, objects, namespace).Rules); diff != "" {
 			t.Errorf("rules in %s (-those of the ClusterRole +got):\n%s", namespace, diff)

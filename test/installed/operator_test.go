@@ -113,7 +113,7 @@ func variables(t *testing.T, namespace string, container *corev1.Container) []st
 		case from.FieldRef != nil && from.FieldRef.FieldPath == "metadata.namespace":
 			value = namespace
 		default:
-			t.Fatalf("variable %s: nobody here knows its value: %v", variable.Name, from)
+			t.Fatalf("variable %s: the test cannot set its value: %v", variable.Name, from)
 		}
 		variables = append(variables, variable.Name+"="+value)
 	}

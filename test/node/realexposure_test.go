@@ -40,7 +40,7 @@ func TestRealServerExposure(t *testing.T) {
 	ready := s.ready("my")
 	c.serves("my", https, realRelease)
 	if got := ready.Status.ServiceURL; !strings.HasPrefix(got, "https:") {
-		t.Errorf("the status says that it is reached at %q", got)
+		t.Errorf("the status has the address %q", got)
 	}
 
 	var answer map[string]any

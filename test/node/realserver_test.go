@@ -83,7 +83,7 @@ func (c clientPod) serves(stack, url, release string) {
 	c.eventually(func() error { // right after a roll-out the old one may answer
 		err := c.try(url+"/v1/version", &said)
 		if err == nil && said.Version != release {
-			err = fmt.Errorf("the server says that it is %q, want %q", said.Version, release)
+			err = fmt.Errorf("the server reports %q, want %q", said.Version, release)
 		}
 		return err
 	})

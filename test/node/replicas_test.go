@@ -11,7 +11,8 @@ distribution: {name: starter, version: "` + newestRelease + `"}
 disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]
 providers:
   inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
-  vectorIo: {provider: pgvector, endpoint: postgres, apiKey: {secretKeyRef: {name: postgres, key: password}}, settings: {db: state, user: llama}}
+  vectorIo: {provider: pgvector, endpoint: postgres,
+    apiKey: {secretKeyRef: {name: postgres, key: password}}, settings: {db: state, user: llama}}
 resources: {models: [{name: embed, modelType: embedding, metadata: {embedding_dimension: 8}}, llama3.2-8b]}
 storage: {` + onPostgres + `}
 settings: {storage: {stores: {vector_stores: {table_name: vector_stores}}}}

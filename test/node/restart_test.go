@@ -53,7 +53,7 @@ func TestNodeRestart(t *testing.T) {
 	s.kubectl("exec", "deployment/kept", "--", "/bin/sh", "-c", "cd /.llama/kept")
 	s.eventually(func() error { return ledSince(t, restarted) })
 	if diff := cmp.Diff(was, s.children()); diff != "" {
-		t.Errorf("what was made for the stacks, before and after (-want +got):\n%s", diff)
+		t.Errorf("objects of the stacks, before and after (-want +got):\n%s", diff)
 	}
 	s.apply(stack("plain", fmt.Sprintf(serving, "second", "")))
 	s.ready("plain")
@@ -97,7 +97,7 @@ func ledSince(t *testing.T, since time.Time) error {
 		return err
 	}
 	if lease.Spec.AcquireTime == nil || !lease.Spec.AcquireTime.After(since) {
-		return fmt.Errorf("nobody took the lease after the restart: %+v", lease.Spec)
+		return fmt.Errorf("no pod took the lease after the restart: %+v", lease.Spec)
 	}
 	return nil
 }

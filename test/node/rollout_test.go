@@ -178,7 +178,8 @@ func TestPodIsKilled(t *testing.T) {
 
 const everyChild = `
 distribution: {name: starter}
-providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}
+providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
+  apiKey: {secretKeyRef: {name: creds, key: token}}}}
 networking: {expose: {hostname: deletion.%s.example.com}, allowedFrom: {namespaces: [web]}}
 workload: {resources: ` + small + `, replicas: 2, podDisruptionBudget: {minAvailable: 1}, storage: {size: 1Gi, accessModes: [ReadWriteMany]}}
 `

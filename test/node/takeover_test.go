@@ -79,7 +79,7 @@ func TestTakeOver(t *testing.T) {
 	run.turnBack()
 	run.older.back(run)
 	run.installOurs()
-	run.same("the way forth again")
+	run.same("the second upgrade")
 	run.withoutOperator()
 	run.delete()
 }

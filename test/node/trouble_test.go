@@ -82,7 +82,8 @@ var brokenStacks = []broken{
   overrides:
     env: [{name: STANDIN_HANG, value: 0s}]
     terminationGracePeriodSeconds: 1
-    podTemplate: {spec: {containers: [{name: llama-stack, startupProbe: {periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 3}}]}}`,
+    podTemplate: {spec: {containers: [{name: llama-stack,
+      startupProbe: {periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 3}}]}}`,
 		message:  none + `: container "llama-stack" ended with exit code 0: .*or its health check did not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: unhealthy,
 	},

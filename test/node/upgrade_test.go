@@ -28,7 +28,8 @@ var upgraded = map[string]string{
 	"kept":  stack("kept", withVolume),
 	"exposed": secret("creds", "token", "sk-abc") + stack("exposed", `
 distribution: {name: starter}
-providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}
+providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
+  apiKey: {secretKeyRef: {name: creds, key: token}}}}
 resources: {models: [llama3.2-8b]}
 networking: {expose: {hostname: %s.example.com}, allowedFrom: {namespaces: [web]}}
 workload: {resources: `+small+`, replicas: 2, podDisruptionBudget: {minAvailable: 1}}

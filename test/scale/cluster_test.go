@@ -38,7 +38,8 @@ const (
 // spec is a plain stack: a configuration, a Secret that it refers to, and a PersistentVolumeClaim.
 const spec = `
 distribution: {name: starter}
-providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}
+providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
+  apiKey: {secretKeyRef: {name: creds, key: token}}}}
 resources: {models: [llama]}
 workload: {storage: {size: 1Gi}}
 `

@@ -19,8 +19,8 @@ import (
 
 var (
 	objects     = flag.Int("objects", 1000, "number of stacks")
-	foreign     = flag.Int("foreign", 20000, "number of ConfigMaps and Secrets that are nobody's")
-	idle        = flag.Duration("idle", time.Minute, "how long to look at the operator at rest")
+	foreign     = flag.Int("foreign", 20000, "number of unrelated ConfigMaps and Secrets")
+	idle        = flag.Duration("idle", time.Minute, "how long to watch the idle operator")
 	controllers = flag.Bool("controllers", false, "run the Deployment controller, too")
 	exposed     = flag.Bool("exposed", false, "expose every stack, by a host name of its own")
 	before      = flag.String("before", "", "program of an older operator, built with main.version="+version+", that makes the stacks: the restart is an upgrade")
@@ -156,9 +156,9 @@ func (m measured) write(b *testing.B) {
 	fmt.Fprintf(&text, "| writes a second of a bare client | %.0f | |\n", m.bare)
 	fmt.Fprintf(&text, "| writes a second of the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, m.share)
 	fmt.Fprintf(&text, "| writes and reads of a new stack | %.1f, %.1f | |\n", perStack(m.made), perStack(m.reads))
-	fmt.Fprintf(&text, "| resident memory after that, and at rest | %.0f MiB, %.0f MiB | %s |\n", m.resident, m.rested, limit)
-	fmt.Fprintf(&text, "| calls a minute at rest, without leases and watches | %.0f | 0 |\n", m.idleCalls)
-	fmt.Fprintf(&text, "| processor at rest | %.2f %% of a core | 1 %% |\n", m.cpu)
+	fmt.Fprintf(&text, "| resident memory after that, and idle | %.0f MiB, %.0f MiB | %s |\n", m.resident, m.rested, limit)
+	fmt.Fprintf(&text, "| calls a minute when idle, without leases and watches | %.0f | 0 |\n", m.idleCalls)
+	fmt.Fprintf(&text, "| processor when idle | %.2f %% of a core | 1 %% |\n", m.cpu)
 	fmt.Fprintf(&text, "| writes of a restart, and reads of a stack then | %d, %.1f | 0 writes |\n", m.restartWrites, perStack(m.restartReads))
 	fmt.Fprintf(&text, "| every stack observed after a restart | %.1f s | 10 s |\n", m.observed.Seconds())
 	b.Log(text.String())

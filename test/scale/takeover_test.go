@@ -257,7 +257,7 @@ func TestTakeOver(t *testing.T) {
 	})
 	c.rests(t)
 	if diff := cmp.Diff(c.needed(), c.writes(t, place)); diff != "" {
-		t.Errorf("writes at rest (-want +got):\n%s", diff)
+		t.Errorf("writes when idle (-want +got):\n%s", diff)
 	}
 	c.keepsPods(t)
 }

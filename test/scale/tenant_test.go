@@ -124,7 +124,7 @@ func (m *tenants) table() string {
 	waits("the same, while the large ones are made", m.among, "2 s more")
 	waits("the same, when all large ones are looked at again at once", m.behind, "2 s more")
 	row("the large ones are looked at again", fmt.Sprintf("%.0f s", m.looked.Seconds()), "")
-	row("most resident memory, and at rest", fmt.Sprintf("%.0f MiB, %.0f MiB", m.most, m.rested), "400 MiB")
+	row("most resident memory, and when idle", fmt.Sprintf("%.0f MiB, %.0f MiB", m.most, m.rested), "400 MiB")
 	row("most of an operator that starts among them", fmt.Sprintf("%.0f MiB", m.restarted), "400 MiB")
 	row("every stack observed after that start", fmt.Sprintf("%.0f s", m.observed.Seconds()), "")
 	return text.String()

@@ -102,7 +102,7 @@ func (c *cluster) refusals(t *testing.T) {
 		"no provider":                         {strings.Replace(quickstart, "provider: vllm", "id: vllm", 1), "spec.providers.inference.provider: required"},
 		"two providers, one without an id":    {two(""), "spec.providers.inference[0].id: required"},
 		"two providers with ids":              {two("id: first, "), ""},
-		"providers beside a userConfig": {
+		"providers in addition to a userConfig": {
 			strings.Replace(quickstart, "  server:\n", "  server:\n    userConfig: {configMapName: mine}\n", 1),
 			"spec.server.providers: excluded by server.userConfig",
 		},

@@ -42,7 +42,7 @@ var mirrorsCases = []struct {
 	{name: "the mirror is in trouble", mirrorAnswers: http.StatusBadGateway, inSource: withConfig, askedBoth: true},
 	{name: "neither", askedBoth: true, want: []string{"/mirror/team/server: ", "404", "; ", "/team/server: "}},
 	{name: "trouble passes by itself", mirrorAnswers: http.StatusBadGateway, askedBoth: true, want: []string{"502", "404"}, transient: true},
-	{name: "what is wrong with the image stays", inMirror: map[string]string{LabelBase64: "%"}, inSource: withConfig, askedMirror: true, want: []string{LabelBase64}},
+	{name: "a fault of the image stays", inMirror: map[string]string{LabelBase64: "%"}, inSource: withConfig, askedMirror: true, want: []string{LabelBase64}},
 	{
 		name: "the source is never asked", inSource: withConfig, askedMirror: true, want: []string{"404"},
 		options: func(o *Options, _, _ *served) { o.Mirrors[0].Never = true },

@@ -131,7 +131,7 @@ var placeCases = []struct {
 		"",
 	},
 	{
-		"what is asked is allowed",
+		"the rewritten name is allowed",
 		Options{
 			Allow:   []string{"docker.io/ogxai"},
 			Rewrite: map[string]string{"quay.io/team": "docker.io/ogxai"},
@@ -139,7 +139,7 @@ var placeCases = []struct {
 		[]string{"quay.io/team/server:1"},
 		"index.docker.io/ogxai/server:1",
 	},
-	{"what is written is not", Options{
+	{"the written name is not", Options{
 		Allow:   []string{"docker.io/ogxai"},
 		Rewrite: map[string]string{"docker.io/ogxai": "quay.io/team"},
 	}, hubImages("ogxai/server:1"), ""},

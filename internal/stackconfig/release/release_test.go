@@ -917,7 +917,7 @@ func TestRemovedIsComplete(t *testing.T) {
 			for _, thing := range things(lineOf(t, earlier)) {
 				kind, name, _ := strings.Cut(thing, " ")
 				if _, listed := later.Removal(kind, name); !listed && !has(later, kind, name) {
-					t.Errorf("%s has the %s %s and %s does not say what to use instead", earlier, kind, name, line)
+					t.Errorf("%s has the %s %s and %s does not name a replacement", earlier, kind, name, line)
 				}
 			}
 		}

@@ -76,7 +76,7 @@ var checkClassCases = map[string]struct {
 	yaml string
 	want []schema.Problem
 }{
-	"nothing but what is required": {yaml: ""},
+	"only required keys": {yaml: ""},
 	"every key right": {yaml: `
 base_url: http://vllm:8000/v1
 api_token: secret

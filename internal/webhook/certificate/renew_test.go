@@ -198,11 +198,11 @@ func authorityCases(t *testing.T) map[string]renewCase {
 			now:  twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: fresh,
 		},
 		"an authority that ends before what it signs": {data: made(t, start, start.Add(authorityLife-2*day)), now: start.Add(authorityLife - day), bundle: []string{old, old}, serving: old},
-		"an authority that somebody else put in": {
+		"an authority of another writer": {
 			data: with(made(t, start), bundleKey, stranger), now: start.Add(day),
 			bundle: []string{fresh}, serving: fresh,
 		},
-		"beside ours": {
+		"in addition to ours": {
 			data: with(trusted, bundleKey, string(trusted[bundleKey])+stranger),
 			now:  start.Add(day), bundle: []string{old}, serving: old,
 		},
@@ -273,7 +273,7 @@ func TestNoBundleIsLate(t *testing.T) {
 			}
 			stale := content{authorities: read(map[string][]byte{bundleKey: bundle}).authorities, serving: read(data).serving}
 			if !stale.serves(now, []string{name}) {
-				t.Fatalf("%v after the start: who has the bundle of %v before does not take the certificate", now.Sub(start), now.Sub(of))
+				t.Fatalf("%v after the start: clients with the bundle of %v before do not accept the certificate", now.Sub(start), now.Sub(of))
 			}
 		}
 		if late := (content{authorities: read(data).authorities, serving: before.serving}); late.serving != nil &&

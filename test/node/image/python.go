@@ -24,7 +24,8 @@ type python struct {
 }
 
 const describePython = `import json, os, sys, sysconfig
-print(json.dumps({"program": os.path.realpath(sys.executable), "library": sysconfig.get_paths(vars={"installed_base": sys.base_prefix})["stdlib"]}))`
+print(json.dumps({"program": os.path.realpath(sys.executable),
+    "library": sysconfig.get_paths(vars={"installed_base": sys.base_prefix})["stdlib"]}))`
 
 // findPython asks the interpreter of an environment.
 func findPython(ctx context.Context, bin string) (python, error) {

@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	flags.SetOutput(stderr)
 	registry := flags.String("registry", getenv(registryVariable),
 		"registry to push to, `host:port`; $"+registryVariable+" when set")
-	version := flags.String("version", "test", "what the operator says that it is")
+	version := flags.String("version", "test", "the version that the operator reports")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func runPython(ctx context.Context, w world, args []string) int {
 		fmt.Fprintln(w.stdout, byUvicorn)
 		return 0
 	default:
-		fmt.Fprintf(w.stderr, "standin: this is no Python: %q\n", args)
+		fmt.Fprintf(w.stderr, "standin: this is not Python: %q\n", args)
 		return exitFailed
 	}
 }

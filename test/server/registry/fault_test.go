@@ -241,7 +241,8 @@ import importlib, sys
 frame = sys._getframe()
 while frame:
     owner = frame.f_locals.get("self")
-    if frame.f_code.co_filename.endswith("startup_stores.py") and type(owner).__name__ in ("Redis", "Postgres", "Asyncpg"):
+    stores = frame.f_code.co_filename.endswith("startup_stores.py")
+    if stores and type(owner).__name__ in ("Redis", "Postgres", "Asyncpg"):
         raise ModuleNotFoundError("not for us", name=__name__)
     frame = frame.f_back
 sys.path.remove(__file__.rpartition("/")[0])

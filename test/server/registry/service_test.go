@@ -22,8 +22,8 @@ const password = "canary/with:odd@signs#and?%41+ [x]"
 
 const postgresUser = "llamastack"
 
-// unprivileged is the user of PostgreSQL when the test runs as root, which PostgreSQL refuses. Every Linux system has this
-// number.
+// unprivileged is the user of PostgreSQL when the test runs as root, which PostgreSQL refuses. Every Linux system has
+// this number.
 const unprivileged = 65534
 
 // services are the servers that all tests share.

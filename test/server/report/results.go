@@ -72,7 +72,7 @@ func (r results) addCounted(e event) error {
 	}
 	var c count
 	if _, err := fmt.Sscanf(e.Value, "%d of %d", &c.passed, &c.all); err != nil {
-		return fmt.Errorf("%q is no count of cases: %w", e.Value, err)
+		return fmt.Errorf("%q is not a count of cases: %w", e.Value, err)
 	}
 	r.add(line, tier, c)
 	return nil

@@ -221,7 +221,7 @@ func TestOtherFailures(t *testing.T) {
 			want: errExpired.Error(), transient: true, asks: 2,
 			answer: clouds.Give(map[string]string{"refresh_token": clouds.AzureToken(time.Now())}),
 		},
-		{name: "a token of Azure that tells nothing", way: all["managed identity"], place: "team.azurecr.io/oauth2/exchange", answer: clouds.Give(map[string]string{"refresh_token": "opaque"}), asks: 2},
+		{name: "an opaque token of Azure", way: all["managed identity"], place: "team.azurecr.io/oauth2/exchange", answer: clouds.Give(map[string]string{"refresh_token": "opaque"}), asks: 2},
 		{name: "no file of Azure", way: with("workload identity", map[string]string{"AZURE_FEDERATED_TOKEN_FILE": "/no/such/file"}), want: "read AZURE_FEDERATED_TOKEN_FILE: no such file or directory; give the operator's ServiceAccount a workload identity"},
 		{name: "no tenant of Azure", way: with("workload identity", map[string]string{"AZURE_TENANT_ID": ""}), want: "AZURE_TENANT_ID or AZURE_CLIENT_ID is not set; give"},
 		{name: "the identity is not known", way: with("workload identity", map[string]string{"AZURE_CLIENT_ID": "another"}), want: `ask "login.microsoftonline.com": status 400 Bad Request and code invalid_client; give`, asks: 1},
