@@ -281,7 +281,7 @@ func TestServerEnds(t *testing.T) {
 		"no such file":           {[]string{"RUN_CONFIG_PATH", "/nowhere/config.yaml"}, 1, "no such file"},
 		"no YAML":                {[]string{"RUN_CONFIG_PATH", configFile(t, "a: [")}, 1, "parse configuration"},
 		"a variable without a value": {
-			[]string{"LLSD_VLLM_API_KEY", ""}, 1, `environment variable "LLSD_VLLM_API_KEY" not set or empty (line 9 of the configuration)`,
+			[]string{"LLSD_VLLM_API_KEY", ""}, 1, `environment variable "LLSD_VLLM_API_KEY" not set or empty (line 10 of the configuration)`,
 		},
 		"quotes its secrets": {[]string{"STANDIN_LEAK", "true"}, 1, "input_value='sk-abc'"},
 		"a wrong variable":   {[]string{"STANDIN_START", "soon"}, 2, `variable STANDIN_START: time: invalid duration "soon"`},
