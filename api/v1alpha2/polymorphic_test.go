@@ -40,7 +40,7 @@ func TestTwoShapesKeepWhatWasWritten(t *testing.T) {
 	}
 }
 
-// White space is no difference; null is no value for a field, and one for an entry.
+// White space makes no difference. A null is not a value for a field, but it is one for an entry.
 func TestTwoShapesInTheirSimplestForm(t *testing.T) {
 	var spec v1alpha2.LlamaStackDistributionSpec
 	err := json.Unmarshal([]byte(`{"providers":{"inference": { "provider" : "vllm" },"safety":null},"resources":{"models":[null]}}`), &spec)

@@ -81,7 +81,7 @@ func folderFiles(source, target string, executable bool) ([]bundle.File, error) 
 
 const readmeBegin = `# Llama Stack operator, for clusters without a way out
 
-This archive is an OCI layout: tools that read one, as skopeo and ctr, find the images by their names. Beside them it has
+This archive is an OCI layout. Tools that read one, such as skopeo and ctr, find the images by their names. It also has:
 
 | | |
 |---|---|
@@ -95,12 +95,13 @@ Load the images into your registry, and install from there:
 
     tar -xf BUNDLE bin chart samples
     docker login registry.corp:5000
-    bin/kubectl-llamastack-linux-amd64 bundle load BUNDLE --registry registry.corp:5000/mirror --ca-file ca.pem > values.yaml
+    bin/kubectl-llamastack-linux-amd64 bundle load BUNDLE \
+      --registry registry.corp:5000/mirror --ca-file ca.pem > values.yaml
     helm install llama-stack-k8s-operator chart/llama-stack-k8s-operator --create-namespace \
       --namespace llama-stack-k8s-operator-system --values values.yaml
 
-docs/airgap.md of the operator's documentation has the rest: pull Secrets, the certificate of your registry, mirrors, and
-what stacks need.
+docs/airgap.md in the operator's documentation has the rest: pull Secrets, the certificate of your registry, mirrors,
+and what stacks need.
 
 ## Images of this archive
 

@@ -218,7 +218,7 @@ var cases = map[string]struct {
 			in(c, "server")["quota"] = nil, nil
 	}},
 	"a port of its own": {"starter", starter, func(c config) { in(c, "server")["port"] = 9000 }},
-	"a variable nobody sets": {"starter", starter, func(c config) {
+	"a variable that is never set": {"starter", starter, func(c config) {
 		add(c, "inference", provider("a", "remote::vllm", config{"base_url": "${env.MINE}"}))
 	}},
 	"of v1alpha1": {"starter", starter + "networking: {port: 9000}\nworkload: {workers: 2}\n", func(c config) {

@@ -168,49 +168,52 @@ func TestSetDropsWhatIsNoLongerWanted(t *testing.T) {
 	}
 }
 
+// checkOwnershipCases are the cases of TestCheckOwnership.
+var checkOwnershipCases = []struct {
+	name    string
+	foreign func(b *bench, u *unstructured.Unstructured)
+	want    apply.Outcome // empty means refused
+	message string
+}{
+	{
+		name:    "no controller, no labels",
+		foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil); u.SetLabels(nil) },
+		message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
+			`delete it, or give this object another name`,
+	},
+	{
+		name: "no controller, one label",
+		foreign: func(_ *bench, u *unstructured.Unstructured) {
+			u.SetOwnerReferences(nil)
+			u.SetLabels(map[string]string{"by": "tester"})
+		},
+		message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
+			`delete it, or give this object another name`,
+	},
+	{
+		name: "another owner's, with our labels",
+		foreign: func(_ *bench, u *unstructured.Unstructured) {
+			u.SetOwnerReferences([]metav1.OwnerReference{{
+				APIVersion: "v1", Kind: "Node", Name: "other", UID: "u",
+				Controller: new(true),
+			}})
+		},
+		message: `Service "my-service" in namespace "NS" exists and is controlled by Node "other"; delete it, or give this object another name`,
+	},
+	{
+		name:    "orphaned with our labels",
+		foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil) },
+		want:    apply.Adopted,
+	},
+	{
+		name:    "ours without labels, as an older program left it",
+		foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetLabels(nil) },
+		want:    apply.Configured,
+	},
+}
+
 func TestCheckOwnership(t *testing.T) {
-	for _, tc := range []struct {
-		name    string
-		foreign func(b *bench, u *unstructured.Unstructured)
-		want    apply.Outcome // empty means refused
-		message string
-	}{
-		{
-			name:    "no controller, no labels",
-			foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil); u.SetLabels(nil) },
-			message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
-				`delete it, or give this object another name`,
-		},
-		{
-			name: "no controller, one label",
-			foreign: func(_ *bench, u *unstructured.Unstructured) {
-				u.SetOwnerReferences(nil)
-				u.SetLabels(map[string]string{"by": "tester"})
-			},
-			message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
-				`delete it, or give this object another name`,
-		},
-		{
-			name: "somebody else's, with our labels",
-			foreign: func(_ *bench, u *unstructured.Unstructured) {
-				u.SetOwnerReferences([]metav1.OwnerReference{{
-					APIVersion: "v1", Kind: "Node", Name: "other", UID: "u",
-					Controller: new(true),
-				}})
-			},
-			message: `Service "my-service" in namespace "NS" exists and is controlled by Node "other"; delete it, or give this object another name`,
-		},
-		{
-			name:    "orphaned with our labels",
-			foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil) },
-			want:    apply.Adopted,
-		},
-		{
-			name:    "ours without labels, as an older program left it",
-			foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetLabels(nil) },
-			want:    apply.Configured,
-		},
-	} {
+	for _, tc := range checkOwnershipCases {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBench(t)
 			foreign := b.child(t, serviceText)
@@ -254,7 +257,7 @@ func TestCheckOwnership(t *testing.T) {
 func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 	for name, change := range map[string]func(*unstructured.Unstructured){
 		"other content": func(u *unstructured.Unstructured) { u.Object["data"] = map[string]any{"config.yaml": "two"} },
-		"somebody else's": func(u *unstructured.Unstructured) {
+		"another owner's": func(u *unstructured.Unstructured) {
 			u.SetOwnerReferences(nil)
 			u.SetLabels(nil)
 		},
@@ -329,18 +332,18 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	b.owner.PredecessorsUntil = metav1.NewTime(time.Now().Add(-time.Minute))
 	b.apply(t, b.child(t, deploymentText))
 	if diff := cmp.Diff(map[string]string{"theirs": "x"}, b.get(t, deployments, "my").GetAnnotations()); diff != "" {
-		t.Errorf("annotations after the way back and forth (-want +got):\n%s", diff)
+		t.Errorf("annotations after the downgrade and the upgrade (-want +got):\n%s", diff)
 	}
 	if err := b.client.Patch(t.Context(), b.get(t, deployments, "my"), patch, client.FieldOwner("old")); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
-		t.Errorf("%s after the way back and forth, want unchanged", got[0])
+		t.Errorf("%s after the downgrade and the upgrade, want unchanged", got[0])
 	}
 }
 
-// TestTakeOverAgain checks that a predecessor may come back after we applied, and write into the object or replace it.
-// Its fields then become ours, and the mark stays until the next apply.
+// TestTakeOverAgain checks that a predecessor may return after we applied, and write into the object or replace it. Its
+// fields then become ours, and the mark stays until the next apply.
 func TestTakeOverAgain(t *testing.T) {
 	const record = "tester.io/record"
 	for name, writes := range map[string]func(*testing.T, *bench){
@@ -458,7 +461,7 @@ spec:
 	}
 	live := b.get(t, deployments, "my")
 	if live.GetAnnotations()["elsewhere"] != "x" {
-		t.Error("what was written elsewhere is gone")
+		t.Error("the fields of another writer are gone")
 	}
 	template, _, _ := unstructured.NestedMap(live.Object, "spec", "template")
 	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")

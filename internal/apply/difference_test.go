@@ -28,8 +28,8 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	return result
 }
 
-// The live object and the fields of it that the tester owns, in the form in which an API server stores them: with
-// defaults beside the applied fields.
+// The live object and its fields that the tester owns, in the form in which an API server stores them: with defaults in
+// addition to the applied fields.
 const (
 	liveText = `
 apiVersion: v1
@@ -73,69 +73,75 @@ spec:
 `
 )
 
+func setField(value any, path ...string) func(*testing.T, *unstructured.Unstructured) {
+	return func(t *testing.T, u *unstructured.Unstructured) {
+		t.Helper()
+		if err := unstructured.SetNestedField(u.Object, value, path...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func changeContainer(change func(map[string]any)) func(*testing.T, *unstructured.Unstructured) {
+	return func(t *testing.T, u *unstructured.Unstructured) {
+		t.Helper()
+		containers, _, err := unstructured.NestedSlice(u.Object, "spec", "containers")
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, ok := containers[len(containers)-1].(map[string]any)
+		if !ok {
+			t.Fatal("no container")
+		}
+		change(last)
+		if err := unstructured.SetNestedSlice(u.Object, containers, "spec", "containers"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func envVar(name, value string) any { return map[string]any{"name": name, "value": value} }
+
+// inForceCases are the cases of TestInForce.
+var inForceCases = []struct {
+	name         string
+	wanted, live func(*testing.T, *unstructured.Unstructured)
+	want         bool
+}{
+	{name: "same", want: true},
+	{name: "server's empty value", wanted: setField(false, "spec", "hostNetwork"), want: true},
+	{name: "null where nothing is", wanted: setField(nil, "spec", "strategy"), want: true},
+	{name: "foreign label", live: setField("c", "metadata", "labels", "theirs"), want: true},
+	{name: "other value", wanted: setField("b", "metadata", "labels", "ours")},
+	{name: "new label", wanted: setField("b", "metadata", "labels", "more")},
+	{name: "label no longer wanted", wanted: setField(map[string]any{}, "metadata", "labels")},
+	{name: "field no longer wanted", wanted: func(_ *testing.T, u *unstructured.Unstructured) {
+		unstructured.RemoveNestedField(u.Object, "spec", "priority")
+	}},
+	{name: "key of a map that is a value as a whole", live: setField(map[string]any{"disk": "ssd", "more": "x"}, "spec",
+		"nodeSelector")},
+	{name: "value as a whole, key no longer wanted", wanted: setField(map[string]any{}, "spec", "nodeSelector")},
+	{name: "number", wanted: setField(int64(6), "spec", "priority")},
+	{name: "argument", wanted: changeContainer(func(c map[string]any) { c["args"] = []any{"x"} })},
+	{name: "argument order", wanted: changeContainer(func(c map[string]any) { c["args"] = []any{"y", "x"} })},
+	{name: "image", wanted: changeContainer(func(c map[string]any) { c["image"] = "j" })},
+	{name: "variable no longer wanted", wanted: changeContainer(func(c map[string]any) { c["env"] = []any{envVar("A", "1")} })},
+	{name: "new variable", wanted: changeContainer(func(c map[string]any) { c["env"] = append(c["env"].([]any), envVar("C", "1")) })},
+	{name: "variable order", wanted: changeContainer(func(c map[string]any) {
+		env := c["env"].([]any)
+		c["env"] = []any{env[1], env[0]}
+	})},
+	{name: "other field of the pod", wanted: changeContainer(func(c map[string]any) {
+		c["env"] = []any{envVar("A", "1"), map[string]any{
+			"name":      "B",
+			"valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "metadata.uid"}},
+		}}
+	})},
+	{name: "container gone", live: setField([]any{}, "spec", "containers")},
+}
+
 func TestInForce(t *testing.T) {
-	set := func(value any, path ...string) func(*testing.T, *unstructured.Unstructured) {
-		return func(t *testing.T, u *unstructured.Unstructured) {
-			t.Helper()
-			if err := unstructured.SetNestedField(u.Object, value, path...); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	container := func(change func(map[string]any)) func(*testing.T, *unstructured.Unstructured) {
-		return func(t *testing.T, u *unstructured.Unstructured) {
-			t.Helper()
-			containers, _, err := unstructured.NestedSlice(u.Object, "spec", "containers")
-			if err != nil {
-				t.Fatal(err)
-			}
-			last, ok := containers[len(containers)-1].(map[string]any)
-			if !ok {
-				t.Fatal("no container")
-			}
-			change(last)
-			if err := unstructured.SetNestedSlice(u.Object, containers, "spec", "containers"); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	variable := func(name, value string) any { return map[string]any{"name": name, "value": value} }
-	for _, tc := range []struct {
-		name         string
-		wanted, live func(*testing.T, *unstructured.Unstructured)
-		want         bool
-	}{
-		{name: "same", want: true},
-		{name: "server's empty value", wanted: set(false, "spec", "hostNetwork"), want: true},
-		{name: "null where nothing is", wanted: set(nil, "spec", "strategy"), want: true},
-		{name: "foreign label", live: set("c", "metadata", "labels", "theirs"), want: true},
-		{name: "other value", wanted: set("b", "metadata", "labels", "ours")},
-		{name: "new label", wanted: set("b", "metadata", "labels", "more")},
-		{name: "label no longer wanted", wanted: set(map[string]any{}, "metadata", "labels")},
-		{name: "field no longer wanted", wanted: func(_ *testing.T, u *unstructured.Unstructured) {
-			unstructured.RemoveNestedField(u.Object, "spec", "priority")
-		}},
-		{name: "key of a map that is a value as a whole", live: set(map[string]any{"disk": "ssd", "more": "x"}, "spec",
-			"nodeSelector")},
-		{name: "value as a whole, key no longer wanted", wanted: set(map[string]any{}, "spec", "nodeSelector")},
-		{name: "number", wanted: set(int64(6), "spec", "priority")},
-		{name: "argument", wanted: container(func(c map[string]any) { c["args"] = []any{"x"} })},
-		{name: "argument order", wanted: container(func(c map[string]any) { c["args"] = []any{"y", "x"} })},
-		{name: "image", wanted: container(func(c map[string]any) { c["image"] = "j" })},
-		{name: "variable no longer wanted", wanted: container(func(c map[string]any) { c["env"] = []any{variable("A", "1")} })},
-		{name: "new variable", wanted: container(func(c map[string]any) { c["env"] = append(c["env"].([]any), variable("C", "1")) })},
-		{name: "variable order", wanted: container(func(c map[string]any) {
-			env := c["env"].([]any)
-			c["env"] = []any{env[1], env[0]}
-		})},
-		{name: "other field of the pod", wanted: container(func(c map[string]any) {
-			c["env"] = []any{variable("A", "1"), map[string]any{
-				"name":      "B",
-				"valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "metadata.uid"}},
-			}}
-		})},
-		{name: "container gone", live: set([]any{}, "spec", "containers")},
-	} {
+	for _, tc := range inForceCases {
 		t.Run(tc.name, func(t *testing.T) {
 			wanted, live := object(t, wantedText), object(t, liveText)
 			live.SetManagedFields([]metav1.ManagedFieldsEntry{

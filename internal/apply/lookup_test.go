@@ -46,7 +46,7 @@ func TestLookingAtWhatIsThere(t *testing.T) {
 	reads := b.countReads()
 	_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, serviceText)})
 	if _, conflict := errors.AsType[*apply.OwnershipConflict](err); !conflict {
-		t.Errorf("CheckOwnership: %v, want that the name is somebody else's", err)
+		t.Errorf("CheckOwnership: %v, want an error about another owner", err)
 	}
 	want := map[string]int{"services/my-service?resourceVersion=0": 1, "services/my-service?": 1}
 	if diff := cmp.Diff(want, reads()); diff != "" {
@@ -117,7 +117,7 @@ func TestSetOfANameJustTaken(t *testing.T) {
 				t.Errorf("Set: %v, want a conflict", err)
 			}
 			if diff := cmp.Diff(before, b.get(t, kind, foreign.GetName())); diff != "" {
-				t.Errorf("somebody else's object changed:\n%s", diff)
+				t.Errorf("another owner's object changed:\n%s", diff)
 			}
 		})
 	}
@@ -141,7 +141,7 @@ func TestSetWithoutLooking(t *testing.T) {
 		t.Errorf("Set: %v, want a conflict", err)
 	}
 	if owners := b.get(t, configMaps, foreign.GetName()).GetOwnerReferences(); len(owners) != 0 {
-		t.Errorf("somebody else's object has owners now: %v", owners)
+		t.Errorf("another owner's object has owners now: %v", owners)
 	}
 	b.counter.take()
 	_, err = b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})

@@ -73,7 +73,7 @@ func (b *bench) changes(t *testing.T, text string) {
 	b.apply(t, wanted)
 	live := b.get(t, kind, wanted.GetName())
 	if live.GetAnnotations()["theirs"] != "x" {
-		t.Error("an annotation of somebody else is gone")
+		t.Error("an annotation of another writer is gone")
 	}
 	fresh := newBench(t)
 	fresh.apply(t, fresh.child(t, text))
@@ -122,7 +122,7 @@ func TestMigrateLongAfterTheAdoption(t *testing.T) {
 }
 
 // TestMigrateLeavesOthersAlone checks that the fields of a client that applies a copy are taken over at the adoption
-// only, because a later apply beside ours is intended. The fields of a client that updates and does not write the
+// only, because a later apply next to ours is intended. The fields of a client that updates and does not write the
 // labels are never taken over.
 func TestMigrateLeavesOthersAlone(t *testing.T) {
 	b := newBench(t)

@@ -106,7 +106,9 @@ func TestSpec(t *testing.T) {
 			bounds.Rule{NoCommand: true},
 			patch(`{spec: {
 				initContainers: [{name: mine, image: mine}],
-				containers: [{name: llama-stack, args: [x], env: [{name: A, value: b}], lifecycle: {preStop: {exec: {command: [sh]}}}, livenessProbe: {exec: {command: [sh]}}}]}}`), nil,
+				containers: [{name: llama-stack, args: [x], env: [{name: A, value: b}],
+					lifecycle: {preStop: {exec: {command: [sh]}}},
+					livenessProbe: {exec: {command: [sh]}}}]}}`), nil,
 			[]string{
 				"spec.workload.overrides.podTemplate.spec.initContainers[0]",
 				"spec.workload.overrides.podTemplate.spec.containers[0].args",

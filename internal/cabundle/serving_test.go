@@ -46,7 +46,7 @@ func TestServingAuthorities(t *testing.T) {
 			text: "# ours\n" + string(authority) + "secret\n" + string(authority),
 			want: string(authority),
 		},
-		"beside a key":                {text: string(authority) + string(key), problem: &cabundle.Problem{Line: 1 + strings.Count(string(authority), "\n")}},
+		"next to a key":               {text: string(authority) + string(key), problem: &cabundle.Problem{Line: 1 + strings.Count(string(authority), "\n")}},
 		"no certificate":              {text: "hello", problem: &cabundle.Problem{}},
 		"longer than what fits":       {text: strings.Repeat(" ", cabundle.MaxAuthorities+1), problem: &cabundle.Problem{}},
 		"as long as what fits":        {text: string(authority) + strings.Repeat(" ", cabundle.MaxAuthorities-len(authority)), want: string(authority)},
@@ -69,7 +69,8 @@ func TestServingAuthorities(t *testing.T) {
 }
 
 func TestServingPublic(t *testing.T) {
-	public, err := os.ReadFile("testdata/public.pem") // of www.google.com, expired since 2023, with the certificates that signed it
+	// The certificate of www.google.com, expired since 2023, with the certificates that signed it.
+	public, err := os.ReadFile("testdata/public.pem")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,9 +80,9 @@ func TestServingPublic(t *testing.T) {
 		chain string
 		want  bool
 	}{
-		"a public authority":        {string(public), true},
-		"without what is between":   {alone + "-----END CERTIFICATE-----\n", false},
-		"a certificate of somebody": {string(private), false},
+		"a public authority":      {string(public), true},
+		"without what is between": {alone + "-----END CERTIFICATE-----\n", false},
+		"a private certificate":   {string(private), false},
 	} {
 		if got := cabundle.NewServing([]byte(tc.chain), nil).Public(); got != tc.want {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)

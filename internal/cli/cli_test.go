@@ -87,80 +87,83 @@ func TestValidateExampleAsItStands(t *testing.T) {
 	}
 }
 
+// refusalCases are the cases of TestRefusals.
+var refusalCases = map[string]struct {
+	manifest string
+	want     string
+}{
+	"unknown field": {
+		stack(`{distribution: {name: starter}, networkin: {port: 8321}}`),
+		`spec.networkin: unknown field, did you mean "networking"?`,
+	},
+	"unknown field in a list": {
+		stack(`{distribution: {name: starter}, workload: {overrides: {volumeMounts: [{name: a, mountPth: /a}]}}}`),
+		`spec.workload.overrides.volumeMounts[0].mountPth: unknown field, did you mean "mountPath"?`,
+	},
+	"unknown field in a map": {
+		stack(`{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, imag: b, image: c}]}}`),
+		`spec.externalProviders.inference[0].imag: unknown field, did you mean "image"?`,
+	},
+	"unknown field like no other": {
+		stack(`{distribution: {name: starter}, zzzzzzzzz: 1}`),
+		"spec.zzzzzzzzz: unknown field: remove it\n",
+	},
+	"unknown key of a provider": {
+		stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpont: "http://vllm:8000"}}}`),
+		`spec.providers.inference.endpont: unknown field, did you mean "endpoint"?`,
+	},
+	"key given twice": {
+		"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n  distribution: {name: starter}\n  distribution: {name: other}\n",
+		`key "distribution" already set in map`,
+	},
+	"type of a field": {
+		stack(`{distribution: {name: starter}, networking: {port: eighty}}`),
+		`spec.networking.port: must be a whole number, got "eighty"`,
+	},
+	"version": {
+		strings.Replace(stack(simple), "v1alpha2", "v1beta1", 1),
+		`apiVersion: this command does not read the version "llamastack.io/v1beta1"; use llamastack.io/v1alpha2, or llamastack.io/v1alpha1`,
+	},
+	"group of an older document": {
+		strings.Replace(stack(simple), "llamastack.io", "llama.meta.com", 1),
+		`apiVersion: "llama.meta.com/v1alpha2" is not in the API group of this operator`,
+	},
+	"no group": {
+		strings.Replace(stack(simple), "llamastack.io/", "", 1),
+		`apiVersion: "v1alpha2" has no group; use llamastack.io/v1alpha2`,
+	},
+	"unknown distribution": {
+		stack(`{distribution: {name: startr}}`),
+		`spec.distribution.name: unknown distribution "startr"; known distributions: `,
+	},
+	"unknown version": {
+		stack(`{distribution: {name: starter, version: "0.99"}}`),
+		`spec.distribution.version: distribution "starter" has no version "0.99"; known versions: `,
+	},
+	"no name": {
+		strings.Replace(stack(simple), "name: demo", "labels: {}", 1), "error: -: metadata.name: required: the name of the stack",
+	},
+	"endpoint that the base takes from a variable": {
+		stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm}}}`),
+		`spec.providers.inference.endpoint: required: remote::vllm does not start without an endpoint; set it here, or the variable VLLM_URL, ` +
+			`which the base reads, in spec.secretEnv or spec.workload.overrides.env`,
+	},
+	"key that a type inherits and does not read": {
+		stack(`{distribution: {name: starter}, providers: {inference: {provider: oci, apiKey: {secretKeyRef: {name: a, key: b}}, settings: {oci_compartment_id: a}}}}`),
+		`spec.providers.inference.apiKey: remote::oci does not accept an API key in release 0.7; its keys are allowed_models, `,
+	},
+	"base in no file": {
+		stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`),
+		`spec.baseConfig.configMapName: the files do not contain ConfigMap "base" of namespace "default"; add it with another --filename`,
+	},
+	"image without a base": {
+		stack(`{distribution: {image: "example.com/stack:0.7.1"}, resources: {models: [m]}}`),
+		`spec.distribution.image: "example.com/stack:0.7.1": this command does not read the base configuration of an image`,
+	},
+}
+
 func TestRefusals(t *testing.T) {
-	for name, tc := range map[string]struct {
-		manifest string
-		want     string
-	}{
-		"unknown field": {
-			stack(`{distribution: {name: starter}, networkin: {port: 8321}}`),
-			`spec.networkin: unknown field, did you mean "networking"?`,
-		},
-		"unknown field in a list": {
-			stack(`{distribution: {name: starter}, workload: {overrides: {volumeMounts: [{name: a, mountPth: /a}]}}}`),
-			`spec.workload.overrides.volumeMounts[0].mountPth: unknown field, did you mean "mountPath"?`,
-		},
-		"unknown field in a map": {
-			stack(`{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, imag: b, image: c}]}}`),
-			`spec.externalProviders.inference[0].imag: unknown field, did you mean "image"?`,
-		},
-		"unknown field like no other": {
-			stack(`{distribution: {name: starter}, zzzzzzzzz: 1}`),
-			"spec.zzzzzzzzz: unknown field: remove it\n",
-		},
-		"unknown key of a provider": {
-			stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpont: "http://vllm:8000"}}}`),
-			`spec.providers.inference.endpont: unknown field, did you mean "endpoint"?`,
-		},
-		"key given twice": {
-			"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n  distribution: {name: starter}\n  distribution: {name: other}\n",
-			`key "distribution" already set in map`,
-		},
-		"type of a field": {
-			stack(`{distribution: {name: starter}, networking: {port: eighty}}`),
-			`spec.networking.port: must be a whole number, got "eighty"`,
-		},
-		"version": {
-			strings.Replace(stack(simple), "v1alpha2", "v1beta1", 1),
-			`apiVersion: this command does not read the version "llamastack.io/v1beta1"; use llamastack.io/v1alpha2, or llamastack.io/v1alpha1`,
-		},
-		"group of an older document": {
-			strings.Replace(stack(simple), "llamastack.io", "llama.meta.com", 1),
-			`apiVersion: "llama.meta.com/v1alpha2" is not in the API group of this operator`,
-		},
-		"no group": {
-			strings.Replace(stack(simple), "llamastack.io/", "", 1),
-			`apiVersion: "v1alpha2" has no group; use llamastack.io/v1alpha2`,
-		},
-		"unknown distribution": {
-			stack(`{distribution: {name: startr}}`),
-			`spec.distribution.name: unknown distribution "startr"; known distributions: `,
-		},
-		"unknown version": {
-			stack(`{distribution: {name: starter, version: "0.99"}}`),
-			`spec.distribution.version: distribution "starter" has no version "0.99"; known versions: `,
-		},
-		"no name": {
-			strings.Replace(stack(simple), "name: demo", "labels: {}", 1), "error: -: metadata.name: required: the name of the stack",
-		},
-		"endpoint that the base takes from a variable": {
-			stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm}}}`),
-			`spec.providers.inference.endpoint: required: remote::vllm does not start without an endpoint; set it here, or the variable VLLM_URL, ` +
-				`which the base reads, in spec.secretEnv or spec.workload.overrides.env`,
-		},
-		"key that a type inherits and does not read": {
-			stack(`{distribution: {name: starter}, providers: {inference: {provider: oci, apiKey: {secretKeyRef: {name: a, key: b}}, settings: {oci_compartment_id: a}}}}`),
-			`spec.providers.inference.apiKey: remote::oci does not accept an API key in release 0.7; its keys are allowed_models, `,
-		},
-		"base in no file": {
-			stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`),
-			`spec.baseConfig.configMapName: the files do not contain ConfigMap "base" of namespace "default"; add it with another --filename`,
-		},
-		"image without a base": {
-			stack(`{distribution: {image: "example.com/stack:0.7.1"}, resources: {models: [m]}}`),
-			`spec.distribution.image: "example.com/stack:0.7.1": this command does not read the base configuration of an image`,
-		},
-	} {
+	for name, tc := range refusalCases {
 		t.Run(name, func(t *testing.T) {
 			for _, verb := range []string{"validate", "render"} {
 				got := run(t, tc.manifest, verb, "-f", "-")

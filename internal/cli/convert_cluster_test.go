@@ -59,7 +59,7 @@ func TestConvertAsTheAPIServer(t *testing.T) {
 		}
 		got := run(t, string(data), "convert", "-f", "-", "--to", to)
 		if diff := cmp.Diff(read(before), read(onlyStack(t, got.out))); diff != "" {
-			t.Errorf("%s: what is stored (-by the API server's conversion +converted here):\n%s", file, diff)
+			t.Errorf("%s: the stored object (-by the API server's conversion +converted here):\n%s", file, diff)
 		}
 	}
 	checkApplyConverted(t, c)

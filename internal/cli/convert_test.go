@@ -54,7 +54,7 @@ func TestAbsorbConfig(t *testing.T) {
 				"messages.txt": []byte(got.err),
 			})
 			if checked := run(t, got.out, "validate", "-f", "-"); checked.code != 0 {
-				t.Errorf("what is written is refused:\n%s", checked.err)
+				t.Errorf("the written manifest is rejected:\n%s", checked.err)
 			}
 			again := run(t, got.out, "convert", "-f", "-", "--absorb-config")
 			if diff := cmp.Diff(got.out, again.out); diff != "" {
@@ -172,7 +172,7 @@ func TestConvertKeepsThePlan(t *testing.T) {
 		want := planned(string(golden.Read(t, file)))
 		for which, manifest := range map[string]string{"there": there.out, "back": back.out} {
 			if diff := cmp.Diff(want, planned(manifest)); diff != "" {
-				t.Errorf("%s, %s: what is applied (-before +after):\n%s", file, which, diff)
+				t.Errorf("%s, %s: the applied objects (-before +after):\n%s", file, which, diff)
 			}
 		}
 	}

@@ -22,7 +22,8 @@ const (
 	keyRow  = `{"name": "draft_tokens", "type": "int", "default": 4, "limits": {"ge": 1}}`
 	typeRow = `{"config": "NewcomerConfig", "endpoint_key": "address", "endpoint_path": "/v9", "credential_key": "pass"}`
 	newKeys = `{"extra": "ignore", "keys": [
-		{"name": "address", "type": "HttpUrl", "required": true}, {"name": "pass", "type": "SecretStr | null", "default": null, "secret": true}]}`
+		{"name": "address", "type": "HttpUrl", "required": true},
+		 {"name": "pass", "type": "SecretStr | null", "default": null, "secret": true}]}`
 )
 
 // withRows returns the default release with these rows added.

@@ -145,7 +145,8 @@ func TestUnreadableManifests(t *testing.T) {
 // All mistakes are reported in one run.
 func TestAllMistakesAtOnce(t *testing.T) {
 	got := run(t, stack(`{distribution: {name: starter}, networking: {port: "8321"}, workload: {replicas: two, storage: {size: 10GB}},
-	  secretEnv: {A: {name: a, key: b}, 1B: {secretKeyRef: {name: a, key: b}}}, zzz: 1, disabled: [nothing]}`), "validate", "-f", "-")
+	  secretEnv: {A: {name: a, key: b}, 1B: {secretKeyRef: {name: a, key: b}}},
+	    zzz: 1, disabled: [nothing]}`), "validate", "-f", "-")
 	want := strings.Join([]string{
 		`error: -: demo: spec.networking.port: must be a whole number, got "8321"; write it without quotes`,
 		`error: -: demo: spec.secretEnv[A]: key and name belong one level deeper: write {secretKeyRef: {name: …, key: …}}`,
@@ -198,7 +199,7 @@ func TestSecretsAmongTheFiles(t *testing.T) {
 			contains(t, got.err, tc.want)
 			for _, value := range []string{"canary", "98765"} {
 				if strings.Contains(got.err, value) {
-					t.Errorf("a value is told:\n%s", got.err)
+					t.Errorf("a value is shown:\n%s", got.err)
 				}
 			}
 		})

@@ -44,7 +44,8 @@ Without --push, the command writes nothing. It shows the labels and the new dige
   kubectl llamastack image label registry.example.com/team/server:prod --config config.yaml --release 0.7.3 --push
 
   # label an external provider, and write it with another tag
-  kubectl llamastack image label registry.example.com/custom-provider:1.2 --provider lls-provider-spec.yaml --tag 1.2-labelled --push
+  kubectl llamastack image label registry.example.com/custom-provider:1.2 \
+    --provider lls-provider-spec.yaml --tag 1.2-labelled --push
 
   # label an image in an OCI layout
   kubectl llamastack image label oci:build/server:prod --config config.yaml --push`,

@@ -51,9 +51,11 @@ func mediaTypes(t *testing.T, descriptor *remote.Descriptor) (kinds []string, la
 	return kinds, len(manifest.Layers)
 }
 
+// small and large are numbers of bytes that a configuration has in addition. A large one needs a layer.
+const small, large = 0, 60 << 10
+
 // The operator's code reads the labels and layers that the command writes byte for byte.
 func TestImageLabelRoundTrip(t *testing.T) {
-	const small, large = 0, 60 << 10
 	server := serveImages(t)
 	for _, tc := range []struct {
 		name          string
@@ -106,26 +108,7 @@ func TestImageLabelRoundTrip(t *testing.T) {
 				t.Errorf("media type %s becomes %s", before.MediaType, after.MediaType)
 			}
 			for _, architecture := range []string{"amd64", "arm64"}[:1+btoi(tc.index)] {
-				operator := reader.New(reader.Options{
-					Insecure: []string{server.host},
-					Platform: v1.Platform{OS: "linux", Architecture: architecture},
-				})
-				t.Cleanup(operator.Close)
-				read, err := operator.Read(t.Context(), written, &reader.Keychain{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if string(read.Config) != config || read.Release != "0.7.3" || read.ConfigVersion != "2" ||
-					read.Digest != after.Digest.String() {
-					t.Errorf("%s: read %d bytes of %d, release %q, version %q of %s", architecture, len(read.Config), len(config), read.Release, read.ConfigVersion, read.Digest)
-				}
-				if inLayer := read.ConfigFile != ""; inLayer != (tc.more == large) {
-					t.Errorf("%s: %s in a layer: %t", architecture, read.ConfigLabel, inLayer)
-				}
-				external, err := operator.ReadProvider(t.Context(), written, &reader.Keychain{})
-				if err != nil || external.Provider != base64.StdEncoding.EncodeToString([]byte(providerFile)) {
-					t.Errorf("%s: provider %+v, %v", architecture, external, err)
-				}
+				server.checkLabelled(t, written, architecture, config, after.Digest, tc.more == large)
 			}
 			writes := server.writes.Load()
 			again := label("--push")
@@ -137,6 +120,33 @@ func TestImageLabelRoundTrip(t *testing.T) {
 				t.Errorf("inspect: exit code %d\n%s%s", inspected.code, inspected.out, inspected.err)
 			}
 		})
+	}
+}
+
+// checkLabelled checks what the operator reads from a labelled image.
+func (s *imageServer) checkLabelled(
+	t *testing.T, written, architecture, config string, digest v1.Hash, wantLayer bool,
+) {
+	t.Helper()
+	operator := reader.New(reader.Options{
+		Insecure: []string{s.host},
+		Platform: v1.Platform{OS: "linux", Architecture: architecture},
+	})
+	t.Cleanup(operator.Close)
+	read, err := operator.Read(t.Context(), written, &reader.Keychain{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(read.Config) != config || read.Release != "0.7.3" || read.ConfigVersion != "2" ||
+		read.Digest != digest.String() {
+		t.Errorf("%s: read %d bytes of %d, release %q, version %q of %s", architecture, len(read.Config), len(config), read.Release, read.ConfigVersion, read.Digest)
+	}
+	if inLayer := read.ConfigFile != ""; inLayer != wantLayer {
+		t.Errorf("%s: %s in a layer: %t", architecture, read.ConfigLabel, inLayer)
+	}
+	external, err := operator.ReadProvider(t.Context(), written, &reader.Keychain{})
+	if err != nil || external.Provider != base64.StdEncoding.EncodeToString([]byte(providerFile)) {
+		t.Errorf("%s: provider %+v, %v", architecture, external, err)
 	}
 }
 
@@ -419,7 +429,7 @@ func TestImageLabelAlone(t *testing.T) {
 			[]string{"--provider", provider},
 			[]string{reader.LabelProvider, encoded(providerFile)},
 		},
-		"provider beside a bad config": {map[string]string{reader.LabelBase64: encoded("version: 3\n")}, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
+		"provider next to an invalid config": {map[string]string{reader.LabelBase64: encoded("version: 3\n")}, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			written := server.push(t, "team/"+strings.ReplaceAll(name, " ", "-")+":prod", withLabels(t, tc.labels))

@@ -38,86 +38,89 @@ func TestRenderOlder(t *testing.T) {
 	}
 }
 
+// validateOlderCases are the cases of TestValidateOlder.
+var validateOlderCases = map[string]struct {
+	manifest string
+	code     int
+	want     []string
+}{
+	"no distribution": {
+		older(`{server: {containerSpec: {image: rh-dev}}, providers: {}, apis: [inference]}`), 1, []string{
+			"error: -: demo: spec.server.distribution: required",
+			"spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the API server drops it",
+			"spec.providers: unknown field, did you mean spec.server.providers?; the API server drops it",
+			"spec.apis: unknown field; known fields: network, replicas, server; the API server drops it",
+		},
+	},
+	"number for a string": {
+		older(`{server: {distribution: {name: starter}, containerSpec: {env: [{name: A, value: b}, {name: B, value: 123}]}}}`), 1,
+		[]string{"spec.server.containerSpec.env[1].value: must be text, got a number; quote it"},
+	},
+	"neither name nor image": {
+		older(`{server: {distribution: {}}}`), 1, []string{"error: -: demo: spec.server.distribution: needs name"},
+	},
+	"a field that was never checked": {
+		older(`{network: {allowedFrom: {namespaces: [nsA]}}, server: {distribution: {name: starter}, storage: {mountPath: data}}}`), 0,
+		[]string{
+			`warning: -: demo: spec.network.allowedFrom.namespaces[0]: "nsA" is not a valid namespace name`,
+			`warning: -: demo: spec.server.storage.mountPath: "data" is not an absolute path`,
+		},
+	},
+	"what the API server requires": {
+		older(`{server: {distribution: {name: starter}, userConfig: {configMapNamespace: shared}, autoscaling: {minReplicas: 1}, tlsConfig: {caBundle: {configMapName: null}}, ` +
+			`containerSpec: {env: [{value: a}, {name: B, valueFrom: {secretKeyRef: {name: s}}}]}, podOverrides: {volumeMounts: [{name: a}]}}}`), 1,
+		[]string{
+			"error: -: demo: spec.server.autoscaling.maxReplicas: required", "error: -: demo: spec.server.userConfig.configMapName: required",
+			"error: -: demo: spec.server.tlsConfig.caBundle.configMapName: required", "error: -: demo: spec.server.containerSpec.env[0].name: required",
+			"error: -: demo: spec.server.containerSpec.env[1].valueFrom.secretKeyRef.key: required",
+			"error: -: demo: spec.server.podOverrides.volumeMounts[0].mountPath: required",
+		},
+	},
+	"what it does not require": {
+		older(`{server: {distribution: {name: starter}, podOverrides: {volumes: [{name: a, projected: {}}]}}}`), 0, nil,
+	},
+	"a userConfig that is switched off": {older(`{server: {distribution: {name: starter}, userConfig: {configMapName: ""}}}`), 0, nil},
+	"an autoscaler below the replicas": {
+		older(`{replicas: 4, server: {distribution: {name: starter}, autoscaling: {maxReplicas: 2}}}`), 0,
+		[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: 2 is less than spec.replicas, 4, below which the autoscaler of a v1alpha1 stack does not scale, " +
+			"so 4 is used; raise it or lower replicas"},
+	},
+	"a key that a ConfigMap lacks": {
+		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`) +
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {other.yaml: a}\n", 1,
+		[]string{`error: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" has no key "config.yaml"`},
+	},
+	"both a configuration and its parts": {
+		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}, disabled: [eval]}}`), 1,
+		[]string{`error: -: demo: spec.server.disabled: excluded by server.userConfig, which is the whole configuration (ConfigMap "mine"): remove disabled or server.userConfig`},
+	},
+	"autoscaling up to nothing": {
+		older(`{server: {distribution: {name: starter}, autoscaling: {maxReplicas: 0}}}`), 0,
+		[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: a value below 1 disables autoscaling"},
+	},
+	"a name that is unknown": {
+		older(`{server: {distribution: {name: rh-dev}}}`), 1, []string{`unknown distribution "rh-dev"`},
+	},
+	"ConfigMap of another namespace": {
+		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: shared}\ndata: {config.yaml: a}\n", 1,
+		[]string{`spec.server.userConfig: the stack may not use ConfigMap "mine" of namespace "shared": add to its annotation llamastack.io/allow-namespaces the namespace "default"`},
+	},
+	"ConfigMap of another namespace, and of the stack's own": {
+		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n", 0,
+		[]string{`warning: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" of namespace "shared" does not exist, the operator has no access to it, ` +
+			`or its annotation llamastack.io/allow-namespaces does not name "default": the ConfigMap of that name in namespace "default" is used`},
+	},
+	"ConfigMap in no file": {
+		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: gone}}}`), 1,
+		[]string{`spec.server.userConfig.configMapName: the files do not contain ConfigMap "gone" of namespace "default"`},
+	},
+}
+
 // Errors about a v1alpha1 manifest use its own field names.
 func TestValidateOlder(t *testing.T) {
-	for name, tc := range map[string]struct {
-		manifest string
-		code     int
-		want     []string
-	}{
-		"no distribution": {
-			older(`{server: {containerSpec: {image: rh-dev}}, providers: {}, apis: [inference]}`), 1, []string{
-				"error: -: demo: spec.server.distribution: required",
-				"spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the API server drops it",
-				"spec.providers: unknown field, did you mean spec.server.providers?; the API server drops it",
-				"spec.apis: unknown field; known fields: network, replicas, server; the API server drops it",
-			},
-		},
-		"number for a string": {
-			older(`{server: {distribution: {name: starter}, containerSpec: {env: [{name: A, value: b}, {name: B, value: 123}]}}}`), 1,
-			[]string{"spec.server.containerSpec.env[1].value: must be text, got a number; quote it"},
-		},
-		"neither name nor image": {
-			older(`{server: {distribution: {}}}`), 1, []string{"error: -: demo: spec.server.distribution: needs name"},
-		},
-		"what was never checked": {
-			older(`{network: {allowedFrom: {namespaces: [nsA]}}, server: {distribution: {name: starter}, storage: {mountPath: data}}}`), 0,
-			[]string{
-				`warning: -: demo: spec.network.allowedFrom.namespaces[0]: "nsA" is not a valid namespace name`,
-				`warning: -: demo: spec.server.storage.mountPath: "data" is not an absolute path`,
-			},
-		},
-		"what the API server requires": {
-			older(`{server: {distribution: {name: starter}, userConfig: {configMapNamespace: shared}, autoscaling: {minReplicas: 1}, tlsConfig: {caBundle: {configMapName: null}}, ` +
-				`containerSpec: {env: [{value: a}, {name: B, valueFrom: {secretKeyRef: {name: s}}}]}, podOverrides: {volumeMounts: [{name: a}]}}}`), 1,
-			[]string{
-				"error: -: demo: spec.server.autoscaling.maxReplicas: required", "error: -: demo: spec.server.userConfig.configMapName: required",
-				"error: -: demo: spec.server.tlsConfig.caBundle.configMapName: required", "error: -: demo: spec.server.containerSpec.env[0].name: required",
-				"error: -: demo: spec.server.containerSpec.env[1].valueFrom.secretKeyRef.key: required",
-				"error: -: demo: spec.server.podOverrides.volumeMounts[0].mountPath: required",
-			},
-		},
-		"what it does not require": {
-			older(`{server: {distribution: {name: starter}, podOverrides: {volumes: [{name: a, projected: {}}]}}}`), 0, nil,
-		},
-		"a userConfig that is switched off": {older(`{server: {distribution: {name: starter}, userConfig: {configMapName: ""}}}`), 0, nil},
-		"an autoscaler below the replicas": {
-			older(`{replicas: 4, server: {distribution: {name: starter}, autoscaling: {maxReplicas: 2}}}`), 0,
-			[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: 2 is less than spec.replicas, 4, below which the autoscaler of a v1alpha1 stack does not scale, " +
-				"so 4 is used; raise it or lower replicas"},
-		},
-		"a key that a ConfigMap lacks": {
-			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`) +
-				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {other.yaml: a}\n", 1,
-			[]string{`error: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" has no key "config.yaml"`},
-		},
-		"both a configuration and its parts": {
-			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}, disabled: [eval]}}`), 1,
-			[]string{`error: -: demo: spec.server.disabled: excluded by server.userConfig, which is the whole configuration (ConfigMap "mine"): remove disabled or server.userConfig`},
-		},
-		"autoscaling up to nothing": {
-			older(`{server: {distribution: {name: starter}, autoscaling: {maxReplicas: 0}}}`), 0,
-			[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: a value below 1 disables autoscaling"},
-		},
-		"a name that is unknown": {
-			older(`{server: {distribution: {name: rh-dev}}}`), 1, []string{`unknown distribution "rh-dev"`},
-		},
-		"ConfigMap of another namespace": {
-			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
-				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: shared}\ndata: {config.yaml: a}\n", 1,
-			[]string{`spec.server.userConfig: the stack may not use ConfigMap "mine" of namespace "shared": add to its annotation llamastack.io/allow-namespaces the namespace "default"`},
-		},
-		"ConfigMap of another namespace, and of the stack's own": {
-			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
-				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n", 0,
-			[]string{`warning: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" of namespace "shared" does not exist, the operator has no access to it, ` +
-				`or its annotation llamastack.io/allow-namespaces does not name "default": the ConfigMap of that name in namespace "default" is used`},
-		},
-		"ConfigMap in no file": {
-			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: gone}}}`), 1,
-			[]string{`spec.server.userConfig.configMapName: the files do not contain ConfigMap "gone" of namespace "default"`},
-		},
-	} {
+	for name, tc := range validateOlderCases {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, tc.manifest, "validate", "-f", "-")
 			if got.code != tc.code {
@@ -135,7 +138,8 @@ func TestValidateOlder(t *testing.T) {
 // The sources of a configuration use those names, too.
 func TestExplainOlder(t *testing.T) {
 	got := run(t, older(`{server: {distribution: {name: starter}, workers: 2, resources: {models: [m]},
-  providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", config: {max_tokens: 100}}}}}`), "render", "-f", "-", "--explain")
+  providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", config: {max_tokens: 100}}}}}`),
+		"render", "-f", "-", "--explain")
 	for _, want := range []string{
 		"spec.server.providers.inference.endpoint", "spec.server.workers", "spec.server.resources.models[0] (first inference provider)",
 		"spec.server.providers.inference.settings.max_tokens",
@@ -183,7 +187,7 @@ func TestRenderOlderTrust(t *testing.T) {
 			t.Errorf("%s: the key is rendered or told", name)
 		}
 		if told := strings.Contains(got.err, "warning: -: demo: spec.server.tlsConfig.caBundle.configMapName: key \"ca-bundle.crt\" of ConfigMap \"mine\": line"); told != (name == "both") {
-			t.Errorf("%s: the key is told of: %t\n%s", name, told, got.err)
+			t.Errorf("%s: the key is reported: %t\n%s", name, told, got.err)
 		}
 	}
 }

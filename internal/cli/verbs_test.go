@@ -45,7 +45,7 @@ func TestProviders(t *testing.T) {
 	one := run(t, "", "providers", "vllm", "--release", "0.3")
 	contains(t, one.out, "endpoint is:  url", "apiKey is:    api_token")
 	if line := fields(t, one.out, "api_token"); line[len(line)-2] != "yes" {
-		t.Errorf("the token is no secret: %q", line)
+		t.Errorf("the token is not treated as a secret: %q", line)
 	}
 	// The name matches both types. The operator supplies values itself.
 	two := run(t, "", "providers", "milvus", "--api", "vector_io")
@@ -200,7 +200,7 @@ func TestUpgradeCheck(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(same.out), &upgrades); err != nil || len(upgrades) != 1 || !upgrades[0].Boots ||
 		len(upgrades[0].Changes) > 0 {
-		t.Errorf("a release beside itself: %v, %s", err, same.out)
+		t.Errorf("a release compared with itself: %v, %s", err, same.out)
 	}
 	unknown := run(t, stack(simple), "upgrade-check", "-f", "-", "--to", "9.9")
 	if unknown.code != 1 {

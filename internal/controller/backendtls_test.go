@@ -53,8 +53,8 @@ func policyDefinitions(t *testing.T) (old, now *unstructured.Unstructured) {
 	return old, now
 }
 
-// TestBackendTLSPolicy checks that a policy tells a Gateway to connect to the server by HTTPS, and that the policy
-// follows the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
+// TestBackendTLSPolicy checks that a policy makes a Gateway connect to the server by HTTPS, and that the policy follows
+// the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
 func TestBackendTLSPolicy(t *testing.T) {
 	const (
 		version = "backendtls"
@@ -124,7 +124,7 @@ func TestBackendTLSPolicy(t *testing.T) {
 	setPolicyStatus(t, env, "True", "Accepted", "fine")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 
-	// The policy is deleted when any of its preconditions goes away.
+	// The policy is deleted when any of its preconditions ends.
 	gone := func() {
 		t.Helper()
 		env.WaitForNoChild(t, "my-backendtlspolicy", policy)

@@ -128,7 +128,7 @@ func TestConditionsOfARollback(t *testing.T) {
 	if err := env.Client.Update(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
-	// A real Deployment controller has updated the revisions long before anybody rolls back. Here the operator may see
+	// A real Deployment controller has updated the revisions long before a user rolls back. Here the operator may see
 	// the Deployment first, take the change for an edit, and correct it.
 	controllertest.WaitUntil(t, func() error {
 		undone := &appsv1.Deployment{}

@@ -113,7 +113,7 @@ func (f *fixture) runSteps(t *testing.T, stack *stack, last string) (*state, err
 	return s, steps[end].run(t.Context(), f.Reconciler, s)
 }
 
-// checkFailure compares the error of a step with a failure. Nil means that there must be no error.
+// checkFailure compares the error of a step with a failure. Nil means that the step must not fail.
 func checkFailure(t *testing.T, err error, want *status.Failure) {
 	t.Helper()
 	var got *status.Failure

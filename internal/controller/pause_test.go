@@ -102,7 +102,7 @@ func removeReadyPods(t *testing.T, env *controllertest.Environment, name string)
 }
 
 // TestPausedFromTheStart checks that nothing is created for a stack that is paused from its creation, that an invalid
-// spec is reported beside the pause, and that the stack can be deleted.
+// spec is reported in addition to the pause, and that the stack can be deleted.
 func TestPausedFromTheStart(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "paused")

@@ -136,7 +136,7 @@ func TestReportDataLeftBehind(t *testing.T) {
 	}
 }
 
-// TestReportPaused checks that a pause is reported beside the failure of an earlier step.
+// TestReportPaused checks that a pause is reported in addition to the failure of an earlier step.
 func TestReportPaused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		paused  string

@@ -81,9 +81,9 @@ func (f *fixture) checkAdoption(t *testing.T, stack *stack, want rollout.Outcome
 	return template
 }
 
-// TestReleaseOfATakenOverStack checks that a stack that ran whatever `latest` was gets the release that it runs when it
-// changes, and not the newest one, whether the previous operator asked the server or this one did after it took the
-// stack over.
+// TestReleaseOfATakenOverStack checks the release of a stack that ran whatever `latest` was. When the stack changes, it
+// gets the release that it runs, and not the newest one. It does not matter whether the previous operator asked the
+// server, or this one did after it took the stack over.
 func TestReleaseOfATakenOverStack(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	for name, status := range map[string][2]string{"told before": {told, told}, "told since": {"", told}} {

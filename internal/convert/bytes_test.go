@@ -220,7 +220,7 @@ func TestRoomOfAnnotations(t *testing.T) {
 	at(hub, "spec")["settings"] = tree{"a": strings.Repeat("x", limit)}
 	for name, add := range map[string]func(){
 		"a setting of 256 KiB": func() {},
-		"fields nobody knows": func() {
+		"unknown fields": func() {
 			delete(at(hub, "spec"), "settings")
 			for i := range 20_000 {
 				at(hub, "spec")[fmt.Sprintf("unknown%d", i)] = true
@@ -237,7 +237,7 @@ func TestRoomOfAnnotations(t *testing.T) {
 			if !errors.Is(convert.DataProblem(read), convert.ErrOmitted) ||
 				!errors.Is(convert.DataProblem(back), convert.ErrOmitted) ||
 				convert.DataProblem(hub) != nil {
-				t.Error("what is lost is not told")
+				t.Error("the loss is not reported")
 			}
 			if got := at(back, "metadata", "annotations")[conversionData]; got != `{"omitted":true}` {
 				t.Errorf("written back: %.80v", got)

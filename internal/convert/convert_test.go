@@ -82,7 +82,7 @@ func TestConversion(t *testing.T) {
 	}
 }
 
-// Lost values come back only if the visible fields still agree with them.
+// Lost values return only if the visible fields still agree with them.
 func TestChangesInTheOtherVersion(t *testing.T) {
 	for name, c := range map[string]struct {
 		written string
@@ -119,7 +119,7 @@ func TestChangesInTheOtherVersion(t *testing.T) {
 			change:  func(spec tree) { spec["replicas"] = json.Number("2") },
 			want:    `{storage: {kv: {type: sqlite}}, workload: {replicas: 2}}`,
 		},
-		"what is no longer exposed has no hostname": {
+		"a stack that is no longer exposed has no hostname": {
 			written: `{apiVersion: llamastack.io/v1alpha2, metadata: {name: a}, spec: {networking: {expose: {hostname: h}}}}`,
 			change:  func(spec tree) { at(spec, "network")["exposeRoute"] = false },
 			want:    `{networking: {expose: false}}`,

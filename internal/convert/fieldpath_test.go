@@ -47,7 +47,7 @@ func TestOlderPathsOfEveryField(t *testing.T) {
 		case older[got]:
 			named[got] = true
 		case got != path+" of v1alpha2":
-			t.Errorf("%s: %q is no field of v1alpha1", path, got)
+			t.Errorf("%s: %q is not a field of v1alpha1", path, got)
 		}
 		if bare, ok := strings.CutPrefix(path, "spec."); ok && strings.HasPrefix(bare, "workload.") {
 			if wanted := strings.TrimPrefix(got, "spec."); convert.OlderPaths(bare) != wanted {

@@ -131,8 +131,8 @@ func withoutData(object tree) tree {
 	return result
 }
 
-// The types of the other version can read any value that the types of one version can hold, and the value comes back
-// the same.
+// The types of the other version can read any value that the types of one version can hold, and a round trip returns
+// the same value.
 func FuzzTypes(f *testing.F) {
 	f.Add([]byte("seed"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -40,7 +40,8 @@ func TestWarnings(t *testing.T) {
 	if got := convert.Warnings(off); len(got) != 1 {
 		t.Errorf("autoscaling up to no replica: %q", got)
 	}
-	if got := convert.Warnings(tree{"spec": tree{"server": tree{"autoscaling": tree{"maxReplicas": int64(1)}}}}); len(got) != 0 {
+	if got := convert.Warnings(
+		tree{"spec": tree{"server": tree{"autoscaling": tree{"maxReplicas": int64(1)}}}}); len(got) != 0 {
 		t.Errorf("autoscaling: %q", got)
 	}
 }

@@ -19,7 +19,8 @@ const (
 		distribution: {name: starter}, userConfig: {configMapName: config}, tlsConfig: {caBundle: {configMapName: ca}},
 		autoscaling: {maxReplicas: 3}, providers: {inference: {provider: vllm, endpoint: "http://a"}}}}}`
 	hubDemo = `{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: a, annotations: {mine: b}}, spec: {
-		distribution: {name: starter}, overrideConfig: {configMapName: config}, networking: {tls: {caBundle: {configMapName: ca}}},
+		distribution: {name: starter},
+		overrideConfig: {configMapName: config}, networking: {tls: {caBundle: {configMapName: ca}}},
 		workload: {replicas: 1, autoscaling: {maxReplicas: 3}}}}`
 )
 
@@ -75,7 +76,7 @@ func TestForgedDataIsIgnored(t *testing.T) {
 		"a pause":                   {olderDemo, forged("/annotations/llamastack.io~1paused", "", `"true"`), noPlace},
 		"accepted loss of data":     {olderDemo, forged("/annotations/llamastack.io~1accept-data-loss", "", `"all"`), noPlace},
 		"another mark":              {olderDemo, forged("/annotations/llamastack.io~1compat", `"v1alpha1"`, ``), noPlace},
-		"an annotation of anybody":  {olderDemo, forged("/annotations/mine", `"b"`, `"c"`), noPlace},
+		"another annotation":        {olderDemo, forged("/annotations/mine", `"b"`, `"c"`), noPlace},
 		"a key that is none":        {olderDemo, forged("/annotations/no key", "", `"c"`), noPlace},
 		"its own annotation":        {olderDemo, forged("/annotations/llamastack.io~1conversion-data", "", `"c"`), noPlace},
 		"an annotation of a number": {olderDemo, forged("/annotations/llamastack.io~1container-name", "", `7`), noPlace},
@@ -93,7 +94,7 @@ func TestForgedDataIsIgnored(t *testing.T) {
 		"v1alpha2: off, by a number": {strings.Replace(hubDemo, "overrideConfig: {configMapName: config}, ", "", 1), forged("/spec/server/userConfig", "", `{"configMapName":"","configMapNamespace":7}`), otherType},
 		"a list for the spec":        {olderDemo, forged("/spec", "", `[]`), ""},
 		"other replicas":             {olderDemo, forged("/spec/workload/replicas", "1", `100`), visible},
-		"an image beside a name": {
+		"an image and a name": {
 			olderDemo, forged("/spec/distribution", `{"name":"starter"}`, `{"image":"evil"}`),
 			visible,
 		},
@@ -258,7 +259,8 @@ func TestAppliedAgain(t *testing.T) {
 func TestOldClientDropsFields(t *testing.T) {
 	born := decodeYAML(t, []byte(`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: a}, spec: {
 		distribution: {name: starter, version: "0.7"}, secretEnv: {A: {secretKeyRef: {name: s, key: k}}},
-		providers: {inference: {provider: vllm}}, workload: {replicas: 1, workers: 2, storage: {size: 1Gi, storageClassName: fast}}}}`))
+		providers: {inference: {provider: vllm}},
+		workload: {replicas: 1, workers: 2, storage: {size: 1Gi, storageClassName: fast}}}}`))
 	for name, c := range map[string]struct {
 		drop func(object tree)
 		want string

@@ -65,7 +65,7 @@ func hasCondition(conditions []any, name string) bool {
 	})
 }
 
-// sameStored returns the part of an object that comes back, whichever version it was written in.
+// sameStored returns the part of an object that survives a round trip, no matter in which version it was written.
 func sameStored(object tree) tree { return stored(withoutData(object)) }
 
 // An object that is converted back to v1alpha2 has nothing that only v1alpha1 has.

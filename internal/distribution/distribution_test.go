@@ -38,83 +38,86 @@ func summarize(r distribution.Resolved) summary {
 	return s
 }
 
+var mirrored = distribution.Overrides{"starter": "mirror.example.com/starter:0.7.3"}
+
+// resolveCases are the cases of TestResolve.
+var resolveCases = map[string]struct {
+	name, image, version string
+	overrides            distribution.Overrides
+	want                 summary
+}{
+	"a name": {
+		name: "starter",
+		want: summary{"starter", "0.7.1", starterImage, "0.7", true, distribution.ByCatalogue, true},
+	},
+	"a name and a version": {
+		name: "starter", version: "0.7.1",
+		want: summary{"starter", "0.7.1", starterImage, "0.7", true, distribution.ByCatalogue, true},
+	},
+	"a name and a line": {
+		name: "starter", version: "0.7",
+		want: summary{"starter", "0.7.1", starterImage, "0.7", true, distribution.ByCatalogue, true},
+	},
+	"a name and a newer patch than the pinned one": {
+		name: "starter", version: "0.7.3",
+		want: summary{"starter", "0.7.3", repository + "starter:0.7.3", "0.7", true, distribution.ByCatalogue, true},
+	},
+	"an override with a tag": {
+		name: "starter", overrides: mirrored,
+		want: summary{"starter", "0.7.3", "mirror.example.com/starter:0.7.3", "0.7", true, distribution.ByTag, true},
+	},
+	"an override that says nothing": {
+		name: "starter", overrides: distribution.Overrides{"starter": "mirror.example.com/starter@sha256:abc"},
+		want: summary{
+			"starter", "0.7.1", "mirror.example.com/starter@sha256:abc", "0.7", true, distribution.ByCatalogue,
+			true,
+		},
+	},
+	"an override for the version goes first": {
+		name: "starter", version: "0.7.3",
+		overrides: distribution.Overrides{"starter": "a:0.7.0", "starter@0.7.3": "b:latest"},
+		want:      summary{"starter", "0.7.3", "b:latest", "0.7", true, distribution.ByVersion, true},
+	},
+	"a name of the administrator's own": {
+		name: "rh-dev", overrides: distribution.Overrides{"rh-dev": "registry.example.com/rh-dev:2.25"},
+		want: summary{"rh-dev", "2.25", "registry.example.com/rh-dev:2.25", "0.7", false, distribution.Unknown, false},
+	},
+	"an image with a tag": {
+		image: "registry.example.com:5000/team/stack:v0.7.2",
+		want:  summary{"", "0.7.2", "registry.example.com:5000/team/stack:v0.7.2", "0.7", true, distribution.ByTag, false},
+	},
+	"an image with a line": {
+		image: "stack:0.7",
+		want:  summary{"", "0.7", "stack:0.7", "0.7", true, distribution.ByTag, false},
+	},
+	"an image with a newer patch": {
+		image: "stack:0.7.9",
+		want:  summary{"", "0.7.9", "stack:0.7.9", "0.7", false, distribution.ByTag, false},
+	},
+	"an image with a tag and a digest": {
+		image: "stack:0.7.3@sha256:abc",
+		want:  summary{"", "0.7.3", "stack:0.7.3@sha256:abc", "0.7", true, distribution.ByTag, false},
+	},
+	"an image of a release without data": {
+		image: "docker.io/ogxai/distribution-starter:9.5.0",
+		want:  summary{"", "9.5.0", "docker.io/ogxai/distribution-starter:9.5.0", "0.7", false, distribution.Unknown, false},
+	},
+	"an image whose version is said": {
+		image: "stack:latest", version: "0.7.3",
+		want: summary{"", "0.7.3", "stack:latest", "0.7", true, distribution.ByVersion, false},
+	},
+	"an image without a tag": {
+		image: "registry.example.com:5000/stack",
+		want:  summary{"", "", "registry.example.com:5000/stack", "0.7", false, distribution.Unknown, false},
+	},
+	"latest": {
+		image: "stack:latest",
+		want:  summary{"", "", "stack:latest", "0.7", false, distribution.Unknown, false},
+	},
+}
+
 func TestResolve(t *testing.T) {
-	mirror := distribution.Overrides{"starter": "mirror.example.com/starter:0.7.3"}
-	tests := map[string]struct {
-		name, image, version string
-		overrides            distribution.Overrides
-		want                 summary
-	}{
-		"a name": {
-			name: "starter",
-			want: summary{"starter", "0.7.1", starterImage, "0.7", true, distribution.ByCatalogue, true},
-		},
-		"a name and a version": {
-			name: "starter", version: "0.7.1",
-			want: summary{"starter", "0.7.1", starterImage, "0.7", true, distribution.ByCatalogue, true},
-		},
-		"a name and a line": {
-			name: "starter", version: "0.7",
-			want: summary{"starter", "0.7.1", starterImage, "0.7", true, distribution.ByCatalogue, true},
-		},
-		"a name and a newer patch than the pinned one": {
-			name: "starter", version: "0.7.3",
-			want: summary{"starter", "0.7.3", repository + "starter:0.7.3", "0.7", true, distribution.ByCatalogue, true},
-		},
-		"an override with a tag": {
-			name: "starter", overrides: mirror,
-			want: summary{"starter", "0.7.3", "mirror.example.com/starter:0.7.3", "0.7", true, distribution.ByTag, true},
-		},
-		"an override that says nothing": {
-			name: "starter", overrides: distribution.Overrides{"starter": "mirror.example.com/starter@sha256:abc"},
-			want: summary{
-				"starter", "0.7.1", "mirror.example.com/starter@sha256:abc", "0.7", true, distribution.ByCatalogue,
-				true,
-			},
-		},
-		"an override for the version goes first": {
-			name: "starter", version: "0.7.3",
-			overrides: distribution.Overrides{"starter": "a:0.7.0", "starter@0.7.3": "b:latest"},
-			want:      summary{"starter", "0.7.3", "b:latest", "0.7", true, distribution.ByVersion, true},
-		},
-		"a name of the administrator's own": {
-			name: "rh-dev", overrides: distribution.Overrides{"rh-dev": "registry.example.com/rh-dev:2.25"},
-			want: summary{"rh-dev", "2.25", "registry.example.com/rh-dev:2.25", "0.7", false, distribution.Unknown, false},
-		},
-		"an image with a tag": {
-			image: "registry.example.com:5000/team/stack:v0.7.2",
-			want:  summary{"", "0.7.2", "registry.example.com:5000/team/stack:v0.7.2", "0.7", true, distribution.ByTag, false},
-		},
-		"an image with a line": {
-			image: "stack:0.7",
-			want:  summary{"", "0.7", "stack:0.7", "0.7", true, distribution.ByTag, false},
-		},
-		"an image with a newer patch": {
-			image: "stack:0.7.9",
-			want:  summary{"", "0.7.9", "stack:0.7.9", "0.7", false, distribution.ByTag, false},
-		},
-		"an image with a tag and a digest": {
-			image: "stack:0.7.3@sha256:abc",
-			want:  summary{"", "0.7.3", "stack:0.7.3@sha256:abc", "0.7", true, distribution.ByTag, false},
-		},
-		"an image of a release without data": {
-			image: "docker.io/ogxai/distribution-starter:9.5.0",
-			want:  summary{"", "9.5.0", "docker.io/ogxai/distribution-starter:9.5.0", "0.7", false, distribution.Unknown, false},
-		},
-		"an image whose version is said": {
-			image: "stack:latest", version: "0.7.3",
-			want: summary{"", "0.7.3", "stack:latest", "0.7", true, distribution.ByVersion, false},
-		},
-		"an image without a tag": {
-			image: "registry.example.com:5000/stack",
-			want:  summary{"", "", "registry.example.com:5000/stack", "0.7", false, distribution.Unknown, false},
-		},
-		"latest": {
-			image: "stack:latest",
-			want:  summary{"", "", "stack:latest", "0.7", false, distribution.Unknown, false},
-		},
-	}
-	for name, tt := range tests {
+	for name, tt := range resolveCases {
 		t.Run(name, func(t *testing.T) {
 			got, err := distribution.Resolve(tt.name, tt.image, tt.version, tt.overrides)
 			if err != nil {
@@ -140,7 +143,7 @@ func TestResolveErrors(t *testing.T) {
 		"unknown name": {
 			name: "startr", want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or set an image`,
 		},
-		"unknown name beside overrides": {
+		"unknown name with overrides": {
 			name: "startr", overrides: distribution.Overrides{"rh-dev": "a:1", "rh-dev@2": "a:2"},
 			want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, rh-dev, starter; or set an image`,
 		},
@@ -177,7 +180,7 @@ func TestResolveErrors(t *testing.T) {
 	}
 	_, err := distribution.Resolve("x", "", "", nil)
 	if unknown := new(distribution.UnknownError); !errors.As(err, &unknown) || unknown.Name != "x" {
-		t.Errorf("error %v is no UnknownError", err)
+		t.Errorf("error %v is not an UnknownError", err)
 	}
 }
 

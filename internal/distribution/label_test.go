@@ -8,71 +8,74 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
+// withLabelCases are the cases of TestWithLabel.
+var withLabelCases = map[string]struct {
+	name, image, version string // from the spec; with a name, image is its override
+	label                string
+	own                  bool
+	want                 summary
+}{
+	"nothing else says it": {
+		image: "stack:prod", label: "v0.7.2", own: true,
+		want: summary{"", "0.7.2", "stack:prod", "0.7", true, distribution.ByLabel, false},
+	},
+	"before the tag": {
+		image: "stack:0.7.1", label: "0.7.3", own: true,
+		want: summary{"", "0.7.3", "stack:0.7.1", "0.7", true, distribution.ByLabel, false},
+	},
+	"after the version": {
+		image: "stack:prod", version: "0.7.1", label: "0.7.3", own: true,
+		want: summary{"", "0.7.1", "stack:prod", "0.7", true, distribution.ByVersion, false},
+	},
+	"a newer patch": {
+		image: "stack:prod", label: "0.7.9", own: true,
+		want: summary{"", "0.7.9", "stack:prod", "0.7", false, distribution.ByLabel, false},
+	},
+	"an override whose release was a guess": {
+		name: "starter", image: "mirror.example.com/starter:prod", label: "0.7.3", own: true,
+		want: summary{"starter", "0.7.3", "mirror.example.com/starter:prod", "0.7", true, distribution.ByLabel, true},
+	},
+	"an administrator's name": {
+		name: "rh-dev", image: "quay.io/rh-dev:2.25", label: "0.7.3", own: true,
+		want: summary{"rh-dev", "0.7.3", "quay.io/rh-dev:2.25", "0.7", true, distribution.ByLabel, false},
+	},
+	"a release that is not offered": {
+		image: "stack:0.7.1", label: "9.5.0", own: true,
+		want: summary{"", "9.5.0", "stack:0.7.1", "0.7", false, distribution.Unknown, false},
+	},
+	"an override with a release that is not offered": {
+		name: "starter", image: "mirror.example.com/starter:0.7.1", label: "9.5.0", own: true,
+		want: summary{"starter", "9.5.0", "mirror.example.com/starter:0.7.1", "0.7", false, distribution.Unknown, true},
+	},
+	"no version": {
+		image: "stack:0.7.1", label: "prod", own: true,
+		want: summary{"", "0.7.1", "stack:0.7.1", "0.7", true, distribution.ByTag, false},
+	},
+	"no label": {
+		image: "stack:0.7.1", own: true,
+		want: summary{"", "0.7.1", "stack:0.7.1", "0.7", true, distribution.ByTag, false},
+	},
+	"the image's version": {
+		image: "stack:prod", label: "0.7.3",
+		want: summary{"", "0.7.3", "stack:prod", "0.7", true, distribution.ByLabel, false},
+	},
+	"the image's version after the tag": {
+		image: "stack:0.7.1", label: "0.7.3",
+		want: summary{"", "0.7.1", "stack:0.7.1", "0.7", true, distribution.ByTag, false},
+	},
+	"the version of the image below": {
+		image: "stack:prod", label: "24.04",
+		want: summary{"", "", "stack:prod", "0.7", false, distribution.Unknown, false},
+	},
+	"the image's version instead of a tag of another scheme": {
+		image: "stack:2.25", label: "0.7.3",
+		want: summary{"", "0.7.3", "stack:2.25", "0.7", true, distribution.ByLabel, false},
+	},
+}
+
 // TestWithLabel checks the order in which a release is detected: version, label, tag.
 func TestWithLabel(t *testing.T) {
-	for name, tt := range map[string]struct {
-		name, image, version string // from the spec; with a name, image is its override
-		label                string
-		own                  bool
-		want                 summary
-	}{
-		"nothing else says it": {
-			image: "stack:prod", label: "v0.7.2", own: true,
-			want: summary{"", "0.7.2", "stack:prod", "0.7", true, distribution.ByLabel, false},
-		},
-		"before the tag": {
-			image: "stack:0.7.1", label: "0.7.3", own: true,
-			want: summary{"", "0.7.3", "stack:0.7.1", "0.7", true, distribution.ByLabel, false},
-		},
-		"after the version": {
-			image: "stack:prod", version: "0.7.1", label: "0.7.3", own: true,
-			want: summary{"", "0.7.1", "stack:prod", "0.7", true, distribution.ByVersion, false},
-		},
-		"a newer patch": {
-			image: "stack:prod", label: "0.7.9", own: true,
-			want: summary{"", "0.7.9", "stack:prod", "0.7", false, distribution.ByLabel, false},
-		},
-		"an override whose release was a guess": {
-			name: "starter", image: "mirror.example.com/starter:prod", label: "0.7.3", own: true,
-			want: summary{"starter", "0.7.3", "mirror.example.com/starter:prod", "0.7", true, distribution.ByLabel, true},
-		},
-		"an administrator's name": {
-			name: "rh-dev", image: "quay.io/rh-dev:2.25", label: "0.7.3", own: true,
-			want: summary{"rh-dev", "0.7.3", "quay.io/rh-dev:2.25", "0.7", true, distribution.ByLabel, false},
-		},
-		"a release that is not offered": {
-			image: "stack:0.7.1", label: "9.5.0", own: true,
-			want: summary{"", "9.5.0", "stack:0.7.1", "0.7", false, distribution.Unknown, false},
-		},
-		"an override with a release that is not offered": {
-			name: "starter", image: "mirror.example.com/starter:0.7.1", label: "9.5.0", own: true,
-			want: summary{"starter", "9.5.0", "mirror.example.com/starter:0.7.1", "0.7", false, distribution.Unknown, true},
-		},
-		"no version": {
-			image: "stack:0.7.1", label: "prod", own: true,
-			want: summary{"", "0.7.1", "stack:0.7.1", "0.7", true, distribution.ByTag, false},
-		},
-		"no label": {
-			image: "stack:0.7.1", own: true,
-			want: summary{"", "0.7.1", "stack:0.7.1", "0.7", true, distribution.ByTag, false},
-		},
-		"the image's version": {
-			image: "stack:prod", label: "0.7.3",
-			want: summary{"", "0.7.3", "stack:prod", "0.7", true, distribution.ByLabel, false},
-		},
-		"the image's version after the tag": {
-			image: "stack:0.7.1", label: "0.7.3",
-			want: summary{"", "0.7.1", "stack:0.7.1", "0.7", true, distribution.ByTag, false},
-		},
-		"the version of the image below": {
-			image: "stack:prod", label: "24.04",
-			want: summary{"", "", "stack:prod", "0.7", false, distribution.Unknown, false},
-		},
-		"the image's version instead of a tag of another scheme": {
-			image: "stack:2.25", label: "0.7.3",
-			want: summary{"", "0.7.3", "stack:2.25", "0.7", true, distribution.ByLabel, false},
-		},
-	} {
+	for name, tt := range withLabelCases {
 		t.Run(name, func(t *testing.T) {
 			image, overrides := tt.image, distribution.Overrides(nil)
 			if tt.name != "" {

@@ -96,7 +96,7 @@ func FuzzRepository(f *testing.F) {
 		}
 		for i := range repository {
 			if repository[i] == '/' && !imagename.HasAnyPrefix(repository, imagename.Prefixes([]string{repository[:i]})) {
-				t.Errorf("%q does not lie below %q", repository, repository[:i])
+				t.Errorf("%q is not below %q", repository, repository[:i])
 			}
 		}
 		if strings.Contains(repository, "/../") {

@@ -29,199 +29,203 @@ func indent(depth int, text string) string {
 	return prefix + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n"+prefix) + "\n"
 }
 
-// Each row is a fragment of a spec with all error messages for it.
-func TestErrors(t *testing.T) {
-	const (
-		inference = "providers:\n  inference:\n"
-		models    = "resources:\n  models:\n"
-		tools     = "resources:\n  tools:\n"
-		shields   = "resources:\n  shields:\n"
-		kv        = "storage:\n  kv:\n"
-		sql       = "storage:\n  sql:\n"
-	)
-	for name, tc := range map[string]struct {
-		spec string
-		want []string
-	}{
-		"misspelt field": {inference + indent(2, "provider: vllm\nendpont: http://vllm:8000"), []string{
-			`spec.providers.inference.endpont: unknown field, did you mean "endpoint"?`,
-		}},
-		"misspelt field in a list": {inference + indent(2, "- {id: a, provider: vllm, setings: {}}"), []string{
-			`spec.providers.inference[0].setings: unknown field, did you mean "settings"?`,
-		}},
-		"field in another case": {inference + indent(2, "provider: vllm\napikey: {secretKeyRef: {name: a, key: b}}"), []string{
-			`spec.providers.inference.apikey: unknown field, did you mean "apiKey"?`,
-		}},
-		"a configuration key in the wrong place": {inference + indent(2, "provider: vllm\ntls_verify: false"), []string{
-			"spec.providers.inference.tls_verify: unknown field; known fields: apiKey, endpoint, id, provider, secretRefs, settings; " +
-				"put a key of the provider's own configuration under settings, or set it to {secretKeyRef: {name: <Secret>, key: <key>}}",
-		}},
-		"flat reference": {inference + indent(2, "provider: vllm\napiKey: {name: a, key: b}"), []string{
-			"spec.providers.inference.apiKey: name and key belong one level deeper: write {secretKeyRef: {name: <Secret>, key: <key>}}",
-		}},
-		"flat reference in the short form": {inference + indent(2, "provider: vllm\nhost: {name: a, key: b}"), []string{
-			"spec.providers.inference.host: name and key belong one level deeper: write {secretKeyRef: {name: <Secret>, key: <key>}}",
-		}},
-		"secret as text": {inference + indent(2, "provider: vllm\napiKey: sk-very-secret"), []string{
-			"spec.providers.inference.apiKey: must be {secretKeyRef: {name: <Secret>, key: <key>}}, got a string",
-		}},
-		"incomplete reference": {inference + indent(2, "provider: vllm\napiKey: {secretKeyRef: {name: a, kye: b}}"), []string{
-			"spec.providers.inference.apiKey.secretKeyRef.key: required: a key of that Secret",
-			`spec.providers.inference.apiKey.secretKeyRef.kye: unknown field, did you mean "key"?`,
-		}},
-		"reference to an impossible name": {inference + indent(2, "provider: vllm\nsecretRefs: {user: {secretKeyRef: {name: My_Secret, key: a/b}}}"), []string{
-			`spec.providers.inference.secretRefs[user].secretKeyRef.name: "My_Secret" is not a valid Secret name: ` +
-				`use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit`,
-			`spec.providers.inference.secretRefs[user].secretKeyRef.key: "a/b" is not a valid key of a Secret: use letters, digits, "-", "_" and "."`,
-		}},
-		"reference without secretKeyRef": {inference + indent(2, "provider: vllm\napiKey: {}"), []string{
-			"spec.providers.inference.apiKey.secretKeyRef: required: write {secretKeyRef: {name: <Secret>, key: <key>}}",
-		}},
-		"unquoted word": {inference + indent(2, "provider: vllm\nid: y\nendpoint: true"), []string{
-			"spec.providers.inference.id: must be a string, got true; quote it if you mean a word such as yes, no, on or off",
-			"spec.providers.inference.endpoint: must be a string, got true; quote it if you mean a word such as yes, no, on or off",
-		}},
-		"number for a string": {inference + indent(2, "provider: vllm\nid: 17"), []string{
-			"spec.providers.inference.id: must be a string, got a number; quote it",
-		}},
-		"null": {inference + indent(2, "provider: vllm\nendpoint: null"), []string{
-			"spec.providers.inference.endpoint: must be a string, got null; omit the field",
-		}},
-		"empty strings": {inference + indent(2, `provider: ""`+"\n"+`endpoint: ""`), []string{
-			"spec.providers.inference.provider: must not be empty; omit the field to use the default",
-			"spec.providers.inference.endpoint: must not be empty; omit the field to use the default",
-		}},
-		"no provider": {inference + indent(2, "id: a"), []string{
-			"spec.providers.inference.provider: required: the type of the provider, for example vllm or remote::vllm",
-		}},
-		"not a provider": {inference + indent(2, "- vllm"), []string{
-			"spec.providers.inference[0]: must be a provider, {provider: <type>, …}, or a list of providers, got a string",
-		}},
-		"empty list": {"providers: {inference: []}", []string{
-			"spec.providers.inference: must not be empty; omit the field to use the default",
-		}},
-		"settings that are none": {inference + indent(2, "provider: vllm\nsettings: fast"), []string{
-			"spec.providers.inference.settings: must be an object, got a string",
-		}},
-		"settings without an end": {inference + indent(2, "provider: vllm\nsettings: {a: "+strings.Repeat("[", 40)+
-			strings.Repeat("]", 40)+"}"), []string{
-			"spec.providers.inference.settings: is nested more than 32 levels deep",
-		}},
-		"empty secretRefs": {inference + indent(2, "provider: vllm\nsecretRefs: {}"), []string{
-			"spec.providers.inference.secretRefs: must not be empty; omit the field to use the default",
-		}},
-		"empty key": {inference + indent(2, `provider: vllm
+const (
+	inference = "providers:\n  inference:\n"
+	models    = "resources:\n  models:\n"
+	tools     = "resources:\n  tools:\n"
+	shields   = "resources:\n  shields:\n"
+	kv        = "storage:\n  kv:\n"
+	sql       = "storage:\n  sql:\n"
+)
+
+// errorCases are the cases of TestErrors.
+var errorCases = map[string]struct {
+	spec string
+	want []string
+}{
+	"misspelt field": {inference + indent(2, "provider: vllm\nendpont: http://vllm:8000"), []string{
+		`spec.providers.inference.endpont: unknown field, did you mean "endpoint"?`,
+	}},
+	"misspelt field in a list": {inference + indent(2, "- {id: a, provider: vllm, setings: {}}"), []string{
+		`spec.providers.inference[0].setings: unknown field, did you mean "settings"?`,
+	}},
+	"field in another case": {inference + indent(2, "provider: vllm\napikey: {secretKeyRef: {name: a, key: b}}"), []string{
+		`spec.providers.inference.apikey: unknown field, did you mean "apiKey"?`,
+	}},
+	"a configuration key in the wrong place": {inference + indent(2, "provider: vllm\ntls_verify: false"), []string{
+		"spec.providers.inference.tls_verify: unknown field; known fields: apiKey, endpoint, id, provider, secretRefs, settings; " +
+			"put a key of the provider's own configuration under settings, or set it to {secretKeyRef: {name: <Secret>, key: <key>}}",
+	}},
+	"flat reference": {inference + indent(2, "provider: vllm\napiKey: {name: a, key: b}"), []string{
+		"spec.providers.inference.apiKey: name and key belong one level deeper: write {secretKeyRef: {name: <Secret>, key: <key>}}",
+	}},
+	"flat reference in the short form": {inference + indent(2, "provider: vllm\nhost: {name: a, key: b}"), []string{
+		"spec.providers.inference.host: name and key belong one level deeper: write {secretKeyRef: {name: <Secret>, key: <key>}}",
+	}},
+	"secret as text": {inference + indent(2, "provider: vllm\napiKey: sk-very-secret"), []string{
+		"spec.providers.inference.apiKey: must be {secretKeyRef: {name: <Secret>, key: <key>}}, got a string",
+	}},
+	"incomplete reference": {inference + indent(2, "provider: vllm\napiKey: {secretKeyRef: {name: a, kye: b}}"), []string{
+		"spec.providers.inference.apiKey.secretKeyRef.key: required: a key of that Secret",
+		`spec.providers.inference.apiKey.secretKeyRef.kye: unknown field, did you mean "key"?`,
+	}},
+	"reference to an impossible name": {inference + indent(2, "provider: vllm\nsecretRefs: {user: {secretKeyRef: {name: My_Secret, key: a/b}}}"), []string{
+		`spec.providers.inference.secretRefs[user].secretKeyRef.name: "My_Secret" is not a valid Secret name: ` +
+			`use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit`,
+		`spec.providers.inference.secretRefs[user].secretKeyRef.key: "a/b" is not a valid key of a Secret: use letters, digits, "-", "_" and "."`,
+	}},
+	"reference without secretKeyRef": {inference + indent(2, "provider: vllm\napiKey: {}"), []string{
+		"spec.providers.inference.apiKey.secretKeyRef: required: write {secretKeyRef: {name: <Secret>, key: <key>}}",
+	}},
+	"unquoted word": {inference + indent(2, "provider: vllm\nid: y\nendpoint: true"), []string{
+		"spec.providers.inference.id: must be a string, got true; quote it if you mean a word such as yes, no, on or off",
+		"spec.providers.inference.endpoint: must be a string, got true; quote it if you mean a word such as yes, no, on or off",
+	}},
+	"number for a string": {inference + indent(2, "provider: vllm\nid: 17"), []string{
+		"spec.providers.inference.id: must be a string, got a number; quote it",
+	}},
+	"null": {inference + indent(2, "provider: vllm\nendpoint: null"), []string{
+		"spec.providers.inference.endpoint: must be a string, got null; omit the field",
+	}},
+	"empty strings": {inference + indent(2, `provider: ""`+"\n"+`endpoint: ""`), []string{
+		"spec.providers.inference.provider: must not be empty; omit the field to use the default",
+		"spec.providers.inference.endpoint: must not be empty; omit the field to use the default",
+	}},
+	"no provider": {inference + indent(2, "id: a"), []string{
+		"spec.providers.inference.provider: required: the type of the provider, for example vllm or remote::vllm",
+	}},
+	"not a provider": {inference + indent(2, "- vllm"), []string{
+		"spec.providers.inference[0]: must be a provider, {provider: <type>, …}, or a list of providers, got a string",
+	}},
+	"empty list": {"providers: {inference: []}", []string{
+		"spec.providers.inference: must not be empty; omit the field to use the default",
+	}},
+	"settings that are none": {inference + indent(2, "provider: vllm\nsettings: fast"), []string{
+		"spec.providers.inference.settings: must be an object, got a string",
+	}},
+	"settings without an end": {inference + indent(2, "provider: vllm\nsettings: {a: "+strings.Repeat("[", 40)+
+		strings.Repeat("]", 40)+"}"), []string{
+		"spec.providers.inference.settings: is nested more than 32 levels deep",
+	}},
+	"empty secretRefs": {inference + indent(2, "provider: vllm\nsecretRefs: {}"), []string{
+		"spec.providers.inference.secretRefs: must not be empty; omit the field to use the default",
+	}},
+	"empty key": {inference + indent(2, `provider: vllm
 secretRefs: {"": {secretKeyRef: {name: a, key: b}}}`), []string{
-			"spec.providers.inference.secretRefs[]: the key of a provider's configuration must not be empty",
-		}},
-		"FR-034: ids in a list": {inference + indent(2, "- {provider: vllm}\n- {provider: openai, id: a}"), []string{
-			"spec.providers.inference[0].id: required: each provider needs an id when an API has more than one",
-		}},
-		"FR-072: ids over all APIs": {inference + indent(2, "- {provider: vllm, id: a}\n- {provider: vllm, id: a}") + "  safety: {provider: x, id: a}", []string{
-			`spec.providers.inference[1].id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of them another id`,
-			`spec.providers.safety.id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of them another id`,
-		}},
-		"odd id": {inference + indent(2, "provider: vllm\nid: -a"), []string{
-			`spec.providers.inference.id: "-a" is not a valid id: use at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit`,
-		}},
-		"type that gives no id": {inference + indent(2, "provider: remote::a b"), []string{
-			`spec.providers.inference.provider: "a b" is not a valid id: use at most 63 letters, digits, '-', '_' and '.', ` +
-				"and begin and end with a letter or digit; give the provider an id",
-		}},
-		"one key set twice": {inference + indent(2, `provider: vllm
+		"spec.providers.inference.secretRefs[]: the key of a provider's configuration must not be empty",
+	}},
+	"FR-034: ids in a list": {inference + indent(2, "- {provider: vllm}\n- {provider: openai, id: a}"), []string{
+		"spec.providers.inference[0].id: required: each provider needs an id when an API has more than one",
+	}},
+	"FR-072: ids over all APIs": {inference + indent(2, "- {provider: vllm, id: a}\n- {provider: vllm, id: a}") + "  safety: {provider: x, id: a}", []string{
+		`spec.providers.inference[1].id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of them another id`,
+		`spec.providers.safety.id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of them another id`,
+	}},
+	"odd id": {inference + indent(2, "provider: vllm\nid: -a"), []string{
+		`spec.providers.inference.id: "-a" is not a valid id: use at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit`,
+	}},
+	"type that gives no id": {inference + indent(2, "provider: remote::a b"), []string{
+		`spec.providers.inference.provider: "a b" is not a valid id: use at most 63 letters, digits, '-', '_' and '.', ` +
+			"and begin and end with a letter or digit; give the provider an id",
+	}},
+	"one key set twice": {inference + indent(2, `provider: vllm
 host: {secretKeyRef: {name: a, key: b}}
 secretRefs: {host: {secretKeyRef: {name: a, key: c}}}
 settings: {host: x}`), []string{
-			`spec.providers.inference.settings.host: "host" is also set by spec.providers.inference.secretRefs[host].secretKeyRef; keep one of them`,
-			`spec.providers.inference.host.secretKeyRef: "host" is also set by spec.providers.inference.secretRefs[host].secretKeyRef; keep one of them`,
-			`spec.providers.inference.settings.host: "host" is also set by spec.providers.inference.host.secretKeyRef; keep one of them`,
-		}},
-		"two values, one variable": {inference + indent(2, `- {id: a-b, provider: vllm, apiKey: {secretKeyRef: {name: one, key: k}}}
+		`spec.providers.inference.settings.host: "host" is also set by spec.providers.inference.secretRefs[host].secretKeyRef; keep one of them`,
+		`spec.providers.inference.host.secretKeyRef: "host" is also set by spec.providers.inference.secretRefs[host].secretKeyRef; keep one of them`,
+		`spec.providers.inference.settings.host: "host" is also set by spec.providers.inference.host.secretKeyRef; keep one of them`,
+	}},
+	"two values, one variable": {inference + indent(2, `- {id: a-b, provider: vllm, apiKey: {secretKeyRef: {name: one, key: k}}}
 - {id: a_b, provider: vllm, apiKey: {secretKeyRef: {name: two, key: k}}}`), []string{
-			"spec.providers.inference[1].apiKey.secretKeyRef: becomes the variable LLSD_A_B_API_KEY, as does " +
-				"spec.providers.inference[0].apiKey.secretKeyRef with a different value; give one of the two providers another id",
-		}},
+		"spec.providers.inference[1].apiKey.secretKeyRef: becomes the variable LLSD_A_B_API_KEY, as does " +
+			"spec.providers.inference[0].apiKey.secretKeyRef with a different value; give one of the two providers another id",
+	}},
 
-		"model without a name": {models + indent(2, `- {provider: vllm}
+	"model without a name": {models + indent(2, `- {provider: vllm}
 - ""
 - 17`), []string{
-			"spec.resources.models[0].name: required: the id under which the model is registered",
-			"spec.resources.models[1]: must not be empty",
-			"spec.resources.models[2]: must be a name, or an object {name: <name>, …}, got a number",
-		}},
-		"model's numbers": {models + indent(2, `- {name: a, contextLength: 0}
+		"spec.resources.models[0].name: required: the id under which the model is registered",
+		"spec.resources.models[1]: must not be empty",
+		"spec.resources.models[2]: must be a name, or an object {name: <name>, …}, got a number",
+	}},
+	"model's numbers": {models + indent(2, `- {name: a, contextLength: 0}
 - {name: b, contextLength: 1.5}
 - {name: c, contextLength: "8"}
 - {name: d, context_length: 8}
 - {name: e, metadata: []}`), []string{
-			"spec.resources.models[0].contextLength: 0 is not a whole number greater than 0",
-			"spec.resources.models[1].contextLength: 1.5 is not a whole number greater than 0",
-			"spec.resources.models[2].contextLength: must be a whole number greater than 0, got a string",
-			`spec.resources.models[3].context_length: unknown field, did you mean "contextLength"?`,
-			"spec.resources.models[4].metadata: must be an object, got a list",
-		}},
-		"empty resources": {"resources: {models: [], tools: [], shields: []}", []string{
-			"spec.resources.models: must not be empty; omit the field to use the default",
-			"spec.resources.tools: must not be empty; omit the field to use the default",
-			"spec.resources.shields: must not be empty; omit the field to use the default",
-		}},
-		"MCP endpoints": {tools + indent(2, `- {name: a, mcpEndpoint: tickets:8080}
+		"spec.resources.models[0].contextLength: 0 is not a whole number greater than 0",
+		"spec.resources.models[1].contextLength: 1.5 is not a whole number greater than 0",
+		"spec.resources.models[2].contextLength: must be a whole number greater than 0, got a string",
+		`spec.resources.models[3].context_length: unknown field, did you mean "contextLength"?`,
+		"spec.resources.models[4].metadata: must be an object, got a list",
+	}},
+	"empty resources": {"resources: {models: [], tools: [], shields: []}", []string{
+		"spec.resources.models: must not be empty; omit the field to use the default",
+		"spec.resources.tools: must not be empty; omit the field to use the default",
+		"spec.resources.shields: must not be empty; omit the field to use the default",
+	}},
+	"MCP endpoints": {tools + indent(2, `- {name: a, mcpEndpoint: tickets:8080}
 - {name: b, mcpEndpoint: "http://"}
 - {name: c, mcpEndpoint: "http://me:hidden@host/"}
 - {name: d, mcpEndpoint: "http://a b"}
 - {name: e, mcpEndpoint: "${env.MCP}"}`), []string{
-			`spec.resources.tools[0].mcpEndpoint: "tickets:8080" does not begin with http:// or https://; write one like http://host:8000`,
-			`spec.resources.tools[1].mcpEndpoint: "http://" has no host; write one like http://host:8000`,
-			`spec.resources.tools[2].mcpEndpoint: "http://…@host/" contains a user or password, which is not allowed in a URL; use a Secret`,
-			`spec.resources.tools[3].mcpEndpoint: "http://a b" is not a URL; write one like http://host:8000`,
-		}},
-		"shield": {shields + indent(2, "- {name: a, guard: b}"), []string{
-			"spec.resources.shields[0].guard: unknown field; known fields: model, name, params, provider",
-		}},
+		`spec.resources.tools[0].mcpEndpoint: "tickets:8080" does not begin with http:// or https://; write one like http://host:8000`,
+		`spec.resources.tools[1].mcpEndpoint: "http://" has no host; write one like http://host:8000`,
+		`spec.resources.tools[2].mcpEndpoint: "http://…@host/" contains a user or password, which is not allowed in a URL; use a Secret`,
+		`spec.resources.tools[3].mcpEndpoint: "http://a b" is not a URL; write one like http://host:8000`,
+	}},
+	"shield": {shields + indent(2, "- {name: a, guard: b}"), []string{
+		"spec.resources.shields[0].guard: unknown field; known fields: model, name, params, provider",
+	}},
 
-		"redis without endpoint":    {kv + indent(2, "type: redis"), []string{"spec.storage.kv.endpoint: required for type redis: host:port of the Redis server"}},
-		"postgres without string":   {kv + indent(2, "type: postgres"), []string{"spec.storage.kv.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
-		"sql without string":        {sql + indent(2, "type: postgres"), []string{"spec.storage.sql.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
-		"unknown type":              {kv + indent(2, "type: mongodb"), []string{`spec.storage.kv.type: "mongodb" is not a type of this store; known types: sqlite, redis, postgres`}},
-		"redis is no sql":           {sql + indent(2, "type: redis"), []string{`spec.storage.sql.type: "redis" is not a type of this store; known types: sqlite, postgres`}},
-		"sql field of another type": {sql + indent(2, "connectionString: {secretKeyRef: {name: a, key: b}}"), []string{"spec.storage.sql.connectionString: belongs to type postgres, but type is sqlite; set type: postgres or remove the field"}},
-		"fields of another type": {kv + indent(2, `endpoint: cache
+	"redis without endpoint":    {kv + indent(2, "type: redis"), []string{"spec.storage.kv.endpoint: required for type redis: host:port of the Redis server"}},
+	"postgres without string":   {kv + indent(2, "type: postgres"), []string{"spec.storage.kv.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
+	"sql without string":        {sql + indent(2, "type: postgres"), []string{"spec.storage.sql.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
+	"unknown type":              {kv + indent(2, "type: mongodb"), []string{`spec.storage.kv.type: "mongodb" is not a type of this store; known types: sqlite, redis, postgres`}},
+	"redis is not an SQL store": {sql + indent(2, "type: redis"), []string{`spec.storage.sql.type: "redis" is not a type of this store; known types: sqlite, postgres`}},
+	"sql field of another type": {sql + indent(2, "connectionString: {secretKeyRef: {name: a, key: b}}"), []string{"spec.storage.sql.connectionString: belongs to type postgres, but type is sqlite; set type: postgres or remove the field"}},
+	"fields of another type": {kv + indent(2, `endpoint: cache
 password: {secretKeyRef: {name: a, key: b}}
 connectionString: {secretKeyRef: {name: a, key: b}}`), []string{
-			"spec.storage.kv.endpoint: belongs to type redis, but type is sqlite; set type: redis or remove the field",
-			"spec.storage.kv.password: belongs to type redis, but type is sqlite; set type: redis or remove the field",
-			"spec.storage.kv.connectionString: belongs to type postgres, but type is sqlite; set type: postgres or remove the field",
-		}},
-		"empty storage reference": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: '', key: ''}}"), []string{
-			"spec.storage.sql.connectionString.secretKeyRef: required: write {secretKeyRef: {name: <Secret>, key: <key>}}",
-		}},
-		"storage reference without a key": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: a, key: ''}}"), []string{
-			"spec.storage.sql.connectionString.secretKeyRef.key: required: a key of that Secret",
-		}},
-		"storage reference without a name": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: '', key: b}}"), []string{
-			"spec.storage.sql.connectionString.secretKeyRef.name: required: the name of a Secret in the same namespace",
-		}},
+		"spec.storage.kv.endpoint: belongs to type redis, but type is sqlite; set type: redis or remove the field",
+		"spec.storage.kv.password: belongs to type redis, but type is sqlite; set type: redis or remove the field",
+		"spec.storage.kv.connectionString: belongs to type postgres, but type is sqlite; set type: postgres or remove the field",
+	}},
+	"empty storage reference": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: '', key: ''}}"), []string{
+		"spec.storage.sql.connectionString.secretKeyRef: required: write {secretKeyRef: {name: <Secret>, key: <key>}}",
+	}},
+	"storage reference without a key": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: a, key: ''}}"), []string{
+		"spec.storage.sql.connectionString.secretKeyRef.key: required: a key of that Secret",
+	}},
+	"storage reference without a name": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: '', key: b}}"), []string{
+		"spec.storage.sql.connectionString.secretKeyRef.name: required: the name of a Secret in the same namespace",
+	}},
 
-		"disabled": {`disabled: ["", a/b/c, inference/, /x]`, []string{
-			`spec.disabled[0]: "" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
-			`spec.disabled[1]: "a/b/c" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
-			`spec.disabled[2]: "inference/" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
-			`spec.disabled[3]: "/x" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
-		}},
-		"nothing disabled": {"disabled: []", []string{"spec.disabled: must not be empty; omit the field to use the default"}},
-		"port": {"networking: {port: 80}", []string{
-			"spec.networking.port: 80 is not a port that the server accepts; use a port between 1024 and 65535",
-		}},
-		"workers": {"workload: {workers: 0}", []string{
-			"spec.workload.workers: 0 is not a valid number of server processes; use 1 or more",
-		}},
-		"secretEnv": {`secretEnv:
+	"disabled": {`disabled: ["", a/b/c, inference/, /x]`, []string{
+		`spec.disabled[0]: "" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
+		`spec.disabled[1]: "a/b/c" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
+		`spec.disabled[2]: "inference/" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
+		`spec.disabled[3]: "/x" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
+	}},
+	"nothing disabled": {"disabled: []", []string{"spec.disabled: must not be empty; omit the field to use the default"}},
+	"port": {"networking: {port: 80}", []string{
+		"spec.networking.port: 80 is not a port that the server accepts; use a port between 1024 and 65535",
+	}},
+	"workers": {"workload: {workers: 0}", []string{
+		"spec.workload.workers: 0 is not a valid number of server processes; use 1 or more",
+	}},
+	"secretEnv": {`secretEnv:
   lower: {secretKeyRef: {name: a, key: b}}
   LLSD_MINE: {secretKeyRef: {name: a, key: b}}`, []string{
-			`spec.secretEnv[LLSD_MINE]: "LLSD_MINE" begins with LLSD_, which is reserved for the operator's variables: use another name`,
-			`spec.secretEnv[lower]: "lower" is not a name that the server reads: use upper-case letters, digits and '_', and begin with a letter`,
-		}},
-	} {
+		`spec.secretEnv[LLSD_MINE]: "LLSD_MINE" begins with LLSD_, which is reserved for the operator's variables: use another name`,
+		`spec.secretEnv[lower]: "lower" is not a name that the server reads: use upper-case letters, digits and '_', and begin with a letter`,
+	}},
+}
+
+// Each row is a fragment of a spec with all error messages for it.
+func TestErrors(t *testing.T) {
+	for name, tc := range errorCases {
 		t.Run(name, func(t *testing.T) {
 			in, errs := intent.FromObject(object(t, tc.spec))
 			if in == nil {

@@ -64,7 +64,8 @@ externalProviders:
 func TestExternalTakesThePlaceOfAnother(t *testing.T) {
 	in := normal(t, `
 providers: {inference: {id: mine, provider: vllm, apiKey: {secretKeyRef: {name: old, key: k}}}}
-externalProviders: {inference: [{providerId: mine, image: a, secretRefs: {api_key: {secretKeyRef: {name: new, key: k}}}}]}
+externalProviders: {inference: [{providerId: mine, image: a,
+  secretRefs: {api_key: {secretKeyRef: {name: new, key: k}}}}]}
 `)
 	want := []intent.SecretUse{{
 		Secret: "new", Key: "k", EnvVar: "LLSD_MINE_API_KEY", Purpose: intent.PurposeProvider,

@@ -107,7 +107,7 @@ func TestAPIFields(t *testing.T) {
 		}
 	}
 	if intent.APIField("models") != "" || intent.API("models") != "" {
-		t.Error("models is no field of spec.providers")
+		t.Error("models is not a field of spec.providers")
 	}
 }
 
@@ -116,7 +116,8 @@ func TestResources(t *testing.T) {
 resources:
   models:
   - plain
-  - {name: full, provider: vllm, providerModelId: meta/full, modelType: llm, contextLength: 8192, quantization: fp8, metadata: {a: 1}}
+  - {name: full, provider: vllm, providerModelId: meta/full, modelType: llm, contextLength: 8192,
+     quantization: fp8, metadata: {a: 1}}
   tools: [websearch, {name: mcp, provider: p, mcpEndpoint: "https://mcp/", args: {a: b}}]
   shields: [guard, {name: g, provider: s, model: m, params: {a: b}}]
 `)
@@ -159,7 +160,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("got %+v of %s/%s", in.Distribution, in.Namespace, in.Name)
 	}
 	if in := normal(t, ""); in.Storage.KV != nil || in.Storage.SQL != nil {
-		t.Error("storage without a wish (FR-053)")
+		t.Error("storage without a field (FR-053)")
 	}
 }
 
@@ -169,7 +170,8 @@ networking: {port: 9000}
 workload:
   workers: 3
   overrides:
-    env: [{name: SET, value: x}, {name: EMPTY}, {name: FROM, valueFrom: {fieldRef: {fieldPath: metadata.name}}}, {name: SET, value: y}]
+    env: [{name: SET, value: x}, {name: EMPTY},
+      {name: FROM, valueFrom: {fieldRef: {fieldPath: metadata.name}}}, {name: SET, value: y}]
 disabled: [safety, inference/groq, safety]
 secretEnv: {MINE: {secretKeyRef: {name: s, key: k}}}
 `)

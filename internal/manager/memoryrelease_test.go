@@ -21,7 +21,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 		"a long start":            {slices.Repeat([]uint64{work}, startTicks+2), 1},
 		"rest after a start":      {[]uint64{work, work, idle, idle}, 1},
 		"work after a start":      {[]uint64{idle, idle, work, work}, 1},
-		"work comes back":         {[]uint64{work, idle, idle, work, idle, idle}, 2},
+		"work resumes":            {[]uint64{work, idle, idle, work, idle, idle}, 2},
 		"work now and then":       {[]uint64{idle, work, idle, work}, 2},
 		"rest after a long start": {append(slices.Repeat([]uint64{work}, startTicks+1), idle, idle), 2},
 	} {

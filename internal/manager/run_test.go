@@ -74,7 +74,7 @@ func TestRun(t *testing.T) {
 		expect(t, output, "https://"+metrics+"/metrics", code, "Authorization", "Bearer "+token)
 	}
 	if holder := leaseHolder(t, admin); holder == "" {
-		t.Error("nobody holds the lease")
+		t.Error("no replica holds the lease")
 	}
 	cancel()
 	select {

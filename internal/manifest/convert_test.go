@@ -66,7 +66,7 @@ func check(t *testing.T, object map[string]any, text []byte, to string) []byte {
 	}
 	got, ok := decode(result.YAML)
 	if !ok {
-		t.Fatalf("the manifest is no object:\n%s", result.YAML)
+		t.Fatalf("the manifest is not an object:\n%s", result.YAML)
 	}
 	if diff := cmp.Diff(normal(t, want), normal(t, got)); diff != "" {
 		t.Fatalf("what the manifest says (-conversion +manifest):\n%s\n%s", diff, result.YAML)

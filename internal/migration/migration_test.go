@@ -132,139 +132,156 @@ func TestThereAndBack(t *testing.T) {
 	checkSame(t, born, c.Stacks(t, "v1alpha1"))
 }
 
+// obstructed is the number of stacks in TestObstacles.
+const obstructed = 30
+
+var bothVersions = []string{"v1alpha1", "v1alpha2"}
+
+// obstacles is the cluster of TestObstacles. The scenarios follow each other.
+type obstacles struct {
+	*upgrade.Cluster
+	webhook *upgrade.Webhook
+}
+
 // A run that ends early for any reason leaves the list of stored versions unchanged, and the next run continues.
 // Objects that cannot be migrated are reported and skipped.
 func TestObstacles(t *testing.T) {
-	const count = 30
 	c := upgrade.Start(t)
-	webhook := upgrade.StartWebhook(t)
+	o := obstacles{Cluster: c, webhook: upgrade.StartWebhook(t)}
 	c.Install(t, upgrade.Older(t))
-	c.MakeStacks(t, count)
-	webhook.Down.Store(true)
-	c.Install(t, upgrade.Today(t, webhook))
-	both := []string{"v1alpha1", "v1alpha2"}
+	c.MakeStacks(t, obstructed)
+	o.webhook.Down.Store(true)
+	c.Install(t, upgrade.Today(t, o.webhook))
 
-	t.Run("the webhook is down", func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // or client-go waits for the API server's caches
-		defer cancel()
-		if result, err := newMigrator(c, quick).Run(ctx); err == nil {
-			t.Errorf("no error, but %+v", result)
-		}
-		checkStored(t, c, map[string]int{"v1alpha1": count}, both...)
-	})
-	webhook.Down.Store(false)
+	t.Run("the webhook is down", o.webhookIsDown)
+	o.webhook.Down.Store(false)
+	t.Run("the run is ended", o.runIsEnded)
+	t.Run("the webhook goes down meanwhile", o.webhookGoesDown)
+	o.webhook.Down.Store(false)
+	t.Run("an object is refused", o.objectIsRejected)
+	t.Run("the definition changes meanwhile", o.definitionChanges)
+	t.Run("objects are gone", o.objectsAreGone)
+	t.Run("the webhook is down afterwards", o.webhookIsDownAfterwards)
+}
 
-	t.Run("the run is ended", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		options := quick
-		options.Observe = func(now migration.Progress) {
-			if now.Migrated == 10 {
-				cancel()
-			}
-		}
-		result, err := newMigrator(c, options).Run(ctx)
-		if !errors.Is(err, context.Canceled) || result.Rewritten != 10 {
-			t.Errorf("%+v, %v", result, err)
-		}
-		checkStored(t, c, map[string]int{"v1alpha1": count - 10, "v1alpha2": 10}, both...)
-	})
+func (o obstacles) webhookIsDown(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // or client-go waits for the API server's caches
+	defer cancel()
+	if result, err := newMigrator(o.Cluster, quick).Run(ctx); err == nil {
+		t.Errorf("no error, but %+v", result)
+	}
+	checkStored(t, o.Cluster, map[string]int{"v1alpha1": obstructed}, bothVersions...)
+}
 
-	t.Run("the webhook goes down meanwhile", func(t *testing.T) {
-		options := quick
-		options.Observe = func(now migration.Progress) { webhook.Down.Store(now.Rewritten == 5) }
-		result, err := newMigrator(c, options).Run(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "conversion webhook") {
-			t.Errorf("%+v, %v", result, err)
+func (o obstacles) runIsEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	options := quick
+	options.Observe = func(now migration.Progress) {
+		if now.Migrated == 10 {
+			cancel()
 		}
-		checkStored(t, c, map[string]int{"v1alpha1": count - 15, "v1alpha2": 15}, both...)
-	})
-	webhook.Down.Store(false)
+	}
+	result, err := newMigrator(o.Cluster, options).Run(ctx)
+	if !errors.Is(err, context.Canceled) || result.Rewritten != 10 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	checkStored(t, o.Cluster, map[string]int{"v1alpha1": obstructed - 10, "v1alpha2": 10}, bothVersions...)
+}
 
-	t.Run("an object is refused", func(t *testing.T) {
-		policy, binding := refusal("stack-020")
-		for _, object := range []client.Object{policy, binding} {
-			if err := c.Create(t.Context(), object); err != nil {
-				t.Fatal(err)
-			}
-		}
-		m := newMigrator(c, quick)
-		testutil.Eventually(t, "the policy to be in force", func() (bool, error) {
-			_, result, err := m.Try(t.Context(), "v1alpha2")
-			return result.Failed == 1, err
-		})
-		result, err := m.Run(t.Context())
-		if err != nil || result.Complete || result.Migrated != count-1 || result.Failed != 1 {
-			t.Errorf("%+v, %v", result, err)
-		}
-		if got := result.FailedObjects(); len(got) != 1 || !strings.HasPrefix(got[0], "team-2/stack-020: ") ||
-			!strings.Contains(got[0], "not this one") {
-			t.Errorf("failed: %q", got)
-		}
-		checkStored(t, c, map[string]int{"v1alpha1": 1, "v1alpha2": count - 1}, both...)
-		if err := c.Delete(t.Context(), binding); err != nil {
+func (o obstacles) webhookGoesDown(t *testing.T) {
+	options := quick
+	options.Observe = func(now migration.Progress) { o.webhook.Down.Store(now.Rewritten == 5) }
+	result, err := newMigrator(o.Cluster, options).Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "conversion webhook") {
+		t.Errorf("%+v, %v", result, err)
+	}
+	checkStored(t, o.Cluster, map[string]int{"v1alpha1": obstructed - 15, "v1alpha2": 15}, bothVersions...)
+}
+
+func (o obstacles) objectIsRejected(t *testing.T) {
+	policy, binding := refusal("stack-020")
+	for _, object := range []client.Object{policy, binding} {
+		if err := o.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
-		testutil.Eventually(t, "the policy to be gone", func() (bool, error) {
-			_, result, err := m.Try(t.Context(), "v1alpha2")
-			return result.Failed == 0, err
-		})
+	}
+	m := newMigrator(o.Cluster, quick)
+	testutil.Eventually(t, "the policy to be in force", func() (bool, error) {
+		_, result, err := m.Try(t.Context(), "v1alpha2")
+		return result.Failed == 1, err
 	})
+	result, err := m.Run(t.Context())
+	if err != nil || result.Complete || result.Migrated != obstructed-1 || result.Failed != 1 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if got := result.FailedObjects(); len(got) != 1 || !strings.HasPrefix(got[0], "team-2/stack-020: ") ||
+		!strings.Contains(got[0], "not this one") {
+		t.Errorf("failed: %q", got)
+	}
+	checkStored(t, o.Cluster, map[string]int{"v1alpha1": 1, "v1alpha2": obstructed - 1}, bothVersions...)
+	if err := o.Delete(t.Context(), binding); err != nil {
+		t.Fatal(err)
+	}
+	testutil.Eventually(t, "the policy to be gone", func() (bool, error) {
+		_, result, err := m.Try(t.Context(), "v1alpha2")
+		return result.Failed == 0, err
+	})
+}
 
-	t.Run("the definition changes meanwhile", func(t *testing.T) {
-		options := quick
-		options.Observe = func(now migration.Progress) {
-			if now.Migrated > 0 {
-				return
+func (o obstacles) definitionChanges(t *testing.T) {
+	options := quick
+	options.Observe = func(now migration.Progress) {
+		if now.Migrated > 0 {
+			return
+		}
+		for _, version := range []string{"v1alpha1", "v1alpha2"} {
+			if _, err := newMigrator(o.Cluster, quick).SetStorageVersion(t.Context(), version); err != nil {
+				t.Error(err)
 			}
-			for _, version := range []string{"v1alpha1", "v1alpha2"} {
-				if _, err := newMigrator(c, quick).SetStorageVersion(t.Context(), version); err != nil {
-					t.Error(err)
-				}
-			}
 		}
-		if result, err := newMigrator(c, options).Run(t.Context()); !errors.Is(err, migration.ErrChanged) {
-			t.Errorf("%+v, %v", result, err)
-		}
-		if got := c.Definition(t).Status.StoredVersions; len(got) != 2 {
-			t.Errorf("stored versions are %q, want both", got)
-		}
-		c.AwaitStorage(t)
-	})
+	}
+	if result, err := newMigrator(o.Cluster, options).Run(t.Context()); !errors.Is(err, migration.ErrChanged) {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if got := o.Definition(t).Status.StoredVersions; len(got) != 2 {
+		t.Errorf("stored versions are %q, want both", got)
+	}
+	o.AwaitStorage(t)
+}
 
-	t.Run("objects are gone", func(t *testing.T) {
-		options := quick
-		options.Observe = func(now migration.Progress) {
-			if now.Migrated > 0 {
-				return
-			}
-			for _, name := range []string{"stack-001", "stack-004"} {
-				stack := c.Stacks(t, "v1alpha2")["team-1/"+name]
-				if err := c.Delete(t.Context(), stack); err != nil {
-					t.Error(err)
-				}
+func (o obstacles) objectsAreGone(t *testing.T) {
+	options := quick
+	options.Observe = func(now migration.Progress) {
+		if now.Migrated > 0 {
+			return
+		}
+		for _, name := range []string{"stack-001", "stack-004"} {
+			stack := o.Stacks(t, "v1alpha2")["team-1/"+name]
+			if err := o.Delete(t.Context(), stack); err != nil {
+				t.Error(err)
 			}
 		}
-		result, err := newMigrator(c, options).Run(t.Context())
-		if err != nil || !result.Complete || result.Migrated != count {
-			t.Errorf("%+v, %v", result, err)
-		}
-		checkStored(t, c, map[string]int{"v1alpha2": count - 2}, "v1alpha2")
-	})
+	}
+	result, err := newMigrator(o.Cluster, options).Run(t.Context())
+	if err != nil || !result.Complete || result.Migrated != obstructed {
+		t.Errorf("%+v, %v", result, err)
+	}
+	checkStored(t, o.Cluster, map[string]int{"v1alpha2": obstructed - 2}, "v1alpha2")
+}
 
-	t.Run("the webhook is down afterwards", func(t *testing.T) {
-		webhook.Down.Store(true)
-		for name, stack := range c.Stacks(t, "v1alpha2") {
-			if err := c.Patch(t.Context(), stack, client.RawPatch(types.MergePatchType,
-				[]byte(`{"metadata":{"labels":{"a":"b"}}}`))); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			if err := c.Status().Patch(t.Context(), stack, client.RawPatch(types.MergePatchType,
-				[]byte(`{"status":{"phase":"Pending"}}`))); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+func (o obstacles) webhookIsDownAfterwards(t *testing.T) {
+	o.webhook.Down.Store(true)
+	for name, stack := range o.Stacks(t, "v1alpha2") {
+		if err := o.Patch(t.Context(), stack, client.RawPatch(types.MergePatchType,
+			[]byte(`{"metadata":{"labels":{"a":"b"}}}`))); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
-	})
+		if err := o.Status().Patch(t.Context(), stack, client.RawPatch(types.MergePatchType,
+			[]byte(`{"status":{"phase":"Pending"}}`))); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // refusal returns a policy that denies every write of the stacks with that name.

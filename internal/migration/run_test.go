@@ -183,11 +183,11 @@ func TestWritesThatFail(t *testing.T) {
 			},
 			wantMigrated: 100,
 		},
-		"who is gone needs nothing": {
+		"a deleted object needs nothing": {
 			fail:         func(string, int) error { return apierrors.NewNotFound(schema.GroupResource{}, "") },
 			wantMigrated: 100,
 		},
-		"an object that nobody answers for": {
+		"an object without an answer": {
 			fail: func(name string, _ int) error {
 				if strings.HasSuffix(name, "0") {
 					return errAway
@@ -196,7 +196,7 @@ func TestWritesThatFail(t *testing.T) {
 			},
 			wantFailed: 10, wantMigrated: 90,
 		},
-		"nobody answers": {
+		"no answer at all": {
 			fail: func(name string, _ int) error {
 				if len(name) == 2 {
 					return errAway

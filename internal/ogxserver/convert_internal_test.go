@@ -323,7 +323,7 @@ func FuzzConvert(f *testing.F) {
 		result := Convert(object)
 		if _, problems := typecheck.Check(result.Object,
 			reflect.TypeFor[v1alpha2.LlamaStackDistribution]()); len(problems) > 0 {
-			t.Errorf("what is made does not fit its types: %v", problems)
+			t.Errorf("the result does not fit its types: %v", problems)
 		}
 		if after, _ := json.Marshal(object); !bytes.Equal(before, after) {
 			t.Errorf("the object is changed:\n%s\n%s", before, after)

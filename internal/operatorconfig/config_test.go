@@ -233,7 +233,7 @@ func FuzzRead(f *testing.F) {
 		}
 		var lenient map[string]string
 		if err := yaml.Unmarshal([]byte(text), &lenient); err != nil {
-			t.Fatalf("took what is no mapping of texts: %v", err)
+			t.Fatalf("accepted a value that is not a mapping of texts: %v", err)
 		}
 		if len(lenient) != len(config.Images) {
 			t.Errorf("%d entries, of which %d were read", len(lenient), len(config.Images))

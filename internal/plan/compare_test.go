@@ -29,7 +29,8 @@ providers:
   agents:
   - {provider_id: reference, provider_type: "inline::reference", config: {persistence: {backend: kv}}}
   inference:
-  - {provider_id: "${env.VLLM_URL:+vllm}", provider_type: "remote::vllm", config: {url: "http://vllm", api_token: "${env.TOKEN}"}}
+  - {provider_id: "${env.VLLM_URL:+vllm}", provider_type: "remote::vllm",
+     config: {url: "http://vllm", api_token: "${env.TOKEN}"}}
   - {provider_id: openai, provider_type: "remote::openai", config: {}}
 registered_resources:
   models: [{model_id: m, provider_id: vllm}]

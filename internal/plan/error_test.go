@@ -9,91 +9,95 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
+const vllm = "providers: {inference: {provider: vllm, endpoint: \"http://vllm:8000\"}}\n"
+
+// buildRefusesCases are the cases of TestBuildRefuses.
+var buildRefusesCases = map[string]struct {
+	spec              string
+	change            func(*plan.Input)
+	condition, reason string
+	message           string
+}{
+	"a resource without its provider": {
+		spec:      vllm + "resources: {models: [{name: m, provider: vllm-primary}]}\n",
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonMissingProviderForResource,
+		message: `spec.resources.models[0].provider: "vllm-primary" is not a configured inference provider`,
+	},
+	"an unknown provider type": {
+		spec:      "providers: {inference: {provider: vlm}}\n",
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+		message: "spec.providers.inference",
+	},
+	"both": {
+		spec:      "providers: {inference: {provider: vlm}}\nresources: {models: [{name: m, provider: nobody}]}\n",
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+		message: "spec.providers.inference",
+	},
+	"a spec that the release before served": {
+		spec:      "providers: {inference: {provider: vlm}}\n",
+		change:    func(in *plan.Input) { in.RunningRelease = "0.6" },
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonUpgradeConfigFailure,
+		message: "spec.providers.inference",
+	},
+	"the same release": {
+		spec:      "providers: {inference: {provider: vlm}}\n",
+		change:    func(in *plan.Input) { in.RunningRelease = "0.7" },
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+		message: "spec.providers.inference",
+	},
+	"an image without a base": {
+		spec:      "distribution: {image: \"registry.example.com/mine:1\"}\n" + vllm,
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonMissingConfigLabels,
+		message: "Distribution image registry.example.com/mine:1 missing config labels. Add labels using `crane mutate` or " +
+			"use `overrideConfig` to provide configuration manually. See docs/configuration.md for details.",
+	},
+	"a directory from a Secret": {
+		spec:      vllm + "workload: {storage: {}}\nsecretEnv: {SQLITE_STORE_DIR: {secretKeyRef: {name: a, key: b}}}\n",
+		condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
+		message: `spec.secretEnv[SQLITE_STORE_DIR]: "SQLITE_STORE_DIR" is set by the operator: use another name, or set it in workload.overrides.env`,
+	},
+	"what the server trusts from a Secret": {
+		spec:      vllm + "secretEnv: {SSL_CERT_FILE: {secretKeyRef: {name: a, key: b}}}\n",
+		change:    func(in *plan.Input) { in.Trust.Own = [][]byte{} },
+		condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
+		message: `spec.secretEnv[SSL_CERT_FILE]: "SSL_CERT_FILE" is set by the operator`,
+	},
+	"a base of an unknown version": {
+		spec:      vllm,
+		change:    func(in *plan.Input) { in.Base.Data = []byte("version: 3\nproviders: {}\n") },
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonUnsupportedConfigVersion,
+		message: "Unsupported config.yaml version 3. Supported versions: 1, 2",
+	},
+	"a base that is not YAML": {
+		spec:      vllm,
+		change:    func(in *plan.Input) { in.Base.Data = []byte("{") },
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+		message: "is not YAML",
+	},
+	"a base that is too large": {
+		spec:      vllm,
+		change:    func(in *plan.Input) { in.Base.Data = make([]byte, 10<<20) },
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+		message: "786432",
+	},
+	"an override that takes no number of workers": {
+		spec:      "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {workers: 2}\n",
+		change:    func(in *plan.Input) { in.Override.Data = []byte("server: 1\n") },
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+		message: `ConfigMap "mine", key "server.yaml": `,
+	},
+	"an override that is too large to copy": {
+		spec: "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {workers: 2}\n",
+		change: func(in *plan.Input) {
+			in.Override.Data = []byte("a: " + strings.Repeat("x", 1<<20) + "\n")
+		},
+		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+		message: "generated configuration has",
+	},
+}
+
 func TestBuildRefuses(t *testing.T) {
-	const vllm = "providers: {inference: {provider: vllm, endpoint: \"http://vllm:8000\"}}\n"
-	for name, tc := range map[string]struct {
-		spec              string
-		change            func(*plan.Input)
-		condition, reason string
-		message           string
-	}{
-		"a resource without its provider": {
-			spec:      vllm + "resources: {models: [{name: m, provider: vllm-primary}]}\n",
-			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonMissingProviderForResource,
-			message: `spec.resources.models[0].provider: "vllm-primary" is not a configured inference provider`,
-		},
-		"an unknown provider type": {
-			spec:      "providers: {inference: {provider: vlm}}\n",
-			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
-			message: "spec.providers.inference",
-		},
-		"both": {
-			spec:      "providers: {inference: {provider: vlm}}\nresources: {models: [{name: m, provider: nobody}]}\n",
-			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
-			message: "spec.providers.inference",
-		},
-		"a spec that the release before served": {
-			spec:      "providers: {inference: {provider: vlm}}\n",
-			change:    func(in *plan.Input) { in.RunningRelease = "0.6" },
-			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonUpgradeConfigFailure,
-			message: "spec.providers.inference",
-		},
-		"the same release": {
-			spec:      "providers: {inference: {provider: vlm}}\n",
-			change:    func(in *plan.Input) { in.RunningRelease = "0.7" },
-			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
-			message: "spec.providers.inference",
-		},
-		"an image without a base": {
-			spec:      "distribution: {image: \"registry.example.com/mine:1\"}\n" + vllm,
-			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonMissingConfigLabels,
-			message: "Distribution image registry.example.com/mine:1 missing config labels. Add labels using `crane mutate` or " +
-				"use `overrideConfig` to provide configuration manually. See docs/configuration.md for details.",
-		},
-		"a directory from a Secret": {
-			spec:      vllm + "workload: {storage: {}}\nsecretEnv: {SQLITE_STORE_DIR: {secretKeyRef: {name: a, key: b}}}\n",
-			condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
-			message: `spec.secretEnv[SQLITE_STORE_DIR]: "SQLITE_STORE_DIR" is set by the operator: use another name, or set it in workload.overrides.env`,
-		},
-		"what the server trusts from a Secret": {
-			spec:      vllm + "secretEnv: {SSL_CERT_FILE: {secretKeyRef: {name: a, key: b}}}\n",
-			change:    func(in *plan.Input) { in.Trust.Own = [][]byte{} },
-			condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
-			message: `spec.secretEnv[SSL_CERT_FILE]: "SSL_CERT_FILE" is set by the operator`,
-		},
-		"a base of an unknown version": {
-			spec:      vllm,
-			change:    func(in *plan.Input) { in.Base.Data = []byte("version: 3\nproviders: {}\n") },
-			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonUnsupportedConfigVersion,
-			message: "Unsupported config.yaml version 3. Supported versions: 1, 2",
-		},
-		"a base that is not YAML": {
-			spec:      vllm,
-			change:    func(in *plan.Input) { in.Base.Data = []byte("{") },
-			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
-			message: "is not YAML",
-		},
-		"a base that is too large": {
-			spec:      vllm,
-			change:    func(in *plan.Input) { in.Base.Data = make([]byte, 10<<20) },
-			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
-			message: "786432",
-		},
-		"an override that takes no number of workers": {
-			spec:      "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {workers: 2}\n",
-			change:    func(in *plan.Input) { in.Override.Data = []byte("server: 1\n") },
-			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
-			message: `ConfigMap "mine", key "server.yaml": `,
-		},
-		"an override that is too large to copy": {
-			spec: "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {workers: 2}\n",
-			change: func(in *plan.Input) {
-				in.Override.Data = []byte("a: " + strings.Repeat("x", 1<<20) + "\n")
-			},
-			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
-			message: "generated configuration has",
-		},
-	} {
+	for name, tc := range buildRefusesCases {
 		t.Run(name, func(t *testing.T) {
 			in := input(t, tc.spec)
 			if tc.change != nil {

@@ -74,31 +74,25 @@ func TestExposureWarnings(t *testing.T) {
 	}
 }
 
+// backendTLSCase is a case of TestBackendTLS.
+type backendTLSCase struct {
+	spec, override   string
+	chain, authority []byte
+	hostname, data   string
+	warning          string
+}
+
 // A Gateway uses HTTPS to the server with values from the Secret of its certificate. If one is missing, the user gets a
 // warning.
 func TestBackendTLS(t *testing.T) {
-	const (
-		path     = "spec.networking.expose"
-		needs    = "the server uses HTTPS, and a Gateway uses plain HTTP to it until a BackendTLSPolicy specifies otherwise; "
-		inside   = "demo-service.team-a.svc"
-		fromSpec = "networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: llama.example.com}}"
-	)
+	const inside = "demo-service.team-a.svc"
 	authority := testutil.CertificateFor(t, "ca")
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour), inside)
 	public, err := os.ReadFile("../cabundle/testdata/public.pem")
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := render.Cluster{
-		Gateway: &render.Gateway{Name: "gw", Namespace: "infra"}, HTTPRoutes: true,
-		BackendTLSPolicies: true,
-	}
-	for name, tc := range map[string]struct {
-		spec, override   string
-		chain, authority []byte
-		hostname, data   string
-		warning          string
-	}{
+	for name, tc := range map[string]backendTLSCase{
 		"the name in the cluster": {chain: certificate, authority: authority, hostname: inside, data: string(authority)},
 		"the name outside": {
 			chain: testutil.CertificateFor(t, "x.example.com", "*.example.com"), authority: authority,
@@ -130,32 +124,45 @@ func TestBackendTLS(t *testing.T) {
 		"plain HTTP":  {spec: "networking: {expose: {hostname: llama.example.com}}"},
 		"not exposed": {spec: "networking: {tls: {enabled: true, secretName: cert}}", chain: certificate, authority: authority},
 	} {
-		in := input(t, cmp.Or(tc.spec, fromSpec))
-		in.Cluster = served
-		if tc.override != "" {
-			in.Override = &plan.Override{ConfigMapName: "mine", Key: "config.yaml", Data: []byte(tc.override)}
+		tc.check(t, name)
+	}
+}
+
+func (tc backendTLSCase) check(t *testing.T, name string) {
+	t.Helper()
+	const (
+		path     = "spec.networking.expose"
+		needs    = "the server uses HTTPS, and a Gateway uses plain HTTP to it until a BackendTLSPolicy specifies otherwise; "
+		fromSpec = "networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: llama.example.com}}"
+	)
+	in := input(t, cmp.Or(tc.spec, fromSpec))
+	in.Cluster = render.Cluster{
+		Gateway: &render.Gateway{Name: "gw", Namespace: "infra"}, HTTPRoutes: true,
+		BackendTLSPolicies: true,
+	}
+	if tc.override != "" {
+		in.Override = &plan.Override{ConfigMapName: "mine", Key: "config.yaml", Data: []byte(tc.override)}
+	}
+	if tc.chain != nil {
+		in.Serving = cabundle.NewServing(tc.chain, tc.authority)
+	}
+	built := build(t, in)
+	hostname, data := backendOf(t, built)
+	if hostname != tc.hostname || data != tc.data {
+		t.Errorf("%s: host name %q, authorities %q; want %q, %q", name, hostname, data, tc.hostname, tc.data)
+	}
+	var got []string
+	for _, warning := range built.Warnings {
+		if warning.Path == path {
+			got = append(got, warning.Message)
 		}
-		if tc.chain != nil {
-			in.Serving = cabundle.NewServing(tc.chain, tc.authority)
-		}
-		built := build(t, in)
-		hostname, data := backendOf(t, built)
-		if hostname != tc.hostname || data != tc.data {
-			t.Errorf("%s: host name %q, authorities %q; want %q, %q", name, hostname, data, tc.hostname, tc.data)
-		}
-		var got []string
-		for _, warning := range built.Warnings {
-			if warning.Path == path {
-				got = append(got, warning.Message)
-			}
-		}
-		var want []string
-		if tc.warning != "" {
-			want = []string{needs + tc.warning}
-		}
-		if diff := gocmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
-		}
+	}
+	var want []string
+	if tc.warning != "" {
+		want = []string{needs + tc.warning}
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
 	}
 }
 

@@ -18,7 +18,8 @@ const withExternal = `
 externalProviders:
   safety: [{providerId: guard, image: "r/guard:1"}]
   inference:
-  - {providerId: mine, image: "r/mine:1", imagePullPolicy: Always, config: {a: 1}, secretRefs: {key: {secretKeyRef: {name: s, key: k}}}}
+  - {providerId: mine, image: "r/mine:1", imagePullPolicy: Always, config: {a: 1},
+     secretRefs: {key: {secretKeyRef: {name: s, key: k}}}}
 `
 
 const digest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -99,7 +100,7 @@ func TestExternalInputs(t *testing.T) {
 	} {
 		if got := build(t, labelled(t, strings.Replace(withExternal, edit[0], edit[1],
 			1))).Rendered.Record.Inputs; got == start {
-			t.Errorf("%s for %s is no change", edit[1], edit[0])
+			t.Errorf("%s for %s is not a change", edit[1], edit[0])
 		}
 	}
 	for name, edit := range map[string]func(*plan.Input){
@@ -113,7 +114,7 @@ func TestExternalInputs(t *testing.T) {
 		in := labelled(t, withExternal)
 		edit(&in)
 		if got := build(t, in).Rendered.Record.Inputs; got == start {
-			t.Errorf("%s is no change", name)
+			t.Errorf("%s is not a change", name)
 		}
 	}
 	in := labelled(t, withExternal)

@@ -13,6 +13,58 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
+func workloadWith(text string) func(string) string {
+	return func(spec string) string { return strings.Replace(spec, "replicas: 1,", text+",", 1) }
+}
+
+func overriding(text string) func(string) string {
+	return func(spec string) string { return strings.Replace(spec, "overrides: {", "overrides: {"+text+", ", 1) }
+}
+
+func addText(text string) func(string) string { return func(spec string) string { return spec + text } }
+
+type inputChange struct {
+	spec  func(string) string
+	input func(*plan.Input)
+}
+
+// seenByThePod are changes of the inputs that the pods see.
+var seenByThePod = map[string]inputChange{
+	"image":                 {input: func(in *plan.Input) { in.Distribution.Image = "other:1" }},
+	"digest of the image":   {input: func(in *plan.Input) { in.Digest = "sha256:abc" }},
+	"config":                {spec: addText("disabled: [eval]\n")},
+	"name of a Secret":      {spec: func(s string) string { return strings.Replace(s, "vllm-creds", "other", 1) }},
+	"key of a Secret":       {spec: func(s string) string { return strings.Replace(s, "key: token", "key: other", 1) }},
+	"secretEnv":             {spec: addText("secretEnv: {B: {secretKeyRef: {name: b, key: b}}}\n")},
+	"port":                  {spec: addText("networking: {port: 9000}\n")},
+	"certificate":           {spec: addText("networking: {tls: {enabled: true, secretName: a}}\n")},
+	"trusted certificates":  {input: func(in *plan.Input) { in.Trust.Own = [][]byte{[]byte("a")} }},
+	"long name":             {input: func(in *plan.Input) { in.LongConfigMapName = true }},
+	"workers":               {spec: workloadWith("workers: 2")},
+	"resources":             {spec: workloadWith("resources: {requests: {cpu: 2}}")},
+	"storage":               {spec: workloadWith("storage: {}")},
+	"mountPath":             {spec: workloadWith("storage: {mountPath: /data}")},
+	"spread":                {spec: workloadWith("topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]")},
+	"serviceAccountName":    {spec: overriding("serviceAccountName: mine")},
+	"imagePullSecrets":      {spec: overriding("imagePullSecrets: [{name: mine}]")},
+	"imagePullPolicy":       {spec: overriding("imagePullPolicy: Always")},
+	"podLabels":             {spec: overriding("podLabels: {a: b}")},
+	"podAnnotations":        {spec: overriding("podAnnotations: {a: b}")},
+	"env":                   {spec: func(s string) string { return strings.Replace(s, `value: "1"`, `value: "2"`, 1) }},
+	"envFrom":               {spec: overriding("envFrom: [{secretRef: {name: a}}]")},
+	"command":               {spec: overriding("command: [a]")},
+	"args":                  {spec: overriding("args: [a]")},
+	"volumes":               {spec: overriding("volumes: [{name: a, emptyDir: {}}]")},
+	"volumeMounts":          {spec: overriding("volumeMounts: [{name: lls-storage, mountPath: /a}]")},
+	"terminationGrace":      {spec: overriding("terminationGracePeriodSeconds: 60")},
+	"podTemplate":           {spec: overriding("podTemplate: {spec: {hostNetwork: true}}")},
+	"offline":               {spec: addText("offline: true\n")},
+	"files from a volume":   {spec: addText("modelFiles: {persistentVolumeClaim: {claimName: a}}\n")},
+	"files from an image":   {spec: addText("modelFiles: {image: {reference: a}, tiktokenCache: a}\n")},
+	"override":              {spec: func(string) string { return "overrideConfig: {configMapName: mine, key: server.yaml}\n" }},
+	"image's configuration": {spec: func(string) string { return "distribution: {name: starter}\n" }},
+}
+
 // The digest contains exactly the inputs of the template: a change that a pod sees rolls it, and any other change does
 // not. The digest and the renderers are separate code, and this table compares them.
 func TestInputsAreWhatThePodSees(t *testing.T) {
@@ -21,61 +73,15 @@ providers:
   inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
 workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 `
-	workload := func(text string) func(string) string {
-		return func(spec string) string { return strings.Replace(spec, "replicas: 1,", text+",", 1) }
-	}
-	override := func(text string) func(string) string {
-		return func(spec string) string { return strings.Replace(spec, "overrides: {", "overrides: {"+text+", ", 1) }
-	}
-	add := func(text string) func(string) string { return func(spec string) string { return spec + text } }
 
-	type change struct {
-		spec  func(string) string
-		input func(*plan.Input)
-	}
-	sees := map[string]change{
-		"image":                 {input: func(in *plan.Input) { in.Distribution.Image = "other:1" }},
-		"digest of the image":   {input: func(in *plan.Input) { in.Digest = "sha256:abc" }},
-		"config":                {spec: add("disabled: [eval]\n")},
-		"name of a Secret":      {spec: func(s string) string { return strings.Replace(s, "vllm-creds", "other", 1) }},
-		"key of a Secret":       {spec: func(s string) string { return strings.Replace(s, "key: token", "key: other", 1) }},
-		"secretEnv":             {spec: add("secretEnv: {B: {secretKeyRef: {name: b, key: b}}}\n")},
-		"port":                  {spec: add("networking: {port: 9000}\n")},
-		"certificate":           {spec: add("networking: {tls: {enabled: true, secretName: a}}\n")},
-		"trusted certificates":  {input: func(in *plan.Input) { in.Trust.Own = [][]byte{[]byte("a")} }},
-		"long name":             {input: func(in *plan.Input) { in.LongConfigMapName = true }},
-		"workers":               {spec: workload("workers: 2")},
-		"resources":             {spec: workload("resources: {requests: {cpu: 2}}")},
-		"storage":               {spec: workload("storage: {}")},
-		"mountPath":             {spec: workload("storage: {mountPath: /data}")},
-		"spread":                {spec: workload("topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]")},
-		"serviceAccountName":    {spec: override("serviceAccountName: mine")},
-		"imagePullSecrets":      {spec: override("imagePullSecrets: [{name: mine}]")},
-		"imagePullPolicy":       {spec: override("imagePullPolicy: Always")},
-		"podLabels":             {spec: override("podLabels: {a: b}")},
-		"podAnnotations":        {spec: override("podAnnotations: {a: b}")},
-		"env":                   {spec: func(s string) string { return strings.Replace(s, `value: "1"`, `value: "2"`, 1) }},
-		"envFrom":               {spec: override("envFrom: [{secretRef: {name: a}}]")},
-		"command":               {spec: override("command: [a]")},
-		"args":                  {spec: override("args: [a]")},
-		"volumes":               {spec: override("volumes: [{name: a, emptyDir: {}}]")},
-		"volumeMounts":          {spec: override("volumeMounts: [{name: lls-storage, mountPath: /a}]")},
-		"terminationGrace":      {spec: override("terminationGracePeriodSeconds: 60")},
-		"podTemplate":           {spec: override("podTemplate: {spec: {hostNetwork: true}}")},
-		"offline":               {spec: add("offline: true\n")},
-		"files from a volume":   {spec: add("modelFiles: {persistentVolumeClaim: {claimName: a}}\n")},
-		"files from an image":   {spec: add("modelFiles: {image: {reference: a}, tiktokenCache: a}\n")},
-		"override":              {spec: func(string) string { return "overrideConfig: {configMapName: mine, key: server.yaml}\n" }},
-		"image's configuration": {spec: func(string) string { return "distribution: {name: starter}\n" }},
-	}
-	blind := map[string]change{
+	blind := map[string]inputChange{
 		"nothing":                  {},
-		"replicas":                 {spec: workload("replicas: 5")},
-		"the default of a port":    {spec: add("networking: {port: 8321}\n")},
-		"expose":                   {spec: add("networking: {expose: true}\n")},
-		"allowedFrom":              {spec: add("networking: {allowedFrom: {namespaces: [a]}}\n")},
-		"podDisruptionBudget":      {spec: workload("podDisruptionBudget: {minAvailable: 1}")},
-		"autoscaling":              {spec: workload("autoscaling: {maxReplicas: 3}")},
+		"replicas":                 {spec: workloadWith("replicas: 5")},
+		"the default of a port":    {spec: addText("networking: {port: 8321}\n")},
+		"expose":                   {spec: addText("networking: {expose: true}\n")},
+		"allowedFrom":              {spec: addText("networking: {allowedFrom: {namespaces: [a]}}\n")},
+		"podDisruptionBudget":      {spec: workloadWith("podDisruptionBudget: {minAvailable: 1}")},
+		"autoscaling":              {spec: workloadWith("autoscaling: {maxReplicas: 3}")},
 		"policies of the cluster":  {input: func(in *plan.Input) { in.Cluster.NetworkPolicies = true }},
 		"labels of the stack":      {input: func(in *plan.Input) { in.Object.Labels = map[string]string{"a": "b"} }},
 		"generation":               {input: func(in *plan.Input) { in.Object.Generation = 99 }},
@@ -86,8 +92,8 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 		"where the base came from": {input: func(in *plan.Input) { in.Base.Source = "oci-label" }},
 	}
 	start := build(t, input(t, from)).Rendered.Record
-	for _, name := range slices.Sorted(maps.Keys(sees)) {
-		if got := changed(t, from, sees[name].spec, sees[name].input); got.Inputs == start.Inputs ||
+	for _, name := range slices.Sorted(maps.Keys(seenByThePod)) {
+		if got := changed(t, from, seenByThePod[name].spec, seenByThePod[name].input); got.Inputs == start.Inputs ||
 			got.Template == start.Template {
 			t.Errorf("%s: inputs changed %v, template changed %v; want both",
 				name, got.Inputs != start.Inputs, got.Template != start.Template)

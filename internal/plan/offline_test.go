@@ -30,7 +30,7 @@ func TestOfflineWarnings(t *testing.T) {
 			`spec.offline: vector_stores.default_embedding_model: the model "nomic-ai/nomic-embed-text-v1.5"`,
 			`spec.offline: vector_stores.default_reranker_model: the model "Qwen/Qwen3-Reranker-0.6B"`,
 		}},
-		"an image that nobody knows": {spec: "distribution: {image: \"example.com/mine:1\"}\noffline: true\n", want: []string{
+		"an unknown image": {spec: "distribution: {image: \"example.com/mine:1\"}\noffline: true\n", want: []string{
 			`spec.offline: the server's configuration in image "example.com/mine:1" is unknown`,
 		}},
 		"an override": {

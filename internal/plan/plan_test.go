@@ -130,7 +130,7 @@ func TestBuildImageDefault(t *testing.T) {
 	}
 	for _, variable := range environment(container(t, built)) {
 		if strings.Contains(variable, "/etc/llama-stack") {
-			t.Errorf("%s points at a file that nobody mounts", variable)
+			t.Errorf("%s points at a file that is not mounted", variable)
 		}
 	}
 }
@@ -377,7 +377,7 @@ storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key:
 	}
 	without := build(t, input(t, `distribution: {name: starter}`))
 	if got := kinds(without.WithStorageSecret(nil)); strings.Contains(got, "Secret ") {
-		t.Errorf("a Secret that nobody needs: %s", got)
+		t.Errorf("an unnecessary Secret: %s", got)
 	}
 }
 
@@ -474,8 +474,8 @@ func TestTheProgramOfTheRegistryIsMounted(t *testing.T) {
 	t.Errorf("no ConfigMap %q", names.Startup("demo"))
 }
 
-// With the user's own configuration or the image's, no program runs, because the operator does not know which resources
-// they register.
+// With the user's own configuration or the image's, no program runs, because the operator cannot find out which
+// resources they register.
 func TestNoProgramBesideForeignConfigurations(t *testing.T) {
 	for name, spec := range map[string]string{
 		"the image's own": "distribution: {name: starter}\n",

@@ -43,7 +43,7 @@ func TestTriesChanges(t *testing.T) {
 			},
 		},
 		{
-			name: "an image that nobody knows", spec: "distribution: {image: \"example.com/mine:1\"}\nworkload: {storage: {}}\n",
+			name: "an unknown image", spec: "distribution: {image: \"example.com/mine:1\"}\nworkload: {storage: {}}\n",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

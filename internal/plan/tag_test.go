@@ -20,10 +20,10 @@ func TestContainerOfAnImageWithATag(t *testing.T) {
 		change      func(*plan.Input)
 		older, want seen // as v1alpha1, and as v1alpha2, which always has a volume for /tmp
 	}{
-		"somebody's 1.2":    {image: "quay.io/team/llama:1.2", older: seen{warned: true}, want: seen{warned: true}},
-		"somebody's v1.4.1": {image: "quay.io/team/llama:v1.4.1", older: seen{warned: true}, want: seen{warned: true}},
-		"somebody's 0.7":    {image: "quay.io/team/llama:0.7.3"},
-		"published":         {image: "docker.io/ogxai/distribution-starter:1.2.5", older: seen{insecure: true, tmp: true}, want: seen{insecure: true, tmp: true}},
+		"somebody's 1.2":  {image: "quay.io/team/llama:1.2", older: seen{warned: true}, want: seen{warned: true}},
+		"a user's v1.4.1": {image: "quay.io/team/llama:v1.4.1", older: seen{warned: true}, want: seen{warned: true}},
+		"somebody's 0.7":  {image: "quay.io/team/llama:0.7.3"},
+		"published":       {image: "docker.io/ogxai/distribution-starter:1.2.5", older: seen{insecure: true, tmp: true}, want: seen{insecure: true, tmp: true}},
 		"rendered by the tag": {
 			image: "quay.io/team/llama:1.2", change: func(in *plan.Input) { in.RenderedByTag = true },
 			older: seen{insecure: true, tmp: true}, want: seen{insecure: true, tmp: true},

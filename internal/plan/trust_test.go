@@ -35,6 +35,19 @@ func older(t *testing.T, spec string) *v1alpha2.LlamaStackDistribution {
 	return object
 }
 
+// counts are numbers of certificates.
+type counts struct{ Own, Platform, Unusable int }
+
+// readTrustCase is a case of TestReadTrust.
+type readTrustCase struct {
+	spec     string
+	born     bool
+	contents map[string]map[string][]byte
+	want     counts
+	warnings []string
+	source   string
+}
+
 func TestReadTrust(t *testing.T) {
 	const (
 		withBundle = `{server: {distribution: {name: starter}, tlsConfig: {caBundle: {configMapName: ca}}}}`
@@ -50,15 +63,7 @@ func TestReadTrust(t *testing.T) {
 		return map[string][]byte{"ca-bundle.crt": []byte(strings.Join(text, ""))}
 	}
 	trusted := []byte(strings.ReplaceAll(string(two), " CERTIFICATE", " TRUSTED CERTIFICATE"))
-	type counts struct{ Own, Platform, Unusable int }
-	for name, tc := range map[string]struct {
-		spec     string
-		born     bool
-		contents map[string]map[string][]byte
-		want     counts
-		warnings []string
-		source   string
-	}{
+	for name, tc := range map[string]readTrustCase{
 		"none":       {spec: `{server: {distribution: {name: starter}}}`},
 		"the spec's": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one)}, want: counts{Own: 1}},
 		"in no file": {spec: withBundle},
@@ -77,18 +82,18 @@ func TestReadTrust(t *testing.T) {
 			},
 			want: counts{Own: 1},
 		},
-		"what is no certificate": {
+		"an entry that is not a certificate": {
 			spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one, key, trusted)}, want: counts{Own: 1},
 			warnings: []string{
 				`key "ca-bundle.crt" of ConfigMap "ca": line 9: is a private key, which everyone who can read the ConfigMap now has: remove it, and issue a new key: it is ignored`,
 				`key "ca-bundle.crt" of ConfigMap "ca": line 12: is a "TRUSTED CERTIFICATE", not a certificate: it is ignored`,
 			},
 		},
-		"what is no certificate, of v1alpha2": {
+		"an entry that is not a certificate, of v1alpha2": {
 			spec: withBundle, born: true, contents: map[string]map[string][]byte{"ca": bundle(one, key)},
 			want: counts{Own: 1, Unusable: 1},
 		},
-		"nothing but a key": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(key)}, want: counts{Unusable: 1}},
+		"only a key": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(key)}, want: counts{Unusable: 1}},
 		"of another namespace": {
 			spec: elsewhere, contents: map[string]map[string][]byte{"shared/ca": bundle(one), "ca": bundle(one, two)},
 			want:   counts{Own: 1},
@@ -102,34 +107,39 @@ func TestReadTrust(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			object := older(t, tc.spec)
-			if tc.born {
-				delete(object.Annotations, names.AnnotationCompat)
-			}
-			trust, unusable := plan.ReadTrust(object, tc.contents)
-			if diff := cmp.Diff(tc.want, counts{len(trust.Own), len(trust.Platform), len(unusable)}); diff != "" {
-				t.Errorf("counts (-want +got):\n%s", diff)
-			}
-			if wanted := object.Spec.Networking != nil; (trust.Own != nil) != wanted {
-				t.Errorf("certificates of the spec: %v, wanted: %t", trust.Own != nil, wanted)
-			}
-			if both := trust.Own != nil && !tc.born; trust.Both != both {
-				t.Errorf("the platform's are trusted beside those of the spec: %t, want %t", trust.Both, both)
-			}
-			var warnings []string
-			for _, warning := range trust.Warnings {
-				if warning.Path != "spec.networking.tls.caBundle.configMapName" {
-					t.Errorf("path %q", warning.Path)
-				}
-				warnings = append(warnings, warning.Message)
-			}
-			if diff := cmp.Diff(tc.warnings, warnings); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
-			if trust.Elsewhere != tc.source {
-				t.Errorf("read in %q, want %q", trust.Elsewhere, tc.source)
-			}
+			tc.check(t)
 		})
+	}
+}
+
+func (tc readTrustCase) check(t *testing.T) {
+	t.Helper()
+	object := older(t, tc.spec)
+	if tc.born {
+		delete(object.Annotations, names.AnnotationCompat)
+	}
+	trust, unusable := plan.ReadTrust(object, tc.contents)
+	if diff := cmp.Diff(tc.want, counts{len(trust.Own), len(trust.Platform), len(unusable)}); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if wanted := object.Spec.Networking != nil; (trust.Own != nil) != wanted {
+		t.Errorf("certificates of the spec: %v, wanted: %t", trust.Own != nil, wanted)
+	}
+	if both := trust.Own != nil && !tc.born; trust.Both != both {
+		t.Errorf("the platform's are trusted in addition to those of the spec: %t, want %t", trust.Both, both)
+	}
+	var warnings []string
+	for _, warning := range trust.Warnings {
+		if warning.Path != "spec.networking.tls.caBundle.configMapName" {
+			t.Errorf("path %q", warning.Path)
+		}
+		warnings = append(warnings, warning.Message)
+	}
+	if diff := cmp.Diff(tc.warnings, warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	if trust.Elsewhere != tc.source {
+		t.Errorf("read in %q, want %q", trust.Elsewhere, tc.source)
 	}
 }
 
@@ -183,7 +193,7 @@ func TestRecordOfOtherNamespaces(t *testing.T) {
 			t.Errorf("%s: record (-want +got):\n%s", name, diff)
 		}
 		if !built.Rendered.Record.TrustsPlatform {
-			t.Errorf("%s: the record does not say that the platform's certificates are in it", name)
+			t.Errorf("%s: the record does not show that the platform's certificates are in it", name)
 		}
 		if !strings.HasPrefix(built.ConfigMapName, tc.configMap) {
 			t.Errorf("%s: ConfigMap %q, want %q", name, built.ConfigMapName, tc.configMap)

@@ -28,7 +28,8 @@ spec:
     env: [{name: A, value: "1"}, {name: B, value: "2"}]
     resources: {requests: {cpu: "1", memory: 1Gi}}
     livenessProbe: {tcpSocket: {port: 8321}}
-    volumeMounts: [{name: lls-storage, mountPath: /.llama}, {name: user-config, mountPath: /etc/llama-stack, readOnly: true}]
+    volumeMounts: [{name: lls-storage, mountPath: /.llama},
+      {name: user-config, mountPath: /etc/llama-stack, readOnly: true}]
   volumes:
   - {name: lls-storage, emptyDir: {}}
   - {name: user-config, configMap: {name: my-config-1}}
@@ -56,71 +57,77 @@ func toJSON(t testing.TB, text string) []byte {
 
 var path = field.NewPath("podTemplate")
 
+type edit = func(pod map[string]any)
+
+func containerOf(pod map[string]any) map[string]any {
+	return pod["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
+}
+
+func specOf(pod map[string]any) map[string]any { return pod["spec"].(map[string]any) }
+
+// applyCases are the cases of TestApply.
+var applyCases = map[string]struct {
+	patch string
+	edit  edit
+}{
+	"GPUs": {
+		`{spec: {containers: [{name: llama-stack, resources: {limits: {nvidia.com/gpu: 1}}}]}}`,
+		func(pod map[string]any) {
+			containerOf(pod)["resources"].(map[string]any)["limits"] = map[string]any{"nvidia.com/gpu": "1"}
+		},
+	},
+	"where it runs": {
+		`{spec: {nodeSelector: {gpu: a100}, tolerations: [{key: gpu, operator: Exists}], priorityClassName: high}}`,
+		func(pod map[string]any) {
+			specOf(pod)["nodeSelector"] = map[string]any{"gpu": "a100"}
+			specOf(pod)["tolerations"] = []any{map[string]any{"key": "gpu", "operator": "Exists"}}
+			specOf(pod)["priorityClassName"] = "high"
+		},
+	},
+	"a sidecar and an init container": {
+		`{spec: {containers: [{name: proxy, image: proxy:1}], initContainers: [{name: fetch, image: fetch:1}]}}`,
+		func(pod map[string]any) {
+			specOf(pod)["containers"] = append(specOf(pod)["containers"].([]any),
+				map[string]any{"name": "proxy", "image": "proxy:1"})
+			specOf(pod)["initContainers"] = []any{map[string]any{"name": "fetch", "image": "fetch:1"}}
+		},
+	},
+	"a variable in place of another": {
+		`{spec: {containers: [{name: llama-stack, env: [{name: B, value: "3"}, {name: A, $patch: delete}]}]}}`,
+		func(pod map[string]any) {
+			containerOf(pod)["env"] = []any{map[string]any{"name": "B", "value": "3"}}
+		},
+	},
+	"an object removed": {
+		`{spec: {containers: [{name: llama-stack, livenessProbe: {$patch: delete}}]}}`,
+		func(pod map[string]any) { delete(containerOf(pod), "livenessProbe") },
+	},
+	"an object replaced": {
+		`{spec: {containers: [{name: llama-stack, resources: {$patch: replace, limits: {cpu: 2}}}]}}`,
+		func(pod map[string]any) {
+			containerOf(pod)["resources"] = map[string]any{"limits": map[string]any{"cpu": "2"}}
+		},
+	},
+	"labels in addition to ours": {
+		`{metadata: {labels: {team: b, more: c}, annotations: {d: e}}}`,
+		func(pod map[string]any) {
+			metadata := pod["metadata"].(map[string]any)
+			metadata["labels"].(map[string]any)["team"] = "b"
+			metadata["labels"].(map[string]any)["more"] = "c"
+			metadata["annotations"].(map[string]any)["d"] = "e"
+		},
+	},
+	"the size of /tmp": {
+		`{spec: {volumes: [{name: lls-tmp, emptyDir: {sizeLimit: 1Gi}}]}}`,
+		func(pod map[string]any) {
+			specOf(pod)["volumes"].([]any)[2] = map[string]any{"name": "lls-tmp", "emptyDir": map[string]any{"sizeLimit": "1Gi"}}
+		},
+	},
+}
+
 // Each case describes the effect on the template as a JSON patch.
 func TestApply(t *testing.T) {
-	type edit = func(pod map[string]any)
-	container := func(pod map[string]any) map[string]any {
-		return pod["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
-	}
-	spec := func(pod map[string]any) map[string]any { return pod["spec"].(map[string]any) }
-	for name, tc := range map[string]struct {
-		patch string
-		edit  edit
-	}{
-		"GPUs": {
-			`{spec: {containers: [{name: llama-stack, resources: {limits: {nvidia.com/gpu: 1}}}]}}`,
-			func(pod map[string]any) {
-				container(pod)["resources"].(map[string]any)["limits"] = map[string]any{"nvidia.com/gpu": "1"}
-			},
-		},
-		"where it runs": {
-			`{spec: {nodeSelector: {gpu: a100}, tolerations: [{key: gpu, operator: Exists}], priorityClassName: high}}`,
-			func(pod map[string]any) {
-				spec(pod)["nodeSelector"] = map[string]any{"gpu": "a100"}
-				spec(pod)["tolerations"] = []any{map[string]any{"key": "gpu", "operator": "Exists"}}
-				spec(pod)["priorityClassName"] = "high"
-			},
-		},
-		"a sidecar and an init container": {
-			`{spec: {containers: [{name: proxy, image: proxy:1}], initContainers: [{name: fetch, image: fetch:1}]}}`,
-			func(pod map[string]any) {
-				spec(pod)["containers"] = append(spec(pod)["containers"].([]any),
-					map[string]any{"name": "proxy", "image": "proxy:1"})
-				spec(pod)["initContainers"] = []any{map[string]any{"name": "fetch", "image": "fetch:1"}}
-			},
-		},
-		"a variable in place of another": {
-			`{spec: {containers: [{name: llama-stack, env: [{name: B, value: "3"}, {name: A, $patch: delete}]}]}}`,
-			func(pod map[string]any) {
-				container(pod)["env"] = []any{map[string]any{"name": "B", "value": "3"}}
-			},
-		},
-		"an object removed": {
-			`{spec: {containers: [{name: llama-stack, livenessProbe: {$patch: delete}}]}}`,
-			func(pod map[string]any) { delete(container(pod), "livenessProbe") },
-		},
-		"an object replaced": {
-			`{spec: {containers: [{name: llama-stack, resources: {$patch: replace, limits: {cpu: 2}}}]}}`,
-			func(pod map[string]any) {
-				container(pod)["resources"] = map[string]any{"limits": map[string]any{"cpu": "2"}}
-			},
-		},
-		"labels beside ours": {
-			`{metadata: {labels: {team: b, more: c}, annotations: {d: e}}}`,
-			func(pod map[string]any) {
-				metadata := pod["metadata"].(map[string]any)
-				metadata["labels"].(map[string]any)["team"] = "b"
-				metadata["labels"].(map[string]any)["more"] = "c"
-				metadata["annotations"].(map[string]any)["d"] = "e"
-			},
-		},
-		"the size of /tmp": {
-			`{spec: {volumes: [{name: lls-tmp, emptyDir: {sizeLimit: 1Gi}}]}}`,
-			func(pod map[string]any) {
-				spec(pod)["volumes"].([]any)[2] = map[string]any{"name": "lls-tmp", "emptyDir": map[string]any{"sizeLimit": "1Gi"}}
-			},
-		},
-	} {
+	for name, tc := range applyCases {
 		t.Run(name, func(t *testing.T) {
 			given := template(t)
 			result, errs := podtemplate.Apply(given, toJSON(t, tc.patch), path)
@@ -182,95 +189,98 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	for name, tc := range map[string]struct{ patch, want string }{
-		"no object": {`[a]`, `podTemplate: must be an object that is part of a pod template, such as {spec: {tolerations: […]}}`},
-		"a misspelt field": {
-			`{spec: {contaners: []}}`, `podTemplate.spec.contaners: unknown field, did you mean "containers"?`,
-		},
-		"a misspelt field of an item": {
-			`{spec: {containers: [{name: llama-stack, resources: {limit: {cpu: 1}}}]}}`,
-			`podTemplate.spec.containers[0].resources.limit: unknown field, did you mean "limits"?`,
-		},
-		"a field like none":  {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field; known fields: metadata, spec`},
-		"a field of a map's": {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector[a]: must be text, got a number; quote it`},
-		"the wrong type":     {`{spec: {hostNetwork: "yes"}}`, `podTemplate.spec.hostNetwork: must be true or false, got "yes"`},
-		"several at once": {
-			`{spec: {hostNetwork: "yes", terminationGracePeriodSeconds: long}}`,
-			"podTemplate.spec.hostNetwork: must be true or false, got \"yes\"\n" +
-				`podTemplate.spec.terminationGracePeriodSeconds: must be a whole number, got "long"`,
-		},
-		"a misspelt container": {
-			`{spec: {containers: [{name: lama-stack, resources: {limits: {cpu: 1}}}]}}`,
-			`podTemplate.spec.containers[lama-stack].image: required: "lama-stack" is a separate container; ` +
-				`use the name "llama-stack" to change the server's container, or set an image for this one`,
-		},
-		"an init container without an image": {
-			`{spec: {initContainers: [{name: prepare}]}}`,
-			`podTemplate.spec.initContainers[prepare].image: required: "prepare" is a separate container; set an image for it`,
-		},
-		"no quantity": {
-			`{spec: {containers: [{name: llama-stack, resources: {limits: {cpu: much}}}]}}`,
-			`podTemplate.spec.containers[0].resources.limits[cpu]: "much" is not a quantity: write one like 10Gi, 500m or 2`,
-		},
-		"null": {
-			`{spec: {containers: [{name: llama-stack, livenessProbe: null}]}}`,
-			"podTemplate.spec.containers[0].livenessProbe: kubectl apply and Helm drop null: to remove an object, write {$patch: delete}",
-		},
-		"no directive": {
-			`{spec: {$path: delete}}`,
-			`podTemplate.spec.$path: "$path" is not a directive of a strategic merge patch: write $patch: delete or $patch: replace`,
-		},
-		"an unknown directive": {`{spec: {$patch: destroy}}`, `podTemplate.spec.$patch: must be delete, replace or merge`},
-		"an item without name": {
-			`{spec: {containers: [{image: a}]}}`,
-			`podTemplate.spec.containers[0].name: required: name identifies the items of containers`,
-		},
-		"a mount without path": {
-			`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: a}]}]}}`,
-			`podTemplate.spec.containers[0].volumeMounts[0].mountPath: required: mountPath identifies the items of volumeMounts`,
-		},
-		"a label of the selector": {
-			`{metadata: {labels: {app: mine}}}`, `podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it`,
-		},
-		"every label": {
-			`{metadata: {labels: {$patch: replace, a: b}}}`,
-			"podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it\n" +
-				"podTemplate.metadata.labels[app.kubernetes.io/instance]: selects the pods of the Deployment and cannot be changed: remove it",
-		},
-		"an annotation of ours": {
-			`{metadata: {annotations: {llamastack.io/inputs: x}}}`,
-			"podTemplate.metadata.annotations[llamastack.io/inputs]: belongs to the operator and cannot be changed: remove it",
-		},
-		"the image": {
-			`{spec: {containers: [{name: llama-stack, image: mine}]}}`,
-			"podTemplate.spec.containers[llama-stack].image: is set by spec.distribution: set spec.distribution.image instead",
-		},
-		"the server's container": {
-			`{spec: {containers: [{name: llama-stack, $patch: delete}]}}`,
-			"podTemplate.spec.containers[llama-stack]: is the server's container and can neither be removed nor renamed",
-		},
-		"a volume of ours": {
-			`{spec: {volumes: [{name: lls-storage, $patch: delete}]}}`,
-			"podTemplate.spec.volumes[lls-storage]: belongs to the operator and cannot be removed",
-		},
-		"the configuration": {
-			`{spec: {volumes: [{name: user-config, configMap: {name: mine}}]}}`,
-			"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be changed: give your volume another name",
-		},
-		"where the configuration is": {
-			`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: mine, mountPath: /etc/llama-stack}]}]}}`,
+// refusalCases are the cases of TestRefusals.
+var refusalCases = map[string]struct{ patch, want string }{
+	"no object": {`[a]`, `podTemplate: must be an object that is part of a pod template, such as {spec: {tolerations: […]}}`},
+	"a misspelt field": {
+		`{spec: {contaners: []}}`, `podTemplate.spec.contaners: unknown field, did you mean "containers"?`,
+	},
+	"a misspelt field of an item": {
+		`{spec: {containers: [{name: llama-stack, resources: {limit: {cpu: 1}}}]}}`,
+		`podTemplate.spec.containers[0].resources.limit: unknown field, did you mean "limits"?`,
+	},
+	"a field like none":  {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field; known fields: metadata, spec`},
+	"a field of a map's": {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector[a]: must be text, got a number; quote it`},
+	"the wrong type":     {`{spec: {hostNetwork: "yes"}}`, `podTemplate.spec.hostNetwork: must be true or false, got "yes"`},
+	"several at once": {
+		`{spec: {hostNetwork: "yes", terminationGracePeriodSeconds: long}}`,
+		"podTemplate.spec.hostNetwork: must be true or false, got \"yes\"\n" +
+			`podTemplate.spec.terminationGracePeriodSeconds: must be a whole number, got "long"`,
+	},
+	"a misspelt container": {
+		`{spec: {containers: [{name: lama-stack, resources: {limits: {cpu: 1}}}]}}`,
+		`podTemplate.spec.containers[lama-stack].image: required: "lama-stack" is a separate container; ` +
+			`use the name "llama-stack" to change the server's container, or set an image for this one`,
+	},
+	"an init container without an image": {
+		`{spec: {initContainers: [{name: prepare}]}}`,
+		`podTemplate.spec.initContainers[prepare].image: required: "prepare" is a separate container; set an image for it`,
+	},
+	"no quantity": {
+		`{spec: {containers: [{name: llama-stack, resources: {limits: {cpu: much}}}]}}`,
+		`podTemplate.spec.containers[0].resources.limits[cpu]: "much" is not a quantity: write one like 10Gi, 500m or 2`,
+	},
+	"null": {
+		`{spec: {containers: [{name: llama-stack, livenessProbe: null}]}}`,
+		"podTemplate.spec.containers[0].livenessProbe: kubectl apply and Helm drop null: to remove an object, write {$patch: delete}",
+	},
+	"no directive": {
+		`{spec: {$path: delete}}`,
+		`podTemplate.spec.$path: "$path" is not a directive of a strategic merge patch: write $patch: delete or $patch: replace`,
+	},
+	"an unknown directive": {`{spec: {$patch: destroy}}`, `podTemplate.spec.$patch: must be delete, replace or merge`},
+	"an item without name": {
+		`{spec: {containers: [{image: a}]}}`,
+		`podTemplate.spec.containers[0].name: required: name identifies the items of containers`,
+	},
+	"a mount without path": {
+		`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: a}]}]}}`,
+		`podTemplate.spec.containers[0].volumeMounts[0].mountPath: required: mountPath identifies the items of volumeMounts`,
+	},
+	"a label of the selector": {
+		`{metadata: {labels: {app: mine}}}`, `podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it`,
+	},
+	"every label": {
+		`{metadata: {labels: {$patch: replace, a: b}}}`,
+		"podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it\n" +
+			"podTemplate.metadata.labels[app.kubernetes.io/instance]: selects the pods of the Deployment and cannot be changed: remove it",
+	},
+	"an annotation of ours": {
+		`{metadata: {annotations: {llamastack.io/inputs: x}}}`,
+		"podTemplate.metadata.annotations[llamastack.io/inputs]: belongs to the operator and cannot be changed: remove it",
+	},
+	"the image": {
+		`{spec: {containers: [{name: llama-stack, image: mine}]}}`,
+		"podTemplate.spec.containers[llama-stack].image: is set by spec.distribution: set spec.distribution.image instead",
+	},
+	"the server's container": {
+		`{spec: {containers: [{name: llama-stack, $patch: delete}]}}`,
+		"podTemplate.spec.containers[llama-stack]: is the server's container and can neither be removed nor renamed",
+	},
+	"a volume of ours": {
+		`{spec: {volumes: [{name: lls-storage, $patch: delete}]}}`,
+		"podTemplate.spec.volumes[lls-storage]: belongs to the operator and cannot be removed",
+	},
+	"the configuration": {
+		`{spec: {volumes: [{name: user-config, configMap: {name: mine}}]}}`,
+		"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be changed: give your volume another name",
+	},
+	"where the configuration is": {
+		`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: mine, mountPath: /etc/llama-stack}]}]}}`,
+		`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": use another path`,
+	},
+	"the whole spec": {
+		`{spec: {$patch: replace, containers: [{name: llama-stack, image: server:1}]}}`,
+		"podTemplate.spec.volumes[lls-storage]: belongs to the operator and cannot be removed\n" +
+			"podTemplate.spec.volumes[lls-tmp]: belongs to the operator and cannot be removed\n" +
+			"podTemplate.spec.volumes[model-files]: belongs to the operator and cannot be removed\n" +
+			"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be removed\n" +
 			`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": use another path`,
-		},
-		"the whole spec": {
-			`{spec: {$patch: replace, containers: [{name: llama-stack, image: server:1}]}}`,
-			"podTemplate.spec.volumes[lls-storage]: belongs to the operator and cannot be removed\n" +
-				"podTemplate.spec.volumes[lls-tmp]: belongs to the operator and cannot be removed\n" +
-				"podTemplate.spec.volumes[model-files]: belongs to the operator and cannot be removed\n" +
-				"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be removed\n" +
-				`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": use another path`,
-		},
-	} {
+	},
+}
+
+func TestRefusals(t *testing.T) {
+	for name, tc := range refusalCases {
 		t.Run(name, func(t *testing.T) {
 			_, errs := podtemplate.Apply(template(t), toJSON(t, tc.patch), path)
 			if diff := cmp.Diff(tc.want, intent.Messages(errs)); diff != "" {

@@ -33,7 +33,8 @@ func backendTLSPolicy(in Input) (*gatewayv1ac.BackendTLSPolicyApplyConfiguration
 		validation.WithWellKnownCACertificates(gatewayv1.WellKnownCACertificatesSystem)
 	} else {
 		validation.WithCACertificateRefs(gatewayv1ac.LocalObjectReference().
-			WithGroup("").WithKind(gatewayv1.Kind(configMapKind.Kind)).WithName(gatewayv1.ObjectName(names.ServerCA(in.Stack.Name))))
+			WithGroup("").WithKind(gatewayv1.Kind(configMapKind.Kind)).
+			WithName(gatewayv1.ObjectName(names.ServerCA(in.Stack.Name))))
 	}
 	target := gatewayv1ac.LocalPolicyTargetReferenceWithSectionName().
 		WithGroup("").WithKind(gatewayv1.Kind(serviceKind.Kind)).WithName(gatewayv1.ObjectName(names.Service(in.Stack.Name)))

@@ -77,7 +77,7 @@ func checkPreflight(t *testing.T, in render.Input, template *corev1ac.PodTemplat
 	}
 	pod, ok := objects[len(objects)-1].Apply.(*corev1ac.PodApplyConfiguration)
 	if !ok {
-		t.Fatalf("%T is no pod", objects[len(objects)-1].Apply)
+		t.Fatalf("%T is not a pod", objects[len(objects)-1].Apply)
 	}
 	for i := range pod.Spec.Containers {
 		if l := pod.Spec.Containers[i].Lifecycle; l != nil && l.PreStop != nil {

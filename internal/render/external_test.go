@@ -184,7 +184,7 @@ func TestExternalProvidersNeedAConfiguration(t *testing.T) {
 	in := withExternal(t, "{}")
 	in.Config = nil
 	if _, err := render.Objects(in); err == nil {
-		t.Error("nothing is there to complete, and nobody says it")
+		t.Error("a required part is missing, and no error reports it")
 	}
 }
 

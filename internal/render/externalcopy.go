@@ -97,5 +97,6 @@ func copyContainer(
 // withoutToken returns a mount that keeps the token of the pod's ServiceAccount out of a container. Kubernetes mounts
 // no token where another volume is mounted.
 func withoutToken() *corev1ac.VolumeMountApplyConfiguration {
-	return corev1ac.VolumeMount().WithName(names.ExternalVolume).WithMountPath(tokenDir).WithSubPath(nothing).WithReadOnly(true)
+	return corev1ac.VolumeMount().WithName(names.ExternalVolume).
+		WithMountPath(tokenDir).WithSubPath(nothing).WithReadOnly(true)
 }

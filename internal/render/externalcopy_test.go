@@ -25,8 +25,8 @@ type packaged map[string]any
 const (
 	linkTo   = "->"
 	metadata = "lls-provider-spec.yaml"
-	// anybody is the id of a user without privileges, as in a pod.
-	anybody = 1001
+	// unprivileged is the id of a user without privileges, as in a pod.
+	unprivileged = 1001
 )
 
 // plain is a valid package.
@@ -167,7 +167,8 @@ func (c *copying) run(t *testing.T) (string, int) {
 	command := exec.CommandContext(t.Context(), c.shell[0], arguments...)
 	command.Env = []string{"PATH=" + c.bin}
 	if os.Getuid() == 0 { // permissions do not apply to root
-		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: anybody, Gid: 0, NoSetGroups: true}}
+		user := &syscall.Credential{Uid: unprivileged, Gid: 0, NoSetGroups: true}
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: user}
 	}
 	output, err := command.CombinedOutput()
 	exit, failed := errors.AsType[*exec.ExitError](err)
@@ -290,7 +291,7 @@ func TestCopyAfterARunThatEnded(t *testing.T) {
 		write(t, filepath.Join(c.target, "away"), linkTo+c.source)
 		if os.Getuid() == 0 {
 			for _, place := range []string{half, filepath.Join(half, "half.whl")} {
-				if err := os.Chown(place, anybody, 0); err != nil {
+				if err := os.Chown(place, unprivileged, 0); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -315,7 +316,7 @@ func TestCopyLinks(t *testing.T) {
 		write(t, outside, "mine")
 		chmod(t, outside, 0o600)
 		if os.Getuid() == 0 {
-			if err := os.Chown(outside, anybody, 0); err != nil {
+			if err := os.Chown(outside, unprivileged, 0); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -90,8 +90,10 @@ func modelFilesContainer(in Input, server *corev1ac.ContainerApplyConfiguration)
 		WithWorkingDir("/").
 		WithResources(within(server.Resources, copyLimits())).
 		WithVolumeMounts(
-			corev1ac.VolumeMount().WithName(names.ModelFilesVolume).WithMountPath(names.ModelFilesCopyDir).WithSubPath(copiedFiles),
-			corev1ac.VolumeMount().WithName(names.ModelFilesVolume).WithMountPath(tokenDir).WithSubPath(nothing).WithReadOnly(true)).
+			corev1ac.VolumeMount().WithName(names.ModelFilesVolume).
+				WithMountPath(names.ModelFilesCopyDir).WithSubPath(copiedFiles),
+			corev1ac.VolumeMount().WithName(names.ModelFilesVolume).
+				WithMountPath(tokenDir).WithSubPath(nothing).WithReadOnly(true)).
 		WithSecurityContext(restricted().WithReadOnlyRootFilesystem(true)).
 		WithTerminationMessagePath(terminationLog).
 		WithTerminationMessagePolicy(corev1.TerminationMessageReadFile)

@@ -60,7 +60,7 @@ func TestCopyModelFilesFails(t *testing.T) {
 	t.Run("no directory", func(t *testing.T) {
 		forEachModelImage(t, nil, func(t *testing.T, c *copying) { fails(t, c, "Missing the directory SOURCE in IMAGE\n") })
 	})
-	t.Run("nobody may read it", func(t *testing.T) {
+	t.Run("unreadable", func(t *testing.T) {
 		forEachModelImage(t, hub, func(t *testing.T, c *copying) {
 			chmod(t, c.source, 0o700)
 			if os.Getuid() != 0 {

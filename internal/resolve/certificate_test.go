@@ -32,6 +32,14 @@ func resolveCertificate(t *testing.T, kind corev1.SecretType, data map[string][]
 	return resolve.Secrets(t.Context(), newWorld(secret), query(always, certificateUses()...))
 }
 
+// certificateCase is a case of TestCertificates.
+type certificateCase struct {
+	kind   corev1.SecretType
+	data   map[string][]byte
+	reason string
+	want   string
+}
+
 // TestCertificates checks that a Secret that cannot serve HTTPS is rejected before anything is written, in one sentence
 // that shows none of its content.
 func TestCertificates(t *testing.T) {
@@ -45,12 +53,7 @@ func TestCertificates(t *testing.T) {
 	pair := func(certificate, key []byte) map[string][]byte {
 		return map[string][]byte{"tls.crt": certificate, "tls.key": key}
 	}
-	for name, tc := range map[string]struct {
-		kind   corev1.SecretType
-		data   map[string][]byte
-		reason string
-		want   string
-	}{
+	for name, tc := range map[string]certificateCase{
 		"a pair":                 {data: pair(certificate, key)},
 		"a chain":                {data: pair(bytes.Join([][]byte{certificate, otherCertificate}, nil), key)},
 		"a key behind its curve": {data: pair(certificate, append(block("EC PARAMETERS", "x"), key...))},
@@ -67,7 +70,7 @@ func TestCertificates(t *testing.T) {
 		"an empty certificate": {
 			"", pair(nil, key), v1alpha2.ReasonSecretValueUnusable, `Key "tls.crt" of Secret "tls" in namespace "ns" is empty`,
 		},
-		"a certificate that is no PEM": {
+		"a certificate that is not PEM": {
 			"", pair([]byte("canary"), key), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has no certificate in PEM form under tls.crt`,
 		},
@@ -75,7 +78,7 @@ func TestCertificates(t *testing.T) {
 			"", pair(block("CERTIFICATE", "canary"), key), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has a certificate under tls.crt that cannot be read`,
 		},
-		"a key that is no PEM": {
+		"a key that is not PEM": {
 			"", pair(certificate, []byte("canary")), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has no private key in PEM form under tls.key`,
 		},
@@ -101,24 +104,29 @@ func TestCertificates(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if tc.kind == "" {
-				tc.kind = corev1.SecretTypeTLS
-			}
-			_, err := resolveCertificate(t, tc.kind, tc.data)
-			if tc.reason == "" {
-				if err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			failure := failureOf(t, err)
-			if want := tc.want + ". Referenced by: spec.networking.tls.secretName"; failure.Message != want || failure.Reason != tc.reason {
-				t.Errorf("%s: %q, want %s: %q", failure.Reason, failure.Message, tc.reason, want)
-			}
-			if strings.Contains(failure.Message, "canary") {
-				t.Error("the message shows the Secret's content")
-			}
+			tc.check(t)
 		})
+	}
+}
+
+func (tc certificateCase) check(t *testing.T) {
+	t.Helper()
+	if tc.kind == "" {
+		tc.kind = corev1.SecretTypeTLS
+	}
+	_, err := resolveCertificate(t, tc.kind, tc.data)
+	if tc.reason == "" {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	failure := failureOf(t, err)
+	if want := tc.want + ". Referenced by: spec.networking.tls.secretName"; failure.Message != want || failure.Reason != tc.reason {
+		t.Errorf("%s: %q, want %s: %q", failure.Reason, failure.Message, tc.reason, want)
+	}
+	if strings.Contains(failure.Message, "canary") {
+		t.Error("the message shows the Secret's content")
 	}
 }
 

@@ -103,10 +103,11 @@ func TestSecrets(t *testing.T) {
 				use("c", "zero", "spec.w"),
 			},
 			reason: v1alpha2.ReasonSecretKeyMissing,
-			message: `Key "other" not found in Secret "a" in namespace "ns". Referenced by: spec.x
-Secret "gone" not found in namespace "ns". Referenced by: spec.y
-Key "empty" of Secret "b" in namespace "ns" is empty. Referenced by: spec.z
-Key "zero" of Secret "c" in namespace "ns" contains a zero byte, which an environment variable cannot contain. Referenced by: spec.w`,
+			message: `Key "other" not found in Secret "a" in namespace "ns". Referenced by: spec.x` + "\n" +
+				`Secret "gone" not found in namespace "ns". Referenced by: spec.y` + "\n" +
+				`Key "empty" of Secret "b" in namespace "ns" is empty. Referenced by: spec.z` + "\n" +
+				`Key "zero" of Secret "c" in namespace "ns" contains a zero byte, which an environment variable cannot contain. ` +
+				"Referenced by: spec.w",
 		},
 		{
 			name: "longer than a variable", uses: []intent.SecretUse{use("l", "long", "spec.x"), use("l", "fits", "spec.y")},
@@ -139,7 +140,7 @@ Key "zero" of Secret "c" in namespace "ns" contains a zero byte, which an enviro
 	}
 	if _, err := resolve.Secrets(t.Context(), w, query(func(string) bool { return false },
 		use("n", "number", "spec.x"))); err != nil {
-		t.Errorf("a number where the server wants one: %v", err)
+		t.Errorf("a number where the server expects one: %v", err)
 	}
 }
 

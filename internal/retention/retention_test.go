@@ -66,8 +66,8 @@ func read(t *testing.T, path string) *situation {
 	return &s
 }
 
-// TestCases checks each case: what runs, and what it becomes with a change. The golden files hold both Places and the
-// reported losses.
+// TestCases checks each case: whether a program runs, and how a change affects it. The golden files hold both Places
+// and the reported losses.
 func TestCases(t *testing.T) {
 	for _, name := range golden.Cases(t, "testdata") {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,8 @@ storage:
 providers:
   vector_io:
   - {provider_id: qdrant, provider_type: "remote::qdrant", config: {url: "http://me:` + secret + `@qdrant:6333/?key=` + secret + `", api_key: ` + secret + `}}
-  - {provider_id: pgvector, provider_type: "remote::pgvector", config: {host: "me:` + secret + `@pg", port: 5432, password: ` + secret + `}}
+  - {provider_id: pgvector, provider_type: "remote::pgvector",
+     config: {host: "me:` + secret + `@pg", port: 5432, password: ` + secret + `}}
   - {provider_id: milvus, provider_type: "remote::milvus", config: {uri: "me:` + secret + `@milvus:19530", token: ` + secret + `, persistence: {namespace: m, backend: kv_other}}}
 `,
 	}
@@ -231,7 +232,9 @@ func TestWaiting(t *testing.T) {
 
 func TestPodOf(t *testing.T) {
 	ref := func(name, key string) *corev1.EnvVarSource {
-		return &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: key}}
+		return &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+			LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: key,
+		}}
 	}
 	claim := func(name string) corev1.VolumeSource {
 		return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}
@@ -306,7 +309,7 @@ func FuzzPlaces(f *testing.F) {
 		}
 		var again retention.Places
 		if err := json.Unmarshal(written, &again); err != nil || again.Known() != places.Known() {
-			t.Errorf("places do not come back: %v, %s", err, written)
+			t.Errorf("the round trip changes places: %v, %s", err, written)
 		}
 	})
 }

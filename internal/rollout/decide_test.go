@@ -29,217 +29,219 @@ type step struct {
 	message string
 }
 
-func TestDecide(t *testing.T) {
-	one := newStack()
-	two := one.change(func(s *stack) { s.image = "server:2" })
-	three := two.change(func(s *stack) { s.image = "server:3" })
-	upgraded := one
-	upgraded.operator, upgraded.habit = operatorV2, "new"
-	upgradedTwo := two
-	upgradedTwo.operator, upgradedTwo.habit = operatorV2, "new"
-	sameHabit := one
-	sameHabit.operator = operatorV2
-	trusting := one
-	trusting.trusts, trusting.before = "own", true
-	seeing := upgraded
-	seeing.trusts, seeing.platform = "own", "platform"
-	seeingMore, seeingNone := seeing, seeing
-	seeingMore.platform, seeingMore.habit = "more", "newer"
-	seeingNone.platform, seeingNone.habit = "", "old"
-	scaled := func(s stack) stack { return s.change(func(s *stack) { s.replicas = 3 }) }
+// Stacks of the scenarios.
+var (
+	one   = newStack()
+	two   = one.change(func(s *stack) { s.image = "server:2" })
+	three = two.change(func(s *stack) { s.image = "server:3" })
 
-	for name, steps := range map[string][]step{
-		"the first apply, and nothing more": {
-			{stack: one, want: rollout.Changed, rollouts: 1, image: "server:1"},
-			{stack: one, want: rollout.Unchanged, rollouts: 1},
-		},
-		"a change of the spec rolls the pods once": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2, image: "server:2"},
-			{stack: two, want: rollout.Unchanged, rollouts: 2},
-		},
-		"there and back again": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2},
-			{stack: two.change(func(s *stack) { s.image = one.image }), want: rollout.Changed, rollouts: 3, image: "server:1"},
-		},
-		"a newer operator that sees a platform's certificates rolls nothing, until they change": {
-			{stack: trusting, want: rollout.Changed, rollouts: 1},
-			{stack: seeing, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
-			{stack: seeing, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
-			{stack: seeingMore, want: rollout.Changed, rollouts: 2, habit: "newer"},
-			{stack: seeingMore, want: rollout.Unchanged, rollouts: 2},
-		},
-		"a platform's certificates that come later roll the pods": {
-			{stack: seeingNone, want: rollout.Changed, rollouts: 1},
-			{stack: seeing, want: rollout.Changed, rollouts: 2},
-		},
-		"scaling rolls nothing": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: scaled(one), want: rollout.Unchanged, rollouts: 1},
-		},
-		"a change that no pod sees rolls nothing": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: rollout.Changed, rollouts: 1},
-			{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: rollout.Unchanged, rollouts: 1},
-		},
-		"an edit by somebody is put back": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{
-				happens: func(w *world) {
-					w.edit(kubectlEdit, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "evil" })
-				},
-				stack: one, want: rollout.Unchanged, rollouts: 3, image: "server:1",
+	upgraded    = one.with(func(s *stack) { s.operator, s.habit = operatorV2, "new" })
+	upgradedTwo = two.with(func(s *stack) { s.operator, s.habit = operatorV2, "new" })
+	sameHabit   = one.with(func(s *stack) { s.operator = operatorV2 })
+	trusting    = one.with(func(s *stack) { s.trusts, s.before = "own", true })
+	seeing      = upgraded.with(func(s *stack) { s.trusts, s.platform = "own", "platform" })
+	seeingMore  = seeing.with(func(s *stack) { s.platform, s.habit = "more", "newer" })
+	seeingNone  = seeing.with(func(s *stack) { s.platform, s.habit = "", "old" })
+)
+
+func scaled(s stack) stack { return s.change(func(s *stack) { s.replicas = 3 }) }
+
+// decideCases are the cases of TestDecide.
+var decideCases = map[string][]step{
+	"the first apply, and nothing more": {
+		{stack: one, want: rollout.Changed, rollouts: 1, image: "server:1"},
+		{stack: one, want: rollout.Unchanged, rollouts: 1},
+	},
+	"a change of the spec rolls the pods once": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2, image: "server:2"},
+		{stack: two, want: rollout.Unchanged, rollouts: 2},
+	},
+	"there and back again": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2},
+		{stack: two.change(func(s *stack) { s.image = one.image }), want: rollout.Changed, rollouts: 3, image: "server:1"},
+	},
+	"a newer operator that sees a platform's certificates rolls nothing, until they change": {
+		{stack: trusting, want: rollout.Changed, rollouts: 1},
+		{stack: seeing, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
+		{stack: seeing, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
+		{stack: seeingMore, want: rollout.Changed, rollouts: 2, habit: "newer"},
+		{stack: seeingMore, want: rollout.Unchanged, rollouts: 2},
+	},
+	"a platform's certificates that come later roll the pods": {
+		{stack: seeingNone, want: rollout.Changed, rollouts: 1},
+		{stack: seeing, want: rollout.Changed, rollouts: 2},
+	},
+	"scaling rolls nothing": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: scaled(one), want: rollout.Unchanged, rollouts: 1},
+	},
+	"a change that no pod sees rolls nothing": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: rollout.Changed, rollouts: 1},
+		{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: rollout.Unchanged, rollouts: 1},
+	},
+	"an edit by a user is undone": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{
+			happens: func(w *world) {
+				w.edit(kubectlEdit, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "evil" })
 			},
+			stack: one, want: rollout.Unchanged, rollouts: 3, image: "server:1",
 		},
-		"a digest somebody writes into the template is put back": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{
-				happens: func(w *world) {
-					w.edit(kubectlEdit, func(d *appsv1.Deployment) {
-						d.Spec.Template.Annotations[names.AnnotationInputs] = "made up"
-					})
-				},
-				stack: one, want: rollout.Unchanged, rollouts: 3,
+	},
+	"a digest that a user writes into the template is undone": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{
+			happens: func(w *world) {
+				w.edit(kubectlEdit, func(d *appsv1.Deployment) {
+					d.Spec.Template.Annotations[names.AnnotationInputs] = "made up"
+				})
 			},
+			stack: one, want: rollout.Unchanged, rollouts: 3,
 		},
-		"a lost record comes back": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{
-				happens: func(w *world) {
-					w.edit(kubectlEdit, func(d *appsv1.Deployment) { delete(d.Annotations, names.AnnotationRendered) })
-				},
-				stack: one, want: rollout.Unchanged, rollouts: 1,
+	},
+	"a lost record is written again": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{
+			happens: func(w *world) {
+				w.edit(kubectlEdit, func(d *appsv1.Deployment) { delete(d.Annotations, names.AnnotationRendered) })
 			},
-			{
-				happens: func(w *world) {
-					w.edit(kubectlEdit, func(d *appsv1.Deployment) { d.Annotations[names.AnnotationRendered] = "{" })
-				},
-				stack: two, want: rollout.Changed, rollouts: 2,
+			stack: one, want: rollout.Unchanged, rollouts: 1,
+		},
+		{
+			happens: func(w *world) {
+				w.edit(kubectlEdit, func(d *appsv1.Deployment) { d.Annotations[names.AnnotationRendered] = "{" })
 			},
-			{stack: two, want: rollout.Unchanged, rollouts: 2},
+			stack: two, want: rollout.Changed, rollouts: 2,
 		},
-		"an operator upgrade restarts nothing": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{
-				stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old",
-				message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
-			},
-			{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
-			{stack: scaled(upgraded), want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
-			{stack: upgradedTwo.change(func(*stack) {}), want: rollout.Changed, rollouts: 2, habit: "new"},
-			{stack: upgradedTwo.change(func(*stack) {}), want: rollout.Unchanged, rollouts: 2},
+		{stack: two, want: rollout.Unchanged, rollouts: 2},
+	},
+	"an operator upgrade restarts nothing": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{
+			stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old",
+			message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
 		},
-		"an operator upgrade that renders the same": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: sameHabit, want: rollout.Unchanged, rollouts: 1},
+		{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
+		{stack: scaled(upgraded), want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
+		{stack: upgradedTwo.change(func(*stack) {}), want: rollout.Changed, rollouts: 2, habit: "new"},
+		{stack: upgradedTwo.change(func(*stack) {}), want: rollout.Unchanged, rollouts: 2},
+	},
+	"an operator upgrade that renders the same": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: sameHabit, want: rollout.Unchanged, rollouts: 1},
+	},
+	"a restart adopts": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{happens: func(w *world) { w.restart("monday") }, stack: one, want: rollout.Unchanged, rollouts: 2},
+		{stack: upgraded, want: rollout.KeepTemplate, rollouts: 2, habit: "old"},
+		{happens: func(w *world) { w.restart("tuesday") }, stack: upgraded, want: rollout.Changed, adopts: true, rollouts: 4, habit: "new"},
+		{stack: upgraded, want: rollout.Unchanged, rollouts: 4},
+	},
+	"a downgrade goes back to what runs": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1},
+		{stack: one, want: rollout.Unchanged, rollouts: 1},
+		{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1},
+	},
+	"an older operator's template stays until the next change": {
+		{
+			happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older",
+			message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
 		},
-		"a restart adopts": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{happens: func(w *world) { w.restart("monday") }, stack: one, want: rollout.Unchanged, rollouts: 2},
-			{stack: upgraded, want: rollout.KeepTemplate, rollouts: 2, habit: "old"},
-			{happens: func(w *world) { w.restart("tuesday") }, stack: upgraded, want: rollout.Changed, adopts: true, rollouts: 4, habit: "new"},
-			{stack: upgraded, want: rollout.Unchanged, rollouts: 4},
+		{stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older"},
+		{stack: two, want: rollout.Changed, rollouts: 2, habit: "old", image: "server:2"},
+		{stack: two, want: rollout.Unchanged, rollouts: 2},
+	},
+	"an older operator's template is adopted by a restart": {
+		{happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1},
+		{happens: func(w *world) { w.restart("monday") }, stack: one, want: rollout.Changed, adopts: true, rollouts: 3, habit: "old"},
+	},
+	"a rollback is respected until the spec changes": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2},
+		{
+			happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3, image: "server:1",
+			message: `Deployment "demo" was rolled back to revision 3`,
 		},
-		"a downgrade goes back to what runs": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1},
-			{stack: one, want: rollout.Unchanged, rollouts: 1},
-			{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1},
+		{stack: two, want: rollout.RolledBack, rollouts: 3, image: "server:1"},
+		{stack: scaled(two), want: rollout.RolledBack, rollouts: 3, image: "server:1"},
+		{stack: scaled(three), want: rollout.Changed, rollouts: 4, image: "server:3"},
+		{stack: scaled(three), want: rollout.Unchanged, rollouts: 4},
+	},
+	"a rollback that is undone": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2},
+		{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
+		{happens: (*world).undo, stack: two, want: rollout.Unchanged, rollouts: 4, image: "server:2"},
+	},
+	"the spec follows a rollback": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2},
+		{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
+		{stack: two.change(func(s *stack) { s.image = one.image }), want: rollout.Unchanged, rollouts: 3, image: "server:1"},
+	},
+	"a restart of rolled back pods does not go forward": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2},
+		{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
+		{happens: func(w *world) { w.restart("monday") }, stack: two, want: rollout.RolledBack, rollouts: 4, image: "server:1"},
+	},
+	"a rollback of the template alone": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2},
+		{happens: (*world).undoTemplate, stack: two, want: rollout.RolledBack, rollouts: 3, image: "server:1"},
+		{stack: two, want: rollout.RolledBack, rollouts: 3},
+		{stack: three, want: rollout.Changed, rollouts: 4, image: "server:3"},
+	},
+	"a rollback of the template alone, before the Deployment controller has seen it": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2},
+		{
+			happens: func(w *world) { w.unsynced = true; w.undoTemplate() },
+			stack:   two, want: rollout.RolledBack, rollouts: 2, image: "server:1",
 		},
-		"an older operator's template stays until the next change": {
-			{
-				happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older",
-				message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
-			},
-			{stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older"},
-			{stack: two, want: rollout.Changed, rollouts: 2, habit: "old", image: "server:2"},
-			{stack: two, want: rollout.Unchanged, rollouts: 2},
+	},
+	"a rollback to an older operator's template": {
+		{happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2},
+		{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3, habit: "older"},
+	},
+	"a rollback after an operator upgrade": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2},
+		{stack: upgradedTwo, want: rollout.KeepTemplate, rollouts: 2},
+		{happens: (*world).undo, stack: upgradedTwo, want: rollout.RolledBack, rollouts: 3, image: "server:1"},
+	},
+	"a rollback that the Deployment controller has not seen": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2},
+		{
+			happens: func(w *world) { w.unsynced = true; w.undo() }, stack: two, want: rollout.StaleCache, rollouts: 2,
+			message: "do not match yet",
 		},
-		"an older operator's template is adopted by a restart": {
-			{happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1},
-			{happens: func(w *world) { w.restart("monday") }, stack: one, want: rollout.Changed, adopts: true, rollouts: 3, habit: "old"},
+		{happens: func(w *world) { w.unsynced = false; w.sync() }, stack: two, want: rollout.RolledBack, rollouts: 3},
+	},
+	"an object that was read too early": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2},
+		{stack: one, want: rollout.StaleCache, rollouts: 2, image: "server:2", message: "generation 2 was already rendered"},
+		{happens: (*world).undo, stack: one, want: rollout.StaleCache, rollouts: 3, message: "generation 2"},
+	},
+	"a stack restored from a backup starts again at generation 1": {
+		{stack: one, want: rollout.Changed, rollouts: 1},
+		{stack: two, want: rollout.Changed, rollouts: 2},
+		{
+			stack: func() stack { s := one; s.uid = secondUID; return s }(), want: rollout.Changed, rollouts: 3,
+			image: "server:1",
 		},
-		"a rollback is respected until the spec changes": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2},
-			{
-				happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3, image: "server:1",
-				message: `Deployment "demo" was rolled back to revision 3`,
-			},
-			{stack: two, want: rollout.RolledBack, rollouts: 3, image: "server:1"},
-			{stack: scaled(two), want: rollout.RolledBack, rollouts: 3, image: "server:1"},
-			{stack: scaled(three), want: rollout.Changed, rollouts: 4, image: "server:3"},
-			{stack: scaled(three), want: rollout.Unchanged, rollouts: 4},
-		},
-		"a rollback that is undone": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2},
-			{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
-			{happens: (*world).undo, stack: two, want: rollout.Unchanged, rollouts: 4, image: "server:2"},
-		},
-		"the spec follows a rollback": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2},
-			{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
-			{stack: two.change(func(s *stack) { s.image = one.image }), want: rollout.Unchanged, rollouts: 3, image: "server:1"},
-		},
-		"a restart of rolled back pods is no way forward": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2},
-			{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
-			{happens: func(w *world) { w.restart("monday") }, stack: two, want: rollout.RolledBack, rollouts: 4, image: "server:1"},
-		},
-		"a rollback of the template alone": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2},
-			{happens: (*world).undoTemplate, stack: two, want: rollout.RolledBack, rollouts: 3, image: "server:1"},
-			{stack: two, want: rollout.RolledBack, rollouts: 3},
-			{stack: three, want: rollout.Changed, rollouts: 4, image: "server:3"},
-		},
-		"a rollback of the template alone, before the Deployment controller has seen it": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2},
-			{
-				happens: func(w *world) { w.unsynced = true; w.undoTemplate() },
-				stack:   two, want: rollout.RolledBack, rollouts: 2, image: "server:1",
-			},
-		},
-		"a rollback to an older operator's template": {
-			{happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2},
-			{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3, habit: "older"},
-		},
-		"a rollback after an operator upgrade": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2},
-			{stack: upgradedTwo, want: rollout.KeepTemplate, rollouts: 2},
-			{happens: (*world).undo, stack: upgradedTwo, want: rollout.RolledBack, rollouts: 3, image: "server:1"},
-		},
-		"a rollback that the Deployment controller has not seen": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2},
-			{
-				happens: func(w *world) { w.unsynced = true; w.undo() }, stack: two, want: rollout.StaleCache, rollouts: 2,
-				message: "do not match yet",
-			},
-			{happens: func(w *world) { w.unsynced = false; w.sync() }, stack: two, want: rollout.RolledBack, rollouts: 3},
-		},
-		"an object that was read too early": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2},
-			{stack: one, want: rollout.StaleCache, rollouts: 2, image: "server:2", message: "generation 2 was already rendered"},
-			{happens: (*world).undo, stack: one, want: rollout.StaleCache, rollouts: 3, message: "generation 2"},
-		},
-		"a stack restored from a backup starts again at generation 1": {
-			{stack: one, want: rollout.Changed, rollouts: 1},
-			{stack: two, want: rollout.Changed, rollouts: 2},
-			{
-				stack: func() stack { s := one; s.uid = secondUID; return s }(), want: rollout.Changed, rollouts: 3,
-				image: "server:1",
-			},
-		},
-	} {
+	},
+}
+
+func TestDecide(t *testing.T) {
+	for name, steps := range decideCases {
 		t.Run(name, func(t *testing.T) { play(t, steps) })
 	}
 }

@@ -107,9 +107,9 @@ func TestReleaseThatIsFoundOutLater(t *testing.T) {
 		ours bool
 		want rollout.Outcome
 	}{
-		"found out":                 {edit: func(s *stack) { s.image = "starter:0.3.5" }, want: rollout.KeepTemplate},
-		"found out, pods of ours":   {edit: func(s *stack) { s.image = "starter:0.3.5" }, ours: true, want: rollout.Changed},
-		"found out beside a change": {edit: func(s *stack) { s.image, s.generation = "starter:0.3.5", 2 }, want: rollout.Changed},
+		"found out":                    {edit: func(s *stack) { s.image = "starter:0.3.5" }, want: rollout.KeepTemplate},
+		"found out, pods of ours":      {edit: func(s *stack) { s.image = "starter:0.3.5" }, ours: true, want: rollout.Changed},
+		"found together with a change": {edit: func(s *stack) { s.image, s.generation = "starter:0.3.5", 2 }, want: rollout.Changed},
 		"a Secret changed": {edit: func(s *stack) {
 			s.image, s.secrets = "starter:0.3.5", rollout.References{Digest: "b", Key: firstKey}
 		}, want: rollout.Changed},

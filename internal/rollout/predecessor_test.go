@@ -48,9 +48,10 @@ func (w *world) olderApplies(s stack) {
 	labels := names.Selector(name)
 	deployment := appsv1ac.Deployment(name, namespace).WithSpec(appsv1ac.DeploymentSpec().
 		WithReplicas(s.replicas).WithSelector(metav1ac.LabelSelector().WithMatchLabels(labels)).
-		WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().
-			WithName(names.Container).WithImage(s.image).
-			WithEnv(corev1ac.EnvVar().WithName("HABIT").WithValue("older"))))))
+		WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).
+			WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().
+				WithName(names.Container).WithImage(s.image).
+				WithEnv(corev1ac.EnvVar().WithName("HABIT").WithValue("older"))))))
 	sent := &unstructured.Unstructured{}
 	if err := json.Unmarshal([]byte(mustJSON(w.t, deployment)), &sent.Object); err != nil {
 		w.t.Fatal(err)
@@ -75,84 +76,17 @@ func (w *world) olderReplaces(s stack) {
 // TestDecideAfterThePredecessor checks that, when a user goes back to the operator for v1alpha1 and then returns, the
 // pods that it created stay until the stack changes. Templates that this operator wrote are treated as usual.
 func TestDecideAfterThePredecessor(t *testing.T) {
-	one := newStack()
-	two := one.change(func(s *stack) { s.image = "server:2" })
-	three := two.change(func(s *stack) { s.image = "server:3" })
-	back := two.change(func(s *stack) { s.image = one.image })
-	again := three.change(func(s *stack) { s.image = two.image })
-	scaled := one.change(func(s *stack) { s.replicas = 3 })
 	written := map[string]func(*world, stack){"applied": (*world).olderApplies, "replaced": (*world).olderReplaces}
-	edits := func(w *world) {
-		w.edit(kubectlEdit, func(d *appsv1.Deployment) {
-			d.Spec.Template.Spec.Containers[0].Image = "evil"
-			delete(d.Spec.Template.Annotations, names.AnnotationInputs)
-		})
-	}
 	for how, older := range written {
 		writes := func(s stack) func(*world) { return func(w *world) { older(w, s) } }
-		for name, steps := range map[string][]step{
-			"its pods stay until a change": {
-				{stack: one, want: rollout.Changed, rollouts: 1},
-				{
-					happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older",
-					message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
-				},
-				{stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older"},
-				{stack: scaled, want: rollout.KeepTemplate, rollouts: 2, habit: "older"},
-				{stack: two, want: rollout.Changed, rollouts: 3, habit: "old", image: "server:2"},
-				{stack: two, want: rollout.Unchanged, rollouts: 3},
-			},
-			"its pods of an edited spec stay": {
-				{stack: one, want: rollout.Changed, rollouts: 1},
-				{happens: writes(two), stack: two, want: rollout.KeepTemplate, rollouts: 2, habit: "older", image: "server:2"},
-				{stack: three, want: rollout.Changed, rollouts: 3, habit: "old", image: "server:3"},
-			},
-			"an edit back to what this operator ran is a change": {
-				{stack: one, want: rollout.Changed, rollouts: 1},
-				{happens: writes(two), stack: two, want: rollout.KeepTemplate, rollouts: 2},
-				{stack: back, want: rollout.Changed, rollouts: 3, habit: "old", image: "server:1"},
-			},
-			"pods that it came back to stay": {
-				{stack: one, want: rollout.Changed, rollouts: 1},
-				{
-					happens: func(w *world) { older(w, two); older(w, three); older(w, two) }, stack: again,
-					want: rollout.KeepTemplate, rollouts: 4, habit: "older", image: "server:2",
-				},
-				{stack: again, want: rollout.KeepTemplate, rollouts: 4},
-			},
-			"a restart adopts": {
-				{stack: one, want: rollout.Changed, rollouts: 1},
-				{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2},
-				{happens: func(w *world) { w.restart("monday") }, stack: one, want: rollout.Changed, adopts: true, rollouts: 4, habit: "old"},
-			},
-			"twice": {
-				{stack: one, want: rollout.Changed, rollouts: 1},
-				{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2},
-				{stack: two, want: rollout.Changed, rollouts: 3},
-				{happens: writes(two), stack: two, want: rollout.KeepTemplate, rollouts: 4, habit: "older"},
-				{stack: three, want: rollout.Changed, rollouts: 5, habit: "old"},
-			},
-			"pods that were never this operator's": {
-				{happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1},
-				{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older"},
-				{stack: two, want: rollout.Changed, rollouts: 2, habit: "old"},
-			},
-			"an edit after a change is put back": {
-				{stack: one, want: rollout.Changed, rollouts: 1},
-				{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2},
-				{stack: two, want: rollout.Changed, rollouts: 3},
-				{happens: edits, stack: two, want: rollout.Unchanged, rollouts: 5, image: "server:2"},
-			},
-			"a rollback to its pods is respected": {
-				{stack: one, want: rollout.Changed, rollouts: 1},
-				{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2},
-				{stack: two, want: rollout.Changed, rollouts: 3},
-				{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 4, habit: "older"},
-			},
-		} {
+		for name, steps := range olderSteps(writes) {
 			t.Run(name+", "+how, func(t *testing.T) { play(t, steps) })
 		}
 	}
+}
+
+// A write of the predecessor that changes no template is not a roll-out.
+func TestSmallWritesOfThePredecessor(t *testing.T) {
 	same := map[string]func(*appsv1.Deployment){
 		"another number of replicas": func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(5)) },
 		"an annotation":              func(d *appsv1.Deployment) { d.Spec.Template.Annotations["injected"] = "yes" },
@@ -168,5 +102,77 @@ func TestDecideAfterThePredecessor(t *testing.T) {
 				t.Errorf("outcome %s, image %q, %d replicas", got.Outcome, w.image(), *w.live().Spec.Replicas)
 			}
 		})
+	}
+}
+
+// olderSteps are the cases of TestDecideAfterThePredecessor. The predecessor writes the given stack.
+func olderSteps(writes func(stack) func(*world)) map[string][]step {
+	back := two.change(func(s *stack) { s.image = one.image })
+	again := three.change(func(s *stack) { s.image = two.image })
+	edits := func(w *world) {
+		w.edit(kubectlEdit, func(d *appsv1.Deployment) {
+			d.Spec.Template.Spec.Containers[0].Image = "evil"
+			delete(d.Spec.Template.Annotations, names.AnnotationInputs)
+		})
+	}
+	return map[string][]step{
+		"its pods stay until a change": {
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{
+				happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older",
+				message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
+			},
+			{stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older"},
+			{stack: scaled(one), want: rollout.KeepTemplate, rollouts: 2, habit: "older"},
+			{stack: two, want: rollout.Changed, rollouts: 3, habit: "old", image: "server:2"},
+			{stack: two, want: rollout.Unchanged, rollouts: 3},
+		},
+		"its pods of an edited spec stay": {
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{happens: writes(two), stack: two, want: rollout.KeepTemplate, rollouts: 2, habit: "older", image: "server:2"},
+			{stack: three, want: rollout.Changed, rollouts: 3, habit: "old", image: "server:3"},
+		},
+		"an edit back to what this operator ran is a change": {
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{happens: writes(two), stack: two, want: rollout.KeepTemplate, rollouts: 2},
+			{stack: back, want: rollout.Changed, rollouts: 3, habit: "old", image: "server:1"},
+		},
+		"pods that it returned to stay": {
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{
+				happens: func(w *world) { writes(two)(w); writes(three)(w); writes(two)(w) }, stack: again,
+				want: rollout.KeepTemplate, rollouts: 4, habit: "older", image: "server:2",
+			},
+			{stack: again, want: rollout.KeepTemplate, rollouts: 4},
+		},
+		"a restart adopts": {
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2},
+			{happens: func(w *world) { w.restart("monday") }, stack: one, want: rollout.Changed, adopts: true, rollouts: 4, habit: "old"},
+		},
+		"twice": {
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2},
+			{stack: two, want: rollout.Changed, rollouts: 3},
+			{happens: writes(two), stack: two, want: rollout.KeepTemplate, rollouts: 4, habit: "older"},
+			{stack: three, want: rollout.Changed, rollouts: 5, habit: "old"},
+		},
+		"pods that were never this operator's": {
+			{happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1},
+			{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older"},
+			{stack: two, want: rollout.Changed, rollouts: 2, habit: "old"},
+		},
+		"an edit after a change is put back": {
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2},
+			{stack: two, want: rollout.Changed, rollouts: 3},
+			{happens: edits, stack: two, want: rollout.Unchanged, rollouts: 5, image: "server:2"},
+		},
+		"a rollback to its pods is respected": {
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2},
+			{stack: two, want: rollout.Changed, rollouts: 3},
+			{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 4, habit: "older"},
+		},
 	}
 }

@@ -76,6 +76,12 @@ func (s stack) change(edit func(*stack)) stack {
 	return s
 }
 
+// with returns the same generation with other fields.
+func (s stack) with(edit func(*stack)) stack {
+	edit(&s)
+	return s
+}
+
 func (s stack) render(t *testing.T) rollout.Rendered {
 	t.Helper()
 	inputs := rollout.Inputs{Image: s.image}

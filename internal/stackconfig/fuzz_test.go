@@ -46,9 +46,9 @@ func FuzzParseBase(f *testing.F) {
 	})
 }
 
-// FuzzGenerate runs any spec over any base. It checks that nothing panics, that the result parses, that each of our
-// variables that the configuration names is in the environment and comes from a Secret, that no provider is lost, and
-// that a second run produces the same bytes.
+// FuzzGenerate runs any spec over any base. It checks that nothing panics, that the result parses, that no provider is
+// lost, and that a second run produces the same bytes. Each of our variables that the configuration names must be in
+// the environment and come from a Secret.
 func FuzzGenerate(f *testing.F) {
 	base, err := sigsyaml.YAMLToJSON([]byte("providers: {inference: [{provider_id: '${env.X:+x}', provider_type: 'remote::vllm'}]}"))
 	if err != nil {

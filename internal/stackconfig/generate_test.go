@@ -203,7 +203,7 @@ func TestPathVariables(t *testing.T) {
 		t.Errorf("the starter's text has %+v", got)
 	}
 	if got := stackconfig.PathVariables(release.Default(), "nobody", "/.llama"); got != nil {
-		t.Errorf("nobody has %+v", got)
+		t.Errorf("no result has %+v", got)
 	}
 	if got := stackconfig.PathsIn([]byte("a: ${env.A:=~/.ogx} ${env.A:=~/.ogx/b} ${env.B:=/data}"), "/data"); !slices.Equal(got, []stackconfig.EnvVar{{Name: "A", Value: "/data"}}) {
 		t.Errorf("text has %+v", got)

@@ -10,85 +10,89 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
+const postgres = "storage: {kv: {type: redis, endpoint: cache, password: {secretKeyRef: {name: r, key: p}}}, " +
+	"sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}"
+
+func backend(r *release.Release, name string) *release.Backend {
+	backends := make([]release.Backend, len(r.Storage.Backends))
+	copy(backends, r.Storage.Backends)
+	r.Storage.Backends = backends
+	for i := range backends {
+		if backends[i].Type == name {
+			return &backends[i]
+		}
+	}
+	panic("no backend " + name)
+}
+
+// otherReleaseCases are the cases of TestOtherReleases.
+var otherReleaseCases = map[string]struct {
+	change func(*release.Release)
+	spec   string
+	want   []string
+}{
+	"plain HTTP is refused": {
+		func(r *release.Release) { r.Runtime.PlainHTTPRefused = true }, "networking: {port: 9000}",
+		[]string{"server:\n  port: 9000\n  host: 0.0.0.0\n  insecure: true\n"},
+	},
+	"no host is needed": {
+		func(r *release.Release) { r.Runtime.Host = "" }, "networking: {port: 9000}",
+		[]string{"server:\n  port: 9000\nvector_stores"},
+	},
+	"no workers": {
+		func(r *release.Release) { r.Server = schema.NewClass("ServerConfig", schema.ExtraIgnore, nil) },
+		"workload: {workers: 2}",
+		[]string{"spec.workload.workers: the server release 0.7 runs only one process"},
+	},
+	"a connection string goes in parts where it could go whole": {
+		func(r *release.Release) { backend(r, "sql_postgres").ConnectionStringKey = "connection_string" }, postgres,
+		[]string{"      host: ${env.LLSD_STORAGE_SQL_HOST}\n"},
+	},
+	"a password with a key of its own": {
+		func(r *release.Release) {
+			b := backend(r, "kv_redis")
+			b.CredentialInHost, b.CredentialKey = false, "namespace"
+		}, postgres,
+		[]string{"      type: kv_redis\n      namespace: ${env.LLSD_STORAGE_KV_PASSWORD}\n      host: cache\n"},
+	},
+	"a password that is not encoded": {
+		func(r *release.Release) { backend(r, "sql_postgres").EncodePassword = false }, postgres, []string{"sql-password=password "},
+	},
+	"no such backend": {
+		func(r *release.Release) { r.Storage.Backends = r.Storage.Backends[:1] }, "storage: {kv: {type: redis, endpoint: cache}}",
+		[]string{`spec.storage.kv.type: the server release 0.7 has no kv of type "redis"; it has mongodb`},
+	},
+	"another name for the name": {
+		func(r *release.Release) { r.Runtime.DistributionKey = "image_name" }, "networking: {port: 9000}",
+		[]string{"version: 2\n"},
+	},
+	"the URL of an MCP server lies deeper": {
+		func(r *release.Release) { r.Tools.MCPURLKey = "endpoint.uri" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
+		[]string{"spec.resources.tools[0]: the required key \"url\" is missing; its value must be text", "spec.resources.tools[0].mcpEndpoint: unknown key"},
+	},
+	"tool groups that the server drops": {
+		func(r *release.Release) { r.Tools.MCP = "tool_groups" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
+		[]string{`spec.resources.tools[0]: "t" is neither a tool of the server release 0.7`},
+	},
+	"built-in tools that are registered": {
+		func(r *release.Release) {
+			r.Tools.BuiltIn = []release.BuiltInTool{{
+				Name: "websearch", Group: "builtin::websearch",
+				Providers: []string{"remote::tavily-search"},
+			}}
+		}, "resources: {tools: [websearch]}",
+		[]string{`spec.resources.tools[0]: "websearch" is neither a tool of the server release 0.7`},
+	},
+	"a kind of resource that does not exist": {
+		func(r *release.Release) { r.Tools.MCP = "mcp_servers" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
+		[]string{"spec.resources.tools[0]: the server release 0.7 registers no mcp_servers"},
+	},
+}
+
 // The differences of other releases are data. Each row changes one fact of the default release and shows the effect,
 // without any code for it.
 func TestOtherReleases(t *testing.T) {
-	const postgres = "storage: {kv: {type: redis, endpoint: cache, password: {secretKeyRef: {name: r, key: p}}}, " +
-		"sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}"
-	backend := func(r *release.Release, name string) *release.Backend {
-		backends := make([]release.Backend, len(r.Storage.Backends))
-		copy(backends, r.Storage.Backends)
-		r.Storage.Backends = backends
-		for i := range backends {
-			if backends[i].Type == name {
-				return &backends[i]
-			}
-		}
-		t.Fatalf("no backend %s", name)
-		return nil
-	}
-	for name, tc := range map[string]struct {
-		change func(*release.Release)
-		spec   string
-		want   []string
-	}{
-		"plain HTTP is refused": {
-			func(r *release.Release) { r.Runtime.PlainHTTPRefused = true }, "networking: {port: 9000}",
-			[]string{"server:\n  port: 9000\n  host: 0.0.0.0\n  insecure: true\n"},
-		},
-		"no host is needed": {
-			func(r *release.Release) { r.Runtime.Host = "" }, "networking: {port: 9000}",
-			[]string{"server:\n  port: 9000\nvector_stores"},
-		},
-		"no workers": {
-			func(r *release.Release) { r.Server = schema.NewClass("ServerConfig", schema.ExtraIgnore, nil) },
-			"workload: {workers: 2}",
-			[]string{"spec.workload.workers: the server release 0.7 runs only one process"},
-		},
-		"a connection string goes in parts where it could go whole": {
-			func(r *release.Release) { backend(r, "sql_postgres").ConnectionStringKey = "connection_string" }, postgres,
-			[]string{"      host: ${env.LLSD_STORAGE_SQL_HOST}\n"},
-		},
-		"a password with a key of its own": {
-			func(r *release.Release) {
-				b := backend(r, "kv_redis")
-				b.CredentialInHost, b.CredentialKey = false, "namespace"
-			}, postgres,
-			[]string{"      type: kv_redis\n      namespace: ${env.LLSD_STORAGE_KV_PASSWORD}\n      host: cache\n"},
-		},
-		"a password that is not encoded": {
-			func(r *release.Release) { backend(r, "sql_postgres").EncodePassword = false }, postgres, []string{"sql-password=password "},
-		},
-		"no such backend": {
-			func(r *release.Release) { r.Storage.Backends = r.Storage.Backends[:1] }, "storage: {kv: {type: redis, endpoint: cache}}",
-			[]string{`spec.storage.kv.type: the server release 0.7 has no kv of type "redis"; it has mongodb`},
-		},
-		"another name for the name": {
-			func(r *release.Release) { r.Runtime.DistributionKey = "image_name" }, "networking: {port: 9000}",
-			[]string{"version: 2\n"},
-		},
-		"the URL of an MCP server lies deeper": {
-			func(r *release.Release) { r.Tools.MCPURLKey = "endpoint.uri" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
-			[]string{"spec.resources.tools[0]: the required key \"url\" is missing; its value must be text", "spec.resources.tools[0].mcpEndpoint: unknown key"},
-		},
-		"tool groups that the server drops": {
-			func(r *release.Release) { r.Tools.MCP = "tool_groups" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
-			[]string{`spec.resources.tools[0]: "t" is neither a tool of the server release 0.7`},
-		},
-		"built-in tools that are registered": {
-			func(r *release.Release) {
-				r.Tools.BuiltIn = []release.BuiltInTool{{
-					Name: "websearch", Group: "builtin::websearch",
-					Providers: []string{"remote::tavily-search"},
-				}}
-			}, "resources: {tools: [websearch]}",
-			[]string{`spec.resources.tools[0]: "websearch" is neither a tool of the server release 0.7`},
-		},
-		"a kind of resource that does not exist": {
-			func(r *release.Release) { r.Tools.MCP = "mcp_servers" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
-			[]string{"spec.resources.tools[0]: the server release 0.7 registers no mcp_servers"},
-		},
-	} {
+	for name, tc := range otherReleaseCases {
 		t.Run(name, func(t *testing.T) {
 			changed := *release.Default()
 			tc.change(&changed)

@@ -112,7 +112,8 @@ spec:
   settings:
     server:
       cors: {max_age: "${env.AGE}", allow_origins: ["${env.ORIGIN}", "${env.HALF}/x", "${env.DEFAULT:=1}"]}
-      auth: {provider_config: {type: oauth2_token, introspection: {url: u, client_id: "${env.ID}", client_secret: "${env.SECRET}"}}}
+      auth: {provider_config: {type: oauth2_token,
+        introspection: {url: u, client_id: "${env.ID}", client_secret: "${env.SECRET}"}}}
     unknown: {key: "${env.ANY}"}
 `))
 	want := []string{"ID", "ORIGIN", "SECRET"}

@@ -20,8 +20,8 @@ var (
 
 const inBase = "(in the base configuration)"
 
-// Every error of the engine names a field of the spec or says that it is about a place in the base configuration, and
-// states the remedy or the accepted values. The cases are those of the golden files.
+// Every error of the engine names a field of the spec or a place in the base configuration, and states the remedy or
+// the accepted values. The cases are those of the golden files.
 func TestErrorsAreWhole(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*/want/report.yaml")
 	if err != nil {

@@ -53,7 +53,7 @@ func TestLinesAreWhole(t *testing.T) {
 		maps.Copy(together, lines[line])
 		if match.Release.Registry.KeyPrefix == "" {
 			if len(together) > 0 {
-				t.Errorf("line %s is there, and the program knows no registry of its", line)
+				t.Errorf("line %s exists, and the program does not support its registry", line)
 			}
 			continue
 		}

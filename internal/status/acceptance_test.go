@@ -12,14 +12,15 @@ import (
 
 func TestNotAccepted(t *testing.T) {
 	for name, tc := range map[string]struct{ object, want string }{
-		"nobody looked at it": {"{kind: HTTPRoute, metadata: {name: my, generation: 2}}", ""},
+		"no controller looked at it": {"{kind: HTTPRoute, metadata: {name: my, generation: 2}}", ""},
 		"accepted": {
 			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [
 			{type: Accepted, status: "True", observedGeneration: 2, reason: Accepted}, {type: ResolvedRefs, status: "True", reason: ResolvedRefs}]}]}}`, "",
 		},
 		"not accepted": {
 			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [
-			{type: Accepted, status: "False", observedGeneration: 2, reason: NoMatchingListenerHostname, message: no listener}]}]}}`,
+			{type: Accepted, status: "False", observedGeneration: 2,
+			 reason: NoMatchingListenerHostname, message: no listener}]}]}}`,
 			`HTTPRoute "my" does not expose the server (NoMatchingListenerHostname): no listener`,
 		},
 		"references": {
@@ -31,7 +32,7 @@ func TestNotAccepted(t *testing.T) {
 			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [
 			{type: Accepted, status: "False", observedGeneration: 1, reason: NoMatchingParent}]}]}}`, "",
 		},
-		"nobody knows yet": {
+		"not known yet": {
 			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [{type: Accepted, status: Unknown, reason: Pending}]}]}}`, "",
 		},
 		"another form": {"{kind: HTTPRoute, metadata: {name: my}, status: {parents: 3}}", ""},
@@ -72,15 +73,15 @@ func TestPolicyNotAccepted(t *testing.T) {
 		told    = `BackendTLSPolicy "my" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate`
 	)
 	for name, tc := range map[string]struct{ ancestors, want string }{
-		"nobody looked at it": {"[]", ""},
-		"accepted":            {`[{` + gateway + `, conditions: [{type: Accepted, status: "True", reason: Accepted}]}]`, ""},
-		"not accepted":        {`[{` + gateway + `, conditions: [` + refused + `]}]`, told},
+		"no controller looked at it": {"[]", ""},
+		"accepted":                   {`[{` + gateway + `, conditions: [{type: Accepted, status: "True", reason: Accepted}]}]`, ""},
+		"not accepted":               {`[{` + gateway + `, conditions: [` + refused + `]}]`, told},
 		"references": {
 			`[{` + gateway + `, conditions: [{type: Accepted, status: "True"}, {type: ResolvedRefs, status: "False", reason: InvalidKind, message: a Secret}]}]`,
 			`BackendTLSPolicy "my" is not accepted, so the Gateway cannot reach the server (InvalidKind): a Secret`,
 		},
-		"by an object that is no Gateway": {`[{ancestorRef: {kind: Service, name: my-service}, conditions: [` + refused + `]}]`, told},
-		"by the Gateway of somebody else": {`[{ancestorRef: {kind: Gateway, name: public}, conditions: [` + refused + `]}]`, ""},
+		"by an object that is not a Gateway": {`[{ancestorRef: {kind: Service, name: my-service}, conditions: [` + refused + `]}]`, told},
+		"by another Gateway":                 {`[{ancestorRef: {kind: Gateway, name: public}, conditions: [` + refused + `]}]`, ""},
 		"for an older policy of the user's": {
 			`[{` + gateway + `, conditions: [{type: Accepted, status: "False", reason: Conflicted, message: an older one}]}]`, "",
 		},

@@ -26,10 +26,10 @@ func TestAutoscalerTrouble(t *testing.T) {
 		conditions []autoscalingv2.HorizontalPodAutoscalerCondition
 		want       string
 	}{
-		"nothing known":    {},
-		"it scales":        {conditions: active(corev1.ConditionTrue, "ValidMetricFound", "fine")},
-		"no replicas":      {conditions: active(corev1.ConditionFalse, "ScalingDisabled", "scaling is disabled since the replica count of the target is zero")},
-		"nobody knows yet": {conditions: active(corev1.ConditionUnknown, "x", "y")},
+		"nothing known": {},
+		"it scales":     {conditions: active(corev1.ConditionTrue, "ValidMetricFound", "fine")},
+		"no replicas":   {conditions: active(corev1.ConditionFalse, "ScalingDisabled", "scaling is disabled since the replica count of the target is zero")},
+		"not known yet": {conditions: active(corev1.ConditionUnknown, "x", "y")},
 		"without metrics": {
 			conditions: active(corev1.ConditionFalse, "FailedGetResourceMetric", "unable to get metrics for resource cpu: no metrics returned"),
 			want:       `HorizontalPodAutoscaler "my-hpa" does not scale (FailedGetResourceMetric): unable to get metrics for resource cpu: no metrics returned`,

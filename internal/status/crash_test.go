@@ -103,7 +103,7 @@ func TestImagePull(t *testing.T) {
 			"moved, with a release and without a registry", "llamastack/distribution-starter:0.5.2@sha256:0", "ImagePullBackOff", "",
 			`; the images of docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to "docker.io/ogxai/distribution-starter:0.5.2"`,
 		},
-		{"a registry of somebody's own", "example.com/llamastack/distribution-starter:1", "ErrImagePull", "", ""},
+		{"a user's own registry", "example.com/llamastack/distribution-starter:1", "ErrImagePull", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := pod("p", waiting(tc.reason, tc.message))

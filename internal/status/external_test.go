@@ -40,7 +40,9 @@ func done() corev1.ContainerStatus {
 }
 
 func runs() corev1.ContainerStatus {
-	return corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(started)}}}
+	return corev1.ContainerStatus{State: corev1.ContainerState{
+		Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(started)},
+	}}
 }
 
 func waits() corev1.ContainerStatus { return waiting("PodInitializing", "") }
@@ -111,17 +113,24 @@ type externalCase struct {
 	trouble string
 }
 
+func nowIs(after time.Duration) func(*status.ExternalInput) {
+	return func(in *status.ExternalInput) { in.Now = started.Add(after) }
+}
+
+func listed(listed ...v1alpha2.ProviderInfo) func(*status.ExternalInput) {
+	return func(in *status.ExternalInput) { in.Listed = listed }
+}
+
+var (
+	pending        = []string{"Pending", "Pending"}
+	installingBoth = []string{"Installing", "Installing"}
+	both           = []string{"Ready", "Ready"}
+
+	own    = v1alpha2.ProviderInfo{API: "inference", ProviderID: "first", ProviderType: "remote::first"}
+	second = v1alpha2.ProviderInfo{API: "safety", ProviderID: "second", ProviderType: "inline::whatever"}
+)
+
 func phaseCases() map[string]externalCase {
-	pending, installingBoth, both := []string{"Pending", "Pending"}, []string{"Installing", "Installing"},
-		[]string{"Ready", "Ready"}
-	now := func(after time.Duration) func(*status.ExternalInput) {
-		return func(in *status.ExternalInput) { in.Now = started.Add(after) }
-	}
-	listed := func(listed ...v1alpha2.ProviderInfo) func(*status.ExternalInput) {
-		return func(in *status.ExternalInput) { in.Listed = listed }
-	}
-	own := v1alpha2.ProviderInfo{API: "inference", ProviderID: "first", ProviderType: "remote::first"}
-	second := v1alpha2.ProviderInfo{API: "safety", ProviderID: "second", ProviderType: "inline::whatever"}
 	served := after(installing("a", done(), done(), done(), done()), ready)
 	return map[string]externalCase{
 		"no pod":              {want: pending},
@@ -164,7 +173,7 @@ func phaseCases() map[string]externalCase {
 			})}, want: pending,
 		},
 		"almost too long": {
-			pods: []corev1.Pod{installing("a", runs(), waits(), waits(), waits())}, in: now(10*time.Minute - time.Second),
+			pods: []corev1.Pod{installing("a", runs(), waits(), waits(), waits())}, in: nowIs(10*time.Minute - time.Second),
 			want: []string{"Installing", "Pending"}, until: 10 * time.Minute,
 		},
 		"the tag moved": {
@@ -202,40 +211,50 @@ func phaseCases() map[string]externalCase {
 	}
 }
 
+func inFirst(message string) string {
+	return `external provider "first" of image "example.com/first:1", container "external-provider-first": ` + message
+}
+
+// first returns a pod whose first provider is not copied yet, with the given status of its container.
+
+func first(container corev1.ContainerStatus) []corev1.Pod {
+	return []corev1.Pod{installing("a", container, waits(), waits(), waits())}
+}
+
+func failsFirst(container corev1.ContainerStatus, message string) externalCase {
+	return externalCase{
+		pods: first(container), want: []string{"Failed: " + message, "Pending"},
+		trouble: inFirst(message),
+	}
+}
+
+func installs(message string) []corev1.Pod {
+	return []corev1.Pod{installing("a", done(), done(), ended(1, "Error", message), waits())}
+}
+
+func serverEnds(message string) []corev1.Pod {
+	return []corev1.Pod{installing("a", done(), done(), done(), ended(1, "Error", message))}
+}
+
+const (
+	missing  = "Missing /lls-provider/lls-provider-spec.yaml in image example.com/first:1"
+	refused  = `Failed to pull provider image "example.com/first:1": the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`
+	conflict = "needs numpy>=3, the server has 2.1: add its wheel to the image"
+	inModule = `the server crashes with ImportError in the module "my_org.first" of the provider; see kubectl logs a -c llama-stack --previous`
+)
+
+var atModule = externalCase{
+	want:    []string{"Failed: " + inModule, "Installing"},
+	trouble: `external provider "first" of image "example.com/first:1", container "llama-stack": ` + inModule,
+}
+
+func named(message string) externalCase {
+	tc := atModule
+	tc.pods = serverEnds(message)
+	return tc
+}
+
 func failureCases() map[string]externalCase {
-	inFirst := func(message string) string {
-		return `external provider "first" of image "example.com/first:1", container "external-provider-first": ` + message
-	}
-	// first returns a pod whose first provider is not copied yet, with the given status of its container.
-	first := func(container corev1.ContainerStatus) []corev1.Pod {
-		return []corev1.Pod{installing("a", container, waits(), waits(), waits())}
-	}
-	failsFirst := func(container corev1.ContainerStatus, message string) externalCase {
-		return externalCase{
-			pods: first(container), want: []string{"Failed: " + message, "Pending"},
-			trouble: inFirst(message),
-		}
-	}
-	installs := func(message string) []corev1.Pod {
-		return []corev1.Pod{installing("a", done(), done(), ended(1, "Error", message), waits())}
-	}
-	server := func(message string) []corev1.Pod {
-		return []corev1.Pod{installing("a", done(), done(), done(), ended(1, "Error", message))}
-	}
-	const (
-		missing  = "Missing /lls-provider/lls-provider-spec.yaml in image example.com/first:1"
-		refused  = `Failed to pull provider image "example.com/first:1": the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`
-		conflict = "needs numpy>=3, the server has 2.1: add its wheel to the image"
-		inModule = `the server crashes with ImportError in the module "my_org.first" of the provider; see kubectl logs a -c llama-stack --previous`
-	)
-	atModule := externalCase{
-		want:    []string{"Failed: " + inModule, "Installing"},
-		trouble: `external provider "first" of image "example.com/first:1", container "llama-stack": ` + inModule,
-	}
-	named := func(message string) externalCase {
-		atModule.pods = server(message)
-		return atModule
-	}
 	return map[string]externalCase{
 		"no metadata file":     failsFirst(ended(1, "Error", missing+"\n"), missing),
 		"it fails again":       failsFirst(corev1.ContainerStatus{State: runs().State, LastTerminationState: ended(1, "Error", missing).LastTerminationState}, missing),
@@ -254,7 +273,7 @@ func failureCases() map[string]externalCase {
 			want:    []string{`Failed: the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`, "Pending"},
 			trouble: inFirst(`the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`),
 		},
-		"it was mended": {
+		"it was fixed": {
 			pods: first(corev1.ContainerStatus{
 				Ready: true, State: done().State,
 				LastTerminationState: ended(1, "Error", missing).LastTerminationState,
@@ -269,10 +288,10 @@ func failureCases() map[string]externalCase {
 			pods: installs(`{"provider":"second","image":"example.com/second:1","message":"` + conflict + `"}`), want: []string{"Installing", "Failed: " + conflict},
 			trouble: `external provider "second" of image "example.com/second:1", container "external-providers": ` + conflict,
 		},
-		"nobody is to blame": {
+		"no provider is at fault": {
 			pods: installs(`{"message":"no room on the volume"}`), want: []string{"Failed: no room on the volume", "Failed: no room on the volume"}, trouble: "no room on the volume",
 		},
-		"somebody unknown is to blame": {
+		"an unknown provider is at fault": {
 			pods: installs(`{"provider":"third","message":"who is it"}`), want: []string{"Failed: who is it", "Failed: who is it"}, trouble: "who is it",
 		},
 		"the program is killed": {
@@ -289,7 +308,7 @@ func failureCases() map[string]externalCase {
 		"the module has a part":     named("ImportError: No module named 'my_org.first.part'"),
 		"the module is in a phrase": named("ImportError: could not load module my_org.first: s3cret"),
 		"another module": {
-			pods: server("ModuleNotFoundError: No module named 'my_org.firstly'"), want: []string{"Installing", "Installing"},
+			pods: serverEnds("ModuleNotFoundError: No module named 'my_org.firstly'"), want: []string{"Installing", "Installing"},
 			trouble: `container "llama-stack" crashed with ModuleNotFoundError: the image lacks a package that a provider needs; disable the provider, or use an image that contains it; see kubectl logs a -c llama-stack --previous`,
 		},
 		"too large together": {

@@ -83,10 +83,10 @@ func TestMixed(t *testing.T) {
 			[]corev1.Pod{podOf(&before, corev1.ConditionTrue, false)},
 			true,
 		},
-		"no set is seen":                       {counted("10"), nil, nil, true},
-		"the Deployment is behind its set":     {counted("9"), both, []corev1.Pod{serves}, false},
-		"nobody has counted the Deployment":    {deployment(1, 1, 1, 1), both, []corev1.Pod{serves}, false},
-		"the number is of somebody's, and odd": {counted("ten"), both, []corev1.Pod{serves}, false},
+		"no set is seen":                   {counted("10"), nil, nil, true},
+		"the Deployment is behind its set": {counted("9"), both, []corev1.Pod{serves}, false},
+		"the Deployment has no count":      {deployment(1, 1, 1, 1), both, []corev1.Pod{serves}, false},
+		"another writer's invalid number":  {counted("ten"), both, []corev1.Pod{serves}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := status.Workload(status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})

@@ -52,154 +52,160 @@ func brief(conditions []metav1.Condition) map[string]string {
 	return lines
 }
 
-func TestSummarize(t *testing.T) {
-	missing := &status.Failure{
+var (
+	secretNotFound = &status.Failure{
 		Condition: v1alpha2.ConditionSecretsResolved, Reason: v1alpha2.ReasonSecretNotFound,
 		Message: "Secret \"a\" not found", Retry: status.OnReferenceChange,
 	}
-	invalid := &status.Failure{
+	specInvalid = &status.Failure{
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec,
 		Message: "spec.x: wrong", Retry: status.OnObjectChange,
 	}
-	for _, tc := range []struct {
-		name  string
-		in    status.Input
-		phase v1alpha2.Phase
-		want  map[string]string
-	}{
-		{
-			name: "everything holds", in: status.Input{Observed: healthy()}, phase: v1alpha2.PhaseReady,
-			want: map[string]string{
-				"Ready": "True MinimumReplicasAvailable", "ValidationSucceeded": "True SpecValid",
-				"SecretsResolved": "True NoSecretsReferenced", "ConfigGenerated": "True DistributionDefaultUsed",
-				"DeploymentUpdated": "True DeploymentUpdateSucceeded", "Available": "True MinimumReplicasAvailable",
+)
+
+// summarizeCases are the cases of TestSummarize.
+var summarizeCases = []struct {
+	name  string
+	in    status.Input
+	phase v1alpha2.Phase
+	want  map[string]string
+}{
+	{
+		name: "everything holds", in: status.Input{Observed: healthy()}, phase: v1alpha2.PhaseReady,
+		want: map[string]string{
+			"Ready": "True MinimumReplicasAvailable", "ValidationSucceeded": "True SpecValid",
+			"SecretsResolved": "True NoSecretsReferenced", "ConfigGenerated": "True DistributionDefaultUsed",
+			"DeploymentUpdated": "True DeploymentUpdateSucceeded", "Available": "True MinimumReplicasAvailable",
+		},
+	},
+	{
+		name: "rollout goes on",
+		in: status.Input{Observed: with(healthy(),
+			condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutInProgress))},
+		phase: v1alpha2.PhaseInitializing,
+		want: map[string]string{
+			"Ready": "False RolloutInProgress", "Available": "False RolloutInProgress", "Reconciling": "True RolloutInProgress",
+			"ValidationSucceeded": "True SpecValid", "SecretsResolved": "True NoSecretsReferenced",
+			"ConfigGenerated":   "True DistributionDefaultUsed",
+			"DeploymentUpdated": "True DeploymentUpdateSucceeded",
+		},
+	},
+	{
+		name:  "invalid spec of a new object",
+		in:    status.Input{Failure: specInvalid},
+		phase: v1alpha2.PhaseFailed,
+		want: map[string]string{
+			"Ready": "False InvalidSpec", "ValidationSucceeded": "False InvalidSpec", "Stalled": "True InvalidSpec",
+			"SecretsResolved": "Unknown Waiting", "ConfigGenerated": "Unknown Waiting",
+			"DeploymentUpdated": "Unknown Waiting", "Available": "Unknown Waiting",
+		},
+	},
+	{
+		name: "a secret goes while the stack runs",
+		in: status.Input{
+			Previous: healthy(), Failure: secretNotFound,
+			Observed: []metav1.Condition{
+				healthy()[0], healthy()[4],
+				condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonSecretChangedToInvalid),
 			},
 		},
-		{
-			name: "rollout goes on",
-			in: status.Input{Observed: with(healthy(),
-				condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutInProgress))},
-			phase: v1alpha2.PhaseInitializing,
-			want: map[string]string{
-				"Ready": "False RolloutInProgress", "Available": "False RolloutInProgress", "Reconciling": "True RolloutInProgress",
-				"ValidationSucceeded": "True SpecValid", "SecretsResolved": "True NoSecretsReferenced",
-				"ConfigGenerated":   "True DistributionDefaultUsed",
-				"DeploymentUpdated": "True DeploymentUpdateSucceeded",
+		phase: v1alpha2.PhasePending,
+		want: map[string]string{
+			"Ready": "False SecretNotFound", "SecretsResolved": "False SecretNotFound", "Reconciling": "True SecretNotFound",
+			"Degraded": "True SecretChangedToInvalid", "ValidationSucceeded": "True SpecValid",
+			"ConfigGenerated":   "True DistributionDefaultUsed",
+			"DeploymentUpdated": "True DeploymentUpdateSucceeded",
+			"Available":         "True MinimumReplicasAvailable",
+		},
+	},
+	{
+		name: "what a reconcile of a newer generation did not reach is not known",
+		in: status.Input{
+			Generation: 2, Previous: healthy(), Failure: secretNotFound, Observed: []metav1.Condition{healthy()[0]},
+		},
+		phase: v1alpha2.PhasePending,
+		want: map[string]string{
+			"Ready": "False SecretNotFound", "SecretsResolved": "False SecretNotFound", "Reconciling": "True SecretNotFound",
+			"ValidationSucceeded": "True SpecValid", "ConfigGenerated": "Unknown Waiting",
+			"DeploymentUpdated": "Unknown Waiting", "Available": "Unknown Waiting",
+		},
+	},
+	{
+		name: "rolled back by a user",
+		in: status.Input{Observed: with(healthy(),
+			condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonRolledBack))},
+		phase: v1alpha2.PhaseFailed,
+		want: merged(brief(healthy()), map[string]string{
+			"Ready": "False RolledBack", "Degraded": "True RolledBack", "Stalled": "True RolledBack",
+		}),
+	},
+	{
+		name: "pods crash",
+		in: status.Input{Observed: with(healthy(),
+			condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutFailed))},
+		phase: v1alpha2.PhaseFailed,
+		want: merged(brief(healthy()), map[string]string{
+			"Ready": "False RolloutFailed", "Available": "False RolloutFailed", "Reconciling": "True RolloutFailed",
+		}),
+	},
+	{
+		name: "pods crash past the deadline",
+		in: status.Input{Overdue: true, Observed: with(healthy(),
+			condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutFailed))},
+		phase: v1alpha2.PhaseFailed,
+		want: merged(brief(healthy()), map[string]string{
+			"Ready": "False RolloutFailed", "Available": "False RolloutFailed", "Stalled": "True RolloutFailed",
+		}),
+	},
+	{
+		name: "a secret goes past the deadline",
+		in: status.Input{Overdue: true, Failure: secretNotFound, Previous: healthy(), Observed: with(healthy(),
+			condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutFailed))},
+		phase: v1alpha2.PhasePending,
+		want: merged(brief(healthy()), map[string]string{
+			"Ready": "False SecretNotFound", "SecretsResolved": "False SecretNotFound", "Available": "False RolloutFailed",
+			"Reconciling": "True SecretNotFound",
+		}),
+	},
+	{
+		name: "another stack has the host name",
+		in: status.Input{Previous: healthy(), Observed: healthy(), Failure: &status.Failure{
+			Condition: v1alpha2.ConditionExposed, Reason: v1alpha2.ReasonHostnameTaken, Retry: status.OnReferenceChange,
+		}},
+		phase: v1alpha2.PhasePending,
+		want: merged(brief(healthy()), map[string]string{
+			"Ready": "False HostnameTaken", "Exposed": "False HostnameTaken", "Reconciling": "True HostnameTaken",
+		}),
+	},
+	{
+		name:  "deleted",
+		in:    status.Input{Observed: healthy(), Deleting: true},
+		phase: v1alpha2.PhaseTerminating,
+		want: merged(brief(healthy()), map[string]string{
+			"Ready": "True MinimumReplicasAvailable",
+		}),
+	},
+	{
+		name: "past conditions are removed when they are not set",
+		in: status.Input{
+			Observed: healthy(),
+			Previous: []metav1.Condition{
+				condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonRolledBack),
+				condition(v1alpha2.ConditionStalled, metav1.ConditionTrue, v1alpha2.ReasonInvalidSpec),
+				condition(v1alpha2.ConditionAdopted, metav1.ConditionFalse, v1alpha2.ReasonRenderingDiffers),
+				condition(v1alpha2.ConditionStorageReady, metav1.ConditionTrue, v1alpha2.ReasonStorageReady),
+				condition(v1alpha2.ConditionExposed, metav1.ConditionTrue, v1alpha2.ReasonExposureApplied),
 			},
 		},
-		{
-			name:  "invalid spec of a new object",
-			in:    status.Input{Failure: invalid},
-			phase: v1alpha2.PhaseFailed,
-			want: map[string]string{
-				"Ready": "False InvalidSpec", "ValidationSucceeded": "False InvalidSpec", "Stalled": "True InvalidSpec",
-				"SecretsResolved": "Unknown Waiting", "ConfigGenerated": "Unknown Waiting",
-				"DeploymentUpdated": "Unknown Waiting", "Available": "Unknown Waiting",
-			},
-		},
-		{
-			name: "a secret goes while the stack runs",
-			in: status.Input{
-				Previous: healthy(), Failure: missing,
-				Observed: []metav1.Condition{
-					healthy()[0], healthy()[4],
-					condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonSecretChangedToInvalid),
-				},
-			},
-			phase: v1alpha2.PhasePending,
-			want: map[string]string{
-				"Ready": "False SecretNotFound", "SecretsResolved": "False SecretNotFound", "Reconciling": "True SecretNotFound",
-				"Degraded": "True SecretChangedToInvalid", "ValidationSucceeded": "True SpecValid",
-				"ConfigGenerated":   "True DistributionDefaultUsed",
-				"DeploymentUpdated": "True DeploymentUpdateSucceeded",
-				"Available":         "True MinimumReplicasAvailable",
-			},
-		},
-		{
-			name: "what a reconcile of a newer generation did not reach is not known",
-			in: status.Input{
-				Generation: 2, Previous: healthy(), Failure: missing, Observed: []metav1.Condition{healthy()[0]},
-			},
-			phase: v1alpha2.PhasePending,
-			want: map[string]string{
-				"Ready": "False SecretNotFound", "SecretsResolved": "False SecretNotFound", "Reconciling": "True SecretNotFound",
-				"ValidationSucceeded": "True SpecValid", "ConfigGenerated": "Unknown Waiting",
-				"DeploymentUpdated": "Unknown Waiting", "Available": "Unknown Waiting",
-			},
-		},
-		{
-			name: "rolled back by a user",
-			in: status.Input{Observed: with(healthy(),
-				condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonRolledBack))},
-			phase: v1alpha2.PhaseFailed,
-			want: merged(brief(healthy()), map[string]string{
-				"Ready": "False RolledBack", "Degraded": "True RolledBack", "Stalled": "True RolledBack",
-			}),
-		},
-		{
-			name: "pods crash",
-			in: status.Input{Observed: with(healthy(),
-				condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutFailed))},
-			phase: v1alpha2.PhaseFailed,
-			want: merged(brief(healthy()), map[string]string{
-				"Ready": "False RolloutFailed", "Available": "False RolloutFailed", "Reconciling": "True RolloutFailed",
-			}),
-		},
-		{
-			name: "pods crash past the deadline",
-			in: status.Input{Overdue: true, Observed: with(healthy(),
-				condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutFailed))},
-			phase: v1alpha2.PhaseFailed,
-			want: merged(brief(healthy()), map[string]string{
-				"Ready": "False RolloutFailed", "Available": "False RolloutFailed", "Stalled": "True RolloutFailed",
-			}),
-		},
-		{
-			name: "a secret goes past the deadline",
-			in: status.Input{Overdue: true, Failure: missing, Previous: healthy(), Observed: with(healthy(),
-				condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutFailed))},
-			phase: v1alpha2.PhasePending,
-			want: merged(brief(healthy()), map[string]string{
-				"Ready": "False SecretNotFound", "SecretsResolved": "False SecretNotFound", "Available": "False RolloutFailed",
-				"Reconciling": "True SecretNotFound",
-			}),
-		},
-		{
-			name: "another stack has the host name",
-			in: status.Input{Previous: healthy(), Observed: healthy(), Failure: &status.Failure{
-				Condition: v1alpha2.ConditionExposed, Reason: v1alpha2.ReasonHostnameTaken, Retry: status.OnReferenceChange,
-			}},
-			phase: v1alpha2.PhasePending,
-			want: merged(brief(healthy()), map[string]string{
-				"Ready": "False HostnameTaken", "Exposed": "False HostnameTaken", "Reconciling": "True HostnameTaken",
-			}),
-		},
-		{
-			name:  "deleted",
-			in:    status.Input{Observed: healthy(), Deleting: true},
-			phase: v1alpha2.PhaseTerminating,
-			want: merged(brief(healthy()), map[string]string{
-				"Ready": "True MinimumReplicasAvailable",
-			}),
-		},
-		{
-			name: "conditions of the past go when nobody sets them",
-			in: status.Input{
-				Observed: healthy(),
-				Previous: []metav1.Condition{
-					condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonRolledBack),
-					condition(v1alpha2.ConditionStalled, metav1.ConditionTrue, v1alpha2.ReasonInvalidSpec),
-					condition(v1alpha2.ConditionAdopted, metav1.ConditionFalse, v1alpha2.ReasonRenderingDiffers),
-					condition(v1alpha2.ConditionStorageReady, metav1.ConditionTrue, v1alpha2.ReasonStorageReady),
-					condition(v1alpha2.ConditionExposed, metav1.ConditionTrue, v1alpha2.ReasonExposureApplied),
-				},
-			},
-			phase: v1alpha2.PhaseReady,
-			want: merged(brief(healthy()), map[string]string{
-				"Ready": "True MinimumReplicasAvailable",
-			}),
-		},
-	} {
+		phase: v1alpha2.PhaseReady,
+		want: merged(brief(healthy()), map[string]string{
+			"Ready": "True MinimumReplicasAvailable",
+		}),
+	},
+}
+
+func TestSummarize(t *testing.T) {
+	for _, tc := range summarizeCases {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.in.Now = now
 			got := status.Summarize(tc.in)

@@ -58,167 +58,197 @@ func progressing(d *appsv1.Deployment, reason string) *appsv1.Deployment {
 	return d
 }
 
-func TestWorkload(t *testing.T) {
-	crashed := corev1.ContainerStatus{
+func preparedPod() corev1.Pod {
+	p := pod("p", running)
+	p.Status.InitContainerStatuses = []corev1.ContainerStatus{
+		{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}},
+	}
+	return p
+}
+
+func evictedPod() corev1.Pod {
+	terminated := &corev1.ContainerStateTerminated{ExitCode: 137}
+	p := pod("p", corev1.ContainerStatus{State: corev1.ContainerState{Terminated: terminated}})
+	p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, "Evicted",
+		"The node was low on resource: memory."
+	return p
+}
+
+func refusedSet() appsv1.ReplicaSet {
+	set := replicaSet("new", "2", 0)
+	set.Status.Conditions = []appsv1.ReplicaSetCondition{{
+		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue,
+		Message: `admission webhook "policy" denied the request: no`,
+	}}
+	return set
+}
+
+func staleDeployment() *appsv1.Deployment {
+	d := deployment(1, 1, 1, 1)
+	d.Generation = 2
+	return d
+}
+
+func deploymentOverQuota() *appsv1.Deployment {
+	d := deployment(1, 0, 0, 0)
+	d.Status.Conditions = []appsv1.DeploymentCondition{{
+		Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: q",
+	}}
+	return d
+}
+
+const crashMessage = `0/1 replicas available with current config: container "llama-stack" crashed with exit code 3; ` +
+	`see kubectl logs p -c llama-stack --previous`
+
+var (
+	crashedOnce = corev1.ContainerStatus{
 		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 			ExitCode: 3,
 			Message:  "token sk-1",
 		}},
 	}
-	ended := corev1.ContainerStatus{
+	endedOnce = corev1.ContainerStatus{
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3}},
 	}
-	empty := corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}
-	empty.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed"}
-	running := corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
-	prepared := pod("p", running)
-	prepared.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
-	evicted := pod("p",
-		corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}})
-	evicted.Status.Phase, evicted.Status.Reason, evicted.Status.Message = corev1.PodFailed, "Evicted",
-		"The node was low on resource: memory."
-	refused := replicaSet("new", "2", 0)
-	refused.Status.Conditions = []appsv1.ReplicaSetCondition{{
-		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Message: `admission webhook "policy" denied the request: no`,
-	}}
-	killed := corev1.ContainerStatus{
+	empty = corev1.ContainerStatus{
+		State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}},
+	}
+	killed = corev1.ContainerStatus{
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}},
 	}
-	unscheduled := corev1.Pod{
+	unscheduled = corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "p"},
 		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
 			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available",
 		}}},
 	}
-	stale := deployment(1, 1, 1, 1)
-	stale.Generation = 2
-	quota := deployment(1, 0, 0, 0)
-	quota.Status.Conditions = []appsv1.DeploymentCondition{{
-		Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: q",
-	}}
-	const crashMessage = `0/1 replicas available with current config: container "llama-stack" crashed with exit code 3; ` +
-		`see kubectl logs p -c llama-stack --previous`
+)
 
-	for _, tc := range []struct {
-		name       string
-		deployment *appsv1.Deployment
-		sets       []appsv1.ReplicaSet
-		pods       []corev1.Pod
-		status     metav1.ConditionStatus
-		reason     string
-		message    string
-	}{
-		{"nothing yet", nil, nil, nil, "Unknown", "Waiting", "Nothing is deployed yet"},
-		{"complete", deployment(1, 1, 1, 1), nil, nil, "True", "MinimumReplicasAvailable", "1/1 replicas available with current config"},
-		{"zero", deployment(0, 0, 0, 0), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as requested"},
-		{
-			"zero, pods still go", deployment(0, 1, 1, 1), nil, nil, "True", "ScaledToZero",
-			"Scaled to zero replicas, as requested",
-		},
-		{
-			"an old pod, and a change that the deployment controller has not counted", stale,
-			[]appsv1.ReplicaSet{replicaSet("old", "1", 1), replicaSet("new", "2", 0)},
-			nil,
-			"False", "RolloutInProgress", "0/1 replicas available with current config",
-		},
-		{"not seen by the deployment controller", stale, nil, nil, "False", "RolloutInProgress", "1/1 replicas available with current config"},
-		{"starting", deployment(2, 2, 2, 1), nil, nil, "False", "RolloutInProgress", "1/2 replicas available with current config"},
-		{
-			"old pods serve, by difference", deployment(2, 3, 1, 2), nil, nil,
-			"False", "RolloutInProgress", "0/2 replicas available with current config",
-		},
-		{
-			"old pods serve, by replica set", deployment(2, 3, 2, 2),
-			[]appsv1.ReplicaSet{replicaSet("old", "9", 1), replicaSet("new", "10", 1), {}},
-			nil,
-			"False", "RolloutInProgress", "1/2 replicas available with current config",
-		},
-		{"a pod of a complete rollout is lost", progressing(deployment(1, 1, 1, 0), "NewReplicaSetAvailable"), nil, nil, "False", "ReplicasUnavailable", "0/1 replicas available with current config"},
-		{"deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil, nil, "False", "RolloutFailed", "0/1 replicas available with current config"},
-		{
-			"quota", quota, nil, nil, "False", "RolloutFailed",
-			"0/1 replicas available with current config: pods cannot be created: exceeded quota: q",
-		},
-		{
-			"refused by admission", deployment(1, 0, 0, 0),
-			[]appsv1.ReplicaSet{refused},
-			nil, "False", "RolloutFailed",
-			`0/1 replicas available with current config: pods cannot be created: admission webhook "policy" denied the request: no`,
-		},
-		{
-			"exit code 0", deployment(1, 1, 1, 0), nil,
-			[]corev1.Pod{pod("p", empty)},
-			"False", "RolloutFailed",
-			`0/1 replicas available with current config: container "llama-stack" ended with exit code 0: the server cannot start, or its health check did not pass in time; ` +
-				`see kubectl logs p -c llama-stack --previous`,
-		},
-		{"an init container may end", deployment(1, 1, 1, 0), nil, []corev1.Pod{prepared}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
-		{
-			"evicted", deployment(1, 1, 1, 0), nil,
-			[]corev1.Pod{evicted},
-			"False", "RolloutInProgress",
-			`0/1 replicas available with current config: pod "p" ended (Evicted): The node was low on resource: memory.`,
-		},
-		{
-			"another crash than an eviction", deployment(2, 2, 2, 0), nil,
-			[]corev1.Pod{evicted, pod("q", killed)},
-			"False", "RolloutFailed",
-			`0/2 replicas available with current config: container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
-		},
-		{
-			"runs past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
-			[]corev1.Pod{pod("p", running)},
-			"False", "RolloutFailed",
-			`0/1 replicas available with current config: container "llama-stack" is running, but its health check does not pass; ` +
-				`see kubectl logs p -c llama-stack`,
-		},
-		{
-			"waits past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
-			[]corev1.Pod{pod("p", waiting("ContainerCreating", ""))},
-			"False", "RolloutFailed",
-			`0/1 replicas available with current config: container "llama-stack" is waiting (ContainerCreating); see kubectl describe pod p`,
-		},
-		{
-			"image", deployment(1, 1, 1, 0), nil,
-			[]corev1.Pod{pod("p", waiting("ErrImagePull", "user:pw@registry"))},
-			"False", "RolloutFailed",
-			`0/1 replicas available with current config: image "example.com/server:1" of container "llama-stack" cannot be pulled; see kubectl describe pod p`,
-		},
-		{
-			"configuration", deployment(1, 1, 1, 0), nil,
-			[]corev1.Pod{pod("p", waiting("CreateContainerConfigError", `secret "a" not found`))},
-			"False", "RolloutFailed",
-			`0/1 replicas available with current config: container "llama-stack" cannot be started (CreateContainerConfigError): secret "a" not found`,
-		},
-		{"crash while it runs again", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", crashed)}, "False", "RolloutFailed", crashMessage},
-		{"crash just now", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", ended)}, "False", "RolloutFailed", crashMessage},
-		{
-			"memory", deployment(1, 1, 1, 0), nil,
-			[]corev1.Pod{pod("p", killed)},
-			"False", "RolloutFailed",
-			`0/1 replicas available with current config: container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
-		},
-		{
-			"unschedulable", deployment(1, 1, 1, 0), nil,
-			[]corev1.Pod{unscheduled},
-			"False", "RolloutInProgress",
-			`0/1 replicas available with current config: pod "p" cannot be scheduled: 0/3 nodes are available`,
-		},
-		{
-			"a fatal one wins over an earlier name", deployment(2, 2, 2, 0), nil,
-			[]corev1.Pod{pod("q", ended), unscheduled},
-			"False", "RolloutFailed",
-			strings.ReplaceAll(strings.Replace(crashMessage, "0/1", "0/2", 1), "logs p", "logs q"),
-		},
-		{
-			"pods of older revisions do not count", deployment(1, 2, 1, 1),
-			[]appsv1.ReplicaSet{replicaSet("new", "2", 0)},
-			[]corev1.Pod{pod("p", ended)},
-			"False", "RolloutInProgress", "0/1 replicas available with current config",
-		},
-		{"starting containers are no trouble", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", waiting("ContainerCreating", ""))}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
-	} {
+// workloadCases are the cases of TestWorkload.
+var workloadCases = []struct {
+	name       string
+	deployment *appsv1.Deployment
+	sets       []appsv1.ReplicaSet
+	pods       []corev1.Pod
+	status     metav1.ConditionStatus
+	reason     string
+	message    string
+}{
+	{"nothing yet", nil, nil, nil, "Unknown", "Waiting", "Nothing is deployed yet"},
+	{"complete", deployment(1, 1, 1, 1), nil, nil, "True", "MinimumReplicasAvailable", "1/1 replicas available with current config"},
+	{"zero", deployment(0, 0, 0, 0), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as requested"},
+	{
+		"zero, pods still go", deployment(0, 1, 1, 1), nil, nil, "True", "ScaledToZero",
+		"Scaled to zero replicas, as requested",
+	},
+	{
+		"an old pod, and a change that the deployment controller has not counted", staleDeployment(),
+		[]appsv1.ReplicaSet{replicaSet("old", "1", 1), replicaSet("new", "2", 0)},
+		nil,
+		"False", "RolloutInProgress", "0/1 replicas available with current config",
+	},
+	{"not seen by the deployment controller", staleDeployment(), nil, nil, "False", "RolloutInProgress", "1/1 replicas available with current config"},
+	{"starting", deployment(2, 2, 2, 1), nil, nil, "False", "RolloutInProgress", "1/2 replicas available with current config"},
+	{
+		"old pods serve, by difference", deployment(2, 3, 1, 2), nil, nil,
+		"False", "RolloutInProgress", "0/2 replicas available with current config",
+	},
+	{
+		"old pods serve, by replica set", deployment(2, 3, 2, 2),
+		[]appsv1.ReplicaSet{replicaSet("old", "9", 1), replicaSet("new", "10", 1), {}},
+		nil,
+		"False", "RolloutInProgress", "1/2 replicas available with current config",
+	},
+	{"a pod of a complete rollout is lost", progressing(deployment(1, 1, 1, 0), "NewReplicaSetAvailable"), nil, nil, "False", "ReplicasUnavailable", "0/1 replicas available with current config"},
+	{"deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil, nil, "False", "RolloutFailed", "0/1 replicas available with current config"},
+	{
+		"quota", deploymentOverQuota(), nil, nil, "False", "RolloutFailed",
+		"0/1 replicas available with current config: pods cannot be created: exceeded quota: q",
+	},
+	{
+		"refused by admission", deployment(1, 0, 0, 0),
+		[]appsv1.ReplicaSet{refusedSet()},
+		nil, "False", "RolloutFailed",
+		`0/1 replicas available with current config: pods cannot be created: admission webhook "policy" denied the request: no`,
+	},
+	{
+		"exit code 0", deployment(1, 1, 1, 0), nil,
+		[]corev1.Pod{pod("p", empty)},
+		"False", "RolloutFailed",
+		`0/1 replicas available with current config: container "llama-stack" ended with exit code 0: the server cannot start, or its health check did not pass in time; ` +
+			`see kubectl logs p -c llama-stack --previous`,
+	},
+	{"an init container may end", deployment(1, 1, 1, 0), nil, []corev1.Pod{preparedPod()}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
+	{
+		"evicted", deployment(1, 1, 1, 0), nil,
+		[]corev1.Pod{evictedPod()},
+		"False", "RolloutInProgress",
+		`0/1 replicas available with current config: pod "p" ended (Evicted): The node was low on resource: memory.`,
+	},
+	{
+		"another crash than an eviction", deployment(2, 2, 2, 0), nil,
+		[]corev1.Pod{evictedPod(), pod("q", killed)},
+		"False", "RolloutFailed",
+		`0/2 replicas available with current config: container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
+	},
+	{
+		"runs past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
+		[]corev1.Pod{pod("p", running)},
+		"False", "RolloutFailed",
+		`0/1 replicas available with current config: container "llama-stack" is running, but its health check does not pass; ` +
+			`see kubectl logs p -c llama-stack`,
+	},
+	{
+		"waits past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
+		[]corev1.Pod{pod("p", waiting("ContainerCreating", ""))},
+		"False", "RolloutFailed",
+		`0/1 replicas available with current config: container "llama-stack" is waiting (ContainerCreating); see kubectl describe pod p`,
+	},
+	{
+		"image", deployment(1, 1, 1, 0), nil,
+		[]corev1.Pod{pod("p", waiting("ErrImagePull", "user:pw@registry"))},
+		"False", "RolloutFailed",
+		`0/1 replicas available with current config: image "example.com/server:1" of container "llama-stack" cannot be pulled; see kubectl describe pod p`,
+	},
+	{
+		"configuration", deployment(1, 1, 1, 0), nil,
+		[]corev1.Pod{pod("p", waiting("CreateContainerConfigError", `secret "a" not found`))},
+		"False", "RolloutFailed",
+		`0/1 replicas available with current config: container "llama-stack" cannot be started (CreateContainerConfigError): secret "a" not found`,
+	},
+	{"crash while it runs again", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", crashedOnce)}, "False", "RolloutFailed", crashMessage},
+	{"crash just now", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", endedOnce)}, "False", "RolloutFailed", crashMessage},
+	{
+		"memory", deployment(1, 1, 1, 0), nil,
+		[]corev1.Pod{pod("p", killed)},
+		"False", "RolloutFailed",
+		`0/1 replicas available with current config: container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
+	},
+	{
+		"unschedulable", deployment(1, 1, 1, 0), nil,
+		[]corev1.Pod{unscheduled},
+		"False", "RolloutInProgress",
+		`0/1 replicas available with current config: pod "p" cannot be scheduled: 0/3 nodes are available`,
+	},
+	{
+		"a fatal one wins over an earlier name", deployment(2, 2, 2, 0), nil,
+		[]corev1.Pod{pod("q", endedOnce), unscheduled},
+		"False", "RolloutFailed",
+		strings.ReplaceAll(strings.Replace(crashMessage, "0/1", "0/2", 1), "logs p", "logs q"),
+	},
+	{
+		"pods of older revisions do not count", deployment(1, 2, 1, 1),
+		[]appsv1.ReplicaSet{replicaSet("new", "2", 0)},
+		[]corev1.Pod{pod("p", endedOnce)},
+		"False", "RolloutInProgress", "0/1 replicas available with current config",
+	},
+	{"starting containers are not a failure", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", waiting("ContainerCreating", ""))}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
+}
+
+func TestWorkload(t *testing.T) {
+	for _, tc := range workloadCases {
 		t.Run(tc.name, func(t *testing.T) {
 			got := status.Workload(status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})
 			want := metav1.Condition{
@@ -280,7 +310,7 @@ func TestPendingClaim(t *testing.T) {
 	}
 }
 
-// TestEarlierPodThatCrashes checks that a pod of an earlier revision that crashes beside newer ones is reported, and
+// TestEarlierPodThatCrashes checks that a pod of an earlier revision that crashes next to newer ones is reported, and
 // does not fail the roll-out. A terminating pod is not reported, and neither is one before a newer pod serves.
 func TestEarlierPodThatCrashes(t *testing.T) {
 	sets := []appsv1.ReplicaSet{replicaSet("old", "1", 0), replicaSet("new", "2", 1)}

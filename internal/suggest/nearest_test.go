@@ -44,7 +44,7 @@ func FuzzNearest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, candidate string) {
 		got := suggest.Nearest(name, []string{candidate})
 		if got != "" && got != candidate {
-			t.Errorf("Nearest(%q) = %q, which is no candidate", name, got)
+			t.Errorf("Nearest(%q) = %q, which is not a candidate", name, got)
 		}
 		if candidate != "" && len(candidate) <= 100 && suggest.Nearest(candidate, []string{candidate}) != candidate {
 			t.Errorf("%q is not nearest to itself", candidate)

@@ -32,8 +32,8 @@ const (
 	patience = 5 * time.Minute
 )
 
-// TestAirGap goes the whole way: a bundle is made where there are images, and everything else happens without a way
-// out.
+// TestAirGap runs the whole journey: a bundle is made where images are available, and everything else happens without a
+// way out.
 func TestAirGap(t *testing.T) {
 	j := newJourney(t)
 	host, _, err := net.SplitHostPort(os.Getenv("CLUSTER_REGISTRY"))
@@ -110,8 +110,8 @@ func (j *journey) makeBundle() string {
 	return bundle
 }
 
-// cutOff takes the node's ways out away: the route of everything but its own link and the Services, and the registry
-// that the images came from.
+// cutOff removes the node's ways out: every route except its own link and the Services, and the registry that the
+// images came from.
 func (j *journey) cutOff(host string) {
 	j.t.Helper()
 	j.say("The node has no way out")
@@ -145,7 +145,7 @@ func (j *journey) cutOff(host string) {
 	}, "refused")
 }
 
-// load brings the images into the private registry from the node's network, and gives the file of the chart's values.
+// load copies the images into the private registry from the node's network, and returns the file of the chart's values.
 func (j *journey) load(bundle string, private *privateRegistry) string {
 	j.t.Helper()
 	j.say("Load it into a private registry, from the network without a way out")
@@ -169,7 +169,7 @@ func (j *journey) load(bundle string, private *privateRegistry) string {
 	return j.write("values.yaml", values)
 }
 
-// configureNode tells containerd of the authority. Every kind of node has a place of its own for it.
+// configureNode makes containerd trust the authority. Every kind of node has its own place for it.
 func (j *journey) configureNode(private *privateRegistry) {
 	j.t.Helper()
 	authority := filepath.Join(j.folder, "ca.pem")
@@ -193,7 +193,7 @@ func (j *journey) hosts(registry, settings string) {
 	j.print("node$ cat /etc/containerd/certs.d/%s/hosts.toml\n%s", registry, settings)
 }
 
-// pullSecret makes the Secret by which images are pulled.
+// pullSecret makes the Secret for pulling images.
 func (j *journey) pullSecret(namespace string, private *privateRegistry) {
 	j.t.Helper()
 	j.kubectl("create", "secret", "docker-registry", "mirror", "--namespace", namespace,
@@ -218,7 +218,8 @@ func (j *journey) install(values string, private *privateRegistry) {
 		"helm", "install", "llama-stack-k8s-operator", filepath.Join(j.folder, "chart/llama-stack-k8s-operator"),
 		"--namespace", names.OperatorNamespace, "--values", values,
 		"--set", "imagePullSecrets[0].name=mirror", "--set", "caBundle.configMap=registry-ca",
-		// Nobody is there: what is not in NO_PROXY, with the API server by the chart, is not reached.
+		// No proxy listens at this address. The chart adds the API server to NO_PROXY. Every address that is not in
+		// NO_PROXY is unreachable.
 		"--set", "proxy.https=http://proxy.corp.invalid:3128", "--set", "proxy.noProxy=" + host,
 	}
 	j.run(command{args: append([]string{filepath.Join(testutil.Root(), ".cache/bin/helm")}, args[1:]...), line: strings.Join(args, " "), shown: 6})
@@ -238,7 +239,8 @@ spec:
     inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
   externalProviders:
     inference:
-    - {providerId: echo, image: %q, config: {greeting: Hello}, secretRefs: {token: {secretKeyRef: {name: vllm-creds, key: token}}}}
+    - {providerId: echo, image: %q, config: {greeting: Hello},
+       secretRefs: {token: {secretKeyRef: {name: vllm-creds, key: token}}}}
   resources:
     models: [llama3.2-8b, {name: parrot, provider: echo}]
   workload:
@@ -259,7 +261,8 @@ metadata: {name: vllm, labels: {app: vllm}}
 spec:
   imagePullSecrets: [{name: mirror}]
   containers:
-  - {name: main, image: %[1]q, command: [/standin, vllm], env: [{name: VLLM_API_KEY, valueFrom: {secretKeyRef: {name: vllm-creds, key: token}}}]}
+  - {name: main, image: %[1]q, command: [/standin, vllm],
+     env: [{name: VLLM_API_KEY, valueFrom: {secretKeyRef: {name: vllm-creds, key: token}}}]}
 ---
 apiVersion: v1
 kind: Pod
@@ -269,7 +272,7 @@ spec:
   containers: [{name: main, image: %[1]q, command: [/standin, idle]}]
 `
 
-// answers has a stack and an external provider answer.
+// answers checks that a stack and an external provider answer.
 func (j *journey) answers(private *privateRegistry) {
 	j.t.Helper()
 	j.say("A stack, and an external provider, from the private registry")
@@ -316,7 +319,7 @@ func (j *journey) ask(stack, model, want string) {
 	})
 }
 
-// ofDockerHub is a stack whose image is named as everywhere. Its configuration is in the labels of the image.
+// ofDockerHub is a stack whose image has its public name. Its configuration is in the labels of the image.
 const ofDockerHub = `
 apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution
@@ -331,8 +334,8 @@ spec:
     overrides: {imagePullSecrets: [{name: mirror}]}
 `
 
-// mirrorOfTheNode has an image of Docker Hub read and pulled by its own name: the operator goes by registries.rewrite,
-// the node by its own settings.
+// mirrorOfTheNode checks that an image of Docker Hub is read and pulled by its own name: the operator uses
+// registries.rewrite, the node its own settings.
 func (j *journey) mirrorOfTheNode(private *privateRegistry) {
 	j.t.Helper()
 	j.say("An image of Docker Hub by its own name: rewritten by the operator, mirrored by the node")
@@ -347,7 +350,7 @@ func (j *journey) mirrorOfTheNode(private *privateRegistry) {
 	j.ask("by-name", "vllm/llama3.2-8b", "hello from the model")
 }
 
-// withoutLabels switches reading of images off: a stack with an image needs a base configuration, and runs with it.
+// withoutLabels switches the reading of images off: a stack with an image needs a base configuration, and runs with it.
 func (j *journey) withoutLabels() {
 	j.t.Helper()
 	j.say("Reading of labels switched off")
@@ -381,7 +384,7 @@ func (j *journey) withoutLabels() {
 	j.kubectl("get", "llsd", "--namespace", namespace)
 }
 
-// explain logs what there is, for who reads of a failure.
+// explain logs the state of the cluster, for the reader of a failure.
 func (j *journey) explain() {
 	for _, args := range [][]string{
 		{"get", "pods,llsd", "--all-namespaces", "--output=wide"},

@@ -23,7 +23,7 @@ import (
 
 var transcript = flag.String("transcript", "", "file for the commands and what they print")
 
-// journey runs commands as users do, and writes down what they print.
+// journey runs commands as users do, and records their output.
 type journey struct {
 	t       *testing.T
 	out     io.Writer
@@ -93,36 +93,36 @@ func (j *journey) print(format string, args ...any) {
 	fmt.Fprint(j.out, text)
 }
 
-// command is one that users type, and where it runs.
+// command is a command that users type, and the place where it runs.
 type command struct {
 	line   string
 	args   []string
 	env    []string
 	input  string
 	onNode bool
-	// shown bounds the lines that are written down; zero: all.
+	// shown limits the recorded lines; zero means all.
 	shown int
-	// until is in what is written down of a command that is tried again and again.
+	// until is the text that ends the retries of a command.
 	until string
 }
 
-// together takes what a command prints, in its order.
+// together collects the output of a command in its order.
 type together struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-// Write takes more.
+// Write appends output.
 func (w *together) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.Write(text)
 }
 
-// String is all of it, when the command has ended.
+// String returns the whole output after the command has ended.
 func (w *together) String() string { return w.text.String() }
 
-// try runs a command, and gives what it prints.
+// try runs a command, and returns its output.
 func (j *journey) try(c command) (string, error) {
 	if c.line == "" {
 		c.line = strings.Join(c.args, " ")
@@ -166,7 +166,7 @@ func (j *journey) run(c command) string {
 	return said
 }
 
-// refused runs a command that has to fail, and to say why.
+// refused runs a command that has to fail with a reason.
 func (j *journey) refused(c command, want string) {
 	j.t.Helper()
 	said, err := j.try(c)
@@ -180,7 +180,7 @@ func (j *journey) kubectl(args ...string) string {
 	return j.run(command{args: append([]string{"kubectl"}, args...)})
 }
 
-// apply applies a manifest, which is written down too.
+// apply applies a manifest, which is recorded too.
 func (j *journey) apply(namespace, manifest string) {
 	j.t.Helper()
 	j.print("$ kubectl apply --namespace %s -f - <<EOF\n%s\nEOF\n", namespace, strings.Trim(manifest, "\n"))

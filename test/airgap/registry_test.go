@@ -22,13 +22,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 )
 
-// The user that the private registry knows.
+// The user that the private registry accepts.
 const (
 	user     = "mirror"
 	password = "airgap-sesame-7"
 )
 
-// privateRegistry wants a user and a password, and has a certificate of an authority that nobody knows.
+// privateRegistry requires a user and a password, and has a certificate of an unknown authority.
 type privateRegistry struct {
 	// address is its host and port, authority the certificate in PEM form.
 	address, authority string
@@ -86,7 +86,7 @@ func (r *privateRegistry) serve(w http.ResponseWriter, q *http.Request, inner ht
 	inner.ServeHTTP(w, q)
 }
 
-// counts are the requests until now: those that write, those that read.
+// counts returns the number of writing and reading requests until now.
 func (r *privateRegistry) counts() (writes, reads int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +100,7 @@ func (r *privateRegistry) counts() (writes, reads int) {
 	return writes, reads
 }
 
-// issue makes an authority, and a certificate by it for an address.
+// issue makes an authority, and a certificate from it for an address.
 func issue(t *testing.T, host string) (string, tls.Certificate) {
 	t.Helper()
 	key := func() *ecdsa.PrivateKey {

@@ -71,12 +71,10 @@ func toObject(tc *casetable.Case) *unstructured.Unstructured {
 	return (&unstructured.Unstructured{Object: tc.Object}).DeepCopy()
 }
 
-// unchecked is what the API server adds of itself when the schema refuses an
-// object: it has not looked at the rules.
+// unchecked is what the API server adds when the schema rejects an object: it did not check the rules.
 const unchecked = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
-// answer is what an API server says, a line a cause, sorted: the order of causes
-// is not the same each time.
+// answer is the API server's answer, one cause a line, sorted, because the order of causes varies.
 func answer(t *testing.T, err error) []string {
 	t.Helper()
 	if err == nil {

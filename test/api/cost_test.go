@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// largest is an object with as much of everything as may be: 17 APIs of 64
-// providers with ids of 63 characters, 500 resources of each kind.
+// largest is an object with the maximum of everything: 17 APIs of 64 providers with ids of 63 characters, 500 resources
+// of each kind.
 func largest(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
 	secret := map[string]any{"secretKeyRef": map[string]any{"name": "creds", "key": "token"}}
@@ -56,8 +56,8 @@ func largest(t *testing.T) *unstructured.Unstructured {
 	return object
 }
 
-// The policy stays within the API server's cost limits for the largest object,
-// when it is right and when it is wrong everywhere.
+// The policy stays within the API server's cost limits for the largest object, when it is valid and when it is invalid
+// everywhere.
 func TestPolicyCost(t *testing.T) {
 	c := newClient(t)
 	object := largest(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The answers in the table are what TestCases compares with a real API server,
-// so it is enough to look for the trace of each rule in them.
+// TestCases compares the answers in the table with a real API server, so it is enough to look for the trace of each
+// rule in them.
 
 var (
 	index   = regexp.MustCompile(`\[[0-9]+\]`)
@@ -63,7 +63,7 @@ func collect(paths map[string]bool, path string, value any) {
 	}
 }
 
-// check is one thing that the schema refuses: at a path, with a text.
+// check is one thing that the schema rejects: at a path, with a text.
 type check struct{ rule, path, text string }
 
 // limits are what the schema itself checks at a node.
@@ -94,7 +94,7 @@ func limits(n node) []check {
 	return checks
 }
 
-// rule is what a CEL rule refuses.
+// rule is what a CEL rule rejects.
 func rule(path string, v *apiextensionsv1.ValidationRule) check {
 	text := v.Message
 	if v.MessageExpression != "" {
@@ -123,8 +123,7 @@ func literals(expression string) []string {
 	return found
 }
 
-// TestSchemaHasCases lists what the schema and its rules refuse and no case
-// shows, and what they accept and no case shows.
+// TestSchemaHasCases lists everything that the schema and its rules reject or accept without a case.
 func TestSchemaHasCases(t *testing.T) {
 	refused, passed := refusals(t), accepted(t)
 	for _, n := range nodes(t) {
@@ -162,8 +161,7 @@ func readPolicy(t *testing.T) *admissionregistrationv1.ValidatingAdmissionPolicy
 	return policy
 }
 
-// TestPolicyHasCases lists what the policy may say and no case shows: every text
-// with a blank in its expressions.
+// TestPolicyHasCases lists the messages of the policy without a case: every text with a blank in its expressions.
 func TestPolicyHasCases(t *testing.T) {
 	policy := readPolicy(t)
 	var expressions []string
@@ -188,7 +186,7 @@ func TestPolicyHasCases(t *testing.T) {
 	}
 }
 
-// What the policy looks at is in accepted cases too.
+// Accepted cases also have what the policy checks.
 func TestPolicyAccepts(t *testing.T) {
 	passed := accepted(t)
 	paths := []string{"spec.resources.models", "spec.resources.tools", "spec.resources.shields", "spec.networking.expose"}
@@ -228,7 +226,7 @@ func TestPolicyKnowsEveryAPI(t *testing.T) {
 	}
 }
 
-// Each case has a name of its own within its topic.
+// Each case has a unique name within its topic.
 func TestCaseNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range loadCases(t).Cases {

@@ -34,7 +34,7 @@ func kubectl(t *testing.T, stdin string, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// A plain apply notes the whole definition in an annotation, which has a limit.
+// A plain apply stores the whole definition in an annotation, which has a size limit.
 func TestPlainApplyOfTheDefinition(t *testing.T) {
 	out, err := kubectl(t, "", "apply", "-f", filepath.Join(testutil.Root(), "config/crd/bases"))
 	if err != nil {
@@ -60,8 +60,7 @@ func TestSamplesApply(t *testing.T) {
 	}
 }
 
-// The complete example of the requirements, with the group mended: the API server
-// has nothing to say to it.
+// The complete example of the requirements, with a corrected group. The API server accepts it without a warning.
 func TestExampleOfTheRequirementsApplies(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "internal/cli/testdata/spec-example-as-it-stands.yaml"))
 	if err != nil {
@@ -74,7 +73,7 @@ func TestExampleOfTheRequirementsApplies(t *testing.T) {
 	}
 }
 
-// What the API server would drop in silence, kubectl refuses by default.
+// By default kubectl rejects fields that the API server would drop silently.
 func TestUnknownFields(t *testing.T) {
 	for name, tc := range map[string]struct{ spec, want string }{
 		"older spelling": {
@@ -171,7 +170,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// A generated name is checked as it ends up.
+// A generated name is checked in its final form.
 func TestGeneratedName(t *testing.T) {
 	c := newClient(t)
 	for prefix, ok := range map[string]bool{"short-": true, strings.Repeat("a", 51): false} {

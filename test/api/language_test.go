@@ -23,10 +23,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// kubeVersion is how the chart says which Kubernetes it takes.
+// kubeVersion matches the Kubernetes versions that the chart accepts.
 var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 
-// oldest is the language of the oldest Kubernetes that the chart takes: our rules must run on it.
+// oldest is the language of the oldest Kubernetes that the chart accepts: our rules must run on it.
 func oldest(t *testing.T) *environment.EnvSet {
 	t.Helper()
 	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))
@@ -100,7 +100,7 @@ func TestPolicyCompilesOnOldestKubernetes(t *testing.T) {
 	}
 }
 
-// The API server compiles the conditions of a policy and of a webhook alike.
+// The API server compiles the conditions of a policy and of a webhook in the same way.
 func TestMatchConditionsCompileOnOldestKubernetes(t *testing.T) {
 	conditions := readPolicy(t).Spec.MatchConditions
 	configuration := readWebhooks(t)

@@ -21,9 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
 )
 
-// TestStoredObjectsStayUpdatable stores every refused object that has the right
-// types before any rule is installed, installs the rules, and then changes what
-// has nothing to do with the spec: labels, finalizers, status, deletion.
+// TestStoredObjectsStayUpdatable stores every rejected object that has the right types before any rule is installed,
+// installs the rules, and then changes parts unrelated to the spec: labels, finalizers, status, deletion.
 func TestStoredObjectsStayUpdatable(t *testing.T) {
 	bare, err := testutil.Start(testutil.Options{Bare: true})
 	if err != nil {
@@ -48,7 +47,7 @@ func TestStoredObjectsStayUpdatable(t *testing.T) {
 	}
 }
 
-// installWithoutRules installs the definition with a spec that takes anything.
+// installWithoutRules installs the definition with a spec that accepts anything.
 func installWithoutRules(t *testing.T, plane *testutil.ControlPlane, c client.Client) {
 	t.Helper()
 	definition := readDefinition(t)
@@ -63,8 +62,8 @@ func installWithoutRules(t *testing.T, plane *testutil.ControlPlane, c client.Cl
 	}
 }
 
-// storeRefused stores the objects of refused cases under names of their own.
-// What the schema prunes or mistypes could never have been stored.
+// storeRefused stores the objects of rejected cases under unique names. Objects that the schema prunes or mistypes
+// could never have been stored.
 func storeRefused(t *testing.T, c client.Client) map[string]*casetable.Case {
 	t.Helper()
 	stored := map[string]*casetable.Case{}
@@ -82,7 +81,7 @@ func storeRefused(t *testing.T, c client.Client) map[string]*casetable.Case {
 		object.SetFinalizers([]string{"example.com/held"})
 		if err := c.Create(t.Context(), object); err != nil {
 			if strings.Contains(err.Error(), ".spec.workload.replicas: Invalid value") {
-				continue // held by the scale subresource, with any schema
+				continue // enforced by the scale subresource, with any schema
 			}
 			t.Fatalf("store %s/%s: %v", tc.Topic, tc.Name, err)
 		}
@@ -117,8 +116,8 @@ func unrelatedChanges(t *testing.T, c client.Client, name string) {
 	}
 }
 
-// TestPolicyLooksAtWhatChanged: an object with a wrong part can still be changed
-// in another part of its spec.
+// TestPolicyLooksAtWhatChanged checks that an object with an invalid part can still be changed in another part of its
+// spec.
 func TestPolicyLooksAtWhatChanged(t *testing.T) {
 	c := newClient(t)
 	object := newStack("changed-part")
@@ -142,12 +141,12 @@ func TestPolicyLooksAtWhatChanged(t *testing.T) {
 		t.Error("a change of the wrong part was accepted")
 	}
 	if err := patch(`{"spec":{"providers":{"inference":{"id":null,"provider":"vllm"}}}}`); err != nil {
-		t.Errorf("mend the wrong part: %v", err)
+		t.Errorf("fix the wrong part: %v", err)
 	}
 }
 
-// The rules of overrideConfig look at the old object, and still refuse an update
-// that brings together what excludes each other (FR-013, FR-070).
+// The rules of overrideConfig look at the old object, and still reject an update that combines fields that exclude each
+// other (FR-013, FR-070).
 func TestOverrideExcludesInUpdates(t *testing.T) {
 	c := newClient(t)
 	object := newStack("override-later")
@@ -168,7 +167,7 @@ func TestOverrideExcludesInUpdates(t *testing.T) {
 	}
 }
 
-// withoutPolicy takes the binding away while it runs act.
+// withoutPolicy removes the binding while it runs act.
 func withoutPolicy(t *testing.T, c client.Client, act func()) {
 	t.Helper()
 	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config/policy/validatingadmissionpolicybinding.yaml"))
@@ -190,8 +189,8 @@ func withoutPolicy(t *testing.T, c client.Client, act func()) {
 	act()
 }
 
-// TestRoundTrip: what is written in two shapes comes back as it was written,
-// through the API server and through our types.
+// TestRoundTrip checks that objects written in two shapes are returned as they were written, through the API server and
+// through our types.
 func TestRoundTrip(t *testing.T) {
 	c := newClient(t)
 	for i, tc := range loadCases(t).Cases {
@@ -227,8 +226,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// normal takes out what is not a change: the two defaults, null, and the empty
-// lists and amounts of Kubernetes' own types, which our types do not write.
+// normal removes what is not a change: the two defaults, null, and the empty lists and amounts of Kubernetes' own
+// types, which our types do not write.
 func normal(value any) any {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -271,7 +270,7 @@ func prune(value any) any {
 	return object
 }
 
-// TestNullIsUnset: null is read as a field that is not there.
+// TestNullIsUnset checks that null is read as an absent field.
 func TestNullIsUnset(t *testing.T) {
 	c := newClient(t)
 	object := &unstructured.Unstructured{Object: map[string]any{

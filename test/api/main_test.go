@@ -15,8 +15,7 @@ import (
 var (
 	update = flag.Bool("update", false, "write what the API server says into the table of cases")
 
-	// plane is the control plane of all tests here; each takes a namespace or
-	// names of its own.
+	// plane is the control plane of all tests here. Each test uses its own namespace or names.
 	plane *testutil.ControlPlane
 )
 

@@ -25,7 +25,7 @@ replicas: 2, network: {exposeRoute: true, allowedFrom: {namespaces: ["*"]}}, ser
 distribution: {image: "example.com/mine:1"}, containerSpec: {port: 8321}, autoscaling: {maxReplicas: 3}, storage: {},
 podDisruptionBudget: {minAvailable: 1}, tlsConfig: {caBundle: {configMapName: ca}}}}}`
 
-// refusedKinds are the kinds of a stack's objects that the API server refuses, of all that are rendered.
+// refusedKinds returns the kinds of a stack's objects that the API server rejects, among all that are rendered.
 func refusedKinds(t *testing.T, c client.Client, name string) (refused []string, warnings string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -60,8 +60,8 @@ func refusedKinds(t *testing.T, c client.Client, name string) (refused []string,
 	return refused, errs.String()
 }
 
-// The names that a stack of v1alpha1 may have are those that the API server takes for every object but the Service and
-// what leads to it. Where it does not take those, a warning tells so.
+// A stack of v1alpha1 may have any name that the API server accepts for every object except the Service and the objects
+// that lead to it. A warning states when the API server does not accept the name for those.
 func TestNamesOfOlderStacks(t *testing.T) {
 	c, err := client.New(plane.Config, client.Options{})
 	if err != nil {
@@ -95,7 +95,7 @@ func TestNamesOfOlderStacks(t *testing.T) {
 	}
 }
 
-// minorVersion is that of the Kubernetes which the API server is, or emulates.
+// minorVersion returns the minor version of Kubernetes that the API server runs or emulates.
 func minorVersion(t *testing.T) int {
 	t.Helper()
 	discoverer, err := discovery.NewDiscoveryClientForConfig(plane.Config)

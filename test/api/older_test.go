@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// tellsTypesAlone reports whether the API server is one that names the type of a value that a rule refuses, where later
-// ones write the value: 1.34 is. One that emulates an older version writes the value.
+// tellsTypesAlone reports whether the API server names the type of a rejected value, as 1.34 does. Later versions write
+// the value. A later version that emulates an older one also writes the value.
 func tellsTypesAlone(t *testing.T) bool {
 	t.Helper()
 	asked, err := discovery.NewDiscoveryClientForConfig(plane.Config)
@@ -25,11 +25,11 @@ func tellsTypesAlone(t *testing.T) bool {
 	return version.MustParseGeneric(said.GitVersion).LessThan(version.MustParseGeneric("1.35.0"))
 }
 
-// refusedType is a line about a value whose type alone is told.
+// refusedType matches a line about a value that gives only its type.
 var refusedType = regexp.MustCompile(`^(.*: Invalid value: )"(?:string|object|array|integer|number|boolean)"(: .*)$`)
 
-// withValues gives what an API server that names types says in the words of one that writes values, as far as these are
-// wanted: field and message are the same.
+// withValues translates the lines of an API server that names types into those of one that writes values, as far as
+// want has them. Field and message are the same.
 func withValues(got, want []string) []string {
 	var lines []string
 	for _, line := range got {

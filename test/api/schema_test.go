@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// maxDefinition is how much compact JSON the definition may be: what a plain
-	// `kubectl apply` notes in an annotation must stay below 262144 bytes.
+	// maxDefinition is the maximum size of the definition in compact JSON: the annotation of a plain `kubectl apply`
+	// must stay below 262144 bytes.
 	maxDefinition = 230_000
 
 	definitionFile = "config/crd/bases/llamastack.io_llamastackdistributions.yaml"
 )
 
-// kubernetes are the nodes whose schema is Kubernetes' own.
+// kubernetes are the nodes with a schema from Kubernetes.
 var kubernetes = []string{
 	"spec.workload.resources",
 	"spec.workload.topologySpreadConstraints",
@@ -125,7 +125,7 @@ func TestDefinitionIsSmallEnough(t *testing.T) {
 	t.Logf("the definition has %d bytes of %d", len(data), maxDefinition)
 }
 
-// Any other default would show up in objects that are read as another version.
+// Any other default would appear in objects that are read in another version.
 func TestDefaults(t *testing.T) {
 	var got []string
 	for _, n := range nodes(t) {
@@ -139,7 +139,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// Every field says what it is, beginning with its name.
+// Every field has a description, which begins with the field's name.
 func TestDescriptions(t *testing.T) {
 	for _, n := range nodes(t) {
 		if n.name != "" && !strings.HasPrefix(n.schema.Description, n.name) {
@@ -153,8 +153,7 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// twoShapes are the nodes that take two shapes, with a word of each that their
-// description must show.
+// twoShapes are the nodes with two shapes, with a word of each that their description must show.
 var twoShapes = map[string][]string{
 	"spec.networking.expose":   {"true", "{hostname:"},
 	"spec.resources.models[]":  {"llama3.2-8b", "{name:"},
@@ -162,7 +161,7 @@ var twoShapes = map[string][]string{
 	"spec.resources.shields[]": {"llama-guard", "{name:"},
 }
 
-// A field of two shapes has no type in the schema and shows both.
+// A field with two shapes has no type in the schema, and its description shows both.
 func TestTwoShapes(t *testing.T) {
 	shapes := maps.Clone(twoShapes)
 	for _, n := range nodes(t) {

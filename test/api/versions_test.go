@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// before is the definition that v1alpha1 was stored by until now.
+// before is the definition with which v1alpha1 was stored until now.
 const before = "testdata/definition-before.yaml"
 
 func TestVersions(t *testing.T) {
@@ -34,13 +34,13 @@ func TestVersions(t *testing.T) {
 		*service.Path != names.ConversionPath {
 		t.Errorf("the conversion webhook is %v", service)
 	}
-	// The operator writes it; a value here would take it away at every apply.
+	// The operator writes the bundle; a value here would remove it at every apply.
 	if conversion.Webhook.ClientConfig.CABundle != nil {
 		t.Error("the definition has a caBundle")
 	}
 }
 
-// v1alpha1 looks as it did: columns, and fields to select by.
+// v1alpha1 looks as before: columns, and selectable fields.
 func TestV1alpha1LooksTheSame(t *testing.T) {
 	older, ours := versionOf(t, readDefinitionFile(t, before), "v1alpha1"), versionOf(t, readDefinition(t), "v1alpha1")
 	if diff := cmp.Diff(older.AdditionalPrinterColumns, ours.AdditionalPrinterColumns); diff != "" {
@@ -51,8 +51,8 @@ func TestV1alpha1LooksTheSame(t *testing.T) {
 	}
 }
 
-// What was accepted in v1alpha1 is accepted: each field is still there, with the
-// same type and default, and with no rule that it did not have.
+// Manifests that were accepted in v1alpha1 are still accepted. Each field still exists, with the same type and default,
+// and with no new rule.
 func TestV1alpha1IsNotStricter(t *testing.T) {
 	older, ours := versionOf(t, readDefinitionFile(t, before), "v1alpha1"), versionOf(t, readDefinition(t), "v1alpha1")
 	compareSchemas(t, "", older.Schema.OpenAPIV3Schema, ours.Schema.OpenAPIV3Schema)
@@ -86,13 +86,13 @@ func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSON
 	}
 }
 
-// rules are what a schema says of one value, without its description and parts.
+// rules are the rules of a schema for one value, without its description and parts.
 func rules(schema *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
 	own := schema.DeepCopy()
 	own.Description, own.Properties, own.Items, own.AdditionalProperties, own.Required = "", nil, nil, nil, nil
-	own.Nullable = false // takes one more value
+	own.Nullable = false // accepts one more value
 	if own.XListType != nil && *own.XListType == "map" && slices.Equal(own.XListMapKeys, []string{"type"}) {
-		own.XListType, own.XListMapKeys = nil, nil // conditions: whoever writes them writes each type once
+		own.XListType, own.XListMapKeys = nil, nil // conditions: each writer writes each type once
 	}
 	return own
 }

@@ -25,7 +25,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// list runs `go list` over the whole module, with -e: what does not build is told by others.
+// list runs `go list` over the whole module, with -e, because other tests report packages that do not build.
 func list(t *testing.T) []Package {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Imports", module+"/...")
@@ -80,8 +80,8 @@ func TestCheck(t *testing.T) {
 			pkg:     "internal/names",
 			imports: []string{"k8s.io/api/core/v1", "go.yaml.in/yaml/v3", "fmt"},
 		},
-		"applyconfigurations are no I/O":  {pkg: "internal/names", imports: []string{"k8s.io/client-go/applyconfigurations/core/v1"}},
-		"parsing addresses is no network": {pkg: "internal/names", imports: []string{"net/netip", "net/url"}},
+		"applyconfigurations are not I/O":         {pkg: "internal/names", imports: []string{"k8s.io/client-go/applyconfigurations/core/v1"}},
+		"parsing addresses is not network access": {pkg: "internal/names", imports: []string{"net/netip", "net/url"}},
 		"up": {
 			pkg: "internal/names", imports: []string{module + "/internal/controller"},
 			want: []string{"internal/names: imports " + module + "/internal/controller: internal/names may not depend on it"},

@@ -9,11 +9,11 @@ import (
 // Package is what the check needs to know of one package, as `go list -json` prints it.
 type Package struct {
 	ImportPath string
-	// Imports are the direct imports without those of tests: what a library drags in is the library's affair.
+	// Imports are the direct imports without those of tests. The imports of a library do not count.
 	Imports []string
 }
 
-// Libraries that packages of a kind may import, as patterns. Pure packages get what works on values.
+// Libraries that packages of a kind may import, as patterns. Pure packages may import those that only work on values.
 var (
 	apiLibraries  = []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/apiextensions-apiserver/..."}
 	pureLibraries = append([]string{
@@ -31,8 +31,8 @@ var (
 	}, apiLibraries...)
 )
 
-// worldly are the standard packages that reach a clock-free, repeatable function's outside: files, processes, network,
-// logs, randomness. harmless are the exceptions below them, which only parse.
+// worldly are the standard packages that reach outside of a repeatable function without a clock: files, processes,
+// network, logs, randomness. harmless are the exceptions below them, which only parse.
 var (
 	worldly = []string{
 		"crypto/rand", "io/ioutil", "log/...", "math/rand/...", "net/...", "os/...", "plugin", "syscall",
@@ -41,7 +41,7 @@ var (
 	harmless = []string{"net/netip", "net/url"}
 )
 
-// Check returns a sentence for each import of module's packages that breaks the table, sorted; none when all is well.
+// Check returns a sentence for each import of module's packages that breaks the table, sorted; none means success.
 func Check(module string, rules []Rule, packages []Package) []string {
 	var problems []string
 	for _, pkg := range packages {
@@ -64,7 +64,7 @@ func Check(module string, rules []Rule, packages []Package) []string {
 	return problems
 }
 
-// complain returns what is wrong with one import of a package that the rule is for, or nothing.
+// complain returns what is wrong with one import of a package of the rule, or nothing.
 func complain(module string, rule Rule, imported string) string {
 	if path, ours := below(module, imported); ours {
 		if matches(rule.Path, path) || matchesAny(rule.Imports, path) {
@@ -103,7 +103,8 @@ func below(module, importPath string) (string, bool) {
 	return strings.CutPrefix(importPath, module+"/")
 }
 
-// standard tells the standard library from modules by the rule of the go command: a module's first element has a dot.
+// standard reports whether an import path belongs to the standard library, by the rule of the go command: a module's
+// first element has a dot.
 func standard(importPath string) bool {
 	first, _, _ := strings.Cut(importPath, "/")
 	return !strings.Contains(first, ".")

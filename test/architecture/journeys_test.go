@@ -17,7 +17,7 @@ const maxStations = 10
 var station = regexp.MustCompile("`([a-z0-9]+)\\.([A-Za-z.]+)`")
 
 // The journeys of docs/development/architecture.md exist, are short, and only go down: each station is declared in the
-// package of the one before, or in one that this package may depend on.
+// package of the previous one, or in a package that this one may depend on.
 func TestJourneys(t *testing.T) {
 	_, section, found := strings.Cut(read(t, "docs/development/architecture.md"), "\n## Journeys\n")
 	if !found {
@@ -55,7 +55,7 @@ func TestJourneys(t *testing.T) {
 	}
 }
 
-// rankOf is where the package stands in the table of dependencies.
+// rankOf returns the package's position in the table of dependencies.
 func rankOf(folder string) int {
 	for i, rule := range Rules {
 		if matches(rule.Path, folder) {

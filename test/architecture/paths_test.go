@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// A package that does not exist yet gets its row together with its first file: a row for later is a rule that nothing
-// holds.
+// A package that does not exist yet gets its row together with its first file. A row without a package is not checked.
 func TestRulesNamePackagesThatExist(t *testing.T) {
 	for _, rule := range Rules {
 		if !exists(t, strings.TrimSuffix(rule.Path, "/...")) {
@@ -67,7 +66,8 @@ func TestLinterNamesPathsThatExist(t *testing.T) {
 	}
 }
 
-// The Makefile measures the coverage of the pure packages and the linter keeps I/O out of them: both name them again.
+// The Makefile measures the coverage of the pure packages and the linter keeps I/O out of them. Both repeat their
+// names.
 func TestPurePackagesAreNamedAlike(t *testing.T) {
 	makefile := variable(t, read(t, "Makefile"), "PURE_PACKAGES")
 	linter := read(t, ".golangci.yaml")
@@ -88,7 +88,7 @@ func TestPurePackagesAreNamedAlike(t *testing.T) {
 	for _, folder := range makefile {
 		trees = append(trees, folder+"/...")
 		if !slices.Contains(rows, folder) {
-			t.Errorf("PURE_PACKAGES in the Makefile names %s, which is no pure row of the table", folder)
+			t.Errorf("PURE_PACKAGES in the Makefile names %s, which is not a pure row of the table", folder)
 		}
 		if glob := `"**/` + folder + `/**"`; !strings.Contains(linter, glob) {
 			t.Errorf(".golangci.yaml: depguard does not name %s", glob)
@@ -101,7 +101,8 @@ func TestPurePackagesAreNamedAlike(t *testing.T) {
 	}
 }
 
-// documentRow is a row of a table whose first cell is one path. A path that ends in `/` or `/…` is that of a tree.
+// documentRow matches a row of a table whose first cell is one path. A path that ends in `/` or `/…` is that of a
+// tree.
 var documentRow = regexp.MustCompile("(?m)^\\| `((?:api|charts|cmd|config|hack|internal|test|tools)/[^`]*)` \\|")
 
 func TestDocumentNamesEveryPackage(t *testing.T) {
@@ -123,7 +124,7 @@ func TestDocumentNamesEveryPackage(t *testing.T) {
 	}
 }
 
-// ofProduct reports whether the users of the operator run what is in a package.
+// ofProduct reports whether the users of the operator run the code of a package.
 func ofProduct(path string) bool {
 	return strings.HasPrefix(path, "internal/") && !slices.Contains(testTrees, path)
 }
@@ -155,7 +156,7 @@ func read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// variable returns the words of a make variable, which may go on over lines that end in a backslash.
+// variable returns the words of a make variable, which may continue over lines that end in a backslash.
 func variable(t *testing.T, makefile, name string) []string {
 	t.Helper()
 	_, rest, found := strings.Cut(makefile, "\n"+name+" := ")

@@ -13,7 +13,7 @@ const (
 	IO Kind = iota
 	// Pure packages have no client, clock, network, environment or randomness.
 	Pure
-	// API packages are types that others import: pure, and light to depend on.
+	// API packages are types that others import: pure, with few dependencies.
 	API
 )
 
@@ -26,7 +26,7 @@ type Rule struct {
 	Imports []string
 }
 
-// What a row may import is often what another may, and more.
+// The rows often share the packages that they may import.
 var (
 	types = []string{"api/..."}
 	facts = slices.Concat(types, []string{
@@ -46,8 +46,8 @@ var (
 	})
 )
 
-// Rules is the table that this repository is held to, from the bottom up. A package belongs to the first row that
-// matches it; one that matches none fails the test, so that what a new package may import is decided before it is used.
+// Rules is the table that this repository must follow, from the bottom up. A package belongs to the first row that
+// matches it. A package without a row fails the test, so that its allowed imports are decided before it is used.
 var Rules = []Rule{
 	{Path: "api/...", Kind: API},
 
@@ -149,7 +149,7 @@ var Rules = []Rule{
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},
 	{Path: "cmd/kubectl-llamastack", Imports: []string{"internal/cli"}},
 
-	// What no product package may import: test tools, tests and scripts.
+	// Packages that no product package may import: test tools, tests and scripts.
 	{Path: "internal/testutil/...", Imports: adapters},
 	{Path: "internal/controller/controllertest", Imports: slices.Concat(adapters, []string{
 		"internal/controller", "internal/manager", "internal/testutil/...",

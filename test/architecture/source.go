@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// How long code may be at the most, in lines. A package with packages below it may be longer: it has been divided.
+// The maximum lengths of code, in lines. A package with packages below it may be longer, because it has been divided.
 const (
 	MaxFunctionLines = 80
 	MaxFileLines     = 400
@@ -31,8 +31,8 @@ type File struct {
 	Lines int
 	// Functions are in the order of the file.
 	Functions []Function
-	// Uncommented are the exported types, functions, methods, variables and constants without a comment of their own.
-	// What is declared in one block may have one comment.
+	// Uncommented are the exported types, functions, methods, variables and constants without a comment. Declarations
+	// in one block may share one comment.
 	Uncommented []string
 }
 

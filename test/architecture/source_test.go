@@ -52,7 +52,7 @@ func overlong(files []File) map[string]string {
 	return found
 }
 
-// The linter asks for no comment on methods that implement common interfaces, and on constants: this test does.
+// The linter does not require a comment on methods that implement common interfaces, and on constants; this test does.
 func TestExportedNamesHaveComments(t *testing.T) {
 	files := product(t)
 	for i := range files {

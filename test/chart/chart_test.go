@@ -29,10 +29,10 @@ const (
 	namespace = "llama-stack-k8s-operator-system"
 )
 
-// copied are the templates whose content is that of config/, to be compared with it and not kept once more.
+// copied are the templates whose content comes from config/, to be compared with it and not stored again.
 var copied = []string{"customresourcedefinition.yaml", "policy.yaml"}
 
-// render gives what each template makes of values, but for those that make nothing.
+// render returns the output of each template for values, without the templates that produce nothing.
 func render(t *testing.T, values map[string]any) (map[string]string, error) {
 	t.Helper()
 	chart, err := loader.Load(folder)
@@ -139,7 +139,7 @@ func write(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// What `helm lint` says of the chart with every case's values; an icon is all that it may miss.
+// `helm lint` finds only one fault of the chart with every case's values: a missing icon.
 func TestLint(t *testing.T) {
 	for _, path := range cases(t) {
 		values := readValues(t, readFile(t, filepath.Join(path, "values.yaml")))
@@ -156,7 +156,7 @@ func TestRefused(t *testing.T) {
 		name, values string
 		want         []string
 	}{
-		{"a key that nobody reads", "replica: 2", []string{"additional properties 'replica' not allowed"}},
+		{"a key that no template reads", "replica: 2", []string{"additional properties 'replica' not allowed"}},
 		{"a key in a section", "image: {name: x}", []string{"at '/image'", "additional properties 'name' not allowed"}},
 		{"a type", "replicas: two", []string{"at '/replicas'", "got string, want integer"}},
 		{"a negative count", "replicas: -1", []string{"at '/replicas'", "minimum: got -1, want 0"}},
@@ -193,7 +193,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// objects reads what a template made, by kind.
+// objects reads the output of a template, by kind.
 func objects(t *testing.T, text string) map[string]map[string]any {
 	t.Helper()
 	found := map[string]map[string]any{}
@@ -207,7 +207,7 @@ func objects(t *testing.T, text string) map[string]map[string]any {
 	return found
 }
 
-// The definition and the policy are those that everybody else installs.
+// The definition and the policy are the same as in the other installations.
 func TestDefinitionAndPolicy(t *testing.T) {
 	made, err := render(t, nil)
 	if err != nil {
@@ -229,7 +229,7 @@ func TestDefinitionAndPolicy(t *testing.T) {
 	}
 }
 
-// Helm deletes what it installed, and with a definition all that was defined by it: unless it is told to keep it.
+// Helm deletes what it installed, and a definition takes all its objects with it, unless an annotation keeps it.
 func TestTheDefinitionIsKept(t *testing.T) {
 	for values, want := range map[string]any{
 		"{}": map[string]any{"helm.sh/resource-policy": "keep"}, "crds: {keep: false}": nil,

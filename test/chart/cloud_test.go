@@ -10,8 +10,8 @@ import (
 
 var values = regexp.MustCompile("(?ms)^```yaml\n(.*?)\n```$")
 
-// TestCloudIdentities renders what the page on the operator's ConfigMap asks for on each cloud: the ServiceAccount and
-// the pods have what that cloud looks for, and the ConfigMap the list.
+// TestCloudIdentities renders what the page on the operator's ConfigMap requires on each cloud: the ServiceAccount and
+// the pods have what that cloud looks for, and the ConfigMap has the list.
 func TestCloudIdentities(t *testing.T) {
 	_, page, _ := strings.Cut(readFile(t, root+"/docs/operator.md"), "\n## Cloud identities\n")
 	page, _, _ = strings.Cut(page, "\n## ")

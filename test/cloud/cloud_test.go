@@ -51,7 +51,7 @@ spec: {distribution: {image: "%[1]s/secret/server:1"}, resources: {models: [a]}}
 `
 )
 
-// TestIdentityOfAWS has the shipped program read an image of ECR by IRSA, and refuse to read another of the same
+// TestIdentityOfAWS makes the shipped program read an image of ECR by IRSA, and refuse to read another of the same
 // registry, which its identity could read too.
 func TestIdentityOfAWS(t *testing.T) {
 	stands := clouds.Serve(t)
@@ -74,8 +74,8 @@ func TestIdentityOfAWS(t *testing.T) {
 		_, err := c.Kubectl(t, "apply", "-f", applied)
 		return err
 	})
-	c.tells(t, "mine", "ConfigGenerationSucceeded", "")
-	c.tells(t, "others", "BaseConfigUnavailable", "the registry responds with status 401 Unauthorized")
+	c.reports(t, "mine", "ConfigGenerationSucceeded", "")
+	c.reports(t, "others", "BaseConfigUnavailable", "the registry responds with status 401 Unauthorized")
 	if asked := stands.Asked(clouds.ECR + "/v2/team/"); len(asked) == 0 || len(asked) > 3 {
 		t.Errorf("%d requests for the image, want 1 to 3", len(asked))
 	}
@@ -167,7 +167,7 @@ func proxy(t *testing.T, stands http.Handler) (at, authority string) {
 	return "http://" + listener.Addr().String(), write(t, "ca.crt", string(certificate))
 }
 
-// listen listens where the operator may call: at no address for a special purpose.
+// listen listens where the operator may call: not at an address with a special purpose.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	own, err := net.InterfaceAddrs()
@@ -210,8 +210,8 @@ func tunnel(w http.ResponseWriter, to string) {
 	}()
 }
 
-// tells waits until a stack says of its configuration what it should.
-func (c cluster) tells(t *testing.T, stack, reason, part string) {
+// reports waits until a stack has a message about its configuration with this reason and these words.
+func (c cluster) reports(t *testing.T, stack, reason, part string) {
 	t.Helper()
 	testutil.Within(t, patience, func() error {
 		var object struct {

@@ -20,18 +20,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// trial is a manifest in a namespace of its own.
+// trial is a manifest in its own namespace.
 type trial struct {
 	name, namespace string
 	stacks          []*unstructured.Unstructured
-	// beside are the ConfigMaps that the manifest brings.
-	beside []*unstructured.Unstructured
-	// before is what each stack was with the definition of the operator before, by name, and refused that one was refused.
+	// configMaps are the ConfigMaps of the manifest.
+	configMaps []*unstructured.Unstructured
+	// before is each stack with the definition of the previous operator, by name. refused means that one was rejected.
 	before  map[string]*unstructured.Unstructured
 	refused error
 }
 
-// readTrial reads a manifest, which keeps nothing of the namespaces that it names.
+// readTrial reads a manifest and removes the namespaces that it names.
 func readTrial(t *testing.T, name, file string) *trial {
 	t.Helper()
 	objects, err := testutil.ReadObjects(file)
@@ -48,7 +48,7 @@ func readTrial(t *testing.T, name, file string) *trial {
 		case v1alpha2.Kind:
 			found.stacks = append(found.stacks, object)
 		case "ConfigMap":
-			found.beside = append(found.beside, object)
+			found.configMaps = append(found.configMaps, object)
 		case "Namespace":
 		default:
 			t.Fatalf("%s: no test makes a %s", file, object.GetKind())
@@ -57,14 +57,14 @@ func readTrial(t *testing.T, name, file string) *trial {
 	return found
 }
 
-// live is a cluster of the operator before, then of this one.
+// live is a cluster of the previous operator, then of this one.
 type live struct{ *process.Cluster }
 
-// prepare makes the namespace of a trial, and what the manifest brings beside the stacks.
+// prepare creates the namespace of a trial, and the manifest's objects other than the stacks.
 func (c live) prepare(t *testing.T, one *trial) {
 	t.Helper()
 	c.create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: one.namespace}})
-	for _, object := range one.beside {
+	for _, object := range one.configMaps {
 		c.create(t, object.DeepCopy())
 	}
 }
@@ -76,7 +76,7 @@ func (c live) create(t *testing.T, object client.Object) {
 	}
 }
 
-// askBefore asks what the definition of the operator before makes of a trial, and stores nothing.
+// askBefore asks for the result of a trial with the definition of the previous operator, and stores nothing.
 func (c live) askBefore(t *testing.T, one *trial) {
 	t.Helper()
 	for _, stack := range one.stacks {
@@ -88,7 +88,7 @@ func (c live) askBefore(t *testing.T, one *trial) {
 	}
 }
 
-// upgrade installs this operator, and waits until it answers for its webhooks.
+// upgrade installs this operator, and waits until its webhooks answer.
 func (c live) upgrade(t *testing.T) {
 	t.Helper()
 	c.Install(t)
@@ -110,7 +110,7 @@ func (c live) upgrade(t *testing.T) {
 	})
 }
 
-// configure gives the operator the ConfigMap of a folder's manifests.
+// configure creates the operator's ConfigMap from a folder's manifests.
 func (c live) configure(t *testing.T, folder string) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/operator-" + folder + ".yaml")
@@ -137,7 +137,7 @@ func (c live) configure(t *testing.T, folder string) {
 	}
 }
 
-// childKinds are those of which the operator, or the one before, makes objects for a stack.
+// childKinds are the kinds of objects that the operator, or the previous one, makes for a stack.
 var childKinds = []metav1.TypeMeta{
 	{APIVersion: "v1", Kind: "ConfigMap"},
 	{APIVersion: "v1", Kind: "Secret"},
@@ -153,11 +153,11 @@ var childKinds = []metav1.TypeMeta{
 	{APIVersion: "batch/v1", Kind: "Job"},
 }
 
-// children are the objects in the namespace of a trial that its manifest does not bring, as somebody would write them.
+// children are the objects in the namespace of a trial that its manifest does not have, in the form of manifests.
 func (c live) children(t *testing.T, one *trial) []map[string]any {
 	t.Helper()
 	brought := map[string]bool{}
-	for _, object := range one.beside {
+	for _, object := range one.configMaps {
 		brought[object.GetName()] = true
 	}
 	var found []map[string]any
@@ -177,7 +177,7 @@ func (c live) children(t *testing.T, one *trial) []map[string]any {
 	return found
 }
 
-// written is an object without what the cluster keeps of it.
+// written is an object without the fields that the cluster adds.
 func written(object *unstructured.Unstructured) map[string]any {
 	metadata := map[string]any{"name": object.GetName()}
 	for field, value := range object.Object["metadata"].(map[string]any) { //nolint:forcetypeassert // the API server checked it

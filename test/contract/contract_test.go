@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Everything that differs from what stacks of v1alpha1 have today stands in the table, with its reason, and nothing
-// stands there that is no longer so.
+// The table lists every difference from the stacks that v1alpha1 runs today, with its reason, and no difference that no
+// longer exists.
 func TestStacksOfTodayStayWhatTheyAre(t *testing.T) {
 	table := readTable(t)
 	var undeclared []string

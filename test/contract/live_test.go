@@ -23,8 +23,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// The manifests on a real API server, with the definition of the operator before and then with this operator behind its
-// webhooks: each is admitted as it was, reads the same in both versions, and gives what it gave, but for the table.
+// The test creates the manifests on a real API server, with the definition of the previous operator and then with this
+// operator behind its webhooks. Each is admitted as it was, reads the same in both versions, and returns the same
+// objects, except for the differences in the table.
 func TestOnARealAPIServer(t *testing.T) {
 	c := live{process.StartCluster(t, testutil.Options{})}
 	trials := readTrials(t)
@@ -71,8 +72,8 @@ func readTrials(t *testing.T) []*trial {
 	return trials
 }
 
-// refusals are what the API server says of the published manifests that it refuses: those that the definition of the
-// operator before refused, and those of another proposal of v1alpha2, which kubectl has it read strictly.
+// refusals are the API server's messages for the published manifests that it rejects. The definition of the previous
+// operator rejected some; the others are of another proposal of v1alpha2, which kubectl reads strictly.
 var refusals = map[string]string{
 	"real/19-llsmcp-integer-env":                  "spec.server.containerSpec.env[6].value in body must be of type string",
 	"real/27-rhoai-docs-pgvector-no-distribution": "spec.server.distribution: Required value",
@@ -83,7 +84,7 @@ var refusals = map[string]string{
 	"real/40-claims-containerspec-image":          "spec.server.distribution: Required value",
 }
 
-// admits makes the stacks of a trial, and reports whether all are there. The definition of the operator before gave the
+// admits creates the stacks of a trial, and reports whether all exist. The definition of the previous operator gave the
 // same answer.
 func (c live) admits(t *testing.T, one *trial) bool {
 	t.Helper()
@@ -106,13 +107,14 @@ func (c live) admits(t *testing.T, one *trial) bool {
 	return refused == nil
 }
 
-// own lets a stack own its userConfig, as the dashboard that makes such stacks does: nobody may remove it.
+// own makes a stack the owner of its userConfig, as the dashboard that creates such stacks does: no other actor may
+// remove it.
 func (c live) own(t *testing.T, one *trial, stack *unstructured.Unstructured) {
 	t.Helper()
 	if one.name != "real/06-odh-dashboard-playground" {
 		return
 	}
-	for _, object := range one.beside {
+	for _, object := range one.configMaps {
 		owned := object.DeepCopy()
 		owner := metav1.NewControllerRef(stack, stack.GroupVersionKind())
 		owned.SetOwnerReferences([]metav1.OwnerReference{*owner})
@@ -122,7 +124,7 @@ func (c live) own(t *testing.T, one *trial, stack *unstructured.Unstructured) {
 	}
 }
 
-// gives compares the objects that come of a trial with those that the operator before made.
+// gives compares the objects of a trial with those that the previous operator made.
 func (c live) gives(t *testing.T, one *trial, table table) {
 	t.Helper()
 	file, ok := pairs(t)[one.name]
@@ -154,7 +156,7 @@ func (c live) gives(t *testing.T, one *trial, table table) {
 	})
 }
 
-// settled returns an error until the operator has applied what it makes of a trial.
+// settled returns an error until the operator has applied the objects of a trial.
 func (c live) settled(t *testing.T, one *trial) error {
 	t.Helper()
 	for _, stack := range one.stacks {
@@ -167,7 +169,7 @@ func (c live) settled(t *testing.T, one *trial) error {
 			return fmt.Errorf("%q is not applied: %+v", stack.GetName(), now.Status)
 		}
 	}
-	for _, object := range one.beside {
+	for _, object := range one.configMaps {
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object.DeepCopy()); err != nil {
 			return fmt.Errorf("a ConfigMap of the manifest: %w", err)
 		}
@@ -175,8 +177,7 @@ func (c live) settled(t *testing.T, one *trial) error {
 	return nil
 }
 
-// nullIsNothing lets null be the same as a field that is not there: what an API server keeps of it depends on the
-// schema.
+// nullIsNothing treats null like an absent field: whether an API server keeps it depends on the schema.
 var nullIsNothing = cmpopts.IgnoreMapEntries(func(_ string, value any) bool { return value == nil })
 
 // converts reads each stack of a trial in both versions, and writes it back in the newer one.

@@ -15,7 +15,7 @@ import (
 )
 
 // The manifests, each with what the operator in use today makes of it (in today and real-today). The designed ones are
-// in this repository. Those that users have published are not, and are compared where they are.
+// in this repository. Those that users have published are not, and are compared on machines that have them.
 const designed = "testdata"
 
 var published = filepath.Join(testutil.Root(), "../shared/fixtures/v1alpha1")
@@ -30,7 +30,7 @@ func havePublished(t *testing.T) bool {
 	return true
 }
 
-// render is what the command line prints for a manifest.
+// render returns the output of the command line for a manifest.
 func render(file string) (objects []map[string]any, messages string, code int, err error) {
 	var out, errs bytes.Buffer
 	streams := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}
@@ -58,7 +58,7 @@ func documents(data []byte) ([]map[string]any, error) {
 // pair is a manifest, and a file with what today's operator makes of it.
 type pair struct{ manifest, today string }
 
-// pairs returns every manifest that today's operator makes something of, by folder and name.
+// pairs returns every manifest that today's operator accepts, by folder and name.
 func pairs(t *testing.T) map[string]pair {
 	t.Helper()
 	found := make(map[string]pair)
@@ -75,7 +75,7 @@ func pairs(t *testing.T) map[string]pair {
 	return found
 }
 
-// unpaired returns the published manifests that today's operator makes nothing of.
+// unpaired returns the published manifests that today's operator does not accept.
 func unpaired(t *testing.T) []string {
 	t.Helper()
 	paired := pairs(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// podOf is the pod that becomes of a manifest: of the stack's spec.server, with a ConfigMap `mine` beside it.
+// podOf is the pod of a manifest, made from the stack's spec.server, with a ConfigMap `mine` next to it.
 func podOf(t *testing.T, server, config string) *corev1.PodSpec {
 	t.Helper()
 	manifest := "apiVersion: llamastack.io/v1alpha1\nkind: LlamaStackDistribution\nmetadata: {name: mine}\nspec:\n  server:\n    " +
@@ -73,7 +73,7 @@ func TestServiceLinks(t *testing.T) {
 	}
 }
 
-// A suffix of the server's version does not lead the launcher astray.
+// A suffix of the server's version does not mislead the launcher.
 func TestLauncherReadsVersionsWithSuffixes(t *testing.T) {
 	command := podOf(t, "distribution: {name: starter}\nuserConfig: {configMapName: mine}", ownConfig).Containers[0].Command
 	if len(command) != 3 || !strings.Contains(command[2], "0.2.1[0-6][!0-9]*") {
@@ -81,7 +81,7 @@ func TestLauncherReadsVersionsWithSuffixes(t *testing.T) {
 	}
 }
 
-// A stack that mounts its own configuration is not led to another one because of its workers.
+// A stack that mounts its own configuration does not get another one because of its workers.
 func TestOwnMountAndWorkers(t *testing.T) {
 	pod := podOf(t, `distribution: {name: starter}
 workers: 4
@@ -108,7 +108,7 @@ podOverrides:
 	}
 }
 
-// A tag of somebody's own image changes nothing of its container.
+// A tag of a user's own image changes nothing in its container.
 func TestTagOfAnOwnImage(t *testing.T) {
 	for _, image := range []string{"quay.io/team/llama:1.2", "quay.io/team/llama:v1.4.2", "quay.io/team/llama:prod"} {
 		pod := podOf(t, "distribution: {image: "+image+"}", ownConfig)

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// flat is an object as its leaves by path. The items of a list go by what names them, so that order makes no
-// difference where it has no meaning; a list of plain values is one leaf.
+// flat returns the leaves of an object by path. List items have their name in the path, so that order makes no
+// difference where it has no meaning. A list of plain values is one leaf.
 type flat map[string]string
 
-// byName are the lists whose items have a name, and the field that has it.
+// byName are the lists whose items have a name, and the field with that name.
 var byName = map[string]string{
 	"containers": "name", "initContainers": "name", "env": "name", "volumes": "name", "volumeMounts": "mountPath",
 	"ports": "port", "containerPorts": "containerPort", "topologySpreadConstraints": "topologyKey", "items": "key",
@@ -85,7 +85,7 @@ func text(value any) string {
 	return string(data)
 }
 
-// defaults are what an API server adds to an object that does not say it, by kind and path; `*` is any item.
+// defaults are the values that an API server adds to an object without them, by kind and path; `*` is any item.
 var defaults = map[string]flat{
 	"Deployment": {
 		"spec.template.spec.dnsPolicy":                                     "ClusterFirst",
@@ -110,7 +110,7 @@ var defaults = map[string]flat{
 	"PersistentVolumeClaim": {"spec.volumeMode": "Filesystem"},
 }
 
-// dropDefaults takes out of an object what the API server added.
+// dropDefaults removes from an object what the API server added.
 func (f flat) dropDefaults(kind string, ours flat) {
 	for p, value := range f {
 		if container, ok := strings.CutSuffix(p, ".imagePullPolicy"); ok && value == pullPolicy(f[container+".image"]) {
@@ -124,7 +124,7 @@ func (f flat) dropDefaults(kind string, ours flat) {
 	}
 }
 
-// pullPolicy is what the API server adds, by the tag.
+// pullPolicy is the API server's default for the tag.
 func pullPolicy(image string) string {
 	if strings.HasSuffix(image, ":latest") {
 		return "Always"
@@ -132,7 +132,7 @@ func pullPolicy(image string) string {
 	return "IfNotPresent"
 }
 
-// noise is what says nothing of the contract: an object that is in no cluster has no owner and no namespace, and
+// noise lists fields outside the contract: an object that is in no cluster has no owner and no namespace, and
 // serviceAccount is the older name of serviceAccountName.
 var noise = []string{
 	"apiVersion", "kind", "metadata.ownerReferences*", "metadata.namespace",
@@ -158,7 +158,7 @@ func like(pattern, value string) bool {
 
 var contentHash = regexp.MustCompile(`-[0-9a-f]{8}$`)
 
-// role is an object's kind, and its name without what is the stack's own.
+// role is an object's kind, and its name without the stack's own part.
 func role(object map[string]any, stacks []string) string {
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
@@ -172,7 +172,7 @@ func role(object map[string]any, stacks []string) string {
 	return fmt.Sprintf("%s %s", object["kind"], name)
 }
 
-// difference is one leaf that differs. An object that one side alone has is one difference, with an empty path.
+// difference is one leaf that differs. An object that only one side has is one difference, with an empty path.
 type difference struct {
 	Manifest, Object, Path, Today, Ours string
 }

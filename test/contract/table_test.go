@@ -18,7 +18,7 @@ import (
 // table is what differs, each with its reason.
 type table []*reason
 
-// reason is why something differs, and where it does.
+// reason is why and where something differs.
 type reason struct {
 	// What differs and Why, for the documentation.
 	What, Why string
@@ -60,7 +60,7 @@ func readTable(t *testing.T) table {
 	return found
 }
 
-// declares finds the places of a difference, and notes that they are in use.
+// declares finds the places of a difference, and records that they are in use.
 func (all table) declares(d difference) bool {
 	declared := false
 	for _, r := range all {
@@ -81,7 +81,8 @@ func (p *place) matches(d difference) bool {
 			func(pattern string) bool { return like(pattern, d.Manifest) }))
 }
 
-// unused returns the places that match nothing. What only published manifests can match counts where they are.
+// unused returns the places that match nothing. Places that only published manifests can match count on machines that
+// have them.
 func (all table) unused(havePublished bool) []string {
 	var gone []string
 	for _, r := range all {
@@ -99,7 +100,7 @@ func (all table) unused(havePublished bool) []string {
 	return gone
 }
 
-// seenIn reports whether a manifest that the pattern is for differs there.
+// seenIn reports whether a manifest of the pattern differs there.
 func (p *place) seenIn(pattern string) bool {
 	for manifest := range p.seen {
 		if like(pattern, manifest) {

@@ -60,7 +60,7 @@ func TestVerbsExist(t *testing.T) {
 	}
 }
 
-// The commands that need no cluster work as they stand.
+// The commands that need no cluster work as they are on the page.
 func TestOfflineCommandsRun(t *testing.T) {
 	t.Chdir(testutil.Root())
 	ran := 0
@@ -79,8 +79,8 @@ func TestOfflineCommandsRun(t *testing.T) {
 	}
 }
 
-// An example is an object, or a part of a spec that makes one with a distribution. Those of the operator's ConfigMap
-// have a test of their own.
+// An example is an object, or a part of a spec that makes one with a distribution. Examples of the operator's ConfigMap
+// have their own test.
 func TestExamplesAreValid(t *testing.T) {
 	checked := 0
 	for _, p := range pages(t) {

@@ -41,10 +41,10 @@ func TestTestedKubernetes(t *testing.T) {
 	}
 }
 
-// kubeVersion is how the chart says which Kubernetes it takes.
+// kubeVersion matches the Kubernetes versions that the chart accepts.
 var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 
-// What works from which version on begins with the version that the chart takes.
+// Features that need a newer Kubernetes than the chart's oldest name that version.
 func TestOldestKubernetes(t *testing.T) {
 	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))
 	if err != nil {

@@ -27,8 +27,7 @@ const (
 
 var keyHeading = regexp.MustCompile("(?m)^## `([a-zA-Z-]+)`$")
 
-// The page has every key of the operator's ConfigMap, each with an example that
-// is right, and the ConfigMap by its name.
+// The page has every key of the operator's ConfigMap, each with a valid example, and the ConfigMap by its name.
 func TestOperatorConfig(t *testing.T) {
 	p := readPage(t, operatorPage)
 	var keys []string
@@ -67,7 +66,7 @@ func expectConfig(t *testing.T, data map[string]string) {
 
 var metricName = regexp.MustCompile(`"(llama_stack_operator_[a-z_]+)"`)
 
-// The page has the metrics that the operator makes, and no others.
+// The page has the operator's metrics, and no others.
 func TestMetrics(t *testing.T) {
 	var made []string
 	internal := os.DirFS(filepath.Join(testutil.Root(), "internal"))

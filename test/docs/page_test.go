@@ -26,7 +26,7 @@ func readPage(t *testing.T, path string) page {
 	return page{path, string(text)}
 }
 
-// pages are those that people write; docs/reference is generated, and the changelog tells of what was.
+// pages are those that people write. docs/reference is generated, and the changelog describes the past.
 func pages(t *testing.T) []page {
 	t.Helper()
 	var all []page
@@ -132,7 +132,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// Every page can be found from the index, and decision records from an index of their own.
+// Every page can be found from the index, and decision records from their own index.
 func TestIndexHasEveryPage(t *testing.T) {
 	index := readPage(t, "docs/README.md")
 	for _, p := range pages(t) {
@@ -148,7 +148,7 @@ func TestIndexHasEveryPage(t *testing.T) {
 
 var ownPath = regexp.MustCompile(`(?:^|[ =(./])((?:cmd|config|dist|docs|hack|internal|test|tools)/[A-Za-z0-9_./-]*|api/v[A-Za-z0-9_./-]*)`)
 
-// A path in code is one of the repository.
+// A path in code exists in the repository.
 func TestPathsExist(t *testing.T) {
 	for _, p := range pages(t) {
 		for _, code := range p.code() {

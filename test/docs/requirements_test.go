@@ -18,8 +18,8 @@ import (
 
 const requirements = "docs/development/requirements.md"
 
-// numbers are all there are: US-1.2 is the second scenario of the first user story, EC an edge case, QS a step or a
-// point of the quickstart of v1alpha1, RV a point of the review.
+// numbers are all requirement numbers: US-1.2 is the second scenario of the first user story, EC an edge case, QS a
+// step or a point of the quickstart of v1alpha1, RV a point of the review.
 const numbers = `
 	US-1.1 US-1.2 US-1.3 US-2.1 US-2.2 US-2.3 US-3.1 US-3.2 US-3.3 US-4.1 US-4.2 US-4.3
 	US-5.1 US-5.2 US-5.3 US-6.1 US-6.2 US-6.3 US-7.1 US-7.2 US-7.3
@@ -68,7 +68,7 @@ func TestEveryNumberHasOneRow(t *testing.T) {
 	for _, r := range rows(t) {
 		seen[r.number]++
 		if r.asks == "" {
-			t.Errorf("%s does not say what it asks", r.number)
+			t.Errorf("%s has no text", r.number)
 		}
 	}
 	known := strings.Fields(numbers)
@@ -79,12 +79,12 @@ func TestEveryNumberHasOneRow(t *testing.T) {
 	}
 	for number := range seen {
 		if !slices.Contains(known, number) {
-			t.Errorf("%s is no number of the requirements", number)
+			t.Errorf("%s is not a requirement number", number)
 		}
 	}
 }
 
-// What comes later names the gap, and only that does.
+// Only rows that come later name the gap.
 func TestLaterIsKnown(t *testing.T) {
 	p := readPage(t, requirements)
 	gaps := page{p.path, p.section(t, "Gaps")}.anchors()
@@ -121,7 +121,7 @@ func TestEveryNamedTestExists(t *testing.T) {
 	}
 }
 
-// suite is what the test files of a package have: functions, and names that a case may be called by.
+// suite has the functions in the test files of a package, and the names of their cases.
 type suite struct{ functions, names map[string]bool }
 
 type suites map[string]suite
@@ -145,7 +145,7 @@ func (known suites) of(t *testing.T, pkg string) suite {
 	return s
 }
 
-// read takes the functions and the string literals of a file.
+// read adds the functions and the string literals of a file.
 func (s suite) read(t *testing.T, path string) {
 	t.Helper()
 	ast.Inspect(parse(t, path), func(node ast.Node) bool {
@@ -161,7 +161,7 @@ func (s suite) read(t *testing.T, path string) {
 	})
 }
 
-// readCases takes the folders of golden cases, and the table of objects for the two packages that run it.
+// readCases adds the folders of golden cases, and the table of objects for the two packages that run it.
 func (s suite) readCases(t *testing.T, pkg string) {
 	t.Helper()
 	testdata := filepath.Join(testutil.Root(), pkg, "testdata")

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// children are faults of what the operator makes.
+// children are faults of the stack's children.
 var children = []fault{
 	{name: "each child is deleted", strikes: onEachChild(deleteChild)},
 	{name: "each child's labels are edited", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"me"}}}`))},
@@ -24,7 +24,7 @@ var children = []fault{
 	{name: "a child's name is taken by an object without a label", slow: true, fresh: true, strikes: []strike{nameTaken(false)}, spec: full},
 }
 
-// named are children by kind and name, but for the claim: a deleted one waits for its pods.
+// named are children by kind and name, except the PersistentVolumeClaim: a deleted one waits for its pods.
 type named struct{ group, version, kind, name string }
 
 var everyChild = []named{
@@ -41,7 +41,7 @@ var everyChild = []named{
 	{"autoscaling", "v2", "HorizontalPodAutoscaler", names.HorizontalPodAutoscaler(stackName)},
 }
 
-// child finds one of the stack's.
+// child finds one of the stack's children.
 func (s *stage) child(t *testing.T, wanted named) *unstructured.Unstructured {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
@@ -94,7 +94,7 @@ func patchChild(patch string) func(*testing.T, *stage, *unstructured.Unstructure
 	}
 }
 
-// edits change what only the operator says, without a new pod.
+// edits change fields that only the operator sets, without a new pod.
 var edits = []strike{
 	edit(everyChild[0], `{"spec":{"progressDeadlineSeconds":7}}`),
 	edit(everyChild[1], `{"spec":{"selector":{"app.kubernetes.io/instance":"nobody"}}}`),
@@ -113,7 +113,7 @@ func edit(wanted named, patch string) strike {
 	}
 }
 
-// taken makes a Service somebody else's: the operator says so and leaves it alone until it is given back.
+// taken sets another owner of a Service. The operator reports it and leaves the Service alone until it is returned.
 func taken(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	owner := &corev1.ConfigMap{}
@@ -121,13 +121,14 @@ func taken(t *testing.T, _ *theatre, s *stage) func() {
 	service := s.child(t, everyChild[1])
 	patch := `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"base","uid":"` + string(owner.UID) + `","controller":true}]}}`
 	patchChild(patch)(t, s, service)
-	eventually(t, "the stack tells who has it", func() error { return s.tells(t, `is controlled by ConfigMap "base"`) })
+	eventually(t, "the stack reports the owner", func() error { return s.reports(t, `is controlled by ConfigMap "base"`) })
 	return func() {
 		patchChild(`{"metadata":{"ownerReferences":null}}`)(t, s, service)
 	}
 }
 
-// nameTaken is a Service of somebody else under the name that the stack's needs, with the stack's labels or without.
+// nameTaken creates another user's Service under the name that the stack's Service needs, with the stack's labels or
+// without.
 func nameTaken(labelled bool) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()
@@ -143,8 +144,8 @@ func nameTaken(labelled bool) strike {
 		}
 		s.create(t, service)
 		return func() {
-			eventually(t, "the stack tells that the name is taken", func() error {
-				return s.tells(t, fmt.Sprintf("Service %q in namespace %q exists", service.Name, s.namespace))
+			eventually(t, "the stack reports that the name is taken", func() error {
+				return s.reports(t, fmt.Sprintf("Service %q in namespace %q exists", service.Name, s.namespace))
 			})
 			if err := s.Delete(t.Context(), service); err != nil {
 				t.Fatal(err)

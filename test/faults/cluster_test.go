@@ -23,7 +23,7 @@ const (
 	// patience is how long a stack may take to be as it should be after a fault.
 	patience = time.Minute
 	poll     = 50 * time.Millisecond
-	// version is that of the program.
+	// version is the version of the program.
 	version = "faults"
 )
 
@@ -33,7 +33,7 @@ type cluster struct {
 
 	program string
 	etcd    *slope
-	// gates are those of every operator that ever ran.
+	// gates are those of every operator that ran.
 	gates []*gate
 	// certificate and key are those of every stack's server, baseConfig is every stack's base.
 	certificate, key []byte
@@ -68,8 +68,8 @@ func startCluster(t *testing.T) *cluster {
 	return c
 }
 
-// makeDigestKey makes the key of digests over secret values the same in every run: what an older operator recorded has
-// such digests.
+// makeDigestKey sets the same key for digests over secret values in every run, because the records of an older operator
+// have such digests.
 func (c *cluster) makeDigestKey(t *testing.T) {
 	t.Helper()
 	key := &corev1.Secret{
@@ -81,7 +81,7 @@ func (c *cluster) makeDigestKey(t *testing.T) {
 	}
 }
 
-// calm lets every call of every operator pass, and counts writes anew.
+// calm lets every call of every operator pass, and resets the count of writes.
 func (c *cluster) calm() {
 	for _, gate := range c.gates {
 		gate.set(nil)
@@ -97,7 +97,7 @@ func (c *cluster) written() int {
 	return written
 }
 
-// runKubelet makes every pod ready: there is no node.
+// runKubelet makes every pod ready, because the cluster has no node.
 func (c *cluster) runKubelet(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -106,7 +106,7 @@ func (c *cluster) runKubelet(t *testing.T) {
 		defer close(done)
 		_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
 			var pods corev1.PodList
-			_ = c.List(ctx, &pods) // the next round has them
+			_ = c.List(ctx, &pods) // the next round tries again
 			for i := range pods.Items {
 				if pod := &pods.Items[i]; len(pod.Status.ContainerStatuses) == 0 && pod.DeletionTimestamp == nil {
 					c.makeReady(ctx, pod)
@@ -131,10 +131,10 @@ func (c *cluster) makeReady(ctx context.Context, pod *corev1.Pod) {
 			LastTransitionTime: metav1.Now(),
 		}},
 	}
-	_ = c.Status().Patch(ctx, pod, patch) // the next round sees that it failed
+	_ = c.Status().Patch(ctx, pod, patch) // the next round tries again
 }
 
-// eventually polls until check is content, and says how long that took.
+// eventually polls until check returns nil, and returns how long that took.
 func eventually(t *testing.T, what string, check func() error) time.Duration {
 	t.Helper()
 	return testutil.Within(t, patience, func() error {
@@ -145,7 +145,7 @@ func eventually(t *testing.T, what string, check func() error) time.Duration {
 	})
 }
 
-// differ makes an error of a difference.
+// differ makes an error from a difference.
 func differ(what, difference string) error {
 	if difference == "" {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// denials are the cluster's refusals.
+// denials are faults where the cluster denies a write.
 var denials = []fault{
 	{name: "a quota is used up", fresh: true, strikes: []strike{quota}, spec: full},
 	{name: "another policy denies the Deployment", strikes: []strike{policy}, spec: changed},
@@ -36,7 +36,7 @@ func quota(t *testing.T, _ *theatre, s *stage) func() {
 		return nil
 	})
 	return func() {
-		eventually(t, "the stack tells of the quota", func() error { return s.tells(t, "exceeded quota: none") })
+		eventually(t, "the stack reports the quota", func() error { return s.reports(t, "exceeded quota: none") })
 		if err := s.Delete(t.Context(), quota); err != nil {
 			t.Fatal(err)
 		}
@@ -66,14 +66,14 @@ func policy(t *testing.T, _ *theatre, s *stage) func() {
 	s.create(t, policy, binding)
 	s.refusesDeployment(t, why)
 	return func() {
-		eventually(t, "the stack tells of the policy", func() error { return s.tells(t, why) })
+		eventually(t, "the stack reports the policy", func() error { return s.reports(t, why) })
 		if err := s.Delete(t.Context(), binding); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// refusesDeployment waits until nobody may change the Deployment, for this reason.
+// refusesDeployment waits until no client may change the Deployment, for this reason.
 func (s *stage) refusesDeployment(t *testing.T, why string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -87,7 +87,7 @@ func (s *stage) refusesDeployment(t *testing.T, why string) {
 	})
 }
 
-// changesOfDeployments are what a policy or a webhook is asked about.
+// changesOfDeployments are the operations that a policy or a webhook checks.
 func changesOfDeployments() admissionregistrationv1.RuleWithOperations {
 	return admissionregistrationv1.RuleWithOperations{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// theatre is a cluster with an operator, and a healthy stack that no fault may touch.
+// theatre is a cluster with an operator, and a healthy stack that no fault may affect.
 type theatre struct {
 	*cluster
 	operator *operator
@@ -17,11 +17,11 @@ type theatre struct {
 	// steady is the healthy stack.
 	steady     *stage
 	steadyPods []string
-	// created and updated are what comes of a full stack, and of one that was changed, when nothing goes wrong.
+	// created and updated are the results of a full stack, and of a changed one, without a fault.
 	created, updated map[string]any
 }
 
-// TestFaults breaks one thing after the other, with one control plane for all.
+// TestFaults runs one fault after the other, with one control plane for all.
 func TestFaults(t *testing.T) {
 	c := startCluster(t)
 	th := &theatre{cluster: c, operator: c.startOperator(t, "--leader-elect=false")}
@@ -51,40 +51,41 @@ func TestFaults(t *testing.T) {
 	th.table.write(t)
 }
 
-// undisturbed holds that the healthy stack's pods are the ones they were.
+// undisturbed checks that the healthy stack still has the same pods.
 func (th *theatre) undisturbed(t *testing.T) {
 	t.Helper()
 	if diff := cmp.Diff(th.steadyPods, th.steady.pods(t)); diff != "" {
-		t.Errorf("pods of a stack that nobody touched (-want +got):\n%s", diff)
+		t.Errorf("pods of an unrelated stack (-want +got):\n%s", diff)
 	}
 	eventually(t, "the healthy stack is as it was", func() error { return th.steady.same(t, th.created) })
 }
 
-// faults are all but those of a single write.
+// faults are all except those of a single write.
 var faults = slices.Concat(storms, references, children, users, denials, webhooks, registries, planes)
 
 // fault is something that goes wrong around a stack.
 type fault struct {
 	name string
-	// slow faults are left to the long run.
+	// slow faults run only in the long run.
 	slow bool
-	// before is what the stack asks for in turn before the fault; none: it is full. fresh: there is none before.
+	// before are the specs of the stack before the fault, in turn. None means full. fresh means that no stack exists
+	// before.
 	before []string
 	fresh  bool
-	// strikes follow each other: each begins the fault, holds what has to be true while it lasts, and gives what ends it.
+	// strikes follow each other. Each begins the fault, checks what has to be true while it lasts, and returns the
+	// function that ends it.
 	strikes []strike
-	// spec is what is asked for while the fault lasts; empty: nothing new.
+	// spec is applied while the fault lasts; empty means no change.
 	spec string
-	// after is what the stack has to be then, nil when it is so; unset: what comes of its spec when nothing goes wrong.
+	// after checks the stack after the fault. Unset means that the stack has to be the same as without a fault.
 	after func(*testing.T, *stage) error
-	// rolls: the fault itself is a reason for other pods.
+	// rolls means that the fault itself requires new pods.
 	rolls bool
 }
 
 type strike func(t *testing.T, th *theatre, s *stage) (end func())
 
-// strike sees a stack through a fault: as long as it lasts no pod changes, and soon after its end the stack is as it
-// should be.
+// strike runs a fault on a stack: while it lasts no pod changes, and soon after its end the stack is as it should be.
 func (th *theatre) strike(t *testing.T, order int, fault *fault) {
 	t.Helper()
 	s := th.newStage(t)
@@ -108,7 +109,7 @@ func (th *theatre) strike(t *testing.T, order int, fault *fault) {
 	s.remove(t)
 }
 
-// prepare brings a stack to where the fault finds it.
+// prepare creates the stack in the state before the fault.
 func (th *theatre) prepare(t *testing.T, s *stage, fault *fault) {
 	t.Helper()
 	if fault.fresh {
@@ -125,7 +126,7 @@ func (th *theatre) prepare(t *testing.T, s *stage, fault *fault) {
 	s.settle(t)
 }
 
-// endure strikes once and says how long it took after the end.
+// endure strikes once and returns how long the recovery took after the end.
 func (th *theatre) endure(t *testing.T, s *stage, fault *fault, strike strike) time.Duration {
 	t.Helper()
 	before := s.pods(t)

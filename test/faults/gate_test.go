@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// gate stands between one operator and the API server, and does to each call what its rule says.
+// gate is a proxy between one operator and the API server. It applies the verdict of its rule to each call.
 type gate struct {
 	server *httptest.Server
 	proxy  *httputil.ReverseProxy
@@ -40,29 +40,29 @@ type gate struct {
 	current *tls.Certificate
 }
 
-// rule says what becomes of a call; nil lets every call pass.
+// rule decides about a call; nil lets every call pass.
 type rule func(call) verdict
 
 // call is one request of the operator.
 type call struct {
 	*http.Request
-	// write counts the writes to stacks and their children since the rule was set, this one among them; zero: a read,
-	// or a write that is nobody's loss (events, the operator's own objects).
+	// write counts the writes to stacks and their children since the rule was set, including this one. Zero means a
+	// read, or a write whose loss does no harm (events, the operator's own objects).
 	write int
 }
 
-// verdict is what becomes of a call. Zero: it passes.
+// verdict is the result of a call. The zero value lets it pass.
 type verdict struct {
-	// delay and hold come before everything else.
+	// delay and hold apply before everything else.
 	delay time.Duration
 	hold  <-chan struct{}
-	// status is answered in place of the API server.
+	// status is returned in place of the API server's answer.
 	status int
-	// lost calls do not reach the API server, unanswered ones do; of neither does the operator hear again.
+	// lost calls do not reach the API server, unanswered ones do. The operator gets no answer to either.
 	lost, unanswered bool
-	// until keeps the connection of such a call; nil: it breaks at once.
+	// until keeps the connection of such a call open; nil breaks it immediately.
 	until <-chan struct{}
-	// notify is told when that is so.
+	// notify is called when that happens.
 	notify func()
 }
 
@@ -92,7 +92,7 @@ func newGate(t *testing.T, server *rest.Config) *gate {
 			return nil
 		},
 		ErrorLog: log.New(io.Discard, "", 0),
-		// Who cannot reach the API server is not told so by anybody.
+		// A client that cannot reach the API server gets no answer at all.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	g.server = httptest.NewUnstartedServer(g)
@@ -104,7 +104,7 @@ func newGate(t *testing.T, server *rest.Config) *gate {
 	return g
 }
 
-// certificate makes one that the operator trusts for as long as it is valid.
+// certificate makes a certificate that the operator trusts while it is valid.
 func (g *gate) certificate(t *testing.T, notAfter time.Time) *tls.Certificate {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, notAfter)
@@ -124,30 +124,30 @@ func (g *gate) greet(*tls.ClientHelloInfo) (*tls.Config, error) {
 	}, nil
 }
 
-// url is where the operator finds the gate: by a name, as its certificate says.
+// url is the gate's address for the operator, by a name, as its certificate has it.
 func (g *gate) url() string { return strings.Replace(g.server.URL, "127.0.0.1", "localhost", 1) }
 
-// set makes a rule the gate's and counts writes anew.
+// set sets the gate's rule and resets the count of writes.
 func (g *gate) set(r rule) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.rule, g.calls, g.writes, g.answers = r, 0, 0, map[int]int{}
 }
 
-// outage ends every connection, those of watches too, and lets no call arrive.
+// outage ends every connection, also those of watches, and lets no call through.
 func (g *gate) outage() {
 	g.set(func(call) verdict { return verdict{lost: true} })
 	g.server.CloseClientConnections()
 }
 
-// calm takes the rule away and counts on.
+// calm removes the rule and keeps the count.
 func (g *gate) calm() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.rule = nil
 }
 
-// show changes the certificate, for new connections and, by ending them, for those there are.
+// show changes the certificate for new connections, and ends the present ones.
 func (g *gate) show(certificate *tls.Certificate) {
 	g.mu.Lock()
 	g.current = certificate
@@ -155,14 +155,14 @@ func (g *gate) show(certificate *tls.Certificate) {
 	g.server.CloseClientConnections()
 }
 
-// written is how many writes came since the rule was set.
+// written returns the number of writes since the rule was set.
 func (g *gate) written() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.writes
 }
 
-// asked is content after so many calls of any kind since the rule was set.
+// asked returns nil after so many calls of any kind since the rule was set.
 func (g *gate) asked(n int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -187,13 +187,13 @@ func (g *gate) judge(r *http.Request) verdict {
 	return g.rule(c)
 }
 
-// counts says whether the call writes a stack or its children.
+// counts reports whether the call writes a stack or its children.
 func counts(r *http.Request) bool {
 	return r.Method != http.MethodGet && !strings.Contains(r.URL.Path, "/events") &&
 		!strings.Contains(r.URL.Path, "/namespaces/"+names.OperatorNamespace)
 }
 
-// ServeHTTP does to a call what the rule says.
+// ServeHTTP applies the rule to a call.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := g.judge(r)
 	if v.delay > 0 {
@@ -230,7 +230,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// answer is the API server's way of saying no.
+// answer writes an error as the API server does.
 func answer(w http.ResponseWriter, code int) {
 	reason := map[int]metav1.StatusReason{
 		http.StatusConflict: metav1.StatusReasonConflict, http.StatusTooManyRequests: metav1.StatusReasonTooManyRequests,
@@ -242,7 +242,7 @@ func answer(w http.ResponseWriter, code int) {
 		w.Header().Set("Retry-After", strconv.Itoa(1))
 	}
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(metav1.Status{ // who asked may be gone
+	_ = json.NewEncoder(w).Encode(metav1.Status{ // the client may be gone
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
 		Message: "the gate says no", Reason: reason, Code: int32(code),
 	})

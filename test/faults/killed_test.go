@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// cut is a way of ending what an operator says to the API server at its n-th write.
+// cut is a way of interrupting an operator at its n-th write.
 type cut struct {
 	name string
-	// arrives: the API server has seen the n-th write.
+	// arrives means that the n-th write reaches the API server.
 	arrives bool
-	// slow is left to the long run: a write that was lost is one that was not made yet.
+	// slow cuts run only in the long run: a lost write is the same as one that was not made yet.
 	slow bool
-	// kills: the operator ends there. Else only its calls do, for a moment.
+	// kills means that the operator ends there. Otherwise only its calls fail, for a moment.
 	kills bool
 }
 
@@ -35,10 +35,10 @@ func step() int {
 	return 3
 }
 
-// blackout is how long an operator that lives on is cut off.
+// blackout is how long an operator that keeps running is cut off.
 const blackout = 300 * time.Millisecond
 
-// testKilled ends the operator, or what it says, at every write of a new stack and of a change of it.
+// testKilled kills the operator, or cuts its calls, at every write of a new stack and of a change to it.
 func testKilled(t *testing.T, th *theatre) {
 	for i, cut := range cuts {
 		if cut.slow && !*all {
@@ -66,8 +66,8 @@ func testKilled(t *testing.T, th *theatre) {
 	}
 }
 
-// cutAt writes a stack, cuts at its n-th write and waits until it is as it should be. It says whether there was such a
-// write.
+// cutAt writes a stack, cuts at its n-th write and waits until the stack is as it should be. It reports whether such a
+// write happened.
 func (th *theatre) cutAt(t *testing.T, s *stage, cut cut, n int, spec string, want map[string]any, into *row) bool {
 	t.Helper()
 	o := th.operator
@@ -120,7 +120,7 @@ func closed(channel <-chan struct{}) bool {
 	}
 }
 
-// after is content when a time has passed.
+// after returns nil when a time has passed.
 func after(d time.Duration) func() error {
 	end := time.Now().Add(d)
 	return func() error {

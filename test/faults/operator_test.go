@@ -24,7 +24,7 @@ type operator struct {
 	ended     chan error
 }
 
-// startOperator starts an operator that has nothing but the shipped ServiceAccount's token.
+// startOperator starts an operator that has only the shipped ServiceAccount's token.
 func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 	t.Helper()
 	o := &operator{gate: newGate(t, c.Plane.Config), cluster: c, folder: t.TempDir(), arguments: arguments}
@@ -46,8 +46,8 @@ func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 
 func (o *operator) file(name string) string { return filepath.Join(o.folder, name) }
 
-// giveToken writes a new token, as the kubelet does into the operator's pod. It is valid as long as what it is bound
-// to.
+// giveToken writes a new token, as the kubelet does into the operator's pod. It is valid as long as the object that it
+// is bound to.
 func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	t.Helper()
 	token, err := o.cluster.Plane.OperatorToken(t.Context(), bound)
@@ -60,7 +60,7 @@ func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	return token
 }
 
-// start runs the program. What it says is added to its log.
+// start runs the program. Its output is added to its log.
 func (o *operator) start(t *testing.T) {
 	t.Helper()
 	log, err := os.OpenFile(o.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -83,14 +83,14 @@ func (o *operator) start(t *testing.T) {
 	go func(process *exec.Cmd) { ended <- process.Wait() }(o.process)
 }
 
-// kill ends the program as nobody can prepare for.
+// kill ends the program without a chance to prepare.
 func (o *operator) kill(t *testing.T) {
 	t.Helper()
 	if o.process == nil {
 		return
 	}
 	_ = o.process.Process.Kill() // it may have ended
-	_ = o.ends(t)                // it says that it was killed
+	_ = o.ends(t)                // the error is that it was killed
 }
 
 // restart kills the program and runs it again.

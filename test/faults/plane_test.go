@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// planes are faults of the control plane itself, of its clock, and of who leads.
+// planes are faults of the control plane itself, of its clock, and of leader election.
 var planes = []fault{
 	{name: "the API server is restarted", slow: true, strikes: []strike{restartAPIServer}, spec: changed},
 	{name: "etcd is slowed down by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},
@@ -26,7 +26,7 @@ var planes = []fault{
 	{name: "an unknown holder has the lease, from an hour in the future", slow: true, strikes: []strike{leaseAhead}, spec: changed},
 }
 
-// restartAPIServer restarts it in the middle of a change.
+// restartAPIServer restarts the API server in the middle of a change.
 func restartAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	return func() {
@@ -40,7 +40,7 @@ func restartAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// wrote is content after so many writes.
+// wrote returns nil after so many writes.
 func (g *gate) wrote(n int) error {
 	if written := g.written(); written < n {
 		return fmt.Errorf("%d writes", written)
@@ -48,7 +48,7 @@ func (g *gate) wrote(n int) error {
 	return nil
 }
 
-// slowEtcd makes each answer late, until the operator has written a good part of a change.
+// slowEtcd delays each answer until the operator has written a good part of a change.
 func slowEtcd(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.etcd.delay.Store(int64(time.Second / 2)) // there and back
@@ -58,8 +58,8 @@ func slowEtcd(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// clockAhead leaves times in the status that are yet to come, as a clock that jumped does, and an operator that
-// remembers none of them.
+// clockAhead writes future times into the status, as a clock that jumped does, and starts an operator that remembers
+// none of them.
 func clockAhead(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -81,7 +81,7 @@ var electing = []string{
 	"--leader-elect-retry-period=500ms",
 }
 
-// loseLease lets a leader's second write be late until another leads, and its renewals be lost.
+// loseLease delays a leader's second write until another leads, and loses its renewals.
 func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -111,8 +111,9 @@ func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// loseAPIServer takes a lone leader's lease away with the API server. It ends, is started again as the kubelet does,
-// and has to be there still when the API server is: the kubelet's pauses would grow each time that it ended.
+// loseAPIServer removes the lease of the only operator together with the API server. The operator ends, is started
+// again as the kubelet does, and has to be running when the API server recovers: the kubelet's pauses would grow each
+// time that it ended.
 func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -124,7 +125,7 @@ func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 		if err := alone.ends(t); err == nil {
 			t.Error("who lost the lease ended as if nothing were wrong")
 		}
-		alone.outage() // counts anew
+		alone.outage() // counts again
 		alone.start(t)
 		eventually(t, "it asks again and again", func() error { return alone.asked(3) })
 		alone.calm()
@@ -132,7 +133,7 @@ func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// leaseAhead is a lease of somebody who is gone and whose clock was ahead.
+// leaseAhead is a lease of a holder that is gone and whose clock was ahead.
 func leaseAhead(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -167,7 +168,7 @@ func (th *theatre) lease(t *testing.T) *coordinationv1.Lease {
 	return lease
 }
 
-// holder is who leads; empty: nobody.
+// holder returns the leader, or "" if no process leads.
 func (th *theatre) holder(t *testing.T) string {
 	t.Helper()
 	if holder := th.lease(t).Spec.HolderIdentity; holder != nil {
@@ -176,7 +177,7 @@ func (th *theatre) holder(t *testing.T) string {
 	return ""
 }
 
-// led is content when another leads than before.
+// led returns nil when another operator leads.
 func (th *theatre) led(t *testing.T, before string) error {
 	t.Helper()
 	if holder := th.holder(t); holder == "" || holder == before {

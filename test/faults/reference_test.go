@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// references are faults of what the stack refers to.
+// references are faults of the objects that the stack refers to.
 var references = []fault{
 	{name: "a Secret is deleted, and restored", strikes: []strike{deleted(`"creds"`, (*stage).sameCreds)}},
 	{name: "the base configuration is deleted, and restored", strikes: []strike{deleted(`"base"`, (*stage).sameBase)}},
@@ -22,11 +22,11 @@ var references = []fault{
 	},
 }
 
-// certificateLasts is enough for a stack to become ready with it, on a slow machine too.
+// certificateLasts is enough for a stack to become ready with it, also on a slow machine.
 const certificateLasts = 30 * time.Second
 
-// certificateEnds lets the certificate of a stack that runs come to its end, which changes no pod, nor does an operator
-// that starts then; at the end there is another.
+// certificateEnds lets the certificate of a running stack expire. This changes no pod, also when an operator starts
+// then. At the end the stack gets another certificate.
 func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(certificateLasts))
@@ -34,18 +34,18 @@ func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
 	s.apply(t, full)
 	eventually(t, "the stack of the certificate", func() error { return s.ready(t) })
 	before := s.settled(t)
-	expired := func() error { return s.tells(t, `Secret "llama-tls"`, "has a certificate that expired on") }
-	eventually(t, "the stack tells of the end", expired)
+	expired := func() error { return s.reports(t, `Secret "llama-tls"`, "has a certificate that expired on") }
+	eventually(t, "the stack reports the end", expired)
 	th.operator.restart(t)
 	eventually(t, "the operator looked at everything", func() error { return th.steady.same(t, th.created) })
-	eventually(t, "the stack still tells of the end", expired)
+	eventually(t, "the stack still reports the end", expired)
 	if diff := cmp.Diff(before, s.pods(t)); diff != "" {
 		t.Errorf("pods with a certificate that expired (-want +got):\n%s", diff)
 	}
 	return func() { s.giveCertificate(t, s.certificate, s.key) }
 }
 
-// giveCertificate puts one into the stack's Secret.
+// giveCertificate puts a certificate into the stack's Secret.
 func (s *stage) giveCertificate(t *testing.T, certificate, key []byte) {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -56,7 +56,7 @@ func (s *stage) giveCertificate(t *testing.T, certificate, key []byte) {
 	}
 }
 
-// renewed holds that the new certificate rolled the pods once.
+// renewed checks that the new certificate rolled the pods once.
 func renewed(t *testing.T, s *stage) error {
 	t.Helper()
 	if rolled := s.rolled(t); rolled != 2 {
@@ -65,14 +65,15 @@ func renewed(t *testing.T, s *stage) error {
 	return s.ready(t)
 }
 
-// deleted takes away what the stack refers to and waits until the stack tells so; at the end it is there again.
-func deleted(tells string, object func(*stage) client.Object) strike {
+// deleted deletes an object that the stack refers to, waits until the stack reports it, and creates the object again at
+// the end.
+func deleted(message string, object func(*stage) client.Object) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()
 		if err := s.Delete(t.Context(), object(s)); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the stack tells that it is gone", func() error { return s.tells(t, tells) })
+		eventually(t, "the stack reports that it is gone", func() error { return s.reports(t, message) })
 		return func() { s.create(t, object(s)) }
 	}
 }

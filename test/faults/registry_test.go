@@ -25,15 +25,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// registries are faults of where images are read.
+// registries are faults of the registries that images are read from.
 var registries = []fault{
 	{name: "the registry is unavailable, and the spec asks for a new image", slow: true, fresh: true, rolls: true, strikes: []strike{registryGone}, after: isReady},
 }
 
 func isReady(t *testing.T, s *stage) error { t.Helper(); return s.ready(t) }
 
-// registryGone takes the registry away from a stack that was configured by its image's labels: the operator may start
-// anew and the stack change, and only a new image waits.
+// registryGone removes the registry of a stack that was configured by its image's labels. The operator may restart and
+// the stack may change, and only a new image waits.
 func registryGone(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	var down atomic.Bool
@@ -65,21 +65,21 @@ func registryGone(t *testing.T, th *theatre, s *stage) func() {
 		t.Error("the change rolled no pod")
 	}
 	s.apply(t, spec("2", "b"))
-	eventually(t, "the stack tells of the new image", func() error { return s.tells(t, "own:2") })
+	eventually(t, "the stack reports the new image", func() error { return s.reports(t, "own:2") })
 	if diff := cmp.Diff(changed, s.pods(t)); diff != "" {
 		t.Errorf("pods while a new image cannot be read (-want +got):\n%s", diff)
 	}
 	return func() { down.Store(false) }
 }
 
-// settled are the pods of a stack that rests.
+// settled returns the pods of an idle stack.
 func (s *stage) settled(t *testing.T) []string {
 	t.Helper()
 	s.settle(t)
 	return s.pods(t)
 }
 
-// push writes an image that brings its configuration in a label.
+// push writes an image that has its configuration in a label.
 func push(t *testing.T, reference, distribution string) {
 	t.Helper()
 	config := "version: 2\ndistro_name: " + distribution + "\napis: [inference]\nproviders:\n  inference:\n" +

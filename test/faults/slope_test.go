@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// slope stands between the API server and etcd, and lets what goes either way take its time.
+// slope is a proxy between the API server and etcd that slows both directions down.
 type slope struct {
 	listener net.Listener
 	target   string
@@ -35,7 +35,7 @@ func newSlope(t *testing.T, target string) *slope {
 	return s
 }
 
-// join carries what two ends say until one of them ends.
+// join copies between two ends until one of them ends.
 func (s *slope) join(from net.Conn) {
 	to, err := net.Dial("tcp", s.target)
 	if err != nil {
@@ -46,13 +46,13 @@ func (s *slope) join(from net.Conn) {
 	s.carry(from, to)
 }
 
-// packet is what has to wait until it is due.
+// packet waits until it is due.
 type packet struct {
 	data []byte
 	due  time.Time
 }
 
-// carry keeps the order of what it carries, and waits for no packet to read the next.
+// carry keeps the order of the packets, and reads the next one without waiting.
 func (s *slope) carry(into io.WriteCloser, from io.ReadCloser) {
 	packets := make(chan packet, 1<<12)
 	go func() {

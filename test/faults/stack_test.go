@@ -27,7 +27,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// stackName is the name of every stack: each has a namespace of its own.
+// stackName is the name of every stack. Each has its own namespace.
 const stackName = "my"
 
 // full is a stack with every option, NS its namespace.
@@ -73,7 +73,7 @@ externalProviders:
   inference: [{providerId: custom-inference, image: "registry.example.com/custom:v1"}]
 `
 
-// changed takes most options away from a full stack and changes the others.
+// changed removes most options from a full stack and changes the others.
 const changed = `
 distribution: {name: starter}
 providers:
@@ -84,7 +84,7 @@ storage:
 workload: {replicas: 2, storage: {size: 10Gi}}
 `
 
-// stage is a namespace with one stack and what that refers to.
+// stage is a namespace with one stack and the objects that it refers to.
 type stage struct {
 	*cluster
 	namespace string
@@ -129,7 +129,7 @@ func (s *stage) creds() *corev1.Secret {
 	}}
 }
 
-// base is a base configuration of the user's.
+// base is a user's base configuration.
 func (s *stage) base() *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: s.named("base"), Data: map[string]string{names.ConfigFile: s.baseConfig}}
 }
@@ -166,7 +166,7 @@ func (s *stage) get(t *testing.T, name string, into client.Object) {
 	}
 }
 
-// ready says what the stack lacks.
+// ready returns an error that names what the stack lacks.
 func (s *stage) ready(t *testing.T) error {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -178,8 +178,8 @@ func (s *stage) ready(t *testing.T) error {
 	return nil
 }
 
-// tells says whether a condition that is not as it should be tells of something, all of it.
-func (s *stage) tells(t *testing.T, what ...string) error {
+// reports returns nil if one condition that is not as it should be contains all the words.
+func (s *stage) reports(t *testing.T, what ...string) error {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
 	s.get(t, stackName, stack)
@@ -189,7 +189,7 @@ func (s *stage) tells(t *testing.T, what ...string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no condition of generation %d tells of %q: %+v", stack.Generation, what, stack.Status.Conditions)
+	return fmt.Errorf("no condition of generation %d reports %q: %+v", stack.Generation, what, stack.Status.Conditions)
 }
 
 // pods are the UIDs of the stack's pods.
@@ -223,7 +223,8 @@ var kinds = []schema.GroupVersionKind{
 	v1alpha2.GroupVersion.WithKind("LlamaStackDistribution"),
 }
 
-// outcome is all that came of the stack, without what differs between two namespaces, and how often its pods rolled.
+// outcome is everything that the operator made for the stack, without the differences between two namespaces, and the
+// number of roll-outs of its pods.
 func (s *stage) outcome(t *testing.T) map[string]any {
 	t.Helper()
 	result := map[string]any{"pods": len(s.pods(t)), "rolled": s.rolled(t)}
@@ -256,7 +257,7 @@ var (
 	secretDigest = regexp.MustCompile(regexp.QuoteMeta(names.StorageSecret(stackName)) + `-[0-9a-f]{8}\b`)
 )
 
-// anywhere is a text as it would be in any namespace.
+// anywhere is a text with a neutral namespace.
 func (s *stage) anywhere(text string) string {
 	text = strings.ReplaceAll(text, s.namespace, "NS")
 	text = inputsDigest.ReplaceAllString(text, `${1}DIGEST"`)
@@ -273,7 +274,7 @@ func (s *stage) rolled(t *testing.T) int {
 	return len(sets.Items)
 }
 
-// normalize takes away what is another in every run.
+// normalize removes what differs in every run.
 func normalize(object *unstructured.Unstructured) map[string]any {
 	references := object.GetOwnerReferences()
 	for i := range references {
@@ -309,7 +310,7 @@ func normalize(object *unstructured.Unstructured) map[string]any {
 	return kept
 }
 
-// same says in what the stack differs from an outcome, or that it is not ready.
+// same returns how the stack differs from an outcome, or that it is not ready.
 func (s *stage) same(t *testing.T, want map[string]any) error {
 	t.Helper()
 	if err := s.ready(t); err != nil {
@@ -318,7 +319,7 @@ func (s *stage) same(t *testing.T, want map[string]any) error {
 	return differ("another outcome", cmp.Diff(want, s.outcome(t)))
 }
 
-// settle waits until the stack is ready and gives what came of it.
+// settle waits until the stack is ready and returns its outcome.
 func (s *stage) settle(t *testing.T) map[string]any {
 	t.Helper()
 	eventually(t, "the stack is ready", func() error { return s.ready(t) })
@@ -336,10 +337,10 @@ func (s *stage) settle(t *testing.T) map[string]any {
 	return before
 }
 
-// quiet is how long nothing may change before a stack is said to rest.
+// quiet is how long nothing may change until a stack counts as idle.
 const quiet = 500 * time.Millisecond
 
-// claim is the UID of the claim with the stack's data.
+// claim is the UID of the PersistentVolumeClaim with the stack's data.
 func (s *stage) claim(t *testing.T) string {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
@@ -347,7 +348,7 @@ func (s *stage) claim(t *testing.T) string {
 	return string(claim.UID)
 }
 
-// remove deletes the stack, so that the next operator has less to look at.
+// remove deletes the stack, so that the next operator has less to read.
 func (s *stage) remove(t *testing.T) {
 	t.Helper()
 	if err := s.Delete(t.Context(), &v1alpha2.LlamaStackDistribution{ObjectMeta: s.named(stackName)}); err != nil {

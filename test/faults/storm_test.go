@@ -17,10 +17,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// stormLasts is how long the API server says no to whatever it is told.
+// stormLasts is how long the API server answers every call with an error.
 const stormLasts = 3 * time.Second
 
-// storms are faults of what lies between the operator and the API server.
+// storms are faults between the operator and the API server.
 var storms = []fault{
 	{name: "every write is answered 409", strikes: []strike{storm(answers(http.StatusConflict))}, spec: changed},
 	{
@@ -47,7 +47,7 @@ var storms = []fault{
 	{name: "the operator's token becomes invalid, and is rotated", slow: true, strikes: []strike{voidToken}, spec: changed},
 }
 
-// storm lets a rule be in force for a while.
+// storm applies a rule for a while.
 func storm(rule rule) strike {
 	return func(t *testing.T, th *theatre, _ *stage) func() {
 		t.Helper()
@@ -59,7 +59,7 @@ func storm(rule rule) strike {
 	}
 }
 
-// outage lets the API server be away for a while.
+// outage makes the API server unreachable for a while.
 func outage(lasts time.Duration) strike {
 	return func(t *testing.T, th *theatre, _ *stage) func() {
 		t.Helper()
@@ -101,7 +101,7 @@ func expiredCertificate(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// voidToken takes away what the operator's token is bound to, and gives it a new one at the end.
+// voidToken deletes the object that the operator's token is bound to, and gives the operator a new token at the end.
 func voidToken(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	bound := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: "bound"}}
@@ -119,7 +119,7 @@ func voidToken(t *testing.T, th *theatre, s *stage) func() {
 	}
 }
 
-// refuses is content when the API server takes a token no more: it keeps what it found out for some seconds.
+// refuses returns nil when the API server rejects a token: it caches its answer for some seconds.
 func (c *cluster) refuses(t *testing.T, token string) error {
 	t.Helper()
 	config := rest.AnonymousClientConfig(c.Plane.Config)
@@ -134,7 +134,7 @@ func (c *cluster) refuses(t *testing.T, token string) error {
 	return nil
 }
 
-// answered says whether some call since the last change of rule was answered so.
+// answered returns nil if a call since the last change of rule got this status.
 func (g *gate) answered(status int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

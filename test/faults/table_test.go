@@ -17,7 +17,7 @@ var (
 	into = flag.String("table", "", "file that the table of faults is written to")
 )
 
-// row is what a fault did.
+// row has the results of a fault.
 type row struct {
 	order     int
 	fault     string
@@ -26,7 +26,7 @@ type row struct {
 	pods      string
 }
 
-// table is what all faults did.
+// table has the results of all faults.
 type table struct {
 	mu   sync.Mutex
 	rows []row
@@ -57,7 +57,7 @@ func span(durations []time.Duration) string {
 	return fmt.Sprintf("%.1f to %.1f s", least, most)
 }
 
-// write prints the table, and writes it where it was asked for.
+// write prints the table, and writes it to the configured file.
 func (r *table) write(t *testing.T) {
 	t.Helper()
 	slices.SortStableFunc(r.rows, func(a, b row) int { return cmp.Compare(a.order, b.order) })

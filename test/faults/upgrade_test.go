@@ -28,18 +28,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// before is the program of an older operator, whose objects then are what the upgrade begins with, and are written to
-// the cases. Unset: the cases have them, as commit 2eb38a2 made them, the last one before changes were tried first.
+// before is the program of an older operator. The upgrade begins with its objects, and they are written to the cases.
+// If it is unset, the cases have the objects as commit 2eb38a2 made them, the last one before preflights.
 var before = flag.String("before", "", "program of the operator to upgrade from; writes testdata/upgrade anew")
 
 const (
 	upgrades = "testdata/upgrade"
-	// nobody stands for the stack's UID in a case.
-	nobody = types.UID("00000000-0000-0000-0000-000000000000")
+	// someUID is a placeholder for the stack's UID in a case.
+	someUID = types.UID("00000000-0000-0000-0000-000000000000")
 )
 
-// testUpgrade starts the newest operator among stacks of an older one: no pod changes, and none of the objects that a
-// pod is made of.
+// testUpgrade starts the newest operator among stacks of an older one: no pod changes, and no object that a pod depends
+// on.
 func testUpgrade(t *testing.T, th *theatre, order int) {
 	t.Helper()
 	th.operator.kill(t)
@@ -72,7 +72,7 @@ func testUpgrade(t *testing.T, th *theatre, order int) {
 	}
 }
 
-// oldStages are the stacks of all cases, with what an older operator made for each.
+// oldStages are the stacks of all cases, with the objects that an older operator made for each.
 func (th *theatre) oldStages(t *testing.T) []*stage {
 	t.Helper()
 	folders, err := filepath.Glob(filepath.Join(upgrades, "*"))
@@ -94,7 +94,7 @@ func (th *theatre) oldStages(t *testing.T) []*stage {
 			ObjectMeta: stages[i].named("custom-ca"),
 			Data:       map[string]string{names.CABundleFile: string(certificate)},
 		})
-		for _, object := range read(t, filepath.Join(folder, "in.yaml"), nobody) {
+		for _, object := range read(t, filepath.Join(folder, "in.yaml"), someUID) {
 			object.SetNamespace(stages[i].namespace)
 			stages[i].create(t, object)
 		}
@@ -109,14 +109,14 @@ func (th *theatre) oldStages(t *testing.T) []*stage {
 	return stages
 }
 
-// read gives the objects of a file, for the stack with this UID.
+// read returns the objects of a file, for the stack with this UID.
 func read(t *testing.T, file string, uid types.UID) []*unstructured.Unstructured {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	content = bytes.ReplaceAll(content, []byte(nobody), []byte(uid))
+	content = bytes.ReplaceAll(content, []byte(someUID), []byte(uid))
 	copied := filepath.Join(t.TempDir(), filepath.Base(file))
 	if err := os.WriteFile(copied, content, 0o600); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func (s *stage) stack(t *testing.T) *v1alpha2.LlamaStackDistribution {
 	return stack
 }
 
-// restore applies what the older operator applied, as it did, and gives the stack the status that it wrote.
+// restore applies the older operator's objects in the same way, and gives the stack the status that it wrote.
 func (s *stage) restore(t *testing.T, folder string) {
 	t.Helper()
 	stack := s.stack(t)
@@ -149,7 +149,7 @@ func (s *stage) restore(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Fields that no version has any more are dropped, as by an API server.
+	// Fields that no version has any more are dropped, as an API server does.
 	if err := yaml.Unmarshal(content, &stack.Status); err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func (s *stage) restore(t *testing.T, folder string) {
 	}
 }
 
-// runBefore lets the older operator make the stacks, and writes down what it made.
+// runBefore lets the older operator make the stacks, and records the objects.
 func (th *theatre) runBefore(t *testing.T, stages []*stage, folders []string) {
 	t.Helper()
 	newest := th.program
@@ -173,7 +173,7 @@ func (th *theatre) runBefore(t *testing.T, stages []*stage, folders []string) {
 	th.operator.kill(t)
 }
 
-// keep writes what the older operator applied for a stack, and the status it wrote.
+// keep writes the objects that the older operator applied for a stack, and the status that it wrote.
 func (s *stage) keep(t *testing.T, folder string) {
 	t.Helper()
 	stack := s.stack(t)
@@ -191,7 +191,7 @@ func (s *stage) keep(t *testing.T, folder string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if object.GetName() == names.CABundle(stackName) { // without the public ones, which every operator brings anew
+		if object.GetName() == names.CABundle(stackName) { // without the public ones, which every operator includes
 			trusted, _ := testutil.SameCertificate(t)
 			applied.Object["data"] = map[string]any{names.CABundleFile: string(trusted)}
 		}
@@ -199,7 +199,7 @@ func (s *stage) keep(t *testing.T, folder string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&made, "---\n%s", strings.ReplaceAll(string(content), string(stack.UID), string(nobody)))
+		fmt.Fprintf(&made, "---\n%s", strings.ReplaceAll(string(content), string(stack.UID), string(someUID)))
 	}
 	status, err := yaml.Marshal(stack.Status)
 	if err != nil {
@@ -213,7 +213,7 @@ func (s *stage) keep(t *testing.T, folder string) {
 	}
 }
 
-// children are all that was made for the stack.
+// children are all objects that were made for the stack.
 func (s *stage) children(t *testing.T) []unstructured.Unstructured {
 	t.Helper()
 	var found []unstructured.Unstructured
@@ -232,20 +232,21 @@ func (s *stage) children(t *testing.T) []unstructured.Unstructured {
 	return found
 }
 
-// running is what an upgrade leaves alone.
+// running is the part that an upgrade does not change.
 type running struct {
 	Pods []string
 	// Rolled counts the revisions of the pods.
 	Rolled int
-	// Deployment is its specification, and how often that changed.
+	// Deployment is its specification, and the number of its changes.
 	Deployment appsv1.DeploymentSpec
 	Generation int64
-	// Children are the UIDs of all that was made, by kind and name.
+	// Children are the UIDs of all children, by kind and name.
 	Children map[string]types.UID
 }
 
-// untouched compares what runs with what ran. The newer operator may note once, in an annotation of the Deployment,
-// that it keeps a template which it would render otherwise, and may make objects that the older one did not know.
+// untouched compares the stacks before and after. The newer operator may record once, in an annotation of the
+// Deployment, that it keeps a template which it would render otherwise. It may also make objects that the older one did
+// not have.
 func (was running) untouched(is running) string {
 	if is.Generation == was.Generation+1 {
 		is.Generation = was.Generation
@@ -271,7 +272,7 @@ func (s *stage) running(t *testing.T) running {
 	return r
 }
 
-// available says what is missing for all pods of the Deployment.
+// available returns an error that names what is missing until all pods of the Deployment are available.
 func (s *stage) available(t *testing.T) error {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -282,7 +283,7 @@ func (s *stage) available(t *testing.T) error {
 	return nil
 }
 
-// observed says that the running operator has not seen the stack, or what the stack lacks.
+// observed returns an error if the running operator has not seen the stack, or if the stack lacks something.
 func (s *stage) observed(t *testing.T) error {
 	t.Helper()
 	if got := s.stack(t).Status.Version.OperatorVersion; got != version {

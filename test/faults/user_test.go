@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// users are what people do between two writes of the operator, or after them.
+// users are actions of people between two writes of the operator, or after them.
 var users = []fault{
 	{name: "kubectl apply of the stack, in the middle of a change", strikes: []strike{between(applyStack)}, spec: changed},
 	{name: "kubectl apply of the Deployment, in the middle of a change", strikes: []strike{between(applyDeployment)}, spec: changed},
@@ -32,13 +32,13 @@ var users = []fault{
 	{name: "kubectl rollout undo, and the next change", before: []string{full, changed}, strikes: []strike{undo}, rolls: true, after: likeNew(third)},
 }
 
-// fixed has a number of replicas that no autoscaler ever changed.
+// fixed has a number of replicas that no autoscaler changes.
 const fixed = `{distribution: {name: starter}, workload: {replicas: 2}}`
 
 // third is another change of a changed stack.
 var third = strings.Replace(changed, "http://other:8000", "http://third:8000", 1)
 
-// between lets somebody act while the operator is about to write the second of its changes.
+// between calls act while the operator is about to write the second of its changes.
 func between(act func(*testing.T, *stage)) strike {
 	return func(t *testing.T, th *theatre, s *stage) func() {
 		t.Helper()
@@ -66,7 +66,7 @@ func between(act func(*testing.T, *stage)) strike {
 	}
 }
 
-// at lets somebody act while the operator rests.
+// at calls act while the operator is idle.
 func at(act func(*testing.T, *stage)) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()
@@ -74,13 +74,13 @@ func at(act func(*testing.T, *stage)) strike {
 	}
 }
 
-// applyStack applies what is asked for already, as every pipeline does.
+// applyStack applies the same spec again, as every pipeline does.
 func applyStack(t *testing.T, s *stage) {
 	t.Helper()
 	s.kubectlApply(t, "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution", stackName, changed)
 }
 
-// applyDeployment claims a field that is the operator's.
+// applyDeployment claims a field that the operator owns.
 func applyDeployment(t *testing.T, s *stage) {
 	t.Helper()
 	s.kubectlApply(t, "apiVersion: apps/v1\nkind: Deployment", stackName, "progressDeadlineSeconds: 7", "--server-side",
@@ -127,11 +127,11 @@ func hasTwo(t *testing.T, s *stage) error {
 	return s.ready(t)
 }
 
-// undo rolls back, which the operator leaves, until the stack asks for something else.
+// undo rolls back. The operator keeps the rollback until the spec changes.
 func undo(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	s.kubectl(t, "", "rollout", "undo", "deployment/"+stackName)
-	eventually(t, "the stack tells that it was rolled back", func() error {
+	eventually(t, "the stack reports that it was rolled back", func() error {
 		if condition := s.condition(t, v1alpha2.ConditionDegraded); condition == nil ||
 			condition.Reason != v1alpha2.ReasonRolledBack {
 			return fmt.Errorf("Degraded is %+v", condition)
@@ -141,7 +141,7 @@ func undo(t *testing.T, _ *theatre, s *stage) func() {
 	return func() { s.apply(t, third) }
 }
 
-// likeNew holds that the Deployment is what it is in a new stack.
+// likeNew checks that the Deployment is the same as in a new stack.
 func likeNew(spec string) func(*testing.T, *stage) error {
 	var want any
 	return func(t *testing.T, s *stage) error {
@@ -157,7 +157,7 @@ func likeNew(spec string) func(*testing.T, *stage) error {
 	}
 }
 
-// kubectl runs the real one. Its editor sets the deadline of a Deployment.
+// kubectl runs the real program. Its editor sets the deadline of a Deployment.
 func (s *stage) kubectl(t *testing.T, input string, arguments ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), testutil.Kubectl(),
@@ -169,7 +169,7 @@ func (s *stage) kubectl(t *testing.T, input string, arguments ...string) {
 	}
 }
 
-// condition is one of the stack's, nil when it has none of that type.
+// condition returns a condition of the stack, nil when it has none of that type.
 func (s *stage) condition(t *testing.T, name string) *metav1.Condition {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}

@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// webhooks are somebody else's, asked about every Deployment.
+// webhooks belong to another user, and the API server asks them about every Deployment.
 var webhooks = []fault{
 	{name: "another webhook denies the Deployment", strikes: []strike{webhook(http.StatusForbidden)}, spec: changed},
 	{name: "another webhook denies the Deployment with the code of a conflict", slow: true, strikes: []strike{webhook(http.StatusConflict)}, spec: changed},
@@ -30,13 +30,13 @@ var webhooks = []fault{
 }
 
 const (
-	// broken and hanging are what a webhook does in place of answering with a code; zero lets everything pass.
+	// broken and hanging replace the code of a webhook's answer; zero lets everything pass.
 	broken, hanging = -1, -2
 	webhookName     = "holidays.example.com"
 	webhookSays     = "no changes before the holidays"
 )
 
-// webhook asks somebody about Deployments who answers so, until the stack tells of it.
+// webhook registers a webhook for Deployments that gives this answer, and waits until the stack reports it.
 func webhook(answer int32) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()
@@ -44,33 +44,33 @@ func webhook(answer int32) strike {
 		if answer < 0 {
 			says, remedy = fmt.Sprintf("failed calling webhook %q", webhookName), "its administrator must make it available"
 		}
-		somebody := startSomebody(t)
-		somebody.answer.Store(answer)
-		s.create(t, somebody.configuration(s.namespace))
+		w := startWebhook(t)
+		w.answer.Store(answer)
+		s.create(t, w.configuration(s.namespace))
 		s.refusesDeployment(t, says)
 		before := s.pods(t)
 		return func() {
-			eventually(t, "the stack tells of the webhook", func() error {
-				return s.tells(t, fmt.Sprintf("apply Deployment %q: ", stackName), says, remedy)
+			eventually(t, "the stack reports the webhook", func() error {
+				return s.reports(t, fmt.Sprintf("apply Deployment %q: ", stackName), says, remedy)
 			})
 			if diff := cmp.Diff(before, s.pods(t)); diff != "" {
 				t.Errorf("pods while the webhook refuses (-want +got):\n%s", diff)
 			}
-			somebody.answer.Store(0)
+			w.answer.Store(0)
 		}
 	}
 }
 
-// somebody is a webhook that is not ours.
-type somebody struct {
+// otherWebhook is a webhook that is not ours.
+type otherWebhook struct {
 	server      *httptest.Server
 	certificate []byte
 	answer      atomic.Int32
 }
 
-func startSomebody(t *testing.T) *somebody {
+func startWebhook(t *testing.T) *otherWebhook {
 	t.Helper()
-	w := &somebody{}
+	w := &otherWebhook{}
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	w.certificate = certificate
 	w.server = httptest.NewUnstartedServer(w)
@@ -85,8 +85,8 @@ func startSomebody(t *testing.T) *somebody {
 	return w
 }
 
-// ServeHTTP answers one question of the API server.
-func (w *somebody) ServeHTTP(to http.ResponseWriter, r *http.Request) {
+// ServeHTTP answers a request of the API server.
+func (w *otherWebhook) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	answer := w.answer.Load()
 	review := &admissionv1.AdmissionReview{}
 	if err := json.NewDecoder(r.Body).Decode(review); err != nil || review.Request == nil || answer == broken {
@@ -101,10 +101,10 @@ func (w *somebody) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 		review.Response.Result = &metav1.Status{Code: answer, Message: webhookSays}
 	}
 	review.Request = nil
-	_ = json.NewEncoder(to).Encode(review) // who asked may be gone
+	_ = json.NewEncoder(to).Encode(review) // the client may be gone
 }
 
-func (w *somebody) configuration(namespace string) *admissionregistrationv1.ValidatingWebhookConfiguration {
+func (w *otherWebhook) configuration(namespace string) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	url := strings.Replace(w.server.URL, "127.0.0.1", "localhost", 1)
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace},

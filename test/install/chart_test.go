@@ -17,7 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// rendered is what the chart makes of the values of a case. The golden files of test/chart have it, where Helm is.
+// rendered is what the chart renders for the values of a case. The golden files of test/chart have it, because Helm is
+// available there.
 func rendered(t *testing.T, name string) manifest {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), "test/chart/testdata/render", name, "want/*.yaml"))
@@ -37,7 +38,7 @@ func rendered(t *testing.T, name string) manifest {
 	return objects
 }
 
-// byName are the objects of a manifest without the labels that say who installed them.
+// byName are the objects of a manifest without the labels of the installer.
 func byName(objects manifest) map[string]map[string]any {
 	found := map[string]map[string]any{}
 	for kind, each := range objects {
@@ -56,9 +57,9 @@ func byName(objects manifest) map[string]map[string]any {
 	return found
 }
 
-// A release of the chart's own name has the same objects as the manifest: names, rules, arguments and all. What Helm
-// makes otherwise, the namespace, and what test/chart compares are left out, as is the ConfigMap, which the operator
-// would make.
+// A release with the chart's own name has the same objects as the manifest: names, rules, arguments and all. The
+// comparison leaves out what Helm makes differently, the namespace, what test/chart compares, and the ConfigMap, which
+// the operator would make.
 func TestTheChartInstallsTheSame(t *testing.T) {
 	chart, file := rendered(t, "default"), read(t, plain)
 	for _, kind := range []string{
@@ -108,7 +109,7 @@ func TestTheChartHasRolesOnlyForNamespaces(t *testing.T) {
 	}
 }
 
-// The chart knows the keys of the operator's ConfigMap, and what it makes of them can be read.
+// The chart accepts the keys of the operator's ConfigMap, and the operator can read what it renders from them.
 func TestTheChartsOperatorConfig(t *testing.T) {
 	config := one[corev1.ConfigMap](t, rendered(t, "everything"), "ConfigMap")
 	if diff := cmp.Diff(operatorconfig.Keys(), slices.Sorted(maps.Keys(config.Data))); diff != "" {

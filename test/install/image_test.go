@@ -17,10 +17,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// instruction is one of the Dockerfile.
+// instruction is one instruction of the Dockerfile.
 type instruction struct{ name, arguments string }
 
-// dockerfile reads the instructions of each stage. No Dockerfile of ours has heredocs or another escape character.
+// dockerfile reads the instructions of each stage. Our Dockerfiles have no heredocs and no other escape character.
 func dockerfile(t *testing.T) [][]instruction {
 	t.Helper()
 	var stages [][]instruction
@@ -57,7 +57,7 @@ func readFile(t *testing.T, path string) string {
 	return string(data)
 }
 
-// all gives the arguments of every instruction of a name.
+// all returns the arguments of every instruction of a name.
 func all(stage []instruction, name string) []string {
 	var found []string
 	for _, each := range stage {
@@ -68,7 +68,7 @@ func all(stage []instruction, name string) []string {
 	return found
 }
 
-// only gives the arguments of the one instruction of a name.
+// only returns the arguments of the one instruction of a name.
 func only(t *testing.T, stage []instruction, name string) string {
 	t.Helper()
 	found := all(stage, name)
@@ -96,7 +96,7 @@ func TestBasesArePinned(t *testing.T) {
 	}
 }
 
-// The image builds with the Go line of go.mod, and a release of it that is not older.
+// The image builds with the Go line of go.mod, and a release of it that is not older than the one there.
 func TestTheImageHasTheGoOfTheModule(t *testing.T) {
 	wanted := regexp.MustCompile(`(?m)^go (1\.\d+)\.(\d+)$`).FindStringSubmatch(readFile(t, "go.mod"))
 	base := only(t, dockerfile(t)[0], "FROM")
@@ -130,7 +130,7 @@ func TestTheProgramIsStaticAndKnowsItsVersion(t *testing.T) {
 	}
 }
 
-// What the manifest leaves to the image, the image says: the program and its user.
+// The image defines what the manifest leaves to it: the program and its user.
 func TestTheImageFitsTheManifest(t *testing.T) {
 	stages := dockerfile(t)
 	shipped := stages[1]
@@ -172,7 +172,7 @@ func TestTheImageIsLabelled(t *testing.T) {
 	}
 }
 
-// sources are the packages of the module that the program is made of, with what they embed.
+// sources are the packages of the module that the program contains, with their embedded files.
 func sources(t *testing.T) []string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "list", "-deps",
@@ -197,7 +197,7 @@ func sources(t *testing.T) []string {
 	return files
 }
 
-// The build has every file that it needs: it is copied, and .dockerignore does not hold it back.
+// The build has every file that it needs: it is copied, and .dockerignore does not exclude it.
 func TestTheBuildHasWhatItNeeds(t *testing.T) {
 	var copied []string
 	for _, arguments := range all(dockerfile(t)[0], "COPY") {
@@ -227,8 +227,8 @@ func TestTheBuildHasWhatItNeeds(t *testing.T) {
 	}
 }
 
-// heldBack follows the patterns of .dockerignore that ours uses: a path with all below it, * alone, **/ before a name,
-// and ! for what is let in after all. The last that fits decides.
+// heldBack reports whether .dockerignore excludes a path. It follows the patterns that our file uses: a path with all
+// below it, * alone, **/ before a name, and ! for an exception. The last match decides.
 func heldBack(patterns []string, file string) bool {
 	held := false
 	for _, pattern := range patterns {

@@ -45,8 +45,8 @@ func imagesIn(value any, found map[string]bool) {
 	}
 }
 
-// Whatever a manifest, the chart or the catalogue has a cluster pull is in the list that is carried behind a firewall,
-// and nothing else.
+// The list of images for a firewall has every image that a manifest, the chart or the catalogue makes a cluster pull,
+// and no other.
 func TestEveryImageIsListed(t *testing.T) {
 	found := map[string]bool{}
 	add := func(objects map[string][]*unstructured.Unstructured) {
@@ -108,7 +108,7 @@ func chartCases(t *testing.T) []string {
 // imageText is an image that a template writes, and not a value.
 var imageText = regexp.MustCompile(`(?m)^\s*(?:- )?image:\s*([^\s{"]\S*|"[^{]\S*)`)
 
-// No template of the chart has an image of its own: its cases render what their values ask for only.
+// No template of the chart has its own image: its cases render only the images of their values.
 func TestTemplatesNameNoImage(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/templates/*.yaml"))
 	if err != nil || len(files) == 0 {

@@ -73,13 +73,13 @@ func as[T any](t *testing.T, object *unstructured.Unstructured) T {
 	return typed
 }
 
-// watched are the namespaces that the operator is told to watch: none means all.
+// watched returns the namespaces that the operator's configuration lists; none means all.
 func watched(t *testing.T, objects manifest) []string {
 	t.Helper()
 	return arguments(t, objects).WatchNamespaces
 }
 
-// arguments are those of the Deployment as the program reads them.
+// arguments are the Deployment's arguments as the program reads them.
 func arguments(t *testing.T, objects manifest) manager.Options {
 	t.Helper()
 	var options manager.Options
@@ -120,7 +120,7 @@ func TestNamesAgreeWithTheCode(t *testing.T) {
 	})
 }
 
-// binding is what a RoleBinding and a ClusterRoleBinding have in common.
+// binding has the common fields of a RoleBinding and a ClusterRoleBinding.
 type binding struct {
 	role     rbacv1.RoleRef
 	subjects []rbacv1.Subject
@@ -140,7 +140,7 @@ func bindings(t *testing.T, objects manifest) map[string]binding {
 	return found
 }
 
-// Every binding is the operator's, of a role that is there.
+// Every binding binds the operator to an existing role.
 func TestEveryBindingIsTheOperators(t *testing.T) {
 	want := []rbacv1.Subject{{
 		Kind: rbacv1.ServiceAccountKind, Name: names.OperatorServiceAccount, Namespace: names.OperatorNamespace,
@@ -158,8 +158,8 @@ func TestEveryBindingIsTheOperators(t *testing.T) {
 	})
 }
 
-// Nothing may be granted wholesale, and the one lease and ConfigMap, the Secrets, definitions and webhook
-// configurations by their names.
+// No rule has wildcards. The one lease and ConfigMap, the Secrets, definitions and webhook configurations are granted
+// by their names.
 func TestRulesAreNarrow(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		for _, object := range slices.Concat(objects["ClusterRole"], objects["Role"]) {
@@ -207,8 +207,8 @@ func roleIn(t *testing.T, objects manifest, namespace string) rbacv1.Role {
 	return found[0]
 }
 
-// Two replicas are on two nodes where there are, one of them stays when nodes are drained, and who ends has the time to
-// give its lease to the other.
+// Two replicas are on two nodes if possible, one of them stays when nodes are drained, and an ending replica has the
+// time to hand over its lease.
 func TestOneReplicaStays(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		deployment := one[appsv1.Deployment](t, objects, "Deployment").Spec
@@ -232,7 +232,7 @@ func TestOneReplicaStays(t *testing.T) {
 	})
 }
 
-// Only the operator's own pod has the token, and only where it asks for it.
+// Only the operator's own pod has the token, and only where the manifest mounts it.
 func TestTheTokenIsAskedFor(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		if mounts := one[corev1.ServiceAccount](t, objects, "ServiceAccount").AutomountServiceAccountToken; mounts == nil ||

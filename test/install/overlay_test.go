@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The operator for some namespaces has Roles in just those, with the rules of the ClusterRole, and no right anywhere
+// The operator for some namespaces has Roles in only those, with the rules of the ClusterRole, and no right anywhere
 // else.
 func TestNamespacedHasRolesOnly(t *testing.T) {
 	objects := read(t, namespaced)
@@ -27,13 +27,13 @@ func TestNamespacedHasRolesOnly(t *testing.T) {
 	want := inNamespace(clusterRole(t, read(t, plain)).Rules)
 	for _, namespace := range namespaces {
 		if namespace == names.OperatorNamespace {
-			t.Errorf("who may write stacks in %s may run pods as the operator", namespace)
+			t.Errorf("users who may write stacks in %s may run pods as the operator", namespace)
 		}
 		if diff := cmp.Diff(want, roleIn(t, objects, namespace).Rules); diff != "" {
 			t.Errorf("rules in %s (-those of the ClusterRole +got):\n%s", namespace, diff)
 		}
 	}
-	// To authenticate who reads them is a cluster-wide right.
+	// The authentication of clients of the metrics requires a cluster-wide right.
 	if address := arguments(t, objects).MetricsBindAddress; address != "0" {
 		t.Errorf("metrics are served at %q", address)
 	}
@@ -53,8 +53,8 @@ func clusterRole(t *testing.T, objects manifest) rbacv1.ClusterRole {
 	return rbacv1.ClusterRole{}
 }
 
-// inNamespace are the rules of the ClusterRole that a Role in a namespace has: nothing that is cluster-wide, and no
-// right to write stacks, which only the migration of all of them takes.
+// inNamespace returns the rules of the ClusterRole that a Role in a namespace has: no cluster-wide rule, and no right
+// to write stacks, which only the migration of all stacks requires.
 func inNamespace(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var kept []rbacv1.PolicyRule
 	for _, rule := range rules {
@@ -73,8 +73,8 @@ func inNamespace(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return kept
 }
 
-// On OpenShift everything is as elsewhere, but for the certificates that the cluster makes for metrics and webhooks,
-// and the constraints that the pod asks for.
+// On OpenShift everything is the same except the certificates that the cluster makes for metrics and webhooks, and the
+// constraints of the pod.
 func TestOpenShift(t *testing.T) {
 	const servingCert, injected = "service.beta.openshift.io/serving-cert-secret-name", "service.beta.openshift.io/inject-cabundle"
 	objects, elsewhere := read(t, openShift), read(t, plain)
@@ -99,7 +99,7 @@ func TestOpenShift(t *testing.T) {
 	compareRest(t, objects, elsewhere, deployment, 2)
 }
 
-// With cert-manager everything is as elsewhere, but for the certificate of the webhooks.
+// With cert-manager everything is the same except the certificate of the webhooks.
 func TestCertManager(t *testing.T) {
 	objects, elsewhere := read(t, certManager), read(t, plain)
 	deployment := one[appsv1.Deployment](t, objects, "Deployment")
@@ -135,8 +135,8 @@ func checkMounted(t *testing.T, pod *corev1.PodTemplateSpec, secret, path string
 	}
 }
 
-// takeAnnotations takes away the annotation by which somebody writes the authority of the webhooks into what calls
-// them.
+// takeAnnotations removes the annotation that makes another controller write the authority of the webhooks into the
+// objects that call them.
 func takeAnnotations(t *testing.T, objects manifest, annotation, want string) {
 	t.Helper()
 	for _, kind := range []string{"CustomResourceDefinition", "ValidatingWebhookConfiguration"} {
@@ -148,7 +148,8 @@ func takeAnnotations(t *testing.T, objects manifest, annotation, want string) {
 	}
 }
 
-// compareRest compares a manifest with the plain one. The Deployment has so many arguments more, and volumes.
+// compareRest compares a manifest with the plain one, apart from the given number of further arguments and volumes of
+// the Deployment.
 func compareRest(t *testing.T, objects, elsewhere manifest, deployment appsv1.Deployment, arguments int) {
 	t.Helper()
 	container := &deployment.Spec.Template.Spec.Containers[0]
@@ -172,8 +173,8 @@ func compareRest(t *testing.T, objects, elsewhere manifest, deployment appsv1.De
 	}
 }
 
-// A stack's children block the deletion of their owner, and a Route has the host name that the stack asks for: both are
-// refused on OpenShift without these rights.
+// A stack's children block the deletion of their owner, and a Route has the host name of the spec. OpenShift denies
+// both without these rights.
 func TestTheRightsThatOpenShiftAsksFor(t *testing.T) {
 	rules := clusterRole(t, read(t, openShift)).Rules
 	for _, want := range []rbacv1.PolicyRule{

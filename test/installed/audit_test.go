@@ -27,7 +27,7 @@ func (c call) String() string {
 	return fmt.Sprintf("%s %s: %d %s", c.Verb, c.RequestURI, c.ResponseStatus.Code, c.ResponseStatus.Message)
 }
 
-// mark is the place in the audit log up to which everything was before.
+// mark is the end of the audit log before the test.
 func (c *cluster) mark(t *testing.T) int {
 	t.Helper()
 	return len(c.audit(t))
@@ -49,7 +49,7 @@ func (c *cluster) calls(t *testing.T, user string, mark int) []call {
 	for line := range bytes.Lines(c.audit(t)[mark:]) {
 		var each call
 		if err := json.Unmarshal(line, &each); err != nil {
-			continue // the line that is being written
+			continue // an incomplete line
 		}
 		if each.User.Username == user {
 			calls = append(calls, each)
@@ -61,7 +61,7 @@ func (c *cluster) calls(t *testing.T, user string, mark int) []call {
 	return calls
 }
 
-// expectNothingRefused looks for what the operator asked for and had no right to.
+// expectNothingRefused looks for requests of the operator that were denied.
 func expectNothingRefused(t *testing.T, calls []call) {
 	t.Helper()
 	for _, each := range calls {
@@ -71,8 +71,8 @@ func expectNothingRefused(t *testing.T, calls []call) {
 	}
 }
 
-// expectOnlyIn looks for requests beyond the namespaces: of all of them, of another, or of a cluster-wide object. What
-// the API server serves everybody may ask.
+// expectOnlyIn looks for requests beyond the namespaces: for all of them, for another, or for a cluster-wide object.
+// Requests that the API server serves to every client are allowed.
 func expectOnlyIn(t *testing.T, calls []call, namespaces ...string) {
 	t.Helper()
 	for _, each := range calls {

@@ -21,7 +21,7 @@ const (
 	release = "llama-stack-k8s-operator"
 )
 
-// helm runs the one that make builds, in the operator's namespace.
+// helm runs the program that make builds, in the operator's namespace.
 func (c *cluster) helm(t *testing.T, arguments ...string) string {
 	t.Helper()
 	program := filepath.Join(testutil.Root(), ".cache", "bin", "helm")
@@ -32,8 +32,8 @@ func (c *cluster) helm(t *testing.T, arguments ...string) string {
 		"--namespace="+names.OperatorNamespace)...)
 }
 
-// installChart installs an older chart as it comes, and upgrades it to this one with the values: the definition becomes
-// the newer one, and what the values do without goes away.
+// installChart installs an older chart with its defaults, and upgrades it to this one with the values. The definition
+// becomes the newer one, and objects that the values switch off are removed.
 func (c *cluster) installChart(t *testing.T, values []string) {
 	t.Helper()
 	c.makeNamespace(t, names.OperatorNamespace)
@@ -50,7 +50,7 @@ func (c *cluster) installChart(t *testing.T, values []string) {
 	}
 }
 
-// olderChart is the chart with another definition.
+// olderChart is the chart with an older definition.
 func olderChart(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -83,8 +83,7 @@ func (c *cluster) expectShortName(t *testing.T, want string) {
 	}
 }
 
-// uninstallChart takes the release away, which leaves the definition and the stacks, and takes them up again with the
-// next.
+// uninstallChart removes the release. The definition and the stacks stay, and the next release adopts them.
 func (c *cluster) uninstallChart(t *testing.T, namespace string) {
 	t.Helper()
 	c.helm(t, "uninstall", release)

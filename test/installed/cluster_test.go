@@ -37,7 +37,7 @@ func startCluster(t *testing.T) *cluster {
 	return c
 }
 
-// run runs a command in a folder and gives what it printed.
+// run runs a command in a folder and returns what it printed.
 func run(t *testing.T, folder, name string, arguments ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, arguments...)
@@ -49,7 +49,7 @@ func run(t *testing.T, folder, name string, arguments ...string) string {
 	return string(output)
 }
 
-// kubectl runs the real one as an administrator.
+// kubectl runs the real program as an administrator.
 func (c *cluster) kubectl(t *testing.T, arguments ...string) string {
 	t.Helper()
 	return run(t, testutil.Root(), testutil.Kubectl(), append([]string{"--kubeconfig=" + c.Kubeconfig}, arguments...)...)

@@ -23,13 +23,13 @@ const elsewhere = "elsewhere"
 // form is a way to install the operator.
 type form struct {
 	name string
-	// manifest is applied; empty: the chart is installed, and upgraded to the values.
+	// manifest is applied. If it is empty, the chart is installed, and upgraded to the values.
 	manifest string
 	values   []string
 	// namespace is that of the stack.
 	namespace string
 	openShift bool
-	// rolesOnly says that the operator works in that namespace, with rights in no other.
+	// rolesOnly means that the operator works in that namespace, with rights in no other.
 	rolesOnly bool
 }
 
@@ -71,7 +71,7 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	operator := c.start(t, c.deployment(t, names.OperatorNamespace))
 	if f.rolesOnly {
 		c.makeNamespace(t, elsewhere)
-		c.applyStack(t, elsewhere) // before the other: it had the time
+		c.applyStack(t, elsewhere) // created before the other, so the operator had the time
 	}
 	c.applyStack(t, f.namespace)
 	c.kubectl(t, "wait", "--for=condition=DeploymentUpdated", "--timeout=60s", "--namespace="+f.namespace, "llsd/stack")
@@ -124,7 +124,7 @@ func (c *cluster) applyStack(t *testing.T, namespace string) {
 	c.kubectl(t, "apply", "--namespace="+namespace, "--filename=test/installed/testdata/stack.yaml")
 }
 
-// children are those of the stack, whose kinds are all that the operator makes.
+// children are the objects of the stack, of every kind that the operator makes.
 func children(f form) map[string]schema.GroupVersionKind {
 	found := map[string]schema.GroupVersionKind{
 		"stack":                {Group: "apps", Version: "v1", Kind: "Deployment"},
@@ -179,7 +179,7 @@ func (c *cluster) expectChildren(t *testing.T, f form) {
 	}
 }
 
-// expectUntouched looks at the stack that is none of the operator's business, which was there first.
+// expectUntouched checks that the unrelated stack, which existed first, did not change.
 func (c *cluster) expectUntouched(t *testing.T) {
 	t.Helper()
 	for name, kind := range children(form{}) {
@@ -200,8 +200,8 @@ func (c *cluster) expectUntouched(t *testing.T) {
 	}
 }
 
-// expectLessWhenAskedFor takes wishes back: what is no longer wanted is removed, which takes other rights than to make
-// it.
+// expectLessWhenAskedFor removes fields from the spec and checks that the operator removes their objects, which
+// requires other rights than creating them.
 func (c *cluster) expectLessWhenAskedFor(t *testing.T, f form) {
 	t.Helper()
 	c.kubectl(t, "patch", "--namespace="+f.namespace, "llsd/stack", "--type=merge",
@@ -221,7 +221,7 @@ func (c *cluster) expectLessWhenAskedFor(t *testing.T, f form) {
 	}
 }
 
-// expectGone looks for what the removal of a manifest left.
+// expectGone looks for objects that are left after a manifest was removed.
 func (c *cluster) expectGone(t *testing.T, path string) {
 	t.Helper()
 	objects, err := testutil.ReadObjects(testutil.Root() + "/" + path)

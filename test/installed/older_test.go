@@ -21,10 +21,10 @@ const (
 	ours  = "dist/install.yaml"
 )
 
-// Ours replaces an installation of the operator for v1alpha1, whichever way users apply manifests. Its objects have
-// the same names, so nothing of the older one works beside ours: no second budget on the operator's pods, which makes
-// every eviction fail, no Service without endpoints and no right that ours does not have. What stays is one ConfigMap,
-// which the page on installation names.
+// This operator replaces an installation of the operator for v1alpha1, no matter how users apply manifests. Its objects
+// have the same names, so no object of the older one works next to ours. No second budget on the operator's pods makes
+// every eviction fail, no Service is without endpoints, and no right exists that ours does not have. Only one ConfigMap
+// stays, which the page on installation names.
 func TestOverOlderInstallation(t *testing.T) {
 	c := startCluster(t)
 	for name, how := range map[string][]string{"client-side apply": nil, "server-side apply": {"--server-side"}} {
@@ -63,7 +63,7 @@ func (c *cluster) metricsAddresses(t *testing.T) []string {
 	return service.Spec.ClusterIPs
 }
 
-// expectOurDeployment holds that nothing of the older Deployment is left in ours.
+// expectOurDeployment checks that nothing of the older Deployment is left in ours.
 func (c *cluster) expectOurDeployment(t *testing.T) {
 	t.Helper()
 	var deployment appsv1.Deployment
@@ -85,7 +85,8 @@ func (c *cluster) expectOurDeployment(t *testing.T) {
 	}
 }
 
-// expectOneBudget holds that the API server can evict the operator's pods: it refuses to when two budgets select one.
+// expectOneBudget checks that the API server can evict the operator's pods: it rejects evictions when two budgets
+// select a pod.
 func (c *cluster) expectOneBudget(t *testing.T) {
 	t.Helper()
 	var deployment appsv1.Deployment

@@ -23,13 +23,13 @@ import (
 
 // operator is the running program of a Deployment.
 type operator struct {
-	user      string // who it is to the API server
+	user      string // its user for the API server
 	namespace string
 	log       testutil.Log
 	command   *exec.Cmd
 }
 
-// start runs the program as its Deployment says: there is no kubelet that would.
+// start runs the program as its Deployment specifies, because the cluster has no kubelet.
 func (c *cluster) start(t *testing.T, deployment *appsv1.Deployment) *operator {
 	t.Helper()
 	pod := &deployment.Spec.Template.Spec
@@ -79,7 +79,7 @@ func (o *operator) stop(t *testing.T) {
 	}
 }
 
-// kubeconfigOf holds nothing but a token of the ServiceAccount.
+// kubeconfigOf holds only a token of the ServiceAccount.
 func (c *cluster) kubeconfigOf(t *testing.T, namespace, account string) string {
 	t.Helper()
 	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}
@@ -113,14 +113,14 @@ func variables(t *testing.T, namespace string, container *corev1.Container) []st
 		case from.FieldRef != nil && from.FieldRef.FieldPath == "metadata.namespace":
 			value = namespace
 		default:
-			t.Fatalf("variable %s: nobody here knows its value: %v", variable.Name, from)
+			t.Fatalf("variable %s: the test cannot set its value: %v", variable.Name, from)
 		}
 		variables = append(variables, variable.Name+"="+value)
 	}
 	return variables
 }
 
-// certificate is the folder that the pod has at path, as its Secret would fill it.
+// certificate is the pod's folder at path, with the content of its Secret.
 func certificate(t *testing.T, pod *corev1.PodSpec, container *corev1.Container, path string) string {
 	t.Helper()
 	mount := slices.IndexFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path })
@@ -139,7 +139,7 @@ func certificate(t *testing.T, pod *corev1.PodSpec, container *corev1.Container,
 	return folder
 }
 
-// deployment is the operator's, with the pods that its ReplicaSet was admitted.
+// deployment returns the operator's Deployment, with the pods that its ReplicaSet created.
 func (c *cluster) deployment(t *testing.T, namespace string) *appsv1.Deployment {
 	t.Helper()
 	var deployments appsv1.DeploymentList

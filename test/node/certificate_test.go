@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// farAway is long after the test, so that nobody warns of a certificate's end.
+// farAway is long after the test, so that no certificate gets a warning about its end.
 var farAway = time.Now().Add(90 * 24 * time.Hour)
 
 // tlsSecret is a manifest of a Secret with a certificate.

@@ -14,13 +14,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// written is which object it is, and when the operator wrote something into it last.
+// written identifies an object, and has the time of the operator's last write.
 type written struct {
 	UID  types.UID
 	Time time.Time
 }
 
-// children are what the operator made for the stacks of the scenario, by kind and name.
+// children are the objects that the operator made for the stacks of the scenario, by kind and name.
 func (s *scenario) children() map[string]written {
 	s.t.Helper()
 	found := map[string]written{}
@@ -30,7 +30,7 @@ func (s *scenario) children() map[string]written {
 		err := cluster.List(s.t.Context(), list, client.InNamespace(s.namespace),
 			client.MatchingLabels{names.LabelManagedBy: names.ManagedBy})
 		if meta.IsNoMatchError(err) {
-			continue // a kind of somebody else's, a Route for one
+			continue // a kind that another component defines, for example a Route
 		}
 		if err != nil {
 			s.t.Fatal(err)

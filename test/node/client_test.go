@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// programPod is a pod that runs a command of its image, with what a restricted namespace asks for.
+// programPod is a pod that runs a command of its image, with the security context that a restricted namespace requires.
 const programPod = `
 apiVersion: v1
 kind: Pod
@@ -32,7 +32,7 @@ spec:
     securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
 `
 
-// client is a pod that asks, as a user's program would.
+// client is a pod that sends requests, as a user's program would.
 type clientPod struct {
 	*scenario
 	name string
@@ -61,7 +61,7 @@ metadata: {name: %[1]s}
 spec: {selector: {app: %[1]s}, ports: [{port: %[2]d}]}
 `
 
-// models starts a model server that demands a token, at http://<name>:8000, and lists these models, or else
+// models starts a model server that demands a token, at http://<name>:8000, and lists these models; the default is
 // llama3.2-8b.
 func (s *scenario) models(name, token string, listed ...string) {
 	s.t.Helper()
@@ -70,7 +70,7 @@ func (s *scenario) models(name, token string, listed ...string) {
 	s.program(name, standIn(defaultRelease), "/standin, vllm", environment, "{httpGet: {path: /health, port: 8000}, periodSeconds: 1}")
 }
 
-// service is where a stack is reached inside the cluster.
+// service is the address of a stack inside the cluster.
 func (s *scenario) service(stack string) string {
 	return fmt.Sprintf("http://%s.%s.svc:8321", names.Service(stack), s.namespace)
 }
@@ -81,14 +81,14 @@ func (c clientPod) standin(arguments ...string) (string, error) {
 		arguments...)...)
 }
 
-// ask waits until a server answers a path, and decodes the answer: a node knows of a pod that is ready a moment after
-// the API server does.
+// ask waits until a server answers a path, and decodes the answer. A node learns of a ready pod a moment after the API
+// server.
 func (c clientPod) ask(url string, into any) {
 	c.t.Helper()
 	c.eventually(func() error { return c.try(url, into) })
 }
 
-// call is a command that asks a server, with the client's options.
+// call is a command that calls a server, with the client's options.
 func (c clientPod) call(command string, arguments ...string) (string, error) {
 	return c.standin(slices.Concat([]string{command}, c.options, arguments)...)
 }
@@ -113,7 +113,7 @@ func decode(url, text string, into any) error {
 	return nil
 }
 
-// listed is what a path lists, each entry by what it has under a key.
+// listed returns what a path lists, each entry by the value of a key.
 func (c clientPod) listed(url, key string) map[string]map[string]any {
 	c.t.Helper()
 	var answer struct {
@@ -129,7 +129,8 @@ func (c clientPod) listed(url, key string) map[string]map[string]any {
 	return entries
 }
 
-// provider waits until the server has a provider with these settings: right after a roll-out the old one may answer.
+// provider waits until the server has a provider with these settings, because the old server may answer right after a
+// roll-out.
 func (c clientPod) provider(url, id string, settings map[string]any) {
 	c.t.Helper()
 	c.eventually(func() error {
@@ -142,7 +143,7 @@ func (c clientPod) provider(url, id string, settings map[string]any) {
 	})
 }
 
-// post waits until a server takes a JSON object, and gives its answer.
+// post waits until a server accepts a JSON object, and returns its answer.
 func (c clientPod) post(url, body string) map[string]any {
 	c.t.Helper()
 	var answer map[string]any
@@ -164,7 +165,7 @@ func (c clientPod) chat(url, model string) {
 	c.answers(url, model, "hello from the model")
 }
 
-// answers asks a model a question, and waits until its answer is the text.
+// answers sends a question to a model, and waits until its answer is the text.
 func (c clientPod) answers(url, model, want string) {
 	c.t.Helper()
 	c.eventually(func() error {

@@ -23,7 +23,7 @@ func currentManifest(t *testing.T) []byte {
 	return manifest
 }
 
-// operatedBy waits until the status was written by an operator of this version.
+// operatedBy waits until an operator of this version wrote the status.
 func (s *scenario) operatedBy(name, version string) {
 	s.t.Helper()
 	s.eventually(func() error {
@@ -36,9 +36,9 @@ func (s *scenario) operatedBy(name, version string) {
 	})
 }
 
-// deployed is what an upgrade leaves alone.
+// deployed is the part that an upgrade does not change.
 type deployed struct {
-	// Pods are the restarts of each container, by the UID of its pod.
+	// Pods has the restarts of each container, by the UID of its pod.
 	Pods map[string]int32
 	// Spec of the Deployment. Its generation also counts changes of annotations, where the operator keeps its record.
 	Spec appsv1.DeploymentSpec

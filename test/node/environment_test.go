@@ -33,13 +33,13 @@ const (
 	// registryVariable names the registry as the nodes know it, pushVariable as this machine does where that differs.
 	registryVariable = "CLUSTER_REGISTRY"
 	pushVariable     = "CLUSTER_REGISTRY_PUSH"
-	// operatorReplicas work for one another.
+	// operatorReplicas can replace each other.
 	operatorReplicas = 2
-	// defaultRelease is what the operator takes for a distribution's name alone.
+	// defaultRelease is the operator's default for a distribution's name alone.
 	defaultRelease = "0.7.1"
 )
 
-// operatorDeployment is the one of the manifest.
+// operatorDeployment is the Deployment of the manifest.
 const operatorDeployment = names.OperatorServiceAccount
 
 // The cluster that all scenarios share.
@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// run installs the operator, runs the tests, and takes it away again.
+// run installs the operator, runs the tests, and removes it again.
 func run(ctx context.Context, m *testing.M) (int, error) {
 	if registry = os.Getenv(registryVariable); registry == "" {
 		return 1, fmt.Errorf("%s is not set: `make test-node` sets it on a node of its own; for a cluster of yours name a registry that its nodes pull from", registryVariable)
@@ -105,7 +105,7 @@ func connect() error {
 	return nil
 }
 
-// pushRegistry is the registry as this machine knows it.
+// pushRegistry is the registry's address on this machine.
 func pushRegistry() string { return cmp.Or(os.Getenv(pushVariable), registry) }
 
 // publish builds images and pushes them to where the nodes find them.
@@ -124,7 +124,7 @@ func operatorImage(registry, tag string) string { return registry + "/llama-stac
 
 func standIn(release string) string { return registry + "/standin:" + release }
 
-// operatorConfig lets the operator read the registry, and puts the test's images in the place of the catalogue's.
+// operatorConfig lets the operator read the registry, and replaces the images of the catalogue by those of the test.
 func operatorConfig() *unstructured.Unstructured {
 	object := map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",
@@ -143,10 +143,10 @@ func realImage(version string) string {
 	return fmt.Sprintf("starter@%s: %s/llama-stack:%s\n", version, registry, version)
 }
 
-// operatorTag is the tag of the operator's image, and what the operator says that it is.
+// operatorTag is the tag of the operator's image, and the version that the operator reports.
 const operatorTag = "test"
 
-// operatorManifest is what users install from a work tree, but for the image and the number of replicas.
+// operatorManifest is the manifest that users install from a work tree, with another image and number of replicas.
 func operatorManifest(root, tag string) ([]byte, error) {
 	objects, err := testutil.ReadObjects(filepath.Join(root, "dist", "install.yaml"))
 	if err != nil {
@@ -182,7 +182,7 @@ func adapt(deployment *unstructured.Unstructured, tag string) error {
 	)
 }
 
-// install applies the manifest as users do, and waits until the operator is there.
+// install applies the manifest as users do, and waits until the operator is available.
 func install(ctx context.Context, manifest []byte) error {
 	started := time.Now()
 	if _, err := kubectl(ctx, manifest, "apply", "--filename=-"); err != nil {
@@ -197,7 +197,7 @@ func install(ctx context.Context, manifest []byte) error {
 	return nil
 }
 
-// uninstall takes away what install applied, and with the definition the stacks that are left; also after an interrupt.
+// uninstall removes what install applied, and with the definition the stacks that are left; also after an interrupt.
 func uninstall(ctx context.Context, manifest []byte) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()
@@ -205,7 +205,7 @@ func uninstall(ctx context.Context, manifest []byte) error {
 	return err
 }
 
-// kubectl runs the one in $PATH and gives what it prints.
+// kubectl runs the program in $PATH and returns its output.
 func kubectl(ctx context.Context, input []byte, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, "kubectl", arguments...)
 	command.Stdin = bytes.NewReader(input)

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// missingTag is of no image in the registry.
+// missingTag is a tag without an image in the registry.
 const missingTag = "0.7.1-missing"
 
 func inNamespace(namespace string) client.ListOption { return client.InNamespace(namespace) }
@@ -27,7 +27,7 @@ func server(seen cluttered) (*corev1.Pod, corev1.ContainerStatus, error) {
 	return &seen.pods[0], seen.pods[0].Status.ContainerStatuses[0], nil
 }
 
-// lastEnd is how a container ended last.
+// lastEnd is the last termination of a container.
 func lastEnd(container corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	if container.LastTerminationState.Terminated != nil {
 		return container.LastTerminationState.Terminated
@@ -35,7 +35,7 @@ func lastEnd(container corev1.ContainerStatus) *corev1.ContainerStateTerminated 
 	return container.State.Terminated
 }
 
-// event finds what the cluster says of an object with this name, or one that begins so.
+// event finds the cluster's event for an object with this name, or one that begins so.
 func event(seen cluttered, reason, words string) error {
 	var said []string
 	for i := range seen.events {
@@ -49,8 +49,8 @@ func event(seen cluttered, reason, words string) error {
 	return fmt.Errorf("no event %s with %q, only %q", reason, words, said)
 }
 
-// ended says that the pod's container ended like this, that it is tried again, and that the command that was named
-// shows what it said.
+// ended returns a check that the pod's container ended like this, that it is tried again, and that the named command
+// prints its output.
 func ended(code, reason string) func(*scenario, cluttered, []string) error {
 	return func(s *scenario, seen cluttered, said []string) error {
 		_, container, err := server(seen)
@@ -81,7 +81,8 @@ func named(s *scenario, command string) error {
 	return err
 }
 
-// quoted is a server that printed a secret: the pod has it, the operator's words do not, nor does an event.
+// quoted checks a server that printed a secret: the pod's log has it, and neither the operator's messages nor an event
+// do.
 func quoted(s *scenario, seen cluttered, said []string) error {
 	_, container, err := server(seen)
 	if err != nil {
@@ -156,7 +157,7 @@ func notCreated(_ *scenario, seen cluttered, said []string) error {
 	if len(seen.pods) != 0 {
 		return fmt.Errorf("%d pods", len(seen.pods))
 	}
-	// Each attempt has a pod name of its own; the words after it are the same.
+	// Each attempt has another pod name; the words after it are the same.
 	_, words, _ := strings.Cut(said[0], " is forbidden: ")
 	return event(seen, "FailedCreate", words)
 }

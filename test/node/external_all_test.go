@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/external"
 )
 
-// oldestExternal is the oldest release that external providers are promised for.
+// oldestExternal is the oldest release with support for external providers.
 const oldestExternal = "0.3.5"
 
 // The oldest and the newest release that load a provider by its module.
@@ -28,8 +28,8 @@ func TestExternalProvidersOfReleases(t *testing.T) {
 	}
 }
 
-// failing are packages that cannot be used, and a part of what the status says of them. What a server prints when an
-// import fails is in its log only.
+// failing are packages that cannot be used, and a part of their status. The output of a server when an import fails is
+// only in its log.
 func failing() map[string]struct {
 	files external.Image
 	says  string
@@ -38,7 +38,7 @@ func failing() map[string]struct {
 		files external.Image
 		says  string
 	}
-	// Packages of the provider that works would take the place of those with the same name.
+	// Packages of the provider that works would replace those with the same name.
 	spec := external.Spec{API: "inference", Type: "remote::acme-other", Module: "acme_other"}
 	change := func(edit func(*external.Wheel)) external.Image {
 		wheel := external.Wheel{Name: "acme-other", Version: "1.0", Files: map[string]string{
@@ -76,7 +76,7 @@ resources: {models: [{name: one, provider: good}]}
 workload: {resources: ` + realRequests + `}
 `
 
-// Status says of each provider that cannot be used why, and the pod that served before stays and answers.
+// The status has the reason for each provider that cannot be used, and the pod that served before stays and answers.
 func TestExternalProvidersThatFail(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	good := s.pushProvider("good", external.Echo(), image.ExternalProvider{})
@@ -115,13 +115,13 @@ func TestExternalProvidersThatFail(t *testing.T) {
 }
 
 // BenchmarkExternalProviders measures the time from the manifest to the server that answers, by the number of external
-// providers. The time comes from the server's log, because the pod becomes ready with the next of its probes only,
+// providers. The time comes from the server's log, because the pod becomes ready only with the next of its probes,
 // which are ten seconds apart.
 func BenchmarkExternalProviders(b *testing.B) {
 	s := newRealScenario(b, "server@"+realRelease)
 	provider := s.pushProvider("labelled", external.Echo(),
 		image.ExternalProvider{Label: []byte(external.EchoSpec().YAML())})
-	s.startUp(stack("my", externalProviders(0, provider))) // the node has the server's image
+	s.startUp(stack("my", externalProviders(0, provider))) // so that the node has the server's image
 	for _, count := range []int{0, 1, 4, 8} {
 		manifest := stack("my", externalProviders(count, provider))
 		b.Run(fmt.Sprintf("providers=%d", count), func(b *testing.B) {

@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/external"
 )
 
-// externalStack has two external providers of one package: the operator reads the label of one image, and nobody knows
-// the other before its pod starts. The server of a release replaces %q.
+// externalStack has two external providers of one package. The operator reads the label of one image; the other
+// provider is unknown until its pod starts. The server of a release replaces %q.
 const externalStack = `
 distribution: {name: starter, version: %q}
 externalProviders:
@@ -55,7 +55,7 @@ func (s *scenario) pushProvider(tag string, files external.Image, provider image
 	return registry + "/" + name
 }
 
-// externalPhase waits until the status has an external provider in this phase, and gives what it says.
+// externalPhase waits until the status has an external provider in this phase, and returns its message.
 func (s *scenario) externalPhase(
 	stack, id string, phase v1alpha2.ExternalProviderPhase,
 ) v1alpha2.ExternalProviderStatus {
@@ -76,13 +76,13 @@ func (s *scenario) externalPhase(
 	return found
 }
 
-// isThatReady reports of a pod whether it is this one, and ready.
+// isThatReady reports whether a pod is this one, and ready.
 func isThatReady(that *corev1.Pod) func(corev1.Pod) bool {
 	return func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }
 }
 
-// External providers are installed from their images, with a label that tells of them and without one, and answer in
-// the real server. A provider that cannot be installed stops a roll-out, says why, and leaves the pod that serves
+// External providers are installed from their images, with a label that describes them and without one, and answer in
+// the real server. A provider that cannot be installed stops a roll-out, reports the reason, and leaves the serving pod
 // alone.
 func TestExternalProviders(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)

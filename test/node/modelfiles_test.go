@@ -22,8 +22,8 @@ metadata: {name: models}
 spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 `
 
-// Model files come to the server out of an image, and from a volume; it reads them and cannot write there. An image
-// without the files leaves the pod that serves alone.
+// Model files reach the server from an image, and from a volume; it reads them and cannot write there. An image without
+// the files leaves the serving pod alone.
 func TestModelFiles(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

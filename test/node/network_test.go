@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Who may connect is asked from where they are: the stack's own namespace and one with the label get through, another
-// does not; the operator does, or the status would have no version.
+// The test connects from several places. The stack's own namespace and one with the label get through, and another does
+// not. The operator gets through, or the status would have no version.
 func TestNetworkPolicy(t *testing.T) {
 	t.Parallel()
 	s, friend, stranger := newScenario(t), newScenario(t), newScenario(t)
@@ -35,7 +35,7 @@ workload: {resources: %s}
 		}
 		return nil
 	})
-	// It is not that nothing gets there any more.
+	// Other connections still get through.
 	if err := from["friend"].try(url, &health); err != nil {
 		t.Error(err)
 	}

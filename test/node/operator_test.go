@@ -46,8 +46,8 @@ func leader(t testing.TB) (string, error) {
 	return "", errors.New("no pod of the operator holds the lease")
 }
 
-// Two pods of the operator run under the restricted Pod Security standard, as a user of their own, and one of them
-// works; killed, the other takes over. It runs alone: the other scenarios would wait meanwhile.
+// Two pods of the operator run under the restricted Pod Security standard, as a non-root user, and one of them works.
+// When it is killed, the other takes over. The test runs alone, because the other scenarios would wait meanwhile.
 func TestOperatorPods(t *testing.T) {
 	s := newScenario(t)
 	pods := operatorPods(t)

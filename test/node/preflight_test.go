@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// tried is a stack whose changes are tried, wherever it runs.
+// tried is a stack whose changes are always tried first.
 const tried = `
 distribution: {name: starter}
 providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"}}
@@ -29,24 +29,25 @@ func (s *scenario) tries(stack string) ([]corev1.Pod, error) {
 	return pods.Items, err
 }
 
-// beside is a stack whose volume only one node can have; it says nothing of preflights.
-const beside = `
+// oneVolume is a stack whose volume only one node can mount. It has no field about preflights.
+const oneVolume = `
 distribution: {name: starter}
 providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"}}
 workload: {resources: ` + small + `, storage: {size: 1Gi}, overrides: {env: [%[2]s]}}
 `
 
-// Where a volume makes the old pod end before the new one starts, a change is tried beside it, with an empty volume in
-// the place of the claim: one that crashes leaves the pod and its volume, one that starts takes them over.
+// With such a volume the old pod ends before the new one starts. A change is then tried in a pod next to the old one,
+// with an empty volume in place of the PersistentVolumeClaim. If it crashes, the old pod and its volume stay. If it
+// starts, it takes them over.
 func TestPreflightBesideVolume(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.apply(stack("my", fmt.Sprintf(beside, "first", "")))
+	s.apply(stack("my", fmt.Sprintf(oneVolume, "first", "")))
 	s.ready("my")
 	before := s.onePod("my")
 	s.kubectl("exec", before.Name, "--", "/bin/mkdir", "/.llama/kept")
 
-	s.apply(stack("my", fmt.Sprintf(beside, "second", `{name: STANDIN_EXIT, value: "3"}`)))
+	s.apply(stack("my", fmt.Sprintf(oneVolume, "second", `{name: STANDIN_EXIT, value: "3"}`)))
 	failed := s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
 	if message := find(failed, v1alpha2.ConditionDeploymentUpdated).Message; !strings.Contains(message,
 		"crashed with exit code 3") {
@@ -66,7 +67,7 @@ func TestPreflightBesideVolume(t *testing.T) {
 	}
 	s.kubectl("exec", before.Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
 
-	s.apply(stack("my", fmt.Sprintf(beside, "third", "")))
+	s.apply(stack("my", fmt.Sprintf(oneVolume, "third", "")))
 	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 	s.ready("my")
 	after := s.onePod("my")
@@ -76,8 +77,8 @@ func TestPreflightBesideVolume(t *testing.T) {
 	s.kubectl("exec", after.Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
 }
 
-// A change starts in a pod of its own first, which is given no request: one that crashes ends nobody, and says where
-// its log is; one that starts replaces the pod, and nothing is left of the try.
+// A change first starts in a separate pod that gets no requests. If it crashes, no other pod ends, and the status names
+// the place of its log. If it starts, the new pod replaces the old one, and nothing is left of the preflight.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

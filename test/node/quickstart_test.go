@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// quickstart is the manifest of the quickstart of v1alpha1, but for the API group, and what lets it run on a small node
-// and be reached: docs/v1alpha1.md says that a stack without a port has no Service.
+// quickstart is the manifest of the quickstart of v1alpha1. It differs in the API group and in what a small node needs
+// to run and reach it: docs/v1alpha1.md explains that a stack without a port has no Service.
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
@@ -40,8 +40,8 @@ spec:
         - "llama3.2-8b"
 `
 
-// The quickstart of v1alpha1 with pods that run: nothing runs without the Secret; with it the server has the ConfigMap
-// that the status names, and reaches the model server with the token; another model is another ConfigMap, and other
+// The quickstart of v1alpha1 with pods that run. Nothing runs without the Secret. With it, the server has the ConfigMap
+// that the status names, and reaches the model server with the token. Another model means another ConfigMap, and other
 // pods.
 func TestQuickstart(t *testing.T) {
 	t.Parallel()
@@ -72,17 +72,17 @@ func TestQuickstart(t *testing.T) {
 	c.chat(url, "vllm/llama3.2-70b")
 }
 
-// shown is what kubectl prints of a stack of v1alpha1.
+// shown is kubectl's output for a stack of v1alpha1.
 func (s *scenario) shown(stack, jsonpath string) string {
 	s.t.Helper()
 	return s.kubectl("get", inV1alpha1, stack, "--output=jsonpath="+jsonpath)
 }
 
-// generatedName is how a ConfigMap is called that holds the configuration of the quickstart's stack.
+// generatedName matches the name of a ConfigMap with the configuration of the quickstart's stack.
 var generatedName = regexp.MustCompile(`^my-stack-config-[0-9a-f]{8}$`)
 
-// runsGenerated waits until the one pod of a stack is ready and runs on the ConfigMap that the status of v1alpha1
-// names, which is another than before. It gives its name.
+// runsGenerated waits until the one pod of a stack is ready and runs on a new ConfigMap, which the status of v1alpha1
+// names. It returns the name.
 func (s *scenario) runsGenerated(stack, before string) string {
 	s.t.Helper()
 	var generated string

@@ -20,9 +20,8 @@ resources: {models: [%s]}
 workload: {resources: ` + realRequests + `%s}
 `
 
-// A model that the server found by itself, and kept, is declared later, with another one's declaration changed: the
-// next pod starts on the same volume, after a try in a pod of its own. A registry that kept what was found would stop
-// it.
+// A model that the server found by itself, and kept, is declared later, together with a changed declaration of another.
+// The next pod starts on the same volume, after a preflight. A registry that kept the found model would stop it.
 func TestRealServerDeclaration(t *testing.T) {
 	const volume = ", storage: {size: 1Gi}"
 	s := newRealScenario(t, "server@"+realRelease)
@@ -53,8 +52,8 @@ func TestRealServerDeclaration(t *testing.T) {
 	c.chat(url, "vllm/found-8b")
 }
 
-// From one line of releases to the next: the old pod serves until the new one does, which is of the new release in its
-// own words and in the status.
+// An upgrade moves the stack to the next line of releases. The old pod serves until the new one does. The new pod
+// reports the new release, and so does the status.
 func TestRealServerUpgrade(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "server@"+nextRelease)
 	s.models("vllm", "sk-real")
@@ -75,7 +74,7 @@ func TestRealServerUpgrade(t *testing.T) {
 	}
 }
 
-// replaced waits until a pod is gone or about to be, which it must not be before another one has started.
+// replaced waits until a pod is gone or about to end, and fails if this happens before another one has started.
 func (s *scenario) replaced(stack string, old *corev1.Pod) {
 	s.t.Helper()
 	s.eventually(func() error {

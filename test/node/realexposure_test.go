@@ -24,8 +24,8 @@ networking:
 workload: {resources: ` + realRequests + `}
 `
 
-// Story 5 on the real server: it speaks HTTPS with the certificate of the Secret, to clients that accept no other and
-// look at its name, and nothing else; probes and the operator reach it, and its Ingress has the host name.
+// Story 5 on the real server. The server speaks only HTTPS, with the certificate of the Secret, to clients that accept
+// no other and check its name. Probes and the operator reach it, and its Ingress has the host name.
 func TestRealServerExposure(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.models("vllm", "sk-real")
@@ -40,7 +40,7 @@ func TestRealServerExposure(t *testing.T) {
 	ready := s.ready("my")
 	c.serves("my", https, realRelease)
 	if got := ready.Status.ServiceURL; !strings.HasPrefix(got, "https:") {
-		t.Errorf("the status says that it is reached at %q", got)
+		t.Errorf("the status has the address %q", got)
 	}
 
 	var answer map[string]any

@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// realRelease is the release of the real server, and nextRelease that of the line that came after it.
+	// realRelease is the release of the real server, and nextRelease that of the next line.
 	realRelease = "0.7.3"
 	nextRelease = "0.8.0"
-	// newestRelease is the newest one that there is data of.
+	// newestRelease is the newest release with data.
 	newestRelease = "1.5.0"
 	// realPatience is for images of hundreds of megabytes, and servers that compute for a quarter of a minute to start.
 	realPatience = 10 * time.Minute
 )
 
-// realRequests are what the operator would ask for, times a tenth: a small node runs an old pod and a new one.
+// realRequests are a tenth of the operator's default requests: a small node runs an old pod and a new one.
 const realRequests = `{requests: {cpu: 100m, memory: 256Mi}}`
 
 // published are the images that a scenario with the real server pushed.
 var published = map[string]bool{}
 
-// newRealScenario is a scenario with these images, and with the patience that a real server takes. Such scenarios run
-// one by one: a server takes what a small machine has.
+// newRealScenario is a scenario with these images, and with the patience that a real server needs. Such scenarios run
+// one by one, because a server uses all of a small machine.
 func newRealScenario(t testing.TB, images ...string) *scenario {
 	t.Helper()
 	images = slices.DeleteFunc(images, func(name string) bool { return published[name] })
@@ -46,7 +46,7 @@ func newRealScenario(t testing.TB, images ...string) *scenario {
 	return s
 }
 
-// readmeSample is the stack that the README shows first, on the release that there is a real image of.
+// readmeSample is the first stack of the README, on the release that has a real image.
 func readmeSample(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(testutil.Root(), "README.md"))
@@ -73,8 +73,8 @@ func TestRealServer(t *testing.T) {
 	c.serves("simple", s.service("simple"), realRelease)
 }
 
-// serves asks a real server of this release for its version, the provider vllm, its model and a completion, and looks
-// at its pod, which was not started again, and at what the status says of it.
+// serves checks a real server of this release: its version, the provider vllm, its model and a completion, its pod,
+// which was not restarted, and its status.
 func (c clientPod) serves(stack, url, release string) {
 	c.t.Helper()
 	var said struct {
@@ -83,7 +83,7 @@ func (c clientPod) serves(stack, url, release string) {
 	c.eventually(func() error { // right after a roll-out the old one may answer
 		err := c.try(url+"/v1/version", &said)
 		if err == nil && said.Version != release {
-			err = fmt.Errorf("the server says that it is %q, want %q", said.Version, release)
+			err = fmt.Errorf("the server reports %q, want %q", said.Version, release)
 		}
 		return err
 	})

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// The credentials hold what a URL must encode, and what breaks a server that forgets to.
+// The credentials contain characters that a URL must encode, and characters that break a server that does not encode
+// them.
 const (
 	postgresPassword = "pg/with:odd@signs#and?%41+[x]"
 	redisPassword    = "redis/with:odd@signs#and?%41+[x]"
@@ -57,7 +58,7 @@ func (s *scenario) inRedis(command ...string) string {
 	return s.kubectl(append([]string{"exec", "redis", "--", "redis-cli"}, command...)...)
 }
 
-// completions waits until PostgreSQL has as many, which the server writes in the background, and gives their ids.
+// completions waits until PostgreSQL has as many, which the server writes in the background, and returns their ids.
 func (s *scenario) completions(least int) (ids []string) {
 	s.t.Helper()
 	s.eventually(func() error {
@@ -71,7 +72,7 @@ func (s *scenario) completions(least int) (ids []string) {
 	return ids
 }
 
-// Story 4 on the real server: what it keeps is in PostgreSQL and Redis, and its next pod finds it there.
+// Story 4 on the real server: its data are in PostgreSQL and Redis, and its next pod finds them there.
 func TestRealServerStorage(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.models("vllm", "sk-real")

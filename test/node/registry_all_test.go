@@ -32,10 +32,10 @@ import (
 // them.
 const dirVariable = "CLUSTER_DIR"
 
-// fault is what a registry does in place of an answer; false: it answers.
+// fault replaces a registry's answer; it returns false to let the registry answer.
 type fault func(http.ResponseWriter, *http.Request) bool
 
-// faultyRegistry is a registry that wants a password and has a fault at times.
+// faultyRegistry is a registry that requires a password and sometimes has a fault.
 type faultyRegistry struct {
 	host     string
 	password string
@@ -43,7 +43,7 @@ type faultyRegistry struct {
 }
 
 // serveRegistry starts the registry at an address of this machine that the node reaches, and lets both the node and the
-// operator ask it by plain HTTP. The operator compares tags once a minute then.
+// operator ask it by plain HTTP. The operator then compares tags once a minute.
 func (s *scenario) serveRegistry() *faultyRegistry {
 	s.t.Helper()
 	machine, err := netip.ParseAddrPort(registry)
@@ -102,7 +102,7 @@ func (s *scenario) registries(text string) {
 	}
 }
 
-// becomes sets the fault; nil mends it.
+// becomes sets the fault; nil ends it.
 func (r *faultyRegistry) becomes(one fault) {
 	if one == nil {
 		r.fault.Store(nil)
@@ -111,7 +111,7 @@ func (r *faultyRegistry) becomes(one fault) {
 	r.fault.Store(&one)
 }
 
-// push labels the stand-in with a configuration, as those do who build images, and gives its digest.
+// push labels the stand-in with a configuration, as the builder of an image does, and returns its digest.
 func (s *scenario) push(r *faultyRegistry, tool, config string) (digest string) {
 	s.t.Helper()
 	if _, err := image.Publish(s.t.Context(), r.host, operatorTag, "standin@"+defaultRelease); err != nil {
@@ -127,7 +127,7 @@ func (s *scenario) push(r *faultyRegistry, tool, config string) (digest string) 
 	s.t.Logf("$ kubectl llamastack %s\n%s", strings.Join(command.Args[1:], " "), said)
 	_, after, found := strings.Cut(string(said), "sha256:")
 	for _, rest, again := strings.Cut(after, "sha256:"); again; _, rest, again = strings.Cut(after, "sha256:") {
-		after = rest // the last digest is that of the image that was written
+		after = rest // the last digest is that of the written image
 	}
 	if !found || len(after) < 64 {
 		s.t.Fatalf("no digest in:\n%s", said)
@@ -162,12 +162,12 @@ func (s *scenario) logIn(r *faultyRegistry) {
 	s.t.Cleanup(func() { _ = os.Unsetenv("DOCKER_CONFIG") })
 }
 
-// labelledConfig is a configuration of the stand-in's image, with a name that tells it from others.
+// labelledConfig is a configuration of the stand-in's image, with a name that distinguishes it from others.
 func labelledConfig(name string) string {
 	return "version: 2\ndistro_name: " + name + "\napis: [inference]\nproviders:\n  inference:\n  - provider_id: vllm\n    provider_type: remote::vllm\n    config: {base_url: http://vllm:8000/v1}\n"
 }
 
-// registryFaults are what becomes of a registry, and what the status says of it.
+// registryFaults are the faults of a registry, and the status for each.
 var registryFaults = []struct {
 	name, says string
 	fault      fault
@@ -194,8 +194,9 @@ var registryFaults = []struct {
 	}},
 }
 
-// TestRegistryFaults: whatever becomes of the registry that a stack's image is from, its pods stay, a change of its
-// spec rolls out on the configuration that was read, and the status says since when the registry cannot be asked.
+// TestRegistryFaults checks that the pods stay with every fault of the registry of a stack's image. A change of the
+// spec rolls out on the configuration that was read, and the status has the time since when the registry cannot be
+// asked.
 func TestRegistryFaults(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()
@@ -233,13 +234,13 @@ func TestRegistryFaults(t *testing.T) {
 			t.Errorf("%s: a change of the spec was not rolled out", each.name)
 		}
 		r.becomes(nil)
-		s.mended()
+		s.recovers()
 	}
 	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved"))
 }
 
-// mended waits until the stack is not degraded any more.
-func (s *scenario) mended() {
+// recovers waits until the stack is not degraded any more.
+func (s *scenario) recovers() {
 	s.t.Helper()
 	s.eventually(func() error {
 		object := &v1alpha2.LlamaStackDistribution{}
@@ -268,8 +269,8 @@ func (s *scenario) runsDigest(digest string) {
 	})
 }
 
-// TestRegistryThatLies: what does not have its digest is never run, a moved tag is told with both digests, and rolls
-// out only to a stack that follows it.
+// TestRegistryThatLies checks that content that does not match its digest never runs. A moved tag is reported with both
+// digests, and rolls out only to a stack that follows it.
 func TestRegistryThatLies(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()
@@ -306,9 +307,9 @@ func TestRegistryThatLies(t *testing.T) {
 	}
 	r.becomes(nil)
 	s.runsDigest(second)
-	s.mended()
+	s.recovers()
 
-	// A digest that nothing has is no image, whatever the registry says of the tag.
+	// A digest without content is not an image, even if the registry returns it for the tag.
 	lie := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	before = s.onePod("my").UID
 	r.becomes(func(w http.ResponseWriter, request *http.Request) bool {
@@ -327,7 +328,7 @@ func TestRegistryThatLies(t *testing.T) {
 		t.Error("the pod was replaced because the registry lies")
 	}
 	r.becomes(nil)
-	s.mended()
+	s.recovers()
 	third := s.push(r, tool, labelledConfig("third"))
 	s.runsDigest(third)
 	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved"))

@@ -4,14 +4,15 @@ package node
 
 import "testing"
 
-// sharedState is a stack of which each replica has all that clients store on PostgreSQL: the vectors too, and the list
-// of vector stores, which servers before 1.2 keep in memory.
+// sharedState is a stack whose replicas keep all data of clients on PostgreSQL, including the vectors and the list of
+// vector stores, which servers before 1.2 keep in memory.
 const sharedState = `
 distribution: {name: starter, version: "` + newestRelease + `"}
 disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]
 providers:
   inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
-  vectorIo: {provider: pgvector, endpoint: postgres, apiKey: {secretKeyRef: {name: postgres, key: password}}, settings: {db: state, user: llama}}
+  vectorIo: {provider: pgvector, endpoint: postgres,
+    apiKey: {secretKeyRef: {name: postgres, key: password}}, settings: {db: state, user: llama}}
 resources: {models: [{name: embed, modelType: embedding, metadata: {embedding_dimension: 8}}, llama3.2-8b]}
 storage: {` + onPostgres + `}
 settings: {storage: {stores: {vector_stores: {table_name: vector_stores}}}}

@@ -19,9 +19,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The power goes, and comes back: every pod is the one it was, with its containers started again and its volume, so are
-// the two of the operator, of which one leads; what was made for the stacks is not written to. It runs alone, and, by
-// its build tag, only on a node of our own: nobody restarts somebody else's.
+// The node loses its power and recovers. Every pod is the same as before, with its containers started again and its
+// volume. The same holds for the two pods of the operator, of which one leads. The objects of the stacks are not
+// written. The test runs alone, and, by its build tag, only on a node of our own, because it must not restart another
+// node.
 func TestNodeRestart(t *testing.T) {
 	s := newScenario(t)
 	stacks := []string{"plain", "kept"}
@@ -52,7 +53,7 @@ func TestNodeRestart(t *testing.T) {
 	s.kubectl("exec", "deployment/kept", "--", "/bin/sh", "-c", "cd /.llama/kept")
 	s.eventually(func() error { return ledSince(t, restarted) })
 	if diff := cmp.Diff(was, s.children()); diff != "" {
-		t.Errorf("what was made for the stacks, before and after (-want +got):\n%s", diff)
+		t.Errorf("objects of the stacks, before and after (-want +got):\n%s", diff)
 	}
 	s.apply(stack("plain", fmt.Sprintf(serving, "second", "")))
 	s.ready("plain")
@@ -64,7 +65,7 @@ func TestNodeRestart(t *testing.T) {
 	})
 }
 
-// startedAgain says that the same pod is not ready, or that its container was not started since.
+// startedAgain returns an error if the same pod is not ready, or if its container was not started since.
 func startedAgain(t *testing.T, before *corev1.Pod) error {
 	t.Helper()
 	now := &corev1.Pod{}
@@ -84,7 +85,7 @@ func startedAgain(t *testing.T, before *corev1.Pod) error {
 	return nil
 }
 
-// ledSince is content when a pod of the operator renewed its lease since then.
+// ledSince returns nil when a pod of the operator renewed its lease since then.
 func ledSince(t *testing.T, since time.Time) error {
 	t.Helper()
 	if _, err := leader(t); err != nil {
@@ -96,7 +97,7 @@ func ledSince(t *testing.T, since time.Time) error {
 		return err
 	}
 	if lease.Spec.AcquireTime == nil || !lease.Spec.AcquireTime.After(since) {
-		return fmt.Errorf("nobody took the lease after the restart: %+v", lease.Spec)
+		return fmt.Errorf("no pod took the lease after the restart: %+v", lease.Spec)
 	}
 	return nil
 }

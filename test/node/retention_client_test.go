@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// embedding is a stack's embedding model, and dimension that of the vectors of the model server of the tests.
+// embedding is a stack's embedding model, and dimension the length of the vectors of the tests' model server.
 const (
 	embedding = "vllm/embed"
 	dimension = 8
@@ -40,7 +40,7 @@ func model(name string, contextLength int) string {
 	return fmt.Sprintf("{name: %s, contextLength: %d}", name, contextLength)
 }
 
-// retainingScenario has the model server, which lists the embedding model alone, and a client.
+// retainingScenario has the model server, which lists only the embedding model, and a client.
 func retainingScenario(s *scenario) clientPod {
 	s.t.Helper()
 	s.models("vllm", "sk-real", "embed")
@@ -48,7 +48,7 @@ func retainingScenario(s *scenario) clientPod {
 	return s.client()
 }
 
-// at is where a pod's own server answers.
+// at is the address of a pod's own server.
 func at(pod *corev1.Pod) string { return fmt.Sprintf("http://%s:8321", pod.Status.PodIP) }
 
 // createStore makes a vector store, once.
@@ -70,8 +70,8 @@ func (c clientPod) createStore(url, provider, name string) (id string, err error
 	return made.ID, nil
 }
 
-// store waits until the server makes a vector store, puts a text into it, and gives its id. Of a server's first
-// requests some find connections to the database that are gone, and fail.
+// store waits until the server creates a vector store, puts a text into it, and returns its id. Some of a server's
+// first requests find closed connections to the database, and fail.
 func (c clientPod) store(url, provider, name, text string) (id string) {
 	c.t.Helper()
 	c.eventually(func() (err error) { id, err = c.createStore(url, provider, name); return err })
@@ -100,7 +100,7 @@ func (c clientPod) insert(url, id, name, text string) {
 	})
 }
 
-// finds waits until a search in a vector store gives the text that was put into it.
+// finds waits until a search in a vector store returns the text that was put into it.
 func (c clientPod) finds(url, id, text string) {
 	c.t.Helper()
 	c.eventually(func() error {
@@ -112,7 +112,7 @@ func (c clientPod) finds(url, id, text string) {
 	})
 }
 
-// stores are the ids of the vector stores that a server lists, as many as it gives at once.
+// stores are the ids of the vector stores that a server lists, as many as it returns at a time.
 func (c clientPod) stores(url string) ([]string, error) {
 	var answer struct {
 		Data []struct {
@@ -145,7 +145,8 @@ func (c clientPod) hasStores(url string, want ...string) {
 	})
 }
 
-// lengths are the context lengths of the models that a server lists, zero for one without, but for the embedding model.
+// lengths are the context lengths of the models that a server lists, zero for one without, except for the embedding
+// model.
 func (c clientPod) lengths(url string) (map[string]int, error) {
 	var answer struct {
 		Data []struct {
@@ -167,7 +168,8 @@ func (c clientPod) lengths(url string) (map[string]int, error) {
 	return found, nil
 }
 
-// hasModels waits until a server lists exactly these models, with these context lengths, beside the embedding model.
+// hasModels waits until a server lists exactly these models, with these context lengths, in addition to the embedding
+// model.
 func (c clientPod) hasModels(url string, want map[string]int) {
 	c.t.Helper()
 	c.eventually(func() error {
@@ -179,8 +181,7 @@ func (c clientPod) hasModels(url string, want map[string]int) {
 	})
 }
 
-// restart ends the server in a pod's container, and waits until the same pod is ready again with a container of its
-// own.
+// restart ends the server in a pod's container, and waits until the same pod is ready again with a new container.
 func (s *scenario) restart(pod *corev1.Pod) {
 	s.t.Helper()
 	s.kubectl("exec", pod.Name, "-c", serverContainer, "--", "/bin/sh", "-c", "kill 1")
@@ -208,14 +209,14 @@ func (s *scenario) livePods(stack string) ([]corev1.Pod, error) {
 	return pods, err
 }
 
-// settled waits until the stack is ready, with as many pods and no other, and gives them.
+// settled waits until the stack is ready, with as many pods and no other, and returns them.
 func (s *scenario) settled(stack string, count int) (pods []corev1.Pod) {
 	s.t.Helper()
 	s.ready(stack)
 	return s.running(stack, count)
 }
 
-// running waits until a stack has so many pods, whatever its status says, all of them ready, and returns them.
+// running waits until a stack has so many pods, all of them ready, with any status, and returns them.
 func (s *scenario) running(stack string, count int) (pods []corev1.Pod) {
 	s.t.Helper()
 	s.eventually(func() (err error) {
@@ -235,7 +236,7 @@ func (s *scenario) running(stack string, count int) (pods []corev1.Pod) {
 	return pods
 }
 
-// registryLog is what the program before the server said, the last time that a container started.
+// registryLog is the output of the program before the server at the last start of a container.
 func (s *scenario) registryLog(pod, container string) string {
 	s.t.Helper()
 	var said []string

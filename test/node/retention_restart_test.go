@@ -20,7 +20,7 @@ import (
 
 const lengthAndAdded = "{name: llama3.2-8b, contextLength: 64000}, {name: added-8b, contextLength: 16000}"
 
-// halfway is a roll-out of two replicas that is held: beside the two old pods a new one is ready, which has registered
+// halfway is a roll-out of two replicas that is held. Next to the two old pods a new one is ready, which has registered
 // a changed model and one more.
 type halfway struct {
 	*scenario
@@ -57,7 +57,7 @@ func rollHalfway(s *scenario, more string) *halfway {
 	return h
 }
 
-// look tells the old pods from the new ones; it is content when there are new ones.
+// look separates the old pods from the new ones; it returns nil when new ones exist.
 func (h *halfway) look(before map[types.UID]bool) error {
 	pods, err := h.livePods("my")
 	if err != nil {
@@ -77,7 +77,7 @@ func (h *halfway) look(before map[types.UID]bool) error {
 	return nil
 }
 
-// goOn lets the roll-out come to its end, and looks at what the stack has then.
+// goOn finishes the roll-out, and checks the stack afterwards.
 func (h *halfway) goOn(want map[string]int) {
 	h.t.Helper()
 	h.kubectl("rollout", "resume", "deployment/"+names.Deployment("my"))
@@ -125,9 +125,9 @@ func TestRetentionRestart(t *testing.T) {
 	h.goOn(newerLengths)
 }
 
-// The same where the image's entrypoint is not known, because the base is a user's: an init container does not run
-// again when only the server's container starts again. The server refuses the newer entry; its log and the stack's
-// status say so, the pods of the newer generation serve on, and the end of the roll-out mends it.
+// The same scenario where the image's entrypoint is unknown, because the base belongs to a user. An init container does
+// not run again when only the server's container restarts. The server rejects the newer entry. Its log and the stack's
+// status report it, the pods of the newer generation keep serving, and the end of the roll-out fixes it.
 func TestRetentionRestartConflict(t *testing.T) {
 	match, err := release.Lookup(realRelease)
 	if err != nil {
@@ -162,7 +162,7 @@ func TestRetentionRestartConflict(t *testing.T) {
 	h.goOn(newerLengths)
 }
 
-// saysOf waits until a condition of the stack names a pod, and gives its message.
+// saysOf waits until a condition of the stack names a pod, and returns its message.
 func (s *scenario) saysOf(name, pod string) (message string) {
 	s.t.Helper()
 	s.eventually(func() error {

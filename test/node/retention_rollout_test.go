@@ -11,14 +11,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// mostStores is how many vector stores a client makes during a roll-out, at most; leastStores is how many show
-// something.
+// mostStores is the maximum number of vector stores that a client creates during a roll-out; leastStores is how many
+// make the test meaningful.
 const (
 	mostStores  = 60
 	leastStores = 4
 )
 
-// creation is what a client made while it was told to go on.
+// creation is what a client created until it was stopped.
 type creation struct {
 	ids      []string
 	refused  int
@@ -26,8 +26,8 @@ type creation struct {
 	finished chan struct{}
 }
 
-// createStores makes vector stores one after the other, until it is told to stop. A client tries again when a server
-// that ends does not answer it.
+// createStores creates vector stores one after the other, until stop is closed. A client tries again when a server that
+// is ending does not answer it.
 func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 	made := &creation{finished: make(chan struct{})}
 	go func() {
@@ -53,9 +53,9 @@ func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 	return made
 }
 
-// Two replicas on PostgreSQL are rolled out with another declaration of their models, while a client makes vector
+// Two replicas on PostgreSQL are rolled out with another declaration of their models, while a client creates vector
 // stores through the Service. No store is lost: each pod, once its server starts again, lists every one. Until then a
-// server of this release lists those that it found when it started and that it made itself; so it does without any
+// server of this release lists those that it found when it started and that it created itself, with or without an
 // operator.
 func TestRetentionRollOut(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Two stacks of a namespace, and one in another namespace with the name of the first, share one Redis. Each lists its
-// own models and vector stores alone, also after one of them has changed and after all of them have started again.
+// Two stacks of a namespace, and one in another namespace with the name of the first, share one Redis. Each lists only
+// its own models and vector stores, also after one of them has changed and after all of them have restarted.
 func TestRetentionSharedRedis(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.redis()
@@ -71,8 +71,8 @@ func (s *sharing) declare(store string) {
 	s.apply(stack(s.stack, fmt.Sprintf(retained, model(s.model, s.length), store, 1)))
 }
 
-// fill makes the stack's vector store. On Redis a request may find a connection that is gone and wait for ever, and
-// every later one waits with it, until the server starts again.
+// fill creates the stack's vector store. On Redis a request may find a closed connection and wait for ever, and every
+// later one waits with it, until the server restarts.
 func (s *sharing) fill() {
 	s.t.Helper()
 	const starts, tries = 4, 15
@@ -96,7 +96,7 @@ func (s *sharing) fill() {
 	s.t.Fatalf("stack %s of %s makes no vector store in %d starts", s.stack, s.namespace, starts)
 }
 
-// seesItsOwn waits until the stack lists its own entries alone and finds its text, and looks that it does not know the
+// seesItsOwn waits until the stack lists only its own entries and finds its text, and checks that it does not list the
 // vector stores of the others.
 func (s *sharing) seesItsOwn(all []*sharing) {
 	s.t.Helper()

@@ -11,8 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// `kubectl rollout undo` goes back to the generation before: its pod serves its own model, and takes out nothing that the
-// newer generation declared. The vector stores of both answer. The next change of the spec goes forward again.
+// `kubectl rollout undo` returns to the previous generation. Its pod serves its own model, and removes nothing that the
+// newer generation declared. The vector stores of both answer. The next change of the spec continues with the newer
+// one.
 func TestRetentionUndo(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.postgres()

@@ -34,7 +34,7 @@ func (s *scenario) uids(stack string) ([]types.UID, error) {
 	return found, err
 }
 
-// A change whose pods crash leaves the old pod serving, untouched, and the next change that works takes its place.
+// A change whose pods crash leaves the old pod serving, untouched, and the next change that works replaces it.
 func TestBrokenChange(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -62,7 +62,7 @@ func TestBrokenChange(t *testing.T) {
 	}
 }
 
-// A server that takes its time is waited for: the old pod serves until the new one does.
+// The roll-out waits for a slow server: the old pod serves until the new one does.
 func TestSlowStart(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -92,8 +92,8 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// A quota that has no room for the pod of a change leaves the old one serving, is told in the API server's words, and
-// with more room the change goes on.
+// A quota without room for the pod of a change leaves the old pod serving. The status reports it in the API server's
+// words. With more room the change continues.
 func TestQuotaOfARunningStack(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -102,7 +102,7 @@ func TestQuotaOfARunningStack(t *testing.T) {
 	s.ready("my")
 	before := s.onePod("my")
 	s.apply(fmt.Sprintf(quota, "1"))
-	s.eventually(func() error { // until then nobody counts
+	s.eventually(func() error { // no container counts before
 		full := &corev1.ResourceQuota{}
 		err := s.get("full", full)
 		if used := full.Status.Used.Pods(); err == nil && used.Value() != 1 {
@@ -141,7 +141,8 @@ func (s *scenario) noPods(stack string) {
 	})
 }
 
-// Scaled to zero nothing runs and nothing is wrong; scaled up, as many pods as were asked for serve.
+// A stack that is scaled to zero runs nothing and reports no failure. When it is scaled up, as many pods serve as the
+// spec has.
 func TestScaling(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -160,7 +161,7 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// A pod that is killed is replaced, and the status tells both: the new one takes long enough to be seen.
+// A pod that is killed is replaced, and the status reports both: the new one takes long enough to be seen.
 func TestPodIsKilled(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -177,12 +178,13 @@ func TestPodIsKilled(t *testing.T) {
 
 const everyChild = `
 distribution: {name: starter}
-providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}
+providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
+  apiKey: {secretKeyRef: {name: creds, key: token}}}}
 networking: {expose: {hostname: deletion.%s.example.com}, allowedFrom: {namespaces: [web]}}
 workload: {resources: ` + small + `, replicas: 2, podDisruptionBudget: {minAvailable: 1}, storage: {size: 1Gi, accessModes: [ReadWriteMany]}}
 `
 
-// Everything goes with its stack, pods and volume too, and what is the user's stays.
+// Everything is deleted with its stack, including pods and the volume. The user's objects stay.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

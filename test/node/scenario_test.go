@@ -22,7 +22,7 @@ const (
 	// patience is for a busy machine: a stand-in is Ready within seconds on an idle one.
 	patience = 3 * time.Minute
 	poll     = 200 * time.Millisecond
-	// small is what a stand-in asks for: a stack that says nothing asks for a core and a gibibyte.
+	// small has the requests of a stand-in: the default of a stack is a core and a gibibyte.
 	small = `{requests: {cpu: 10m, memory: 16Mi}}`
 )
 
@@ -34,8 +34,8 @@ type scenario struct {
 	patience time.Duration
 }
 
-// newScenario makes a namespace in which every pod has to meet the restricted Pod Security standard, and tells the time
-// that the scenario takes.
+// newScenario creates a namespace in which every pod has to meet the restricted Pod Security standard, and logs the
+// time that the scenario takes.
 func newScenario(t testing.TB) *scenario {
 	t.Helper()
 	started := time.Now()
@@ -58,7 +58,7 @@ func newScenario(t testing.TB) *scenario {
 	return s
 }
 
-// explain logs what there is, for who reads of a failure.
+// explain logs the state of the cluster, for the reader of a failure.
 func (s *scenario) explain() {
 	for _, arguments := range [][]string{
 		{"get", "llsd,deployments,replicasets,pods,persistentvolumeclaims", "--output=wide"},
@@ -95,7 +95,7 @@ func (s *scenario) apply(manifest string) {
 	}
 }
 
-// refused applies what the API server must not take, and gives its words.
+// refused applies a manifest that the API server must reject, and returns the message.
 func (s *scenario) refused(manifest string) string {
 	s.t.Helper()
 	_, err := kubectl(s.t.Context(), []byte(manifest), "apply", "--namespace="+s.namespace, "--filename=-")
@@ -105,7 +105,7 @@ func (s *scenario) refused(manifest string) string {
 	return err.Error()
 }
 
-// stack is a manifest of a stack with a spec in YAML, indented as it stands.
+// stack is a manifest of a stack with a spec in YAML, with its indentation.
 func stack(name, spec string) string {
 	indented := strings.ReplaceAll(strings.Trim(spec, "\n"), "\n", "\n  ")
 	return fmt.Sprintf("---\napiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: %s}\nspec:\n  %s\n", name, indented)
@@ -133,7 +133,7 @@ func (s *scenario) get(name string, into client.Object) error {
 	return cluster.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, into)
 }
 
-// condition waits until the stack has a condition with this reason, and gives the whole stack.
+// condition waits until the stack has a condition with this reason, and returns the whole stack.
 func (s *scenario) condition(name, condition, reason string) *v1alpha2.LlamaStackDistribution {
 	s.t.Helper()
 	found := &v1alpha2.LlamaStackDistribution{}
@@ -151,14 +151,14 @@ func (s *scenario) condition(name, condition, reason string) *v1alpha2.LlamaStac
 	return found
 }
 
-// ready waits until the stack is, as it was applied last.
+// ready waits until the stack is ready with its last spec.
 func (s *scenario) ready(name string) *v1alpha2.LlamaStackDistribution {
 	s.t.Helper()
 	return s.condition(name, v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 }
 
 // serverVersion waits until the operator has asked the server for its version, which it does once all pods are
-// available, and gives the whole stack.
+// available, and returns the whole stack.
 func (s *scenario) serverVersion(name, want string) *v1alpha2.LlamaStackDistribution {
 	s.t.Helper()
 	found := &v1alpha2.LlamaStackDistribution{}
@@ -199,7 +199,7 @@ func (s *scenario) pods(stack string) ([]corev1.Pod, error) {
 	return pods.Items, err
 }
 
-// onePod waits until the stack has one pod and no other, and gives it.
+// onePod waits until the stack has exactly one pod, and returns it.
 func (s *scenario) onePod(stack string) *corev1.Pod {
 	s.t.Helper()
 	var pod corev1.Pod

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// What runs before the server starts is in a ConfigMap that comes back when somebody deletes it, and is put right when
-// somebody edits it. Neither restarts a pod, and the next one finds it.
+// The commands that run before the server starts are in a ConfigMap. The ConfigMap returns when a user deletes it, and
+// is corrected when a user edits it. Neither restarts a pod, and the next pod finds it.
 func TestStartupConfigMap(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

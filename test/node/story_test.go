@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The user stories of the feature, each by its independent test: after apply, the running server shows what was asked
-// for. The server is the stand-in, which serves what its configuration says.
+// The user stories of the feature, each by its independent test: after apply, the running server shows what the spec
+// has. The server is the stand-in, which serves what its configuration lists.
 
 const simple = `
 distribution: {name: starter}
@@ -29,8 +29,9 @@ workload: {resources: ` + small + `}
 // redacted is what a server shows of a credential.
 const redacted = "********"
 
-// Story 1: a stack with a vLLM backend in a few lines. Its completion gets the token of the Secret to the model server,
-// which answers nobody else; with another token it answers no more, and the new one reaches the pods by itself.
+// Story 1 is a stack with a vLLM backend in a few lines. The server sends the token of the Secret to the model server
+// with each completion, and the model server rejects every other token. With another token it no longer answers, and
+// the new token reaches the pods without further action.
 func TestStory1SimpleInference(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -84,7 +85,7 @@ resources:
 workload: {resources: ` + small + `}
 `
 
-// Story 2: several providers of one API, each with credentials of its own.
+// Story 2: several providers of one API, each with its own credentials.
 func TestStory2SeveralProviders(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -174,8 +175,8 @@ workload: {resources: `+small+`}
 	}
 }
 
-// Story 5: an Ingress with the host name asked for, and HTTPS with the certificate of the Secret: the operator's own
-// question for the version accepts no other.
+// Story 5: an Ingress with the host name of the spec, and HTTPS with the certificate of the Secret. The operator's own
+// request for the version accepts no other certificate.
 func TestStory5Exposure(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -213,7 +214,8 @@ data:
     providers: {inference: [{provider_id: mine, provider_type: "remote::vllm", config: {base_url: "http://mine/v1"}}]}
 `
 
-// Story 6: a ConfigMap of the user's own is the whole configuration. One that is missing is told, and its coming heals.
+// Story 6 uses a user's ConfigMap as the whole configuration. The status reports a missing ConfigMap, and the stack
+// recovers when it appears.
 func TestStory6Override(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

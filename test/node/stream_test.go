@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// streaming is a stack with one replica and a volume of its own: its pod has to end before the next one starts.
+// streaming is a stack with one replica and its own volume: its pod has to end before the next one starts.
 const streaming = `
 distribution: {name: starter, version: "` + realRelease + `"}
 providers:
@@ -19,7 +19,7 @@ resources: {models: [llama3.2-8b]}
 workload: {preflight: Never, resources: ` + realRequests + `, storage: {size: 1Gi}, overrides: {env: [{name: ROUND, value: %q}]}}
 `
 
-// An answer that is streamed while a roll-out ends its server arrives whole: its pod ends after it.
+// A streamed answer arrives complete although a roll-out ends its server: its pod ends after it.
 func TestStreamDuringARollOut(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.apply(fmt.Sprintf(programService, "vllm", 8000))
@@ -63,7 +63,7 @@ func TestStreamDuringARollOut(t *testing.T) {
 	})
 	select {
 	case early := <-answered:
-		t.Fatalf("the answer is there before the pod %s is told to end, which shows nothing: %v, %s", ending.Name, early.err, early.said)
+		t.Fatalf("the answer arrived before the pod %s got the signal to end, so the test shows nothing: %v, %s", ending.Name, early.err, early.said)
 	default:
 	}
 	got := <-answered

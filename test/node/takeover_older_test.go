@@ -38,7 +38,7 @@ func predecessorOf(t testing.TB) predecessor {
 	return recordedOperator{}
 }
 
-// recordedOperator is an installation of the older operator whose container does nothing; the test writes for it.
+// recordedOperator is an installation of the older operator whose container does nothing; the test writes in its place.
 type recordedOperator struct{}
 
 func (recordedOperator) install(t testing.TB) error {
@@ -58,7 +58,7 @@ func (recordedOperator) install(t testing.TB) error {
 
 func (recordedOperator) act(s *scenario) { s.recorded(olderStacks(s.t)) }
 
-// The older operator applies each stack anew. What it renders for those with an edit was not recorded.
+// The older operator applies each stack again. Its rendering of the stacks with an edit was not recorded.
 func (recordedOperator) back(run *takeOver) {
 	stacks := slices.DeleteFunc(olderStacks(run.t),
 		func(object *unstructured.Unstructured) bool { return slices.Contains(edited, object.GetName()) })
@@ -67,7 +67,7 @@ func (recordedOperator) back(run *takeOver) {
 }
 
 // installOlder applies the objects of an older installation with these fields in its container, and waits until it is
-// there.
+// available.
 func installOlder(t testing.TB, objects []*unstructured.Unstructured, container map[string]any) error {
 	t.Helper()
 	for _, object := range objects {
@@ -103,7 +103,7 @@ func configureOlder(t testing.TB) error {
 	return err
 }
 
-// olderProgram is the older operator itself, in an image of its program.
+// olderProgram is the real older operator, in an image of its program.
 type olderProgram struct {
 	file      string
 	pushed    bool

@@ -19,12 +19,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// ownImage is the stack with an image and a command of its own.
+// ownImage is the stack with its own image and command.
 const ownImage = "command-and-args"
 
 // takenOver are stacks of the operator for v1alpha1, by the names of their manifests in test/contract: plain with a
-// budget, with a volume, with a configuration, with workers, exposed, scaled, and with an image and a command of their
-// own.
+// budget, with a volume, with a configuration, with workers, exposed, scaled, and with their own image and command.
 var takenOver = []string{"pdb-min", "storage", "user-config", "workers", "expose", "autoscaling", ownImage}
 
 // The operator for v1alpha1 creates each object by the name of its program, and then applies it by the name of the
@@ -41,7 +40,8 @@ var (
 	}
 )
 
-// olderStacks are the manifest of the stacks and what they refer to. Each asks for less than a real server does.
+// olderStacks are the manifest of the stacks and the objects that they refer to. Each requests less than a real server
+// does.
 func olderStacks(t testing.TB) []*unstructured.Unstructured {
 	t.Helper()
 	var stacks []*unstructured.Unstructured
@@ -82,7 +82,7 @@ func manifest(t testing.TB, objects []*unstructured.Unstructured) string {
 	return string(text)
 }
 
-// recorded stands in for the operator for v1alpha1: it writes what that one was recorded to write for the same
+// recorded replaces the operator for v1alpha1: it writes what that operator was recorded to write for the same
 // manifests, with this image, and a status.
 func (s *scenario) recorded(stacks []*unstructured.Unstructured) {
 	s.t.Helper()
@@ -110,7 +110,7 @@ func (s *scenario) recorded(stacks []*unstructured.Unstructured) {
 	}
 }
 
-// older is a stack as v1alpha1 has it.
+// older is a stack in the form of v1alpha1.
 func (s *scenario) older(name string) *unstructured.Unstructured {
 	s.t.Helper()
 	found := &unstructured.Unstructured{}
@@ -122,7 +122,8 @@ func (s *scenario) older(name string) *unstructured.Unstructured {
 	return found
 }
 
-// adaptRecorded gives a recorded Deployment what the stack asks for in this test, and a probe that does not wait.
+// adaptRecorded adapts a recorded Deployment to the stack's fields in this test, and gives it a probe that does not
+// wait.
 func adaptRecorded(deployment, stack *unstructured.Unstructured) {
 	server := stack.Object["spec"].(map[string]any)["server"].(map[string]any)
 	asked := server["containerSpec"].(map[string]any)
@@ -153,7 +154,7 @@ func adaptRecorded(deployment, stack *unstructured.Unstructured) {
 }
 
 // writeRecorded creates an object, or else applies it as the operator for v1alpha1 does at each reconcile: without an
-// owner, and never a claim.
+// owner, and never a PersistentVolumeClaim.
 func (s *scenario) writeRecorded(stack, object *unstructured.Unstructured) error {
 	created := object.DeepCopy()
 	owner := created.GetOwnerReferences()
@@ -189,7 +190,7 @@ func writeOlderStatus(s *scenario, stack *unstructured.Unstructured) error {
 	return cluster.Status().Update(s.t.Context(), stack, client.FieldOwner(olderManager))
 }
 
-// allReady waits until a stack has so many pods, all ready, none of those before it.
+// allReady waits until a stack has so many pods, all ready, and none of the earlier ones.
 func (s *scenario) allReady(stack string, want int, before []string) {
 	s.t.Helper()
 	s.eventually(func() error {

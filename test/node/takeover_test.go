@@ -23,13 +23,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// takeOver is a cluster on its way from the operator for v1alpha1 to ours, back, and forth again.
+// takeOver is a cluster that moves from the operator for v1alpha1 to ours, back, and to ours again.
 type takeOver struct {
 	*scenario
 	older   predecessor
 	ours    []byte
 	started time.Time
-	// running are the UIDs of the pods of each stack, as they have to stay.
+	// running are the UIDs of the pods of each stack that have to stay.
 	running map[string][]string
 	// made are the objects that were made for the stacks.
 	made map[string]types.UID
@@ -37,18 +37,19 @@ type takeOver struct {
 
 // predecessor is the operator for v1alpha1.
 type predecessor interface {
-	// install puts it in place, with its definition.
+	// install installs it, with its definition.
 	install(t testing.TB) error
-	// act makes of the stacks what it makes of them, or waits until it has.
+	// act applies its objects for the stacks, or waits until it has.
 	act(s *scenario)
-	// back holds of the pods what has to be true when it acts after ours.
+	// back checks the pods after it returns.
 	back(run *takeOver)
 }
 
-// A cluster with stacks of the operator for v1alpha1 whose pods run gets this operator: the pods and what they stored
-// stay, both versions are read and edited, a node is drained. The older operator comes back, this one comes again, and
-// goes. Only the edits and the drain replace pods. Environment: $OLDER names the program of the older operator. Without
-// it the objects are those that it was recorded to make, by its field managers. It runs alone.
+// This operator takes over a cluster with running stacks of the operator for v1alpha1. The pods and what they stored
+// stay, both versions are read and edited, and a node is drained. Then the older operator returns, this one returns,
+// and is removed. Only the edits and the drain replace pods. $OLDER in the environment names the program of the older
+// operator. Without it, the test uses the objects that the older operator was recorded to make, by its field managers.
+// It runs alone.
 func TestTakeOver(t *testing.T) {
 	run := &takeOver{
 		older: predecessorOf(t), ours: currentManifest(t), started: time.Now(),
@@ -58,7 +59,7 @@ func TestTakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if ctx := context.WithoutCancel(t.Context()); t.Failed() { // the other scenarios need ours
+		if ctx := context.WithoutCancel(t.Context()); t.Failed() { // the other scenarios need our operator
 			err := errors.Join(uninstall(ctx, run.ours), install(ctx, run.ours))
 			t.Log("the operator was installed again: ", err)
 		}
@@ -67,7 +68,7 @@ func TestTakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	run.scenario = newScenario(t)
-	// Pods of v1alpha1 have the security context that they always had.
+	// Pods of v1alpha1 keep the security context that they had.
 	run.kubectl("label", "namespace", run.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
 	run.make()
 	run.installOurs()
@@ -78,12 +79,12 @@ func TestTakeOver(t *testing.T) {
 	run.turnBack()
 	run.older.back(run)
 	run.installOurs()
-	run.same("the way forth again")
+	run.same("the second upgrade")
 	run.withoutOperator()
 	run.delete()
 }
 
-// make makes the stacks, and data on their volumes.
+// make creates the stacks, and data on their volumes.
 func (run *takeOver) make() {
 	run.t.Helper()
 	run.apply(manifest(run.t, olderStacks(run.t)))
@@ -121,7 +122,7 @@ func (run *takeOver) exec(stack, line string) string {
 	return run.kubectl("exec", "deployment/"+names.Deployment(stack), "--", "/bin/sh", "-c", line)
 }
 
-// say logs the pods of each stack after a step, with how often their containers were started again.
+// say logs the pods of each stack after a step, with the restarts of their containers.
 func (run *takeOver) say(step string) {
 	run.t.Helper()
 	run.t.Logf("step, %.0f s: %s", time.Since(run.started).Seconds(), step)
@@ -136,7 +137,7 @@ func (run *takeOver) say(step string) {
 	}
 }
 
-// same holds that every pod is the one that it was, and was not started again, and that the data are there.
+// same checks that every pod is the same and was not restarted, and that the data exist.
 func (run *takeOver) same(step string) {
 	run.t.Helper()
 	for _, stack := range takenOver {
@@ -167,7 +168,7 @@ func (run *takeOver) hasData(step string) {
 	}
 }
 
-// installOurs applies the manifest over what is there, and waits until each stack was seen to.
+// installOurs applies the manifest over the older installation, and waits until each stack was reconciled.
 func (run *takeOver) installOurs() {
 	run.t.Helper()
 	if err := install(run.t.Context(), run.ours); err != nil {
@@ -203,7 +204,7 @@ func (run *takeOver) readBothVersions() {
 	}
 }
 
-// edit changes a stack in each version. Their pods are replaced, and no other.
+// edit changes a stack in each version. Only their pods are replaced.
 func (run *takeOver) edit() {
 	run.t.Helper()
 	edits := []struct{ kind, stack, patch string }{
@@ -236,7 +237,7 @@ func podUIDs(running []string) []string {
 }
 
 // drain evicts every pod of the stacks and of the operator, as draining their node does, which waits for budgets. The
-// node itself stays open: no other one could take the pods.
+// node itself stays schedulable, because no other one could run the pods.
 func (run *takeOver) drain() {
 	run.t.Helper()
 	left := operatorPods(run.t)
@@ -263,8 +264,8 @@ func (run *takeOver) drain() {
 	run.same("the node was drained")
 }
 
-// evicts reports whether the pod is on its way out; a budget may keep it for now. It fails for good when the API server
-// can never evict the pod, as with two budgets.
+// evicts reports whether the pod is about to end; a budget may keep it for now. It fails permanently when the API
+// server can never evict the pod, as with two budgets.
 func (run *takeOver) evicts(pod *corev1.Pod) bool {
 	run.t.Helper()
 	err := cluster.SubResource("eviction").Create(run.t.Context(), pod, &policyv1.Eviction{})
@@ -299,7 +300,7 @@ func (run *takeOver) turnBack() {
 	}
 }
 
-// withoutOperator takes the operator away: servers answer, and what is deleted goes with all that was made for it.
+// withoutOperator removes the operator. Servers still answer, and a deleted stack is removed with all its objects.
 func (run *takeOver) withoutOperator() {
 	run.t.Helper()
 	run.kubectl("delete", "deployment", operatorDeployment, "--namespace="+names.OperatorNamespace)
@@ -327,7 +328,7 @@ func (run *takeOver) withoutOperator() {
 	})
 }
 
-// delete puts the operator in place again, and deletes what is left.
+// delete installs the operator again, and deletes the remaining stacks.
 func (run *takeOver) delete() {
 	run.t.Helper()
 	if err := install(run.t.Context(), run.ours); err != nil {

@@ -14,20 +14,20 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// broken is a stack that does not come to serve, what the operator has to say of it, and by what of the cluster's own
-// that is shown to be true.
+// broken is a stack that does not become ready, with the operator's expected report, and the evidence of the cluster
+// for it.
 type broken struct {
 	name string
-	// spec beside the distribution's name; before it come other manifests.
+	// spec is the rest of the spec after the distribution's name; before holds the manifests that precede it.
 	spec, before string
 	reason       string
-	// message of Available, a regular expression over the whole; the groups are handed to evidence.
+	// message of Available, a regular expression over the whole; the groups are passed to evidence.
 	message string
-	// evidence looks at what `kubectl get pods,events` has.
+	// evidence checks the output of `kubectl get pods,events`.
 	evidence func(s *scenario, seen cluttered, said []string) error
 }
 
-// cluttered is what the cluster has of a stack.
+// cluttered is what the cluster shows of a stack.
 type cluttered struct {
 	pods   []corev1.Pod
 	events []corev1.Event
@@ -82,7 +82,8 @@ var brokenStacks = []broken{
   overrides:
     env: [{name: STANDIN_HANG, value: 0s}]
     terminationGracePeriodSeconds: 1
-    podTemplate: {spec: {containers: [{name: llama-stack, startupProbe: {periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 3}}]}}`,
+    podTemplate: {spec: {containers: [{name: llama-stack,
+      startupProbe: {periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 3}}]}}`,
 		message:  none + `: container "llama-stack" ended with exit code 0: .*or its health check did not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: unhealthy,
 	},
@@ -127,8 +128,7 @@ var brokenStacks = []broken{
 
 const canary = "sk-c4n4ry-0f-a-t0k3n"
 
-// Everything that the operator reports of a stack must be true of its pods: what it says is compared with what the
-// cluster has.
+// Every report of the operator about a stack must be true for its pods: the test compares the report with the cluster.
 func TestBrokenStacks(t *testing.T) {
 	for _, b := range brokenStacks {
 		t.Run(b.name, func(t *testing.T) {
@@ -144,8 +144,8 @@ func TestBrokenStacks(t *testing.T) {
 	}
 }
 
-// check waits until the stack says what it has to, and compares that with the cluster: both go on while they are looked
-// at, so it is tried until they agree.
+// check waits until the stack reports what it has to, and compares that with the cluster. Both change while they are
+// read, so it tries until they agree.
 func (s *scenario) check(b *broken) {
 	s.t.Helper()
 	message := regexp.MustCompile("^" + b.message + "$")
@@ -167,7 +167,7 @@ func (s *scenario) check(b *broken) {
 	})
 }
 
-// look takes what `kubectl get pods,events` would show.
+// look reads what `kubectl get pods,events` would show.
 func (s *scenario) look(stack string) (cluttered, error) {
 	pods, err := s.pods(stack)
 	if err != nil {

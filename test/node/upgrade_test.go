@@ -22,13 +22,14 @@ const (
 
 const withVolume = "distribution: {name: starter}\nworkload: {resources: " + small + ", storage: {size: 1Gi}}"
 
-// upgraded are stacks by their names, with what they need; %s is the namespace.
+// upgraded are stacks by their names, with the objects that they need; %s is the namespace.
 var upgraded = map[string]string{
 	"plain": stack("plain", fmt.Sprintf(serving, "first", "")),
 	"kept":  stack("kept", withVolume),
 	"exposed": secret("creds", "token", "sk-abc") + stack("exposed", `
 distribution: {name: starter}
-providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}
+providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
+  apiKey: {secretKeyRef: {name: creds, key: token}}}}
 resources: {models: [llama3.2-8b]}
 networking: {expose: {hostname: %s.example.com}, allowedFrom: {namespaces: [web]}}
 workload: {resources: `+small+`, replicas: 2, podDisruptionBudget: {minAvailable: 1}}
@@ -38,8 +39,8 @@ workload: {resources: `+small+`, replicas: 2, podDisruptionBudget: {minAvailable
 		stack("own", "distribution: {name: starter}\noverrideConfig: {configMapName: own}\nworkload: {resources: "+small+"}"),
 }
 
-// The operator of an older commit, installed as it was shipped, is upgraded among running stacks: no pod is another one
-// or was started again, no Deployment changed, and nothing that was made for them was made anew. It runs alone.
+// The operator of an older commit, installed as it was shipped, is upgraded among running stacks. No pod is replaced or
+// restarted, no Deployment changes, and no child is created again. The test runs alone.
 func TestOperatorUpgrade(t *testing.T) {
 	older, newest := olderManifest(t), currentManifest(t)
 	if err := uninstall(t.Context(), newest); err != nil {

@@ -31,18 +31,18 @@ spec:
 // bothVersionsAfter is how long a list may fail after every pod of the operator was lost.
 const bothVersionsAfter = 30 * time.Second
 
-// inV1alpha1 and inV1alpha2 are the kind in a version, as kubectl takes it.
+// inV1alpha1 and inV1alpha2 are the kind in a version, in the form for kubectl.
 const (
 	inV1alpha1 = "llamastackdistributions.v1alpha1.llamastack.io"
 	inV1alpha2 = "llamastackdistributions.v1alpha2.llamastack.io"
 )
 
 // Story 7: a manifest of v1alpha1 runs, shows the conditions that its users wait for, and is read and edited in both
-// versions. The webhooks are the operator's own, behind their Service, with the certificate that it made.
+// versions. The webhooks are the operator's own, behind their Service, with the certificate that it created.
 func TestStory7BothVersions(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	// Pods of v1alpha1 have the security context that they always had.
+	// Pods of v1alpha1 keep the security context that they had.
 	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
 	s.apply(fmt.Sprintf(older, "my", 1, "starter"))
 	s.ready("my")
@@ -62,8 +62,8 @@ func TestStory7BothVersions(t *testing.T) {
 	s.refusedByWebhook(fmt.Sprintf(older, "other", 1, "startr"), `spec.server.distribution.name: unknown distribution "startr"`)
 }
 
-// refusedByWebhook waits until the validating webhook refuses a manifest with these words. The API server takes what
-// the webhook does not answer for within 2 s, which happens on a node this busy, so a dry run asks again.
+// refusedByWebhook waits until the validating webhook rejects a manifest with these words. The API server accepts a
+// request when the webhook does not answer within 2 s, which happens on a node this busy, so a dry run asks again.
 func (s *scenario) refusedByWebhook(manifest, want string) {
 	s.t.Helper()
 	s.eventually(func() error {
@@ -79,8 +79,8 @@ func (s *scenario) refusedByWebhook(manifest, want string) {
 	})
 }
 
-// Every pod of the operator is lost at once, and both versions can be listed again within half a minute. It runs alone:
-// the other scenarios would wait meanwhile.
+// Every pod of the operator is lost at the same time, and both versions can be listed again within half a minute. The
+// test runs alone, because the other scenarios would wait meanwhile.
 func TestEveryOperatorPodIsLost(t *testing.T) {
 	s := newScenario(t)
 	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
@@ -103,7 +103,7 @@ func TestEveryOperatorPodIsLost(t *testing.T) {
 	})
 	t.Logf("both versions could be listed after %v", took)
 	s.eventually(func() error { _, err := leader(t); return err })
-	// The scenarios that come next write stacks of v1alpha1 at once.
+	// The next scenarios write stacks of v1alpha1 immediately.
 	s.eventually(func() error { return replaced(t, lost, operatorReplicas) })
 	s.kubectl("get", inV1alpha1)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// What a pod wrote outlives the pods, and with retainOnDelete the stack.
+// The data of a pod survive the pods, and with retainOnDelete the stack.
 func TestVolume(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

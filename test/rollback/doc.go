@@ -1,4 +1,4 @@
-// Package rollback shows with the real Deployment controller and the real kubectl that a rollback is told from every
-// other reason for which a Deployment is not as it was rendered last. What package record knows of both (revisions,
-// copied annotations, what `kubectl rollout` writes) is held here.
+// Package rollback shows with the real Deployment controller and the real kubectl that the operator distinguishes a
+// rollback from every other reason for a changed Deployment. It checks the facts that package record uses: revisions,
+// copied annotations, and what `kubectl rollout` writes.
 package rollback

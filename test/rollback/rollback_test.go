@@ -69,7 +69,7 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// A template that another operator wrote stays until the next change, or until a restart.
+// A template of another operator stays until the next change, or until a restart.
 func TestKeptTemplate(t *testing.T) {
 	c := startCluster(t)
 	stack := newStack(t)
@@ -130,7 +130,7 @@ func (c *cluster) build(t *testing.T, stack *v1alpha2.LlamaStackDistribution) *p
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The owner would have to exist for the garbage collector; none runs here.
+	// The garbage collector would need the owner to exist; none runs here.
 	in, _ := intent.FromObject(stack)
 	built, err := plan.Build(plan.Input{Object: stack, Intent: in, Distribution: resolved, OperatorVersion: "v1"})
 	if err != nil {
@@ -167,7 +167,7 @@ func (c *cluster) kubectl(t *testing.T, arguments ...string) {
 	c.synced(t)
 }
 
-// synced waits until the Deployment controller has seen the Deployment as it is, and has written its revision down.
+// synced waits until the Deployment controller has seen the current Deployment, and has recorded its revision.
 func (c *cluster) synced(t *testing.T) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true,

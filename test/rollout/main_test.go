@@ -28,7 +28,7 @@ import (
 const (
 	patience = 60 * time.Second
 	poll     = 50 * time.Millisecond
-	// healthAnnotation of a pod says what becomes of it: healthy, unless it says ill.
+	// healthAnnotation of a pod decides whether it becomes healthy: it does, unless the value is ill.
 	healthAnnotation = "test/health"
 	ill              = "ill"
 )
@@ -87,7 +87,7 @@ func (c *cluster) runOperator(t *testing.T) {
 	})
 }
 
-// runKubelet makes of pods what their annotation says.
+// runKubelet sets the state of pods according to their annotation.
 func (c *cluster) runKubelet(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -96,12 +96,12 @@ func (c *cluster) runKubelet(t *testing.T) {
 		defer close(done)
 		_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
 			var pods corev1.PodList
-			_ = c.List(ctx, &pods) // the next round has them
+			_ = c.List(ctx, &pods) // the next round tries again
 			for i := range pods.Items {
 				if pod := &pods.Items[i]; len(pod.Status.ContainerStatuses) == 0 && pod.DeletionTimestamp == nil {
 					patch := client.MergeFrom(pod.DeepCopy())
 					pod.Status = statusOf(pod)
-					_ = c.Status().Patch(ctx, pod, patch) // the next round sees it
+					_ = c.Status().Patch(ctx, pod, patch) // the next round tries again
 				}
 			}
 			return false, nil
@@ -124,7 +124,7 @@ func statusOf(pod *corev1.Pod) corev1.PodStatus {
 	}
 	container.Ready, container.State.Running = true, &corev1.ContainerStateRunning{}
 	ready := corev1.ConditionTrue
-	if len(pod.Spec.ReadinessGates) > 0 { // nobody opens one
+	if len(pod.Spec.ReadinessGates) > 0 { // no test opens one
 		ready = corev1.ConditionFalse
 	}
 	return corev1.PodStatus{
@@ -188,7 +188,7 @@ func eventually(t *testing.T, check func() error) {
 	testutil.Within(t, patience, check)
 }
 
-// condition waits until the stack has a condition with this reason and gives it.
+// condition waits until the stack has a condition with this reason and returns it.
 func (b *bench) condition(t *testing.T, stack, name, reason string) metav1.Condition {
 	t.Helper()
 	var found metav1.Condition
@@ -208,7 +208,7 @@ func (b *bench) condition(t *testing.T, stack, name, reason string) metav1.Condi
 	return found
 }
 
-// kubectl runs the real one in the test's namespace.
+// kubectl runs the real program in the test's namespace.
 func (b *bench) kubectl(t *testing.T, arguments ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), testutil.Kubectl(),

@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// One control plane for all, each test in a namespace of its own.
+// One control plane for all tests, each in its own namespace.
 func TestRollOuts(t *testing.T) {
 	c := startCluster(t)
 	for name, test := range map[string]func(*testing.T, *bench){
@@ -41,7 +41,7 @@ func configured(model, health string) string {
 		model, healthAnnotation, health)
 }
 
-// pods gives the stack's pods that serve and all the others.
+// pods returns the stack's pods that serve and all the others.
 func (b *bench) pods(t *testing.T, stack string) (serving, others []string) {
 	t.Helper()
 	var pods corev1.PodList
@@ -61,8 +61,8 @@ func (b *bench) pods(t *testing.T, stack string) (serving, others []string) {
 	return serving, others
 }
 
-// A new configuration whose pods do not become ready leaves the old ones serving
-// and says why; who rolls back is not fought, and the next change takes effect.
+// A new configuration whose pods do not become ready leaves the old ones serving, and the status has the reason. The
+// operator does not undo a rollback, and the next change takes effect.
 func testFailingChange(t *testing.T, b *bench) {
 	b.apply(t, "my", configured("one", "well"))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
@@ -116,8 +116,8 @@ func testFailingChange(t *testing.T, b *bench) {
 	}
 }
 
-// Where the old pod ends before the new one starts, a change that does not start
-// ends none; one that does goes through, and a deleted stack leaves no try behind.
+// Where the old pod ends before the new one starts, a change that does not start ends no pod. A change that starts is
+// rolled out, and a deleted stack leaves no preflight behind.
 func testTriedChange(t *testing.T, b *bench) {
 	filed := func(model, health string) string {
 		return strings.Replace(configured(model, health), "workload: {", "workload: {storage: {size: 1Gi}, ", 1)
@@ -176,7 +176,7 @@ func configMapOf(deployment *appsv1.Deployment) string {
 	return ""
 }
 
-// serves waits until so many pods serve and no other is there.
+// serves waits until so many pods serve and no other exists.
 func (b *bench) serves(t *testing.T, stack string, want int) {
 	t.Helper()
 	eventually(t, func() error {
@@ -209,8 +209,8 @@ func testScaling(t *testing.T, b *bench) {
 	b.kubectl(t, "wait", "--for=condition=Available", "llsd/my", "--timeout=20s")
 }
 
-// What the autoscaler decides stays, whatever else changes; that the cluster has
-// no metrics is told in its words.
+// The autoscaler's decision stays through every other change. A cluster without metrics is reported in the cluster's
+// words.
 func testAutoscaler(t *testing.T, b *bench) {
 	const autoscaled = `{distribution: {name: starter}, resources: {models: [%s]}, workload: {autoscaling: {minReplicas: 3, maxReplicas: 5}}}`
 	b.apply(t, "my", fmt.Sprintf(autoscaled, "one"))
@@ -283,8 +283,8 @@ func (b *bench) remains(t *testing.T, stack string, want ...string) {
 	})
 }
 
-// Everything goes with its stack, in either order of deletion; the claim stays
-// where that was asked for, and is found again.
+// Everything is deleted with its stack, in either order of deletion. The PersistentVolumeClaim stays if the spec
+// retains it, and is found again.
 func testDeletion(t *testing.T, b *bench) {
 	b.credentials(t)
 	for _, name := range []string{"gone", "kept", "foreground"} {
@@ -316,8 +316,7 @@ func testDeletion(t *testing.T, b *bench) {
 	b.remains(t, "kept")
 }
 
-// Who deletes a stack and leaves its objects finds the same pods when it is made
-// again.
+// If a user deletes a stack and leaves its objects, a new stack finds the same pods.
 func testOrphans(t *testing.T, b *bench) {
 	b.credentials(t)
 	b.apply(t, "my", fmt.Sprintf(everyChild, "orphans", false))
@@ -332,9 +331,9 @@ func testOrphans(t *testing.T, b *bench) {
 	b.remains(t, "my")
 }
 
-// A namespace goes with its stacks, though the operator would make again whatever
-// goes before they do, and nobody is told of failures. That such a namespace takes
-// no event is client-go's to say: who may not read namespaces learns it too late.
+// A namespace is deleted with its stacks, although the operator creates every object again that is deleted before them.
+// No failure is reported. client-go makes sure that such a namespace takes no event. A client that may not read
+// namespaces learns of the deletion too late.
 func testNamespaceDeletion(t *testing.T, b *bench) {
 	b.credentials(t)
 	for _, name := range []string{"one", "two"} {

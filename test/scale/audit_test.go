@@ -19,8 +19,8 @@ type call struct {
 	RequestReceivedTimestamp time.Time
 }
 
-// readCalls are those of an operator of that version after a place in an audit log, but for leases, watches and the
-// lists that begin them.
+// readCalls returns the calls of an operator of that version after a place in an audit log, except leases, watches and
+// the lists that begin them.
 func readCalls(t testing.TB, audit string, after int64, version string) []call {
 	t.Helper()
 	file, err := os.Open(audit)
@@ -37,7 +37,7 @@ func readCalls(t testing.TB, audit string, after int64, version string) []call {
 	for scanner.Scan() {
 		var one call
 		if json.Unmarshal(scanner.Bytes(), &one) != nil {
-			continue // the line that is being written
+			continue // an incomplete line
 		}
 		if one.UserAgent == names.UserAgent+"/"+version && one.Stage == "ResponseComplete" && one.Verb != "watch" &&
 			one.Verb != "list" &&

@@ -28,31 +28,32 @@ import (
 )
 
 const (
-	// workers write at once: as many as the operator reconciles.
+	// workers write at the same time: as many as the operator reconciles.
 	workers = 4
 	version = "scale"
 	// inBare, inStacks and inForeign are namespaces.
 	inBare, inStacks, inForeign, inModel = "bare", "stacks", "foreign", "model"
 )
 
-// spec is a stack of a plain kind: a configuration, a Secret that it refers to, and a claim.
+// spec is a plain stack: a configuration, a Secret that it refers to, and a PersistentVolumeClaim.
 const spec = `
 distribution: {name: starter}
-providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}
+providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
+  apiKey: {secretKeyRef: {name: creds, key: token}}}}
 resources: {models: [llama]}
 workload: {storage: {size: 1Gi}}
 `
 
-// exposure is what a stack with a host name of its own says more.
+// exposure is the additional part of a stack with its own host name.
 const exposure = `
 networking: {expose: {hostname: %s.example.com}}
 `
 
-// cluster is a control plane that notes every call.
+// cluster is a control plane that logs every call.
 type cluster struct {
 	*testutil.Cluster
 
-	// program is the one that runs, newest the one of this tree.
+	// program is the running one, newest that of this tree.
 	program, newest string
 	audit           string
 }
@@ -88,7 +89,7 @@ func (c *cluster) create(b *testing.B, object client.Object) {
 	}
 }
 
-// each does something for many numbers, some at once.
+// each calls a function for many numbers, some at the same time.
 func each(b testing.TB, n int, do func(int) error) {
 	b.Helper()
 	var next atomic.Int64
@@ -158,7 +159,7 @@ var kinds = []struct{ apiVersion, kind string }{
 	{"networking.k8s.io/v1", "Ingress"},
 }
 
-// learn lets the operator make one stack and gives what it wrote, as it would be applied by anybody.
+// learn lets the operator make one stack and returns what it wrote, in a form that any client can apply.
 func (c *cluster) learn(b *testing.B) []*unstructured.Unstructured {
 	b.Helper()
 	model := c.newStack(b, inModel, stackName(0))
@@ -192,7 +193,7 @@ func (c *cluster) learn(b *testing.B) []*unstructured.Unstructured {
 	return append(learned, plain(stack))
 }
 
-// events are what the operator told of the model.
+// events are the operator's events for the model.
 func (c *cluster) events(b *testing.B) []*unstructured.Unstructured {
 	b.Helper()
 	told := &unstructured.UnstructuredList{}
@@ -210,7 +211,7 @@ func (c *cluster) events(b *testing.B) []*unstructured.Unstructured {
 	return learned
 }
 
-// plain is an object without what the API server adds.
+// plain is an object without the fields that the API server adds.
 func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	object := live.DeepCopy()
 	labels, annotations, owners := maps.Clone(object.GetLabels()), object.GetAnnotations(), object.GetOwnerReferences()
@@ -219,7 +220,7 @@ func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	}
 	object.Object["metadata"] = map[string]any{}
 	object.SetName(live.GetName())
-	labels[names.LabelManagedBy] = inBare // the operator caches what is its own
+	labels[names.LabelManagedBy] = inBare // the operator caches its own objects
 	object.SetLabels(labels)
 	object.SetAnnotations(annotations)
 	object.SetOwnerReferences(owners)
@@ -232,7 +233,7 @@ func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	return object
 }
 
-// of is the learned object as it is for another stack.
+// of is the learned object for another stack.
 func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistribution) *unstructured.Unstructured {
 	object := learned.DeepCopy()
 	object.SetNamespace(stack.Namespace)
@@ -247,8 +248,8 @@ func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistributi
 	return object
 }
 
-// writeBare makes the same writes without an operator for the stacks from one number to another, with the rights of
-// one: each child by server-side apply, the events, and the status of a stack that is there. It gives the time that
+// writeBare makes the same writes without an operator for the stacks from one number to another, with the operator's
+// rights: each child by server-side apply, the events, and the status of an existing stack. It returns the time that
 // they took.
 func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, from, to int) time.Duration {
 	b.Helper()
@@ -278,7 +279,7 @@ func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, 
 	return took
 }
 
-// bareClient is one with the operator's token.
+// bareClient is a client with the operator's token.
 func (c *cluster) bareClient(b *testing.B) client.Client {
 	b.Helper()
 	token, err := c.Plane.OperatorToken(b.Context(), nil)
@@ -309,14 +310,14 @@ func writeOne(b *testing.B, bare client.Client, object *unstructured.Unstructure
 	return bare.Apply(b.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("bare"))
 }
 
-// calls are the operator's after a place in the audit log, but for leases, watches and the lists that begin them.
+// calls are the operator's after a place in the audit log, except leases, watches and the lists that begin them.
 func (c *cluster) calls(b *testing.B, after int64) []call {
 	b.Helper()
 	return readCalls(b, c.audit, after, version)
 }
 
-// counts tells the calls after a place in the log that change something from those that read, and how long the former
-// took from the first to the last.
+// counts returns the calls after a place in the log, separated into those that change something and those that read. It
+// also returns how long the former took from the first to the last.
 func (c *cluster) counts(b *testing.B, after int64) (made, reads int, took time.Duration) {
 	b.Helper()
 	var first, last time.Time
@@ -334,7 +335,7 @@ func (c *cluster) counts(b *testing.B, after int64) (made, reads int, took time.
 	return made, reads, last.Sub(first)
 }
 
-// audited is the place in the audit log where we are.
+// audited is the present end of the audit log.
 func (c *cluster) audited(b *testing.B) int64 {
 	b.Helper()
 	info, err := os.Stat(c.audit)
@@ -353,7 +354,7 @@ func (c *cluster) begins(b *testing.B, after int64) {
 	})
 }
 
-// rests waits until the operator makes no call any more.
+// rests waits until the operator makes no more calls.
 func (c *cluster) rests(b *testing.B) {
 	b.Helper()
 	place, since := c.audited(b), time.Now()
@@ -365,7 +366,7 @@ func (c *cluster) rests(b *testing.B) {
 	})
 }
 
-// atRest looks at an operator that has nothing to do.
+// atRest measures an idle operator.
 func (c *cluster) atRest(b *testing.B, o *operator) (callsAMinute, cpu float64) {
 	b.Helper()
 	place, used, since := c.audited(b), o.cpu(b), time.Now()

@@ -72,10 +72,10 @@ func (o *operator) stop(b *testing.B) {
 	if err := o.process.Process.Kill(); err != nil {
 		b.Error(err)
 	}
-	_ = o.process.Wait() // it says that it was killed
+	_ = o.process.Wait() // the error is that it was killed
 }
 
-// signal stops it for a while, and lets it go on.
+// signal stops it for a while, and lets it continue.
 func (o *operator) signal(b *testing.B, signal syscall.Signal) {
 	b.Helper()
 	if err := o.process.Process.Signal(signal); err != nil {
@@ -83,10 +83,10 @@ func (o *operator) signal(b *testing.B, signal syscall.Signal) {
 	}
 }
 
-// uncompressed spares the operator work that is not its own.
+// uncompressed avoids work of the operator that is not part of the measurement.
 var uncompressed = &http.Client{Transport: &http.Transport{DisableCompression: true}}
 
-// observes waits until the operator has looked at so many stacks and has none left to look at.
+// observes waits until the operator has reconciled so many stacks and its queue is empty.
 func (o *operator) observes(b *testing.B, want int) {
 	b.Helper()
 	eventually(b, scrape, "every stack is observed", func() (bool, error) {
@@ -110,7 +110,7 @@ func (o *operator) observes(b *testing.B, want int) {
 	})
 }
 
-// value is that of a line of a metric, zero of any other's.
+// value returns the value of a line of a metric, zero for any other line.
 func value(line, metric string) float64 {
 	if !strings.HasPrefix(line, metric) {
 		return 0
@@ -131,7 +131,7 @@ func (o *operator) file(b *testing.B, name string) []byte {
 	return data
 }
 
-// resident is the operator's memory in MiB, most the largest that it ever had.
+// resident is the operator's memory in MiB, most its maximum.
 func (o *operator) resident(b *testing.B) float64 { return o.memory(b, "VmRSS:") }
 func (o *operator) most(b *testing.B) float64     { return o.memory(b, "VmHWM:") }
 

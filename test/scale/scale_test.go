@@ -19,8 +19,8 @@ import (
 
 var (
 	objects     = flag.Int("objects", 1000, "number of stacks")
-	foreign     = flag.Int("foreign", 20000, "number of ConfigMaps and Secrets that are nobody's")
-	idle        = flag.Duration("idle", time.Minute, "how long to look at the operator at rest")
+	foreign     = flag.Int("foreign", 20000, "number of unrelated ConfigMaps and Secrets")
+	idle        = flag.Duration("idle", time.Minute, "how long to watch the idle operator")
 	controllers = flag.Bool("controllers", false, "run the Deployment controller, too")
 	exposed     = flag.Bool("exposed", false, "expose every stack, by a host name of its own")
 	before      = flag.String("before", "", "program of an older operator, built with main.version="+version+", that makes the stacks: the restart is an upgrade")
@@ -31,12 +31,12 @@ const (
 	// patience is how long any step may take.
 	patience = 20 * time.Minute
 	poll     = 100 * time.Millisecond
-	// scrape is how often the operator is asked for its metrics, while that is what is waited for.
+	// scrape is how often the test reads the operator's metrics while it waits for them.
 	scrape = 500 * time.Millisecond
-	// turns are those of the bare client and of the operator, one after the other: the speed of a machine that has other
-	// things to do, too, changes from one minute to the next.
+	// turns are those of the bare client and of the operator, alternating, because the speed of a shared machine
+	// changes from one minute to the next.
 	turns = 10
-	// quiet is how long an operator makes no call that is said to rest.
+	// quiet is how long an operator makes no call until it counts as idle.
 	quiet = 3 * time.Second
 )
 
@@ -51,18 +51,18 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
-// measured is what came of one run.
+// measured has the results of one run.
 type measured struct {
-	// bare and operator are writes a second in the median turn, share is the median of what is the operator's rate of the
-	// bare client's just before it, in percent.
+	// bare and operator are writes a second in the median turn. share is the median of the operator's rate as a
+	// percentage of the bare client's rate right before it.
 	bare, operator, share float64
-	// made are the operator's writes, reads what it read past its caches for them.
+	// made are the operator's writes, reads its reads past the caches for them.
 	made, reads int
-	// resident is MiB of memory after the writes, rested at rest.
+	// resident is MiB of memory after the writes, rested when idle.
 	resident, rested float64
-	// idleCalls are calls a minute at rest, without leases and watches; cpu is percent of a core.
+	// idleCalls are calls a minute when idle, without leases and watches; cpu is percent of a core.
 	idleCalls, cpu float64
-	// restartWrites and restartReads are those of an operator that starts anew, observed how long it took it to look at
+	// restartWrites and restartReads are those of an operator that restarts, observed the time until it reconciled
 	// every stack.
 	restartWrites, restartReads int
 	observed                    time.Duration
@@ -105,8 +105,8 @@ func measure(b *testing.B) measured {
 	return m
 }
 
-// burst lets an operator that is at rest find the stacks from one number to another at once. It gives what it writes
-// and reads, and the time from the first write to the last.
+// burst makes an idle operator find the stacks from one number to another at the same time. It returns the number of
+// writes and reads, and the time from the first write to the last.
 func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads int, took time.Duration) {
 	b.Helper()
 	o.observes(b, from)
@@ -115,14 +115,14 @@ func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads in
 	c.addStacks(b, from, to)
 	begin := c.audited(b)
 	o.signal(b, syscall.SIGCONT)
-	c.begins(b, begin) // nobody asks it for metrics while it writes
+	c.begins(b, begin) // no request for metrics while it writes
 	c.rests(b)
 	o.observes(b, to)
 	c.rests(b)
 	return c.counts(b, begin)
 }
 
-// ratio is the median of what each of the one is of its partner of the other, in percent.
+// ratio is the median of the ratios of paired values, in percent.
 func ratio(of, these []float64) float64 {
 	shares := make([]float64, len(of))
 	for i := range of {
@@ -143,7 +143,7 @@ func median(of []float64) float64 {
 // perStack is a stack's part of a number of calls.
 func perStack(calls int) float64 { return float64(calls) / float64(*objects) }
 
-// write shows the figures beside their limits.
+// write shows the figures next to their limits.
 func (m measured) write(b *testing.B) {
 	b.Helper()
 	limit := "150 MiB"
@@ -156,9 +156,9 @@ func (m measured) write(b *testing.B) {
 	fmt.Fprintf(&text, "| writes a second of a bare client | %.0f | |\n", m.bare)
 	fmt.Fprintf(&text, "| writes a second of the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, m.share)
 	fmt.Fprintf(&text, "| writes and reads of a new stack | %.1f, %.1f | |\n", perStack(m.made), perStack(m.reads))
-	fmt.Fprintf(&text, "| resident memory after that, and at rest | %.0f MiB, %.0f MiB | %s |\n", m.resident, m.rested, limit)
-	fmt.Fprintf(&text, "| calls a minute at rest, without leases and watches | %.0f | 0 |\n", m.idleCalls)
-	fmt.Fprintf(&text, "| processor at rest | %.2f %% of a core | 1 %% |\n", m.cpu)
+	fmt.Fprintf(&text, "| resident memory after that, and idle | %.0f MiB, %.0f MiB | %s |\n", m.resident, m.rested, limit)
+	fmt.Fprintf(&text, "| calls a minute when idle, without leases and watches | %.0f | 0 |\n", m.idleCalls)
+	fmt.Fprintf(&text, "| processor when idle | %.2f %% of a core | 1 %% |\n", m.cpu)
 	fmt.Fprintf(&text, "| writes of a restart, and reads of a stack then | %d, %.1f | 0 writes |\n", m.restartWrites, perStack(m.restartReads))
 	fmt.Fprintf(&text, "| every stack observed after a restart | %.1f s | 10 s |\n", m.observed.Seconds())
 	b.Log(text.String())

@@ -13,7 +13,7 @@ import (
 // lists is how often each list is read.
 const lists = 5
 
-// BenchmarkTakeOver measures what it takes to take over many stacks of the operator before: run it with -benchtime=1x,
+// BenchmarkTakeOver measures the cost of taking over many stacks of the previous operator: run it with -benchtime=1x,
 // as `make bench-takeover` does.
 func BenchmarkTakeOver(b *testing.B) {
 	for b.Loop() {

@@ -32,19 +32,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// older is a cluster with stacks as the operator before left them, and then this operator behind its webhooks.
+// older is a cluster with stacks of the previous operator, and then this operator behind its webhooks.
 type older struct {
 	*process.Cluster
 
 	audit  string
 	stacks int
-	// children counts what the operator before made of the stacks, by kind.
+	// children counts the previous operator's objects for the stacks, by kind.
 	children map[string]int
 	// templates are those of the pods, by the stack's name.
 	templates map[string]corev1.PodTemplateSpec
 }
 
-// leaveStacks starts a cluster of the operator before with so many stacks of every recorded shape in turn.
+// leaveStacks starts a cluster of the previous operator with so many stacks of every recorded shape in turn.
 func leaveStacks(t testing.TB, stacks int) *older {
 	t.Helper()
 	c := &older{
@@ -111,8 +111,8 @@ const pageSize = 500
 
 var versions = []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Version}
 
-// list reads every stack in a version, in pages of a size, and returns how long the API server took and how many there
-// are. No size: all at once.
+// list reads every stack in a version, in pages of a size, and returns the API server's time and the number of stacks.
+// Without a size it reads all at once.
 func (c *older) list(ctx context.Context, version string, page int) (time.Duration, int, error) {
 	api, err := kubernetes.NewForConfig(c.Plane.Config)
 	if err != nil {
@@ -133,7 +133,7 @@ func (c *older) list(ctx context.Context, version string, page int) (time.Durati
 }
 
 // handsOver waits until the operator has taken every stack over, and has stored it in its own version. It asks so
-// seldom that the API server does not work for it.
+// rarely that the API server has no additional work.
 func (c *older) handsOver(t testing.TB, patience time.Duration) {
 	t.Helper()
 	var last error
@@ -146,7 +146,7 @@ func (c *older) handsOver(t testing.TB, patience time.Duration) {
 	}
 }
 
-// handedOver returns an error until that is so.
+// handedOver returns an error until all stacks are taken over.
 func (c *older) handedOver(ctx context.Context) error {
 	definition := &apiextensionsv1.CustomResourceDefinition{}
 	if err := c.Get(ctx, client.ObjectKey{Name: names.CustomResourceDefinition}, definition); err != nil {
@@ -171,8 +171,8 @@ func (c *older) handedOver(ctx context.Context) error {
 	return nil
 }
 
-// writes counts what the operator wrote of the stacks since a place in the audit log, by verb and resource. Its own
-// objects are not among them.
+// writes counts the operator's writes for the stacks since a place in the audit log, by verb and resource, without its
+// own objects.
 func (c *older) writes(t testing.TB, after int64) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
@@ -197,7 +197,7 @@ func (c *older) audited(t testing.TB) int64 {
 	return info.Size()
 }
 
-// rests waits until the operator makes no call any more.
+// rests waits until the operator makes no more calls.
 func (c *older) rests(t testing.TB) {
 	t.Helper()
 	place, since := c.audited(t), time.Now()
@@ -222,10 +222,10 @@ func itemsOf(body []byte) (items int, next string, err error) {
 	return len(list.Items), list.Metadata.Continue, err
 }
 
-// needed are the writes that ownership needs. Each child changes hands by one write of its managed fields and one apply
-// of what this operator makes of it. A stack is written once in its new version and once with its status, and one event
-// tells what its next roll-out would change. With an autoscaler the replicas of the Deployment become the autoscaler's
-// by one write more, and there is a new budget, of which another event tells.
+// needed are the writes that ownership requires. Each child changes hands by one write of its managed fields and one
+// apply by this operator. A stack is written once in its new version and once with its status, and one event reports
+// what its next roll-out would change. With an autoscaler, one more write gives the replicas of the Deployment to the
+// autoscaler, and a new budget exists, which another event reports.
 func (c *older) needed() map[string]int {
 	autoscaled := c.children["HorizontalPodAutoscaler"]
 	return map[string]int{
@@ -243,7 +243,7 @@ func (c *older) needed() map[string]int {
 	}
 }
 
-// Taking over the stacks of the operator before takes the writes that ownership needs, and no more.
+// Taking over the stacks of the previous operator takes the writes that ownership requires, and no more.
 func TestTakeOver(t *testing.T) {
 	c := leaveStacks(t, 4)
 	place := c.audited(t)
@@ -257,13 +257,12 @@ func TestTakeOver(t *testing.T) {
 	})
 	c.rests(t)
 	if diff := cmp.Diff(c.needed(), c.writes(t, place)); diff != "" {
-		t.Errorf("writes at rest (-want +got):\n%s", diff)
+		t.Errorf("writes when idle (-want +got):\n%s", diff)
 	}
 	c.keepsPods(t)
 }
 
-// keepsPods checks that no Deployment has another template than the operator before gave it, and that the events say
-// so.
+// keepsPods checks that each Deployment has the template of the previous operator, and that the events report this.
 func (c *older) keepsPods(t *testing.T) {
 	t.Helper()
 	deployments := &appsv1.DeploymentList{}

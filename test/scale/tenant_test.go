@@ -24,9 +24,9 @@ import (
 const (
 	// inLoud is the namespace of the tenant with the largest stacks, inCalm that of the tenant with a plain one.
 	inLoud, inCalm = "loud", "calm"
-	// largeStacks are as many as the requirement names.
+	// largeStacks is the number in the requirement.
 	largeStacks = 200
-	// plainStacks are made one after the other before there are large ones, and when these are looked at again.
+	// plainStacks are created one after the other before the large ones exist, and when these are reconciled again.
 	plainStacks = 10
 )
 
@@ -42,18 +42,19 @@ func BenchmarkTenants(b *testing.B) {
 	}
 }
 
-// tenants is what came of one run.
+// tenants has the results of one run.
 type tenants struct {
-	// shapes is the number of shapes that there are stacks of.
+	// shapes is the number of shapes that have stacks.
 	shapes int
-	// alone, among and behind are how long a plain stack waits for its Deployment: before the large ones are made, while
-	// they are, and when all of them have to be looked at again. In seconds.
+	// alone, among and behind are how long a plain stack waits for its Deployment: before the large ones are created,
+	// while they are, and when all of them have to be reconciled again. In seconds.
 	alone, among, behind []float64
-	// looked is how long the operator takes to look at all of them again.
+	// looked is how long the operator takes to reconcile all of them again.
 	looked time.Duration
-	// most is the largest resident size in MiB, rested that at rest, restarted that of an operator that starts among them.
+	// most is the largest resident size in MiB, rested the size when idle, restarted the size of an operator that
+	// starts among the tenants.
 	most, rested, restarted float64
-	// observed is how long that one takes to look at every stack.
+	// observed is how long the restarted operator takes to reconcile every stack.
 	observed time.Duration
 }
 
@@ -111,7 +112,7 @@ func measureTenants(b *testing.B) (m tenants) {
 
 func once(n int) func(int) bool { return func(i int) bool { return i < n } }
 
-// table shows the figures beside their limits.
+// table shows the figures next to their limits.
 func (m *tenants) table() string {
 	var text strings.Builder
 	row := func(what, figure, limit string) { fmt.Fprintf(&text, "| %s | %s | %s |\n", what, figure, limit) }
@@ -123,13 +124,13 @@ func (m *tenants) table() string {
 	waits("the same, while the large ones are made", m.among, "2 s more")
 	waits("the same, when all large ones are looked at again at once", m.behind, "2 s more")
 	row("the large ones are looked at again", fmt.Sprintf("%.0f s", m.looked.Seconds()), "")
-	row("most resident memory, and at rest", fmt.Sprintf("%.0f MiB, %.0f MiB", m.most, m.rested), "400 MiB")
+	row("most resident memory, and when idle", fmt.Sprintf("%.0f MiB, %.0f MiB", m.most, m.rested), "400 MiB")
 	row("most of an operator that starts among them", fmt.Sprintf("%.0f MiB", m.restarted), "400 MiB")
 	row("every stack observed after that start", fmt.Sprintf("%.0f s", m.observed.Seconds()), "")
 	return text.String()
 }
 
-// touchOperatorConfig changes what concerns every stack: the next domain of host names.
+// touchOperatorConfig changes a key that affects every stack: the domain of host names.
 func (c *cluster) touchOperatorConfig(b *testing.B) {
 	b.Helper()
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
@@ -165,8 +166,8 @@ func (c *cluster) addPlainStacks(b *testing.B, prefix string, another func(made 
 	return waited
 }
 
-// addLargeStacks makes the largest stacks that the API server takes, of every shape in turn. It returns the number of
-// shapes that there are stacks of.
+// addLargeStacks creates the largest stacks that the API server accepts, of every shape in turn. It returns the number
+// of shapes that have stacks.
 func (c *cluster) addLargeStacks(ctx context.Context) (int, error) {
 	taken := map[string]int{}
 	made := 0
@@ -198,7 +199,7 @@ func tooLarge(err error) bool {
 	return is && strings.Contains(status.ErrStatus.Message, "too large")
 }
 
-// addLarge makes one stack of a shape, with the ConfigMaps that it names.
+// addLarge creates one stack of a shape, with the ConfigMaps that it names.
 func (c *cluster) addLarge(ctx context.Context, s *shape.Shape, n int, name string) error {
 	shaped, err := s.Of(n)
 	if err != nil {

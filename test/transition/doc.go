@@ -1,4 +1,4 @@
 // Package transition shows on a real API server that any rendering of a stack may follow any other. Server-side apply
-// takes back what was applied and no more; what the server filled in beside it (half of a rolling update, a file mode
-// of a volume that becomes another kind of volume) must not be in the way.
+// removes only the applied fields. Fields that the server filled in must not cause a conflict, for example half of a
+// rolling update, or a file mode of a volume that becomes another kind of volume.
 package transition

@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A namespace that is held to the restricted Pod Security Standard, with a quota that demands limits and a LimitRange
-// that the server just meets, lets pods in that install external providers, and they are as well served as the server
-// alone.
+// The namespace enforces the restricted Pod Security Standard, and has a quota that demands limits and a LimitRange
+// that the server exactly meets. It admits pods that install external providers, and they get the same quality of
+// service as the server alone.
 func TestExternalProvidersAreLetIn(t *testing.T) {
 	c := start(t)
 	for name, tc := range map[string]struct {
@@ -68,7 +68,7 @@ func amounts(cpu, memory string) corev1.ResourceList {
 	}
 }
 
-// strict makes a namespace with all that may keep a pod out.
+// strict creates a namespace with everything that may keep a pod out.
 func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeItem) {
 	t.Helper()
 	item.Type = corev1.LimitTypeContainer
@@ -105,7 +105,7 @@ func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeIt
 	}
 }
 
-// podOf is a pod as a ReplicaSet makes it of a Deployment.
+// podOf is a pod of a Deployment as its ReplicaSet creates it.
 func podOf(t *testing.T, deployment *unstructured.Unstructured, namespace string) *corev1.Pod {
 	t.Helper()
 	template, _, err := unstructured.NestedMap(deployment.Object, "spec", "template")

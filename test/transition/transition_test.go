@@ -21,9 +21,9 @@ import (
 
 const cases = "../../internal/render/testdata"
 
-// Each Deployment is applied right after each, and after itself: it has to be accepted, and the result has to be what
-// it is when applied alone, so that nothing of the one before is left. What is as if it was applied alone is where the
-// next one starts.
+// Each Deployment is applied after each other one, and after itself. It has to be accepted, and the result has to be
+// the same as when it is applied alone, so that nothing of the previous one is left. A result that is the same as when
+// applied alone is the start of the next one.
 func TestEveryDeploymentMayFollowEveryOther(t *testing.T) {
 	c := start(t)
 	deployments := deployments(t)
@@ -107,7 +107,7 @@ func deployments(t *testing.T) map[string]*unstructured.Unstructured {
 	return result
 }
 
-// apply returns the spec that the API server makes of what is applied.
+// apply returns the spec that the API server stores after the apply.
 func apply(t *testing.T, c client.Client, object *unstructured.Unstructured) string {
 	t.Helper()
 	answer := object.DeepCopy()

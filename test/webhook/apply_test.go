@@ -35,8 +35,8 @@ spec:
     tlsConfig: {caBundle: {configMapName: ca, configMapNamespace: other, configMapKeys: [a.crt]}}
 `
 
-// The same manifest of v1alpha1, applied again and again as people and tools do it,
-// changes nothing: one generation, and nothing that differs.
+// The same manifest of v1alpha1, applied repeatedly as people and tools do, changes nothing: one generation, and no
+// difference.
 func TestApplyAgain(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)

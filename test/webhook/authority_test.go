@@ -24,7 +24,7 @@ import (
 const (
 	bundleKey        = "ca.crt"
 	authorityKeysKey = "ca.key"
-	// backdated is how far before its making the operator has a certificate begin.
+	// backdated is how long before its creation a certificate of the operator becomes valid.
 	backdated = 24 * time.Hour
 	day       = 24 * time.Hour
 )
@@ -38,7 +38,7 @@ type authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-// newAuthority makes one that is of that age.
+// newAuthority makes an authority of that age.
 func newAuthority(t *testing.T, name string, age time.Duration) authority {
 	t.Helper()
 	made := time.Now().Add(-age)
@@ -55,7 +55,7 @@ func newAuthority(t *testing.T, name string, age time.Duration) authority {
 	return authority{certificate: sign(t, template, template, key, key), key: key}
 }
 
-// issue makes a serving certificate that is of that age, in PEM form with its key.
+// issue makes a serving certificate of that age, in PEM form with its key.
 func (a authority) issue(t *testing.T, age time.Duration) (certificate, key []byte) {
 	t.Helper()
 	made := time.Now().Add(-age)
@@ -107,7 +107,7 @@ func encodeKey(t *testing.T, key *ecdsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// keep stores the Secret as an operator does, with one authority and a certificate of today.
+// keep stores the Secret as an operator does, with one authority and a new certificate.
 func (c *cluster) keep(t *testing.T, a authority) {
 	t.Helper()
 	certificate, key := a.issue(t, 0)
@@ -167,7 +167,7 @@ func (c *cluster) trusted(t *testing.T) error {
 	return nil
 }
 
-// change edits an object as a person does, who tries again when somebody else was faster.
+// change edits an object as a person does, and tries again after a conflict.
 func change[T client.Object](t *testing.T, c *cluster, read func(*testing.T) T, edit func(T)) {
 	t.Helper()
 	testutil.Within(t, patience, func() error {

@@ -14,10 +14,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// patience is how long a state may take to come.
+// patience is how long a test waits for a state.
 const patience = process.Patience
 
-// cluster is one whose API server reaches the webhooks of the replicas.
+// cluster is a cluster whose API server reaches the webhooks of the replicas.
 type cluster struct{ *process.Cluster }
 
 type operator = process.Operator

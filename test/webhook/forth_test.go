@@ -23,11 +23,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// olderMark is a variable that only the operator for v1alpha1 gives.
+// olderMark is a variable that only the operator for v1alpha1 sets.
 const olderMark = "OLDER"
 
-// forthAgain lets the operator for v1alpha1 act after this one, and installs this one again. It leaves the pods alone
-// that the other one made, until their stack changes.
+// forthAgain lets the operator for v1alpha1 act after this one, and installs this one again. It leaves the pods of the
+// other one alone until their stack changes.
 func (c *cluster) forthAgain(t *testing.T) {
 	t.Helper()
 	const applied, replaced, untouched = "minimal", "storage", "expose"
@@ -80,7 +80,7 @@ func (c *cluster) rendered(t testing.TB, stack string) *appsv1.Deployment {
 	return found
 }
 
-// olderApplies applies a template as the operator for v1alpha1 does: by the name of the stack, over what is there.
+// olderApplies applies a template as the operator for v1alpha1 does: by the name of the stack, over the present one.
 func (c *cluster) olderApplies(t testing.TB, stack string) {
 	t.Helper()
 	live := c.rendered(t, stack)
@@ -95,7 +95,7 @@ func (c *cluster) olderApplies(t testing.TB, stack string) {
 	}
 }
 
-// olderReplaces replaces a Deployment, as the operator for v1alpha1 does when a volume is to go.
+// olderReplaces replaces a Deployment, as the operator for v1alpha1 does to remove a volume.
 func (c *cluster) olderReplaces(t testing.TB, stack string) {
 	t.Helper()
 	live := c.rendered(t, stack)
@@ -120,8 +120,7 @@ func (c *cluster) olderStatus(t testing.TB, stack string) {
 	}
 }
 
-// waitForStatus waits until this operator wrote the status of a stack. The older definition knows no observed
-// generation.
+// waitForStatus waits until this operator wrote the status of a stack. The older definition has no observed generation.
 func (c *cluster) waitForStatus(t testing.TB, stack string) {
 	t.Helper()
 	testutil.Within(t, patience, func() error {

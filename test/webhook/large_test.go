@@ -26,12 +26,12 @@ import (
 )
 
 const (
-	// A large stack has so many arguments of so many bytes, which are together about what etcd takes.
+	// A large stack has so many arguments of so many bytes, together about as much as etcd accepts.
 	largeParts, largePart = 362, 4 << 10
 	largeObjectSize       = largeParts * largePart
-	// storedObjects lie in the API server, which has them converted one by one, however many a list has.
+	// storedObjects are in the API server, which has them converted one by one, for lists of any length.
 	storedObjects = 40
-	// reviewObjects are in one review, as the API allows it: 300 MiB.
+	// reviewObjects are the objects of one review, the maximum of the API: 300 MiB.
 	reviewObjects = 210
 	// memoryLimit is that of the shipped container, in KiB.
 	memoryLimit = 512 << 10
@@ -39,8 +39,8 @@ const (
 	afterLarge = 5 * time.Minute
 )
 
-// BenchmarkLarge installs the operator over stacks of v1alpha1 that are as large as they may be, lists them in both
-// versions, sends reviews of 300 MiB, and fails when the program takes more memory than its container has.
+// BenchmarkLarge installs the operator over the largest possible stacks of v1alpha1, lists them in both versions, sends
+// reviews of 300 MiB, and fails when the program uses more memory than its container has.
 func BenchmarkLarge(b *testing.B) {
 	c := startCluster(b)
 	c.InstallOlder(b)
@@ -50,7 +50,7 @@ func BenchmarkLarge(b *testing.B) {
 		}
 	}
 	c.Install(b)
-	// An API server that is busy with these on few cores may keep a leader from renewing its lease.
+	// An API server that is busy with these on few cores may prevent a leader from renewing its lease.
 	o := c.StartOperator(b, "--leader-elect-lease-duration=10m", "--leader-elect-renew-deadline=9m")
 	testutil.Within(b, patience, o.Ready)
 	c.Publish(b, o)
@@ -95,7 +95,7 @@ func (c *cluster) listLarge(b *testing.B, o *operator) {
 	}
 }
 
-// reviewLarge sends two reviews of 300 MiB at once, which are as many as are worked on.
+// reviewLarge sends two reviews of 300 MiB at the same time, the maximum number of concurrent ones.
 func (c *cluster) reviewLarge(b *testing.B, o *operator) {
 	b.Helper()
 	object, err := json.Marshal(largeStack(0))
@@ -138,7 +138,7 @@ func (c *cluster) reviewLarge(b *testing.B, o *operator) {
 	}
 }
 
-// review is a ConversionReview of one object so many times, which is not held as a whole, and its size.
+// review streams a ConversionReview of one object so many times, and returns its size.
 func review(object []byte, times int) (io.Reader, int64) {
 	head := fmt.Sprintf(`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"u","desiredAPIVersion":%q,"objects":[`,
 		v1alpha2.GroupVersion.String())
@@ -155,7 +155,7 @@ func review(object []byte, times int) (io.Reader, int64) {
 	return io.MultiReader(append(parts, strings.NewReader(tail))...), int64(size + len(tail))
 }
 
-// largeStack is a stack of v1alpha1 whose arguments are as long as can be.
+// largeStack is a stack of v1alpha1 with the longest possible arguments.
 func largeStack(i int) *unstructured.Unstructured {
 	args := make([]any, largeParts)
 	for j := range args {
@@ -174,7 +174,7 @@ func largeStack(i int) *unstructured.Unstructured {
 	return stack
 }
 
-// readAll reads the answer to a request, keeps nothing of it, and returns its bytes.
+// readAll reads the answer to a request, discards it, and returns its size in bytes.
 func readAll(calls *http.Client, request *http.Request) (int64, error) {
 	answer, err := calls.Do(request)
 	if err != nil {
@@ -188,7 +188,7 @@ func readAll(calls *http.Client, request *http.Request) (int64, error) {
 	return io.Copy(io.Discard, answer.Body)
 }
 
-// peak is the most memory that the program ever had, in KiB.
+// peak is the maximum memory of the program, in KiB.
 func peak(t testing.TB, o *operator) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.Process.Process.Pid))

@@ -23,8 +23,8 @@ func (c *cluster) startReplicas(t testing.TB) []*operator {
 	return replicas
 }
 
-// validates returns an error until the replica itself refuses an unknown distribution. It is asked past the API server,
-// which keeps to one replica, and takes what the webhook does not answer for.
+// validates returns an error until the replica itself rejects an unknown distribution. The request does not go through
+// the API server, which uses only one replica, and accepts a request when the webhook does not answer.
 func validates(o *operator) error {
 	const review = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE",` +
 		`"kind":{"group":"llamastack.io","version":"v1alpha2","kind":"LlamaStackDistribution"},"object":{"apiVersion":"llamastack.io/v1alpha2",` +

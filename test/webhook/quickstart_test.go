@@ -20,8 +20,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// quickstart is the manifest of the quickstart of v1alpha1 word for word, but for the API group: the quickstart has
-// that of a proposal, llama.meta.com, which no operator serves.
+// quickstart is the manifest of the quickstart of v1alpha1 word for word, except the API group: the quickstart has that
+// of a proposal, llama.meta.com, which no operator serves.
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
@@ -47,12 +47,12 @@ spec:
 const (
 	quickstartStack = "my-stack"
 	inV1alpha1      = "llamastackdistributions.v1alpha1.llamastack.io"
-	// token is what the Secret holds, which is nowhere else.
+	// token is the content of the Secret, which is in no other place.
 	token = "t0k3n-in-a-secret"
 )
 
-// The quickstart of v1alpha1, each of its steps that a cluster without a node can show. Where it says something else
-// than the operator does, docs/v1alpha1.md tells.
+// The quickstart of v1alpha1, with each step that a cluster without a node can show. docs/v1alpha1.md explains where it
+// differs from this operator.
 func TestQuickstart(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)
@@ -76,7 +76,7 @@ func TestQuickstart(t *testing.T) {
 	c.generated(t, first)
 	c.environment(t, first)
 
-	// Another model is another configuration, in a ConfigMap of its own.
+	// Another model means another configuration, in a new ConfigMap.
 	if err := c.edit(t, v1alpha1.GroupVersion.Version, quickstartStack, `{"spec":{"server":{"resources":{"models":["llama3.2-70b"]}}}}`); err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +88,8 @@ func TestQuickstart(t *testing.T) {
 	})
 }
 
-// refusals are the manifests that are turned away, when they are applied. The policy sees the stack as v1alpha2 and
-// names its fields, the webhook names those that were written.
+// refusals are the manifests that are rejected when they are applied. The policy sees the stack as v1alpha2 and uses
+// its field names; the webhook uses those of the written version.
 func (c *cluster) refusals(t *testing.T) {
 	t.Helper()
 	one := quickstart[strings.Index(quickstart, "        provider: vllm"):strings.Index(quickstart, "    resources:")]
@@ -102,14 +102,14 @@ func (c *cluster) refusals(t *testing.T) {
 		"no provider":                         {strings.Replace(quickstart, "provider: vllm", "id: vllm", 1), "spec.providers.inference.provider: required"},
 		"two providers, one without an id":    {two(""), "spec.providers.inference[0].id: required"},
 		"two providers with ids":              {two("id: first, "), ""},
-		"providers beside a userConfig": {
+		"providers in addition to a userConfig": {
 			strings.Replace(quickstart, "  server:\n", "  server:\n    userConfig: {configMapName: mine}\n", 1),
 			"spec.server.providers: excluded by server.userConfig",
 		},
 		"an unknown distribution": {strings.Replace(quickstart, "name: starter", "name: startr", 1), `spec.server.distribution.name: unknown distribution "startr"`},
 	} {
 		file := writeFile(t, "stack.yaml", []byte(tc.manifest))
-		testutil.Within(t, patience, func() error { // the API server may not know the webhook yet
+		testutil.Within(t, patience, func() error { // the API server may not use the webhook yet
 			output, err := c.Kubectl(t, "apply", "--dry-run=server", "-f", file)
 			if (err != nil) != (tc.want != "") || !strings.Contains(output, tc.want) {
 				return fmt.Errorf("%s: %w: %s; want %q", name, err, output, tc.want)
@@ -197,7 +197,7 @@ func (c *cluster) generated(t *testing.T, name string) {
 	}
 }
 
-// environment checks that the pods get the ConfigMap, and the token by reference alone.
+// environment checks that the pods get the ConfigMap, and the token only by reference.
 func (c *cluster) environment(t *testing.T, configMap string) {
 	t.Helper()
 	var template corev1.PodTemplateSpec

@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// serverName is what the API server expects in the certificate.
+// serverName is the name that the API server expects in the certificate.
 const serverName = names.WebhookService + "." + names.OperatorNamespace + ".svc"
 
 // rotate renews everything under load: the serving certificate, then the authority, and then the certificate by that
@@ -48,7 +48,7 @@ func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 
 	c.age(t, first)
 	testutil.Within(t, patience, func() error { return c.servedBy(t, second, replicas) })
-	// The API server connects anew when it is told another bundle, if only by a line.
+	// The API server connects again when it gets another bundle, even if only one line differs.
 	change(t, c, c.definition, func(definition *apiextensionsv1.CustomResourceDefinition) {
 		config := definition.Spec.Conversion.Webhook.ClientConfig
 		config.CABundle = append(config.CABundle, '\n')
@@ -57,10 +57,10 @@ func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	load.goOn(t)
 	load.end(t)
-	c.Install(t) // as it is shipped
+	c.Install(t) // as shipped
 }
 
-// age has the serving certificate be one of 61 days, and waits until the operator has made another one.
+// age replaces the serving certificate by one of 61 days, and waits until the operator has issued a new one.
 func (c *cluster) age(t *testing.T, signer authority) {
 	t.Helper()
 	old, key := signer.issue(t, 61*day)
@@ -75,7 +75,7 @@ func (c *cluster) age(t *testing.T, signer authority) {
 	})
 }
 
-// trustedBy returns an error until the API server trusts that authority, too.
+// trustedBy returns an error until the API server also trusts that authority.
 func (c *cluster) trustedBy(t *testing.T, a authority) error {
 	t.Helper()
 	if !bytes.Contains(c.definition(t).Spec.Conversion.Webhook.ClientConfig.CABundle, encodeCertificate(a.certificate)) {
@@ -100,8 +100,8 @@ func (c *cluster) servedBy(t *testing.T, a authority, replicas []*operator) erro
 	return nil
 }
 
-// strict has a failed call of the validating webhook fail the request, so that it is seen, and gives each call the time
-// that one takes on a machine that does other things.
+// strict makes a failed call of the validating webhook fail the request, so that the test sees it, and gives each call
+// enough time for a busy machine.
 func (c *cluster) strict(t *testing.T) {
 	t.Helper()
 	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) {
@@ -110,7 +110,7 @@ func (c *cluster) strict(t *testing.T) {
 	})
 }
 
-// load lists both versions and writes two stacks of v1alpha1 all the time.
+// load continuously lists both versions and writes two stacks of v1alpha1.
 type load struct {
 	cancel context.CancelFunc
 	group  sync.WaitGroup
@@ -152,7 +152,7 @@ func (c *cluster) startLoad(t *testing.T) *load {
 	return l
 }
 
-// goOn waits until each kind of request was made a few times more.
+// goOn waits until each kind of request was made a few more times.
 func (l *load) goOn(t *testing.T) {
 	t.Helper()
 	for i := range l.calls {

@@ -13,11 +13,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// manifestsBefore are those that users of the operator before have.
+// manifestsBefore are manifests of users of the previous operator.
 var manifestsBefore = filepath.Join(testutil.Root(), "test", "contract", "testdata", "cases", "*.yaml")
 
-// storeOlder installs the definition of the operator before, and stores stacks of
-// v1alpha1 in it. It returns them as they are stored.
+// storeOlder installs the definition of the previous operator, and stores stacks of v1alpha1 with it. It returns the
+// stored objects.
 func (c *cluster) storeOlder(t testing.TB) []unstructured.Unstructured {
 	t.Helper()
 	c.InstallOlder(t)
@@ -46,7 +46,7 @@ func (c *cluster) storeOlder(t testing.TB) []unstructured.Unstructured {
 	return stored
 }
 
-// storedVersions are those that an object may be stored in.
+// storedVersions are the possible storage versions.
 func (c *cluster) storedVersions(t testing.TB) []string {
 	t.Helper()
 	definition := &apiextensionsv1.CustomResourceDefinition{}

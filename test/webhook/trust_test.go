@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/certificate"
 )
 
-// running is a stack whose spec nobody touches, and edited one whose spec changes all the time.
+// running is a stack whose spec does not change, and edited one whose spec changes all the time.
 const running, edited = "running", "edited"
 
 const plainStack = `apiVersion: llamastack.io/v1alpha1
@@ -36,7 +36,7 @@ spec:
 // leaveToCertManager is an annotation by which the operator leaves the bundle to another program.
 const leaveToCertManager = "cert-manager.io/inject-ca-from"
 
-// What the API server trusts, while that changes: by rotation, and by people. Each part begins where the one before
+// The bundle that the API server trusts, while rotation and people change it. Each part begins where the previous one
 // ended.
 func TestTrust(t *testing.T) {
 	c := startCluster(t)
@@ -62,8 +62,8 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// anotherAuthority has the definition trust somebody else. The API server names the Service, the operator says so where
-// people look, and mends it when it may.
+// anotherAuthority makes the definition trust another authority. The API server names the Service, the operator reports
+// it where people look, and fixes it when it may.
 func (c *cluster) anotherAuthority(t *testing.T) {
 	t.Helper()
 	strange := encodeCertificate(newAuthority(t, "corporate CA", 0).certificate)
@@ -107,7 +107,7 @@ func (c *cluster) anotherAuthority(t *testing.T) {
 	})
 }
 
-// deployment is the running stack's, which nothing here may touch.
+// deployment is the running stack's Deployment, which no part of the test may change.
 func (c *cluster) deployment(t *testing.T) appsv1.Deployment {
 	t.Helper()
 	var found appsv1.Deployment
@@ -118,7 +118,7 @@ func (c *cluster) deployment(t *testing.T) appsv1.Deployment {
 	return found
 }
 
-// editedConfiguration edits that of the validating webhook in the ways that docs/webhooks.md tells of.
+// editedConfiguration edits the configuration of the validating webhook in the ways that docs/webhooks.md describes.
 func (c *cluster) editedConfiguration(t *testing.T) {
 	t.Helper()
 	checked, unchecked := func() error { return c.isChecked(t, true) }, func() error { return c.isChecked(t, false) }
@@ -129,7 +129,7 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	testutil.Within(t, patience, checked)
 
-	// Of this edit the operator takes back the bundle alone.
+	// The operator reverts only the bundle of this edit.
 	path := "/elsewhere"
 	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) {
 		config := &configuration.Webhooks[0].ClientConfig
@@ -156,7 +156,7 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 	testutil.Within(t, patience, checked)
 }
 
-// isChecked returns an error unless a stack of an unknown distribution is refused, or is not.
+// isChecked returns an error unless a stack of an unknown distribution is rejected, or is not.
 func (c *cluster) isChecked(t *testing.T, want bool) error {
 	t.Helper()
 	err := c.edit(t, v1alpha1.GroupVersion.Version, running, `{"spec":{"server":{"distribution":{"name":"startr"}}}}`, client.DryRunAll)

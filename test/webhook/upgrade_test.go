@@ -24,15 +24,14 @@ import (
 // afterLoss is how long both versions may be unreadable after every replica was lost.
 const afterLoss = 30 * time.Second
 
-// The journey of a cluster that runs the operator before: upgrade, work in both
-// versions, loss of every replica, back, and forth again. Each part begins where the
-// one before ended.
+// The journey of a cluster that runs the previous operator: upgrade, work in both versions, loss of every replica,
+// back, and upgrade again. Each part begins where the previous one ended.
 func TestUpgradeAndBack(t *testing.T) {
 	c := startCluster(t)
 	stored := c.storeOlder(t)
 	c.Install(t)
 
-	// Until an operator converts, the API server says whom it misses.
+	// Until an operator converts, the API server names the missing Service.
 	if _, err := c.list(t, v1alpha2.GroupVersion.Version); err == nil ||
 		!strings.Contains(err.Error(), names.WebhookService) {
 		t.Errorf("a list without an operator: %v, want an error that names Service %q", err, names.WebhookService)
@@ -41,7 +40,7 @@ func TestUpgradeAndBack(t *testing.T) {
 	testutil.Within(t, patience, func() error { return c.bothLists(t, len(stored)) })
 	c.waitForStorage(t, v1alpha2.GroupVersion.Version)
 	for _, o := range replicas {
-		testutil.Within(t, patience, func() error { return validates(o) }) // also the one that does not lead
+		testutil.Within(t, patience, func() error { return validates(o) }) // also the replica that does not lead
 	}
 	c.sameSpecs(t, stored)
 	c.editsOfBothVersions(t)
@@ -74,7 +73,7 @@ func (c *cluster) waitForStorage(t testing.TB, version string) {
 	})
 }
 
-// sameSpecs compares each stack, read as v1alpha1, with what was stored of it.
+// sameSpecs compares each stack, read as v1alpha1, with its stored form.
 func (c *cluster) sameSpecs(t *testing.T, stored []unstructured.Unstructured) {
 	t.Helper()
 	items, err := c.list(t, v1alpha1.GroupVersion.Version)
@@ -146,7 +145,7 @@ func (c *cluster) editsOfBothVersions(t *testing.T) {
 	if err := c.edit(t, v1alpha1.GroupVersion.Version, "minimal", `{"spec":{"replicas":1}}`); err != nil {
 		t.Errorf("edit back: %v", err)
 	}
-	// The webhook has two seconds, and speaks the language of the version that was written.
+	// The webhook has two seconds, and uses the field names of the written version.
 	testutil.Within(t, patience, func() error {
 		err := c.edit(t, v1alpha1.GroupVersion.Version, "minimal", `{"spec":{"server":{"distribution":{"name":"startr"}}}}`, client.DryRunAll)
 		if err == nil || !strings.Contains(err.Error(), "spec.server.distribution.name") ||
@@ -157,8 +156,8 @@ func (c *cluster) editsOfBothVersions(t *testing.T) {
 	})
 }
 
-// withoutOperator uses v1alpha2 while no replica answers: everything is stored in
-// it, so that nothing has to be converted.
+// withoutOperator uses v1alpha2 while no replica answers: everything is stored in it, so that no conversion is
+// necessary.
 func (c *cluster) withoutOperator(t *testing.T, stored int) {
 	t.Helper()
 	items, err := c.list(t, v1alpha2.GroupVersion.Version)

@@ -40,7 +40,9 @@ func (a *answers) client(start time.Time) client.Client {
 		},
 		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
 			a.lists = append(a.lists, time.Since(start))
-			list.(*metav1.PartialObjectMetadataList).Items = []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}
+			list.(*metav1.PartialObjectMetadataList).Items = []metav1.PartialObjectMetadata{
+				{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
+			}
 			return a.list
 		},
 		Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {

@@ -150,7 +150,7 @@ func TestWatcher(t *testing.T) {
 	webhook.Down.Store(true)
 	c.Install(t, upgrade.Today(t, webhook))
 	const waits = "Stored objects cannot be migrated now"
-	testutil.Eventually(t, "the operator to say that it waits",
+	testutil.Eventually(t, "the operator to report that it waits",
 		func() (bool, error) { return strings.Contains(o.log.String(), waits), nil })
 	if got := shown(t)["complete"]; got != 0 {
 		t.Errorf("complete is %v, want 0", got)
@@ -167,7 +167,7 @@ func TestWatcher(t *testing.T) {
 	}
 	o.awaitStored(t, c, "v1alpha1", count)
 	const done = "All stored objects are in the storage version"
-	testutil.Eventually(t, "the operator to say that it is done",
+	testutil.Eventually(t, "the operator to report that it is done",
 		func() (bool, error) { return strings.Count(o.log.String(), done) >= 2, nil })
 
 	// The watcher's own change of the definition makes it look once more.

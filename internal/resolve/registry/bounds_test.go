@@ -42,7 +42,7 @@ func TestPoolKeepsLittle(t *testing.T) {
 	// The first image is read again. The next read makes room for it.
 	size := pool.kept["ns"].size
 	if _, reader, _, _ := pool.begin(first.Stack); reader == nil {
-		t.Error("what was dropped is not read again")
+		t.Error("a dropped entry is not read again")
 	}
 	pool.conclude(first, Outcome{Image: &Image{Config: make([]byte, maxConfig)}})
 	if !has(pool, first) || pool.kept["ns"].size != size {

@@ -76,7 +76,7 @@ func (m *inMemory) dial(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
-// serve counts requests, and asks for credentials when the registry wants them.
+// serve counts requests, and asks for credentials if the registry requires them.
 func (m *inMemory) serve(w http.ResponseWriter, r *http.Request) {
 	kind := r.Method
 	switch {

@@ -207,7 +207,7 @@ func (row *hostileAnswer) run(t *testing.T, network *hostileNetwork) string {
 	row.checkRule(t, pool, asked, reads, outcome.Err)
 	told := message(outcome.Err)
 	if strings.Contains(told, forbidden) {
-		t.Errorf("the message tells what it must not: %s", told)
+		t.Errorf("the message shows forbidden content: %s", told)
 	}
 	when := string(row.rule)
 	if row.pause > 0 {

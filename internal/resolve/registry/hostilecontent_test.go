@@ -57,7 +57,7 @@ func hostileContent(t *testing.T) []hostileAnswer {
 			name: "a configuration of less than nothing", rule: stays,
 			does: tagged(`{"config":{"digest":` + anyDigest + `,"size":-1},"layers":[]}`),
 		},
-		{name: "a configuration that is no JSON", rule: stays, does: func(f *forged) { f.image("config") }},
+		{name: "a configuration that is not JSON", rule: stays, does: func(f *forged) { f.image("config") }},
 		{name: "a configuration that is a list", rule: stays, does: func(f *forged) { f.image(`{"config":[]}`) }},
 		{name: "labels that are numbers", rule: stays, does: func(f *forged) { f.image(`{"config":{"Labels":{"a":1}}}`) }},
 		{name: "too many labels", rule: stays, does: func(f *forged) {

@@ -110,7 +110,7 @@ func hostileLayers(t *testing.T) []hostileAnswer {
 	return []hostileAnswer{
 		{name: "a layer without the file", rule: stays, does: of(other)},
 		{name: "an empty layer", rule: stays, does: of(nil)},
-		{name: "a layer that is no archive", rule: stays, does: of([]byte(strings.Repeat("config.yaml", 100)))},
+		{name: "a layer that is not an archive", rule: stays, does: of([]byte(strings.Repeat("config.yaml", 100)))},
 		{name: "a layer that is cut off in its file", rule: stays, does: of(plain[:520])},
 		{name: "a layer that is cut off in a header", rule: stays, does: of(plain[:300])},
 		{name: "a layer without an end", rule: fine, does: of(plain[:1024])},

@@ -106,7 +106,7 @@ func hostileCredentials() []hostileAnswer {
 		{name: "a realm at this machine", rule: stays, does: challenges("https://127.0.0.1/" + forbidden)},
 		{name: "a realm at this machine, by name", rule: stays, does: challenges("https://local.example.com/" + forbidden)},
 		{name: "a realm at the metadata of a cloud", rule: stays, does: challenges("https://169.254.169.254/" + forbidden)},
-		{name: "a realm that is no address", rule: again, does: challenges("https://%zz/")},
+		{name: "a realm that is not an address", rule: again, does: challenges("https://%zz/")},
 		{name: "a realm of another protocol", rule: stays, does: challenges("file:///etc/passwd")},
 		{name: "a realm at a host that there is not", rule: again, does: challenges("https://none.example.com/token")},
 		{name: "a token that is garbage", rule: again, does: tokens(refuses(toToken, http.StatusOK, forbidden))},

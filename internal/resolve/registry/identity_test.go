@@ -75,7 +75,7 @@ func (c *cloudy) reader(t *testing.T, options Options) *Reader {
 func (c *cloudy) checkLeaks(t *testing.T, err error) {
 	t.Helper()
 	if err != nil && strings.Contains(err.Error(), clouds.Secret) {
-		t.Errorf("the error tells what it must not: %v", err)
+		t.Errorf("the error shows forbidden content: %v", err)
 	}
 	for _, one := range c.Asked("") {
 		host, _, _ := strings.Cut(one.Place, "/")

@@ -21,6 +21,56 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
 )
 
+var withConfig = map[string]string{LabelBase64: base64.StdEncoding.EncodeToString([]byte(config))}
+
+// mirrorsCases are the cases of TestMirrors.
+var mirrorsCases = []struct {
+	name string
+	// inMirror and inSource are the labels of the image in the mirror and in the source. Nil means that the image
+	// is not there.
+	inMirror, inSource map[string]string
+	mirrorAnswers      int
+	options            func(o *Options, source, mirror *served)
+	pinned             bool
+	askedBoth          bool
+	askedMirror        bool
+	want               []string // parts of the error; empty means that the read succeeds
+	transient          bool
+}{
+	{name: "the mirror has it", inMirror: withConfig, inSource: withConfig, askedMirror: true},
+	{name: "the source has it", inSource: withConfig, askedBoth: true},
+	{name: "the mirror is in trouble", mirrorAnswers: http.StatusBadGateway, inSource: withConfig, askedBoth: true},
+	{name: "neither", askedBoth: true, want: []string{"/mirror/team/server: ", "404", "; ", "/team/server: "}},
+	{name: "trouble passes by itself", mirrorAnswers: http.StatusBadGateway, askedBoth: true, want: []string{"502", "404"}, transient: true},
+	{name: "a fault of the image stays", inMirror: map[string]string{LabelBase64: "%"}, inSource: withConfig, askedMirror: true, want: []string{LabelBase64}},
+	{
+		name: "the source is never asked", inSource: withConfig, askedMirror: true, want: []string{"404"},
+		options: func(o *Options, _, _ *served) { o.Mirrors[0].Never = true },
+	},
+	{
+		name: "never, and no mirror for digests", inSource: withConfig, pinned: true, want: []string{"NeverContactSource"},
+		options: func(o *Options, _, _ *served) { o.Mirrors[0].Never = true },
+	},
+	{
+		name: "a digest has its own mirrors", inMirror: withConfig, inSource: withConfig, pinned: true, askedMirror: true,
+		options: func(o *Options, _, _ *served) { o.Mirrors[0].Digest, o.Mirrors[0].Tag = o.Mirrors[0].Tag, nil },
+	},
+	{
+		name: "a mirror that is not allowed", inMirror: withConfig, inSource: withConfig,
+		options: func(o *Options, source, _ *served) { o.Allow = []string{source.host} },
+	},
+	{
+		name: "a mirror at a local address", inMirror: withConfig, inSource: withConfig,
+		options: func(o *Options, source, _ *served) { o.Insecure = []string{source.host} },
+	},
+	{
+		name: "rewrite goes before", inMirror: withConfig, inSource: withConfig,
+		options: func(o *Options, source, _ *served) {
+			o.Rewrite = map[string]string{source.host + "/old": source.host + "/mirror/team"}
+		},
+	},
+}
+
 // TestMirrors checks which of a mirror and a source receive requests, and the message when neither has the image.
 func TestMirrors(t *testing.T) {
 	status := func(code int) func(http.ResponseWriter, *http.Request) bool {
@@ -32,53 +82,8 @@ func TestMirrors(t *testing.T) {
 			return false
 		}
 	}
-	labelled := map[string]string{LabelBase64: base64.StdEncoding.EncodeToString([]byte(config))}
-	for _, tc := range []struct {
-		name string
-		// inMirror and inSource are the labels of the image in the mirror and in the source. Nil means that the image
-		// is not there.
-		inMirror, inSource map[string]string
-		mirrorAnswers      int
-		options            func(o *Options, source, mirror *served)
-		pinned             bool
-		askedBoth          bool
-		askedMirror        bool
-		want               []string // parts of the error; empty means that the read succeeds
-		transient          bool
-	}{
-		{name: "the mirror has it", inMirror: labelled, inSource: labelled, askedMirror: true},
-		{name: "the source has it", inSource: labelled, askedBoth: true},
-		{name: "the mirror is in trouble", mirrorAnswers: http.StatusBadGateway, inSource: labelled, askedBoth: true},
-		{name: "neither", askedBoth: true, want: []string{"/mirror/team/server: ", "404", "; ", "/team/server: "}},
-		{name: "trouble passes by itself", mirrorAnswers: http.StatusBadGateway, askedBoth: true, want: []string{"502", "404"}, transient: true},
-		{name: "what is wrong with the image stays", inMirror: map[string]string{LabelBase64: "%"}, inSource: labelled, askedMirror: true, want: []string{LabelBase64}},
-		{
-			name: "the source is never asked", inSource: labelled, askedMirror: true, want: []string{"404"},
-			options: func(o *Options, _, _ *served) { o.Mirrors[0].Never = true },
-		},
-		{
-			name: "never, and no mirror for digests", inSource: labelled, pinned: true, want: []string{"NeverContactSource"},
-			options: func(o *Options, _, _ *served) { o.Mirrors[0].Never = true },
-		},
-		{
-			name: "a digest has its own mirrors", inMirror: labelled, inSource: labelled, pinned: true, askedMirror: true,
-			options: func(o *Options, _, _ *served) { o.Mirrors[0].Digest, o.Mirrors[0].Tag = o.Mirrors[0].Tag, nil },
-		},
-		{
-			name: "a mirror that is not allowed", inMirror: labelled, inSource: labelled,
-			options: func(o *Options, source, _ *served) { o.Allow = []string{source.host} },
-		},
-		{
-			name: "a mirror at a local address", inMirror: labelled, inSource: labelled,
-			options: func(o *Options, source, _ *served) { o.Insecure = []string{source.host} },
-		},
-		{
-			name: "rewrite goes before", inMirror: labelled, inSource: labelled,
-			options: func(o *Options, source, _ *served) {
-				o.Rewrite = map[string]string{source.host + "/old": source.host + "/mirror/team"}
-			},
-		},
-	} {
+
+	for _, tc := range mirrorsCases {
 		t.Run(tc.name, func(t *testing.T) {
 			source, place := serve(t), serve(t)
 			options := Options{

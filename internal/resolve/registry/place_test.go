@@ -8,142 +8,146 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 )
 
+const digest = "@sha256:0000000000000000000000000000000000000000000000000000000000000000"
+
+// placeCases are the cases of TestPlaces.
+var placeCases = []struct {
+	name    string
+	options Options
+	images  []string
+	want    string // empty means refused
+}{
+	{
+		"documented", rewriting("docker.io/ogxai", "registry.example.com/mirror"), hubImages("ogxai/server:1"),
+		"registry.example.com/mirror/server:1",
+	},
+	{
+		"as it is asked", rewriting("index.docker.io/ogxai", "registry.example.com/mirror"), hubImages("ogxai/server:1"),
+		"registry.example.com/mirror/server:1",
+	},
+	{
+		"without a host", rewriting("ogxai", "registry.example.com/mirror"), hubImages("ogxai/server:1"),
+		"registry.example.com/mirror/server:1",
+	},
+	{
+		"in capitals", rewriting("Docker.IO/ogxai", "registry.example.com/mirror"),
+		[]string{"docker.io/ogxai/server:1"},
+		"registry.example.com/mirror/server:1",
+	},
+	{
+		"the image's host in capitals", rewriting("quay.io", "registry.example.com"),
+		[]string{"Quay.io/a/b:1"},
+		"registry.example.com/a/b:1",
+	},
+	{
+		"all of Docker Hub", rewriting("docker.io", "registry.example.com/hub"), hubImages("ogxai/server:1"),
+		"registry.example.com/hub/ogxai/server:1",
+	},
+	{"Docker Hub's own", rewriting("docker.io", "registry.example.com/hub"), hubImages("nginx:1", "library/nginx:1"), "registry.example.com/hub/library/nginx:1"},
+	{
+		"library", rewriting("docker.io/library", "registry.example.com/hub"), hubImages("nginx:1", "library/nginx:1"),
+		"registry.example.com/hub/nginx:1",
+	},
+	{
+		"an image without library", rewriting("docker.io/nginx", "registry.example.com/web"),
+		hubImages("nginx:1", "library/nginx:1"), "registry.example.com/web:1",
+	},
+	{
+		"an organization of that name", rewriting("docker.io/nginx", "registry.example.com/web"), hubImages("nginx/unit:1"),
+		"registry.example.com/web/unit:1",
+	},
+	{"the longest", Options{Rewrite: map[string]string{
+		"docker.io/library": "a.example.com/a",
+		"docker.io/nginx":   "b.example.com/b",
+	}}, hubImages("nginx:1"), "b.example.com/b:1"},
+	{"written out before implied", Options{Rewrite: map[string]string{
+		"docker.io/library/nginx": "a.example.com/a",
+		"docker.io/nginx":         "b.example.com/b",
+	}}, hubImages("nginx:1"), "a.example.com/a:1"},
+	{"one place twice", Options{Rewrite: map[string]string{
+		"index.docker.io/a": "a.example.com/a",
+		"docker.io/a":       "b.example.com/b",
+	}}, hubImages("a/c:1"), "b.example.com/b/c:1"},
+	{
+		"to Docker Hub", rewriting("quay.io/team", "docker.io/ogxai"),
+		[]string{"quay.io/team/server:1"},
+		"index.docker.io/ogxai/server:1",
+	},
+	{
+		"with a digest", rewriting("docker.io/ogxai", "registry.example.com/mirror"),
+		hubImages("ogxai/server:1"+digest, "ogxai/server"+digest), "registry.example.com/mirror/server" + digest,
+	},
+	{
+		"not the beginning of a name", rewriting("docker.io/ogx", "registry.example.com/mirror"),
+		hubImages("ogxai/server:1"), "index.docker.io/ogxai/server:1",
+	},
+	{
+		"not another registry", rewriting("docker.io", "registry.example.com"),
+		[]string{"docker.io.example.com/a/b:1"},
+		"docker.io.example.com/a/b:1",
+	},
+
+	{
+		"allowed",
+		Options{Allow: []string{"docker.io/ogxai"}},
+		hubImages("ogxai/server:1"),
+		"index.docker.io/ogxai/server:1",
+	},
+	{
+		"allowed as it is asked",
+		Options{Allow: []string{"index.docker.io/ogxai"}},
+		hubImages("ogxai/server:1"),
+		"index.docker.io/ogxai/server:1",
+	},
+	{
+		"allowed without a host",
+		Options{Allow: []string{"ogxai"}},
+		hubImages("ogxai/server:1"),
+		"index.docker.io/ogxai/server:1",
+	},
+	{
+		"all of Docker Hub allowed",
+		Options{Allow: []string{"docker.io"}},
+		hubImages("ogxai/server:1"),
+		"index.docker.io/ogxai/server:1",
+	},
+	{
+		"an image allowed without library",
+		Options{Allow: []string{"docker.io/nginx"}},
+		hubImages("nginx:1", "library/nginx:1"), "index.docker.io/library/nginx:1",
+	},
+	{
+		"library allowed",
+		Options{Allow: []string{"docker.io/library"}},
+		hubImages("nginx:1"),
+		"index.docker.io/library/nginx:1",
+	},
+	{"library is not all", Options{Allow: []string{"docker.io/library"}}, hubImages("ogxai/server:1"), ""},
+	{"another organization", Options{Allow: []string{"docker.io/ogx"}}, hubImages("ogxai/server:1"), ""},
+	{
+		"another registry",
+		Options{Allow: []string{"docker.io"}},
+		[]string{"docker.io.example.com/a/b:1", "quay.io/docker.io/b:1"},
+		"",
+	},
+	{
+		"the rewritten name is allowed",
+		Options{
+			Allow:   []string{"docker.io/ogxai"},
+			Rewrite: map[string]string{"quay.io/team": "docker.io/ogxai"},
+		},
+		[]string{"quay.io/team/server:1"},
+		"index.docker.io/ogxai/server:1",
+	},
+	{"the written name is not", Options{
+		Allow:   []string{"docker.io/ogxai"},
+		Rewrite: map[string]string{"docker.io/ogxai": "quay.io/team"},
+	}, hubImages("ogxai/server:1"), ""},
+}
+
 // TestPlaces checks which repository is read for an image, under each spelling of the options and of the image.
 func TestPlaces(t *testing.T) {
-	const digest = "@sha256:0000000000000000000000000000000000000000000000000000000000000000"
-	for _, tc := range []struct {
-		name    string
-		options Options
-		images  []string
-		want    string // empty means refused
-	}{
-		{
-			"documented", rewriting("docker.io/ogxai", "registry.example.com/mirror"), hubImages("ogxai/server:1"),
-			"registry.example.com/mirror/server:1",
-		},
-		{
-			"as it is asked", rewriting("index.docker.io/ogxai", "registry.example.com/mirror"), hubImages("ogxai/server:1"),
-			"registry.example.com/mirror/server:1",
-		},
-		{
-			"without a host", rewriting("ogxai", "registry.example.com/mirror"), hubImages("ogxai/server:1"),
-			"registry.example.com/mirror/server:1",
-		},
-		{
-			"in capitals", rewriting("Docker.IO/ogxai", "registry.example.com/mirror"),
-			[]string{"docker.io/ogxai/server:1"},
-			"registry.example.com/mirror/server:1",
-		},
-		{
-			"the image's host in capitals", rewriting("quay.io", "registry.example.com"),
-			[]string{"Quay.io/a/b:1"},
-			"registry.example.com/a/b:1",
-		},
-		{
-			"all of Docker Hub", rewriting("docker.io", "registry.example.com/hub"), hubImages("ogxai/server:1"),
-			"registry.example.com/hub/ogxai/server:1",
-		},
-		{"Docker Hub's own", rewriting("docker.io", "registry.example.com/hub"), hubImages("nginx:1", "library/nginx:1"), "registry.example.com/hub/library/nginx:1"},
-		{
-			"library", rewriting("docker.io/library", "registry.example.com/hub"), hubImages("nginx:1", "library/nginx:1"),
-			"registry.example.com/hub/nginx:1",
-		},
-		{
-			"an image without library", rewriting("docker.io/nginx", "registry.example.com/web"),
-			hubImages("nginx:1", "library/nginx:1"), "registry.example.com/web:1",
-		},
-		{
-			"an organization of that name", rewriting("docker.io/nginx", "registry.example.com/web"), hubImages("nginx/unit:1"),
-			"registry.example.com/web/unit:1",
-		},
-		{"the longest", Options{Rewrite: map[string]string{
-			"docker.io/library": "a.example.com/a",
-			"docker.io/nginx":   "b.example.com/b",
-		}}, hubImages("nginx:1"), "b.example.com/b:1"},
-		{"written out before implied", Options{Rewrite: map[string]string{
-			"docker.io/library/nginx": "a.example.com/a",
-			"docker.io/nginx":         "b.example.com/b",
-		}}, hubImages("nginx:1"), "a.example.com/a:1"},
-		{"one place twice", Options{Rewrite: map[string]string{
-			"index.docker.io/a": "a.example.com/a",
-			"docker.io/a":       "b.example.com/b",
-		}}, hubImages("a/c:1"), "b.example.com/b/c:1"},
-		{
-			"to Docker Hub", rewriting("quay.io/team", "docker.io/ogxai"),
-			[]string{"quay.io/team/server:1"},
-			"index.docker.io/ogxai/server:1",
-		},
-		{
-			"with a digest", rewriting("docker.io/ogxai", "registry.example.com/mirror"),
-			hubImages("ogxai/server:1"+digest, "ogxai/server"+digest), "registry.example.com/mirror/server" + digest,
-		},
-		{
-			"not the beginning of a name", rewriting("docker.io/ogx", "registry.example.com/mirror"),
-			hubImages("ogxai/server:1"), "index.docker.io/ogxai/server:1",
-		},
-		{
-			"not another registry", rewriting("docker.io", "registry.example.com"),
-			[]string{"docker.io.example.com/a/b:1"},
-			"docker.io.example.com/a/b:1",
-		},
-
-		{
-			"allowed",
-			Options{Allow: []string{"docker.io/ogxai"}},
-			hubImages("ogxai/server:1"),
-			"index.docker.io/ogxai/server:1",
-		},
-		{
-			"allowed as it is asked",
-			Options{Allow: []string{"index.docker.io/ogxai"}},
-			hubImages("ogxai/server:1"),
-			"index.docker.io/ogxai/server:1",
-		},
-		{
-			"allowed without a host",
-			Options{Allow: []string{"ogxai"}},
-			hubImages("ogxai/server:1"),
-			"index.docker.io/ogxai/server:1",
-		},
-		{
-			"all of Docker Hub allowed",
-			Options{Allow: []string{"docker.io"}},
-			hubImages("ogxai/server:1"),
-			"index.docker.io/ogxai/server:1",
-		},
-		{
-			"an image allowed without library",
-			Options{Allow: []string{"docker.io/nginx"}},
-			hubImages("nginx:1", "library/nginx:1"), "index.docker.io/library/nginx:1",
-		},
-		{
-			"library allowed",
-			Options{Allow: []string{"docker.io/library"}},
-			hubImages("nginx:1"),
-			"index.docker.io/library/nginx:1",
-		},
-		{"library is not all", Options{Allow: []string{"docker.io/library"}}, hubImages("ogxai/server:1"), ""},
-		{"another organization", Options{Allow: []string{"docker.io/ogx"}}, hubImages("ogxai/server:1"), ""},
-		{
-			"another registry",
-			Options{Allow: []string{"docker.io"}},
-			[]string{"docker.io.example.com/a/b:1", "quay.io/docker.io/b:1"},
-			"",
-		},
-		{
-			"what is asked is allowed",
-			Options{
-				Allow:   []string{"docker.io/ogxai"},
-				Rewrite: map[string]string{"quay.io/team": "docker.io/ogxai"},
-			},
-			[]string{"quay.io/team/server:1"},
-			"index.docker.io/ogxai/server:1",
-		},
-		{"what is written is not", Options{
-			Allow:   []string{"docker.io/ogxai"},
-			Rewrite: map[string]string{"docker.io/ogxai": "quay.io/team"},
-		}, hubImages("ogxai/server:1"), ""},
-	} {
+	for _, tc := range placeCases {
 		for _, image := range tc.images {
 			reader := New(tc.options)
 			ref, err := reader.reference(image)

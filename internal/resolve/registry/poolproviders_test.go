@@ -162,7 +162,7 @@ func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 		return strings.Contains(message(outcomes[many[1]].Err), "404")
 	})
 	if got := server.requests.Load(); got != before {
-		t.Errorf("what was read is read again: %d requests", got-before)
+		t.Errorf("a read image is read again: %d requests", got-before)
 	}
 }
 

@@ -133,7 +133,7 @@ func TestWatchThroughAnOutage(t *testing.T) {
 			after(t, time.Second)
 		}
 		if asked := w.server.counted()["HEAD"]; asked != toldFailures {
-			t.Errorf("a failure is told after %d attempts, want %d", asked, toldFailures)
+			t.Errorf("a failure is reported after %d attempts, want %d", asked, toldFailures)
 		}
 		after(t, 24*time.Hour)
 		tag, _ := w.Watch(watched)
@@ -215,7 +215,7 @@ func TestWatchSoon(t *testing.T) {
 		w.Unwatch(one.Stack)
 		after(t, 24*time.Hour)
 		if asked := w.server.counted(); len(asked) > 0 {
-			t.Errorf("%v for a tag that nobody watches", asked)
+			t.Errorf("%v for an unwatched tag", asked)
 		}
 	})
 }

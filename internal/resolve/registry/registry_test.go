@@ -163,6 +163,15 @@ func digestOf(t *testing.T, image interface{ Digest() (v1.Hash, error) }) string
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
+// readCase is a case of TestRead.
+type readCase struct {
+	name    string
+	labels  map[string]string
+	layers  []v1.Layer
+	want    Image
+	wantErr string
+}
+
 func TestRead(t *testing.T) {
 	server := serve(t)
 	withFile := layer(t,
@@ -174,13 +183,7 @@ func TestRead(t *testing.T) {
 	inLayer := func(l v1.Layer, path string) map[string]string {
 		return map[string]string{LabelLayer: digestOf(t, l), LabelPath: path}
 	}
-	for _, tc := range []struct {
-		name    string
-		labels  map[string]string
-		layers  []v1.Layer
-		want    Image
-		wantErr string
-	}{
+	for _, tc := range []readCase{
 		{name: "none", labels: map[string]string{"other": "label"}},
 		{
 			name: "base64", labels: map[string]string{LabelBase64: encoded(config), LabelRelease: "0.7.3"},
@@ -229,23 +232,28 @@ func TestRead(t *testing.T) {
 		{name: "bomb", labels: inLayer(bomb, "config.yaml"), layers: []v1.Layer{bomb}, wantErr: `the unpacked layer is larger than 268435456 bytes; put the configuration in the label "io.llamastack.config.base64" instead`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			built := image(t, tc.labels, tc.layers...)
-			ref := server.push(t, "test/"+strings.ReplaceAll(tc.name, " ", "-")+":0.7.3", built)
-			got, err := server.reader(t, Options{}).Read(t.Context(), ref, &Keychain{})
-			if tc.wantErr != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || Transient(err) {
-					t.Fatalf("got %v (passing: %t), want an error with %q", err, Transient(err), tc.wantErr)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			tc.want.Digest = digestOf(t, built)
-			if diff := cmp.Diff(&tc.want, got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			tc.check(t, server)
 		})
+	}
+}
+
+func (tc readCase) check(t *testing.T, server *served) {
+	t.Helper()
+	built := image(t, tc.labels, tc.layers...)
+	ref := server.push(t, "test/"+strings.ReplaceAll(tc.name, " ", "-")+":0.7.3", built)
+	got, err := server.reader(t, Options{}).Read(t.Context(), ref, &Keychain{})
+	if tc.wantErr != "" {
+		if err == nil || !strings.Contains(err.Error(), tc.wantErr) || Transient(err) {
+			t.Fatalf("got %v (passing: %t), want an error with %q", err, Transient(err), tc.wantErr)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tc.want.Digest = digestOf(t, built)
+	if diff := cmp.Diff(&tc.want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 

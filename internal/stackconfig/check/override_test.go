@@ -31,7 +31,8 @@ apis: [inference, infrence]
 providers:
   inference:
   - {provider_id: a, provider_type: "remote::vlm"}
-  - {provider_id: b, provider_type: "remote::vllm", config: {base_url: "http://vllm:8000/v1", max_token: 5, max_tokens: many}}
+  - {provider_id: b, provider_type: "remote::vllm",
+     config: {base_url: "http://vllm:8000/v1", max_token: 5, max_tokens: many}}
   - {provider_id: c, provider_type: "remote::mine", module: mine}
   - {provider_id: "${env.D:+d}", provider_type: "remote::vllm"}
 nonsense: {a: 1}

@@ -158,7 +158,7 @@ func FuzzSchema(f *testing.F) {
 		problems := class.Check(node.Content[0])
 		for i := range problems {
 			if text := problems[i].Message(); strings.Contains(text, "canary-value") && !strings.Contains(schema, "canary") {
-				t.Errorf("tells a value: %s", text)
+				t.Errorf("shows a value: %s", text)
 			}
 		}
 	})

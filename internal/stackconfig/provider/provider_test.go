@@ -209,7 +209,7 @@ func FuzzNode(f *testing.F) {
 		}
 		var node yaml.Node
 		if err := yaml.Unmarshal(data, &node); err != nil {
-			t.Fatalf("%s is written as %q, which is no YAML: %v", text, data, err)
+			t.Fatalf("%s is written as %q, which is not YAML: %v", text, data, err)
 		}
 		if diff := cmp.Diff(flat(value), flatNode(node.Content[0])); diff != "" {
 			t.Errorf("%s is written as %q (-want +got):\n%s", text, data, diff)

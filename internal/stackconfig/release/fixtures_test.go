@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// fixtures is the directory of the reference data beside the repository, on machines that have it.
+// fixtures is the directory of the reference data next to the repository, on machines that have it.
 const fixtures = "../../../../shared/fixtures"
 
 // fixture reads a file of the reference data. ok is false when the file does not exist.

@@ -142,7 +142,7 @@ func TestSpellings(t *testing.T) {
 	}
 	for _, api := range release.KnownAPIs() {
 		if got := release.SnakeCase(release.CamelCase(api)); got != api {
-			t.Errorf("%q comes back as %q", api, got)
+			t.Errorf("the round trip of %q returns %q", api, got)
 		}
 	}
 	if diff := cmp.Diff(true, slices.IsSorted(release.KnownAPIs())); diff != "" {

@@ -80,7 +80,7 @@ func TestServices(t *testing.T) {
 		delete(found, want)
 	}
 	for name := range found {
-		t.Errorf("%s needs the internet, and this test does not say so", name)
+		t.Errorf("%s needs the internet, and this test does not list it", name)
 	}
 }
 

@@ -67,7 +67,8 @@ func TestDataHasNoUnknownField(t *testing.T) {
 // minimal is the smallest data file that loads.
 const minimal = `{
   "line": "9.9", "version": "9.9.1", "top_level": "Config", "server": "Server",
-  "storage": {"backends": {"kv_x": {"class": "Backend", "family": "kv"}}, "stores": [{"name": "metadata", "class": "Ref", "family": "kv"}]},
+  "storage": {"backends": {"kv_x": {"class": "Backend", "family": "kv"}},
+   "stores": [{"name": "metadata", "class": "Ref", "family": "kv"}]},
   "resources": [{"kind": "models", "class": "Server"}],
   "providers": {"inference/remote::x": {"config": "Config"}},
   "classes": {

@@ -26,7 +26,7 @@ func TestRegister(t *testing.T) {
 		"nothing":                      {},
 		"a model":                      {in: intent.Intent{Models: []intent.Model{{Name: "llama", Path: path}}}, models: public, registers: true},
 		"a model of an unknown server": {in: intent.Intent{Models: []intent.Model{{Name: "llama", Path: path}}}, unknown: true, registers: true},
-		"a model of nobody":            {in: intent.Intent{Models: []intent.Model{{Name: "llama", Path: path, Provider: "x"}}}, errors: 1},
+		"a model without a provider":   {in: intent.Intent{Models: []intent.Model{{Name: "llama", Path: path, Provider: "x"}}}, errors: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base, err := baseconfig.Parse([]byte("providers: {inference: [{provider_id: vllm, provider_type: 'remote::vllm'}]}"))

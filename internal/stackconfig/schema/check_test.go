@@ -59,23 +59,25 @@ func exampleClass(t testing.TB, extra schema.Extra) *schema.Class {
 	return classes["Example"]
 }
 
-func TestCheckClass(t *testing.T) {
-	const rest = "\npersistence: {namespace: a, backend: kv_default}\ntoken: null\n"
-	wrong := func(path, want, got string) []schema.Problem {
-		return []schema.Problem{{Kind: schema.WrongType, Path: path, Want: want, Got: got, Fatal: true}}
-	}
-	out := func(path, want, got string) []schema.Problem {
-		return []schema.Problem{{Kind: schema.OutOfRange, Path: path, Want: want, Got: got, Fatal: true}}
-	}
-	unknown := func(path, nearest string) []schema.Problem {
-		return []schema.Problem{{Kind: schema.UnknownKey, Path: path, Nearest: nearest}}
-	}
-	tests := map[string]struct {
-		yaml string
-		want []schema.Problem
-	}{
-		"nothing but what is required": {yaml: ""},
-		"every key right": {yaml: `
+func wrongType(path, want, got string) []schema.Problem {
+	return []schema.Problem{{Kind: schema.WrongType, Path: path, Want: want, Got: got, Fatal: true}}
+}
+
+func outOfBounds(path, want, got string) []schema.Problem {
+	return []schema.Problem{{Kind: schema.OutOfRange, Path: path, Want: want, Got: got, Fatal: true}}
+}
+
+func unknownKey(path, nearest string) []schema.Problem {
+	return []schema.Problem{{Kind: schema.UnknownKey, Path: path, Nearest: nearest}}
+}
+
+// checkClassCases are the cases of TestCheckClass.
+var checkClassCases = map[string]struct {
+	yaml string
+	want []schema.Problem
+}{
+	"only required keys": {yaml: ""},
+	"every key right": {yaml: `
 base_url: http://vllm:8000/v1
 api_token: secret
 port: 8321
@@ -87,9 +89,9 @@ index: {type: HNSW, m: 3}
 stores: {a: {namespace: a, backend: b}}
 either: [a]
 only_list: [1, "2"]`},
-		"by alias":          {yaml: "auth_credential: secret"},
-		"null where it may": {yaml: "base_url: null\nnetwork: null\nmodels: null"},
-		"references for scalars": {yaml: `
+	"by alias":          {yaml: "auth_credential: secret"},
+	"null where it may": {yaml: "base_url: null\nnetwork: null\nmodels: null"},
+	"references for scalars": {yaml: `
 base_url: ${env.URL:=}
 port: ${env.PORT}
 ratio: "${env.R:=2}"
@@ -97,60 +99,64 @@ name: ${env.N}
 models: ${env.M:=}
 network: ${env.NET:=}
 either: a${env.X}b`},
-		"a reference cannot become a list": {
-			yaml: "only_list: ${env.X}",
-			want: wrong("only_list", "a list", "a variable, which is always text"),
-		},
-		"a lower-case reference is text": {yaml: "port: ${env.port}", want: wrong("port", "a whole number", "text")},
-		"unknown key":                    {yaml: "base_ulr: x", want: unknown("base_ulr", "base_url")},
-		"unknown key, word in common":    {yaml: "api_key: x", want: unknown("api_key", "api_token")},
-		"unknown key like none":          {yaml: "zzz: x", want: unknown("zzz", "")},
-		"unknown nested key": {
-			yaml: "network: {tls: {verfy: true}}",
-			want: unknown("network.tls.verfy", "verify"),
-		},
-		"deprecated key":                 {yaml: "old: true", want: []schema.Problem{{Kind: schema.DeprecatedKey, Path: "old"}}},
-		"number for a string":            {yaml: "api_token: 12345", want: wrong("api_token", "text", "a whole number")},
-		"quoted number for a string":     {yaml: `api_token: "12345"`},
-		"yes is a boolean to the server": {yaml: "name: yes", want: wrong("name", "text", "true or false")},
-		"string for a URL":               {yaml: "base_url: vllm:8000", want: wrong("base_url", "a URL that begins with http:// or https://", "text")},
-		"mapping for a scalar":           {yaml: "port: {a: 1}", want: wrong("port", "a whole number", "a mapping")},
-		"scalar for a mapping":           {yaml: "network: fast", want: wrong("network", "a mapping", "text")},
-		"list for a mapping":             {yaml: "stores: [a]", want: wrong("stores", "a mapping", "a list")},
-		"wrong element":                  {yaml: "models: [a, 2]", want: wrong("models[1]", "text", "a whole number")},
-		"wrong value in a dict": {
-			yaml: "network: {headers: {a: 1}}",
-			want: wrong("network.headers.a", "text", "a whole number"),
-		},
-		"wrong key in a dict": {
-			yaml: "network: {headers: {1: a}}",
-			want: wrong("network.headers.1", "text", "a whole number"),
-		},
-		"missing in a dict's class": {yaml: "stores: {x: {namespace: a}}", want: []schema.Problem{{Kind: schema.MissingKey, Path: "stores.x.backend", Want: "text", Fatal: true}}},
-		"the class whose tag fits": {
-			yaml: "index: {type: IVFFlat, lists: x}",
-			want: wrong("index.lists", "a whole number", "text"),
-		},
-		"no class fits": {
-			yaml: "index: {type: Other}",
-			want: wrong("index.type", "one of HNSW, IVFFlat", "text"),
-		},
-		"neither string nor list":     {yaml: "either: {a: 1}", want: wrong("either", "text or a list", "a mapping")},
-		"wrong element in one of two": {yaml: "either: [[a]]", want: wrong("either[0]", "text", "a list")},
-		"too small":                   {yaml: "port: 80", want: out("port", "at least 1024", "a whole number")},
-		"too large":                   {yaml: "port: 65536", want: out("port", "at most 65535", "a whole number")},
-		"too large as a string":       {yaml: `port: "70000"`, want: out("port", "at most 65535", "text")},
-		"true is one":                 {yaml: "port: true", want: out("port", "at least 1024", "true or false")},
-		"octal is not judged":         {yaml: "port: 010"},
-		"not above":                   {yaml: "ratio: 0", want: out("ratio", "more than 0", "a whole number")},
-		"not below":                   {yaml: "ratio: 1.0", want: out("ratio", "less than 1", "a number")},
-		"too short":                   {yaml: "name: a", want: out("name", "at least 2 characters", "text")},
-		"too long":                    {yaml: "name: abcde", want: out("name", "at most 4 characters", "text")},
-		"pattern":                     {yaml: "name: aB", want: out("name", "text that matches ^[a-z]+$", "text")},
-		"too many":                    {yaml: "models: [a, b, c]", want: out("models", "at most 2 entries", "a list")},
-	}
+	"a reference cannot become a list": {
+		yaml: "only_list: ${env.X}",
+		want: wrongType("only_list", "a list", "a variable, which is always text"),
+	},
+	"a lower-case reference is text": {yaml: "port: ${env.port}", want: wrongType("port", "a whole number", "text")},
+	"unknown key":                    {yaml: "base_ulr: x", want: unknownKey("base_ulr", "base_url")},
+	"unknown key, word in common":    {yaml: "api_key: x", want: unknownKey("api_key", "api_token")},
+	"unknown key like none":          {yaml: "zzz: x", want: unknownKey("zzz", "")},
+	"unknown nested key": {
+		yaml: "network: {tls: {verfy: true}}",
+		want: unknownKey("network.tls.verfy", "verify"),
+	},
+	"deprecated key":                 {yaml: "old: true", want: []schema.Problem{{Kind: schema.DeprecatedKey, Path: "old"}}},
+	"number for a string":            {yaml: "api_token: 12345", want: wrongType("api_token", "text", "a whole number")},
+	"quoted number for a string":     {yaml: `api_token: "12345"`},
+	"yes is a boolean to the server": {yaml: "name: yes", want: wrongType("name", "text", "true or false")},
+	"string for a URL":               {yaml: "base_url: vllm:8000", want: wrongType("base_url", "a URL that begins with http:// or https://", "text")},
+	"mapping for a scalar":           {yaml: "port: {a: 1}", want: wrongType("port", "a whole number", "a mapping")},
+	"scalar for a mapping":           {yaml: "network: fast", want: wrongType("network", "a mapping", "text")},
+	"list for a mapping":             {yaml: "stores: [a]", want: wrongType("stores", "a mapping", "a list")},
+	"wrong element":                  {yaml: "models: [a, 2]", want: wrongType("models[1]", "text", "a whole number")},
+	"wrong value in a dict": {
+		yaml: "network: {headers: {a: 1}}",
+		want: wrongType("network.headers.a", "text", "a whole number"),
+	},
+	"wrong key in a dict": {
+		yaml: "network: {headers: {1: a}}",
+		want: wrongType("network.headers.1", "text", "a whole number"),
+	},
+	"missing in a dict's class": {yaml: "stores: {x: {namespace: a}}", want: []schema.Problem{{Kind: schema.MissingKey, Path: "stores.x.backend", Want: "text", Fatal: true}}},
+	"the class whose tag fits": {
+		yaml: "index: {type: IVFFlat, lists: x}",
+		want: wrongType("index.lists", "a whole number", "text"),
+	},
+	"no class fits": {
+		yaml: "index: {type: Other}",
+		want: wrongType("index.type", "one of HNSW, IVFFlat", "text"),
+	},
+	"neither string nor list":     {yaml: "either: {a: 1}", want: wrongType("either", "text or a list", "a mapping")},
+	"wrong element in one of two": {yaml: "either: [[a]]", want: wrongType("either[0]", "text", "a list")},
+	"too small":                   {yaml: "port: 80", want: outOfBounds("port", "at least 1024", "a whole number")},
+	"too large":                   {yaml: "port: 65536", want: outOfBounds("port", "at most 65535", "a whole number")},
+	"too large as a string":       {yaml: `port: "70000"`, want: outOfBounds("port", "at most 65535", "text")},
+	"true is one":                 {yaml: "port: true", want: outOfBounds("port", "at least 1024", "true or false")},
+	"octal is not judged":         {yaml: "port: 010"},
+	"not above":                   {yaml: "ratio: 0", want: outOfBounds("ratio", "more than 0", "a whole number")},
+	"not below":                   {yaml: "ratio: 1.0", want: outOfBounds("ratio", "less than 1", "a number")},
+	"too short":                   {yaml: "name: a", want: outOfBounds("name", "at least 2 characters", "text")},
+	"too long":                    {yaml: "name: abcde", want: outOfBounds("name", "at most 4 characters", "text")},
+	"pattern":                     {yaml: "name: aB", want: outOfBounds("name", "text that matches ^[a-z]+$", "text")},
+	"too many":                    {yaml: "models: [a, b, c]", want: outOfBounds("models", "at most 2 entries", "a list")},
+}
+
+func TestCheckClass(t *testing.T) {
+	const rest = "\npersistence: {namespace: a, backend: kv_default}\ntoken: null\n"
+
 	class := exampleClass(t, schema.ExtraIgnore)
-	for name, tt := range tests {
+	for name, tt := range checkClassCases {
 		t.Run(name, func(t *testing.T) {
 			got := class.Check(parseYAML(t, tt.yaml+rest))
 			if diff := cmp.Diff(tt.want, got); diff != "" {

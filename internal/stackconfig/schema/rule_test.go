@@ -10,6 +10,51 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
+func conflict(path string) schema.Problem {
+	return schema.Problem{Kind: schema.ConflictingKeys, Path: path, Want: "api_key", Fatal: true}
+}
+
+func incomplete(path, want string) schema.Problem {
+	return schema.Problem{Kind: schema.IncompleteKeys, Path: path, Want: want, Fatal: true}
+}
+
+var (
+	never = schema.Problem{
+		Kind: schema.ConflictingValues, Path: "in.http", Want: "http: * and project: true",
+		Fatal: true,
+	}
+	conditional = schema.Problem{Kind: schema.MissingChoice, Path: "in", Want: "project (with http: single)", Fatal: true}
+	choice      = schema.Problem{Kind: schema.MissingChoice, Path: "in", Want: "api_key, access_token, http", Fatal: true}
+)
+
+// rulesCases are the cases of TestRules.
+var rulesCases = map[string][]schema.Problem{
+	"in: {api_key: a}":                                        nil,
+	"in: {access_token: a, project: b}":                       nil,
+	"in: {access_token: a, project: b, http: c}":              nil, // only the first excludes the others
+	"in: {http: single}":                                      {conditional},
+	"in: {http: ['${env.X}', single]}":                        {conditional},
+	"in: {http: '${env.X:=single}'}":                          nil,
+	"in: {http: '*'}":                                         nil,
+	"in: {http: ['*'], project: yes, access_token: a}":        {never},
+	"in: {http: ['*'], project: false, access_token: a}":      nil,
+	"in: {http: ['*'], project: '${env.X}', access_token: a}": nil,
+	"in: {http: ['*'], project: 1.0, access_token: a}":        nil,
+	"in: {}":              {choice},
+	"in: {api_key: null}": {choice},
+	"in: {api_key: ''}":   {choice},
+	"in: {api_key: a, access_token: b, project: c}": {conflict("in.access_token")},
+	"in: {key: a, http: b}":                         {conflict("in.http")},
+	"in: {access_token: a}":                         {incomplete("in.access_token", "project")},
+	"in: {api_key: a, project: b}":                  {incomplete("in.project", "access_token")},
+	"in: {api_key: a, access_token: null}":          nil,
+	"in: {api_key: '${env.A:=}', access_token: '${env.B:=}', project: '${env.C:=}'}": nil,
+	"in: {api_key: a, access_token: '${env.B:+x}', project: '${env.C:+x}'}":          nil,
+	"in: {api_key: '${env.A}', http: '${env.B:=x}'}":                                 {conflict("in.http")},
+	"in: {api_key: '${env.A:=}', http: 'v${env.B:=}'}":                               nil,
+	"in: {access_token: a, project: '${env.C:=}'}":                                   nil,
+}
+
 func TestRules(t *testing.T) {
 	str := &schema.Expr{Kind: schema.KindAny}
 	class := schema.NewClass("Gemini", schema.ExtraIgnore, []schema.Key{
@@ -26,50 +71,15 @@ func TestRules(t *testing.T) {
 	outer := schema.NewClass("Outer", schema.ExtraIgnore, []schema.Key{
 		{Name: "in", Type: &schema.Expr{Kind: schema.KindClass, Class: class}},
 	})
-	conflict := func(path string) schema.Problem {
-		return schema.Problem{Kind: schema.ConflictingKeys, Path: path, Want: "api_key", Fatal: true}
-	}
-	incomplete := func(path, want string) schema.Problem {
-		return schema.Problem{Kind: schema.IncompleteKeys, Path: path, Want: want, Fatal: true}
-	}
+
 	class.Rules = append(class.Rules,
 		schema.Rule{Kind: schema.AnyOf, Keys: []string{"project"}, If: []schema.Condition{{Key: "http", Value: "single"}}},
 		schema.Rule{
 			Kind: schema.Never, Keys: []string{"http"},
 			If: []schema.Condition{{Key: "http", Value: "*"}, {Key: "project", Value: "true"}},
 		})
-	never := schema.Problem{
-		Kind: schema.ConflictingValues, Path: "in.http", Want: "http: * and project: true",
-		Fatal: true,
-	}
-	conditional := schema.Problem{Kind: schema.MissingChoice, Path: "in", Want: "project (with http: single)", Fatal: true}
-	choice := schema.Problem{Kind: schema.MissingChoice, Path: "in", Want: "api_key, access_token, http", Fatal: true}
-	for text, want := range map[string][]schema.Problem{
-		"in: {api_key: a}":                                        nil,
-		"in: {access_token: a, project: b}":                       nil,
-		"in: {access_token: a, project: b, http: c}":              nil, // only the first excludes the others
-		"in: {http: single}":                                      {conditional},
-		"in: {http: ['${env.X}', single]}":                        {conditional},
-		"in: {http: '${env.X:=single}'}":                          nil,
-		"in: {http: '*'}":                                         nil,
-		"in: {http: ['*'], project: yes, access_token: a}":        {never},
-		"in: {http: ['*'], project: false, access_token: a}":      nil,
-		"in: {http: ['*'], project: '${env.X}', access_token: a}": nil,
-		"in: {http: ['*'], project: 1.0, access_token: a}":        nil,
-		"in: {}":              {choice},
-		"in: {api_key: null}": {choice},
-		"in: {api_key: ''}":   {choice},
-		"in: {api_key: a, access_token: b, project: c}": {conflict("in.access_token")},
-		"in: {key: a, http: b}":                         {conflict("in.http")},
-		"in: {access_token: a}":                         {incomplete("in.access_token", "project")},
-		"in: {api_key: a, project: b}":                  {incomplete("in.project", "access_token")},
-		"in: {api_key: a, access_token: null}":          nil,
-		"in: {api_key: '${env.A:=}', access_token: '${env.B:=}', project: '${env.C:=}'}": nil,
-		"in: {api_key: a, access_token: '${env.B:+x}', project: '${env.C:+x}'}":          nil,
-		"in: {api_key: '${env.A}', http: '${env.B:=x}'}":                                 {conflict("in.http")},
-		"in: {api_key: '${env.A:=}', http: 'v${env.B:=}'}":                               nil,
-		"in: {access_token: a, project: '${env.C:=}'}":                                   nil,
-	} {
+
+	for text, want := range rulesCases {
 		t.Run(text, func(t *testing.T) {
 			var doc yaml.Node
 			if err := yaml.Unmarshal([]byte(text), &doc); err != nil {

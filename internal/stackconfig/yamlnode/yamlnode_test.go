@@ -125,7 +125,7 @@ func TestClone(t *testing.T) {
 		t.Errorf("the original became\n%s", got)
 	}
 	if scalar := yamlnode.Int(1); yamlnode.Clone(nil) != nil || yamlnode.Clone(scalar) != scalar {
-		t.Error("nothing and scalars are no copies")
+		t.Error("nil and scalars are not copies")
 	}
 }
 

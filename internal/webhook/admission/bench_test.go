@@ -10,7 +10,8 @@ const usual = `
 distribution: {name: starter}
 providers:
   inference: {provider: vllm, endpoint: "http://vllm:8000/v1", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
-  vectorIo: {provider: pgvector, settings: {host: db}, secretRefs: {password: {secretKeyRef: {name: db, key: password}}}}
+  vectorIo: {provider: pgvector, settings: {host: db},
+    secretRefs: {password: {secretKeyRef: {name: db, key: password}}}}
 resources: {models: ["llama3.2-8b"]}
 storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: db, key: url}}}}
 workload: {replicas: 2, resources: {limits: {memory: 2Gi}}}

@@ -107,17 +107,29 @@ func marked(stack *v1alpha2.LlamaStackDistribution) {
 	stack.Annotations = map[string]string{"llamastack.io/compat": "v1alpha1"}
 }
 
+// handleCase is a case of TestHandle.
+type handleCase struct {
+	config  map[string]string
+	request admission.Request
+	denied  string // part of the message; empty means allowed
+	warned  string // part of a warning; empty means no warning
+}
+
+// deleted, labelled and onOldRelease change a stack.
+func deleted(stack *v1alpha2.LlamaStackDistribution) {
+	now := metav1.Now()
+	stack.DeletionTimestamp, stack.Finalizers = &now, []string{"example.com/held"}
+}
+
+func labelled(stack *v1alpha2.LlamaStackDistribution) { stack.Labels = map[string]string{"team": "ml"} }
+
+func onOldRelease(stack *v1alpha2.LlamaStackDistribution) {
+	stack.Status.ResolvedDistribution = &v1alpha2.ResolvedDistribution{
+		Name: "starter", CatalogueImage: "docker.io/ogxai/distribution-starter:0.3.5",
+	}
+}
+
 func TestHandle(t *testing.T) {
-	deleted := func(stack *v1alpha2.LlamaStackDistribution) {
-		now := metav1.Now()
-		stack.DeletionTimestamp, stack.Finalizers = &now, []string{"example.com/held"}
-	}
-	labelled := func(stack *v1alpha2.LlamaStackDistribution) { stack.Labels = map[string]string{"team": "ml"} }
-	onOldRelease := func(stack *v1alpha2.LlamaStackDistribution) {
-		stack.Status.ResolvedDistribution = &v1alpha2.ResolvedDistribution{
-			Name: "starter", CatalogueImage: "docker.io/ogxai/distribution-starter:0.3.5",
-		}
-	}
 	more := strings.Replace(bad, "{distribution", "{workload: {replicas: 2}, distribution", 1)
 	bounded := map[string]string{"bounds": "[{namespaces: [team], images: [registry.example.com]}]"}
 	// The following are v1alpha1 forms of a v1alpha2 stack with more fields than an annotation can hold.
@@ -127,12 +139,7 @@ func TestHandle(t *testing.T) {
 	status.SubResource = "status"
 	deletion := create(runtime.RawExtension{})
 	deletion.Operation = admissionv1.Delete
-	tests := map[string]struct {
-		config  map[string]string
-		request admission.Request
-		denied  string // part of the message; empty means allowed
-		warned  string // part of a warning; empty means no warning
-	}{
+	tests := map[string]handleCase{
 		"a good stack": {request: create(object(t, good, nil))},
 		"an unknown provider": {
 			request: create(object(t, bad, nil)),
@@ -190,21 +197,26 @@ func TestHandle(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := newValidator(t, tc.config).Handle(t.Context(), tc.request)
-			if got.Allowed != (tc.denied == "") {
-				t.Fatalf("allowed %v: %v", got.Allowed, got.Result)
-			}
-			if tc.denied != "" && (!strings.Contains(got.Result.Message, tc.denied) ||
-				got.Result.Code != http.StatusUnprocessableEntity) {
-				t.Errorf("denied with %d: %s\nwant %s", got.Result.Code, got.Result.Message, tc.denied)
-			}
-			if tc.denied != "" && len(got.Result.Details.Causes) == 0 {
-				t.Error("kubectl has no cause to print")
-			}
-			if warned := strings.Join(got.Warnings, "\n"); !strings.Contains(warned, tc.warned) || (tc.warned == "" && warned != "") {
-				t.Errorf("warned of %q, want %q", warned, tc.warned)
-			}
+			tc.check(t)
 		})
+	}
+}
+
+func (tc handleCase) check(t *testing.T) {
+	t.Helper()
+	got := newValidator(t, tc.config).Handle(t.Context(), tc.request)
+	if got.Allowed != (tc.denied == "") {
+		t.Fatalf("allowed %v: %v", got.Allowed, got.Result)
+	}
+	if tc.denied != "" && (!strings.Contains(got.Result.Message, tc.denied) ||
+		got.Result.Code != http.StatusUnprocessableEntity) {
+		t.Errorf("denied with %d: %s\nwant %s", got.Result.Code, got.Result.Message, tc.denied)
+	}
+	if tc.denied != "" && len(got.Result.Details.Causes) == 0 {
+		t.Error("kubectl has no cause to print")
+	}
+	if warned := strings.Join(got.Warnings, "\n"); !strings.Contains(warned, tc.warned) || (tc.warned == "" && warned != "") {
+		t.Errorf("warned of %q, want %q", warned, tc.warned)
 	}
 }
 

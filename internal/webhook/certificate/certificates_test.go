@@ -53,7 +53,7 @@ func TestReplicas(t *testing.T) {
 		t.Errorf("writes when all is well (-want +got):\n%s", diff)
 	}
 	if webhook := b.configured(t); webhook.Webhooks[0].ClientConfig.CABundle != nil {
-		t.Error("somebody else's webhook got the bundle")
+		t.Error("another owner's webhook got the bundle")
 	}
 	if diff := cmp.Diff(map[string]float64{crdKind: 1, webhookKind: 1}, injected(t)); diff != "" {
 		t.Errorf("metric (-want +got):\n%s", diff)
@@ -73,7 +73,7 @@ func TestReadiness(t *testing.T) {
 	b := newBench(t)
 	b.create(t, foreign(b))
 	replica := b.start(t, names.OperatorServiceAccount)
-	testutil.Eventually(t, "the foreign Secret to be told", func() (bool, error) { return len(b.told()) == 1, nil })
+	testutil.Eventually(t, "the foreign Secret to be reported", func() (bool, error) { return len(b.told()) == 1, nil })
 	if _, err := replica.GetCertificate(nil); !errors.Is(err, errNoCertificate) ||
 		!errors.Is(replica.Check(nil), errNoCertificate) || replica.CABundle() != nil {
 		t.Errorf("without a certificate: %v, ready: %v, bundle %q", err, replica.Check(nil), replica.CABundle())
@@ -203,7 +203,7 @@ func TestInjection(t *testing.T) {
 	crd := definition(service)
 	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil ||
 		!bytes.Equal(crd.Spec.Conversion.Webhook.ClientConfig.CABundle, strange) {
-		t.Errorf("error %v, or somebody else's bundle was touched", err)
+		t.Errorf("error %v, or another owner's bundle was touched", err)
 	}
 	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
 		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
@@ -220,7 +220,7 @@ func TestOtherInjector(t *testing.T) {
 	crd.Annotations = map[string]string{"cert-manager.io/inject-ca-from": "a/b"}
 	b.create(t, crd)
 	b.start(t, names.OperatorServiceAccount)
-	testutil.Eventually(t, "the injector to be told", func() (bool, error) {
+	testutil.Eventually(t, "the injector to be reported", func() (bool, error) {
 		return len(b.told()) == 1 &&
 			injected(t)[crdKind] == 0, nil
 	})
@@ -246,7 +246,7 @@ func TestOtherInjector(t *testing.T) {
 	}
 }
 
-// The operator's condition is removed when its reason is gone, also when somebody else fixed it.
+// The operator's condition is removed when its reason is gone, also when another controller fixed it.
 func TestConditionOfOthers(t *testing.T) {
 	b := newBench(t)
 	crd := definition(service)
@@ -314,7 +314,7 @@ func TestFight(t *testing.T) {
 			crd.Spec.Conversion.Webhook.ClientConfig.CABundle = nil
 		})
 	}
-	testutil.Eventually(t, "the fight to be told", func() (bool, error) { return len(b.told()) == 1, nil })
+	testutil.Eventually(t, "the conflict to be reported", func() (bool, error) { return len(b.told()) == 1, nil })
 	if got := b.conversionTrusts(t); got != "" {
 		t.Errorf("it fights on: %s", got)
 	}

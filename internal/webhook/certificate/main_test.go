@@ -240,11 +240,11 @@ func (b *bench) expectNoSecrets(t *testing.T) {
 	t.Helper()
 	said := b.log.String() + strings.Join(b.told(), "\n")
 	if strings.Contains(said, canary) {
-		t.Error("what a user put into the Secret was told")
+		t.Error("the content of a user's Secret was shown")
 	}
 	for key := range b.keys {
 		if strings.Contains(said, key) {
-			t.Error("a key was told")
+			t.Error("a key was shown")
 		}
 	}
 }
@@ -311,7 +311,9 @@ func definition(service string) *apiextensionsv1.CustomResourceDefinition {
 			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Kind: "LlamaStackDistribution"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 				Name: "v1alpha2", Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}},
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"},
+				},
 			}},
 			Conversion: &apiextensionsv1.CustomResourceConversion{
 				Strategy: apiextensionsv1.WebhookConverter,
@@ -332,7 +334,9 @@ func configuration(service string) *admissionv1.ValidatingWebhookConfiguration {
 		ignore, none := admissionv1.Ignore, admissionv1.SideEffectClassNone
 		return admissionv1.ValidatingWebhook{
 			Name: name, AdmissionReviewVersions: []string{"v1"}, SideEffects: &none, FailurePolicy: &ignore,
-			ClientConfig: admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: names.OperatorNamespace, Name: service}},
+			ClientConfig: admissionv1.WebhookClientConfig{
+				Service: &admissionv1.ServiceReference{Namespace: names.OperatorNamespace, Name: service},
+			},
 			Rules: []admissionv1.RuleWithOperations{{
 				Operations: []admissionv1.OperationType{admissionv1.Create},
 				Rule: admissionv1.Rule{

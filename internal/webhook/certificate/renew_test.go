@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/x509"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -69,22 +70,26 @@ func with(data map[string][]byte, key, value string) map[string][]byte {
 	return data
 }
 
-// The cases show how a Secret is renewed, by its content and the time.
-func TestRenew(t *testing.T) {
-	const old, fresh = "old", "new"
-	twoThirds := start.Add(authorityLife * 2 / 3)
-	late := twoThirds.Add(-40 * day) // so that a serving certificate made then is not due at twoThirds
-	foreign, trusted, stranger := made(t, start), made(t, start), strangeAuthority(t)
-	for what, tc := range map[string]struct {
-		data  map[string][]byte
-		now   time.Time
-		names []string
-		// bundle and serving name the expected content: existing or new certificates.
-		bundle  []string
-		serving string
-		// next is when to look again. Zero means any time.
-		next time.Time
-	}{
+// old and fresh are existing and new certificates and authorities.
+const old, fresh = "old", "new"
+
+// renewCase is a Secret, and its expected content at a time.
+type renewCase struct {
+	data  map[string][]byte
+	now   time.Time
+	names []string
+	// bundle and serving name the expected content: existing or new certificates.
+	bundle  []string
+	serving string
+	// next is when to look again. Zero means any time.
+	next time.Time
+}
+
+// certificateCases are about the serving certificate and the content of the Secret.
+func certificateCases(t *testing.T) map[string]renewCase {
+	t.Helper()
+	foreign := made(t, start)
+	return map[string]renewCase{
 		"missing": {
 			data: nil, now: start, bundle: []string{fresh}, serving: fresh,
 			next: start.Add(settled),
@@ -146,6 +151,16 @@ func TestRenew(t *testing.T) {
 			data: with(made(t, start), bundleKey, string(foreign[corev1.TLSCertKey])),
 			now:  start.Add(day), bundle: []string{fresh}, serving: fresh,
 		},
+	}
+}
+
+// authorityCases are about the change of the authority.
+func authorityCases(t *testing.T) map[string]renewCase {
+	t.Helper()
+	twoThirds := start.Add(authorityLife * 2 / 3)
+	late := twoThirds.Add(-40 * day) // so that a serving certificate made then is not due at twoThirds
+	trusted, stranger := made(t, start), strangeAuthority(t)
+	return map[string]renewCase{
 		// The new authority waits, because clients trust the old one and its certificate is still valid.
 		"the key of the authority is lost": {
 			data: without(made(t, start), authorityKeysKey), now: start.Add(day),
@@ -183,47 +198,57 @@ func TestRenew(t *testing.T) {
 			now:  twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: fresh,
 		},
 		"an authority that ends before what it signs": {data: made(t, start, start.Add(authorityLife-2*day)), now: start.Add(authorityLife - day), bundle: []string{old, old}, serving: old},
-		"an authority that somebody else put in": {
+		"an authority of another writer": {
 			data: with(made(t, start), bundleKey, stranger), now: start.Add(day),
 			bundle: []string{fresh}, serving: fresh,
 		},
-		"beside ours": {
+		"in addition to ours": {
 			data: with(trusted, bundleKey, string(trusted[bundleKey])+stranger),
 			now:  start.Add(day), bundle: []string{old}, serving: old,
 		},
-	} {
-		t.Run(what, func(t *testing.T) {
-			if tc.names == nil {
-				tc.names = []string{name}
-			}
-			data, next := renewed(t, tc.data, tc.now, tc.names...)
-			var bundle []string
-			before := read(tc.data)
-			for _, a := range read(data).authorities {
-				bundle = append(bundle, map[bool]string{true: old, false: fresh}[before.authority(a.certificate)])
-			}
-			if diff := cmp.Diff(tc.bundle, bundle); diff != "" {
-				t.Errorf("authorities (-want +got):\n%s", diff)
-			}
-			if same := bytes.Equal(tc.data[corev1.TLSCertKey], data[corev1.TLSCertKey]); same != (tc.serving == old) {
-				t.Errorf("the serving certificate is the same: %v", same)
-			}
-			if !tc.next.IsZero() && !next.Equal(tc.next) {
-				t.Errorf("it looks again after %v, want %v", next.Sub(tc.now), tc.next.Sub(tc.now))
-			}
-			if !read(data).serves(tc.now, tc.names) {
-				t.Error("clients that trust the bundle do not take the certificate")
-			}
-			// Clients with the previous bundle accept the current certificate if the old authority can still sign.
-			stale := content{authorities: before.authorities, serving: read(data).serving}
-			signs := func(a authority) bool { return a.signs() && validAt(a.certificate, tc.now) }
-			if last(before.authorities, signs) != nil && !stale.serves(tc.now, tc.names) {
-				t.Error("a new authority signs before clients trust it")
-			}
-			if again, _ := renewed(t, data, tc.now, tc.names...); !cmp.Equal(data, again) {
-				t.Error("it changes what it made")
-			}
-		})
+	}
+}
+
+// The cases show how a Secret is renewed, by its content and the time.
+func TestRenew(t *testing.T) {
+	cases := certificateCases(t)
+	maps.Copy(cases, authorityCases(t))
+	for what, tc := range cases {
+		t.Run(what, func(t *testing.T) { tc.check(t) })
+	}
+}
+
+func (tc renewCase) check(t *testing.T) {
+	t.Helper()
+	if tc.names == nil {
+		tc.names = []string{name}
+	}
+	data, next := renewed(t, tc.data, tc.now, tc.names...)
+	var bundle []string
+	before := read(tc.data)
+	for _, a := range read(data).authorities {
+		bundle = append(bundle, map[bool]string{true: old, false: fresh}[before.authority(a.certificate)])
+	}
+	if diff := cmp.Diff(tc.bundle, bundle); diff != "" {
+		t.Errorf("authorities (-want +got):\n%s", diff)
+	}
+	if same := bytes.Equal(tc.data[corev1.TLSCertKey], data[corev1.TLSCertKey]); same != (tc.serving == old) {
+		t.Errorf("the serving certificate is the same: %v", same)
+	}
+	if !tc.next.IsZero() && !next.Equal(tc.next) {
+		t.Errorf("it looks again after %v, want %v", next.Sub(tc.now), tc.next.Sub(tc.now))
+	}
+	if !read(data).serves(tc.now, tc.names) {
+		t.Error("clients that trust the bundle do not take the certificate")
+	}
+	// Clients with the previous bundle accept the current certificate if the old authority can still sign.
+	stale := content{authorities: before.authorities, serving: read(data).serving}
+	signs := func(a authority) bool { return a.signs() && validAt(a.certificate, tc.now) }
+	if last(before.authorities, signs) != nil && !stale.serves(tc.now, tc.names) {
+		t.Error("a new authority signs before clients trust it")
+	}
+	if again, _ := renewed(t, data, tc.now, tc.names...); !cmp.Equal(data, again) {
+		t.Error("it changes what it made")
 	}
 }
 
@@ -248,7 +273,7 @@ func TestNoBundleIsLate(t *testing.T) {
 			}
 			stale := content{authorities: read(map[string][]byte{bundleKey: bundle}).authorities, serving: read(data).serving}
 			if !stale.serves(now, []string{name}) {
-				t.Fatalf("%v after the start: who has the bundle of %v before does not take the certificate", now.Sub(start), now.Sub(of))
+				t.Fatalf("%v after the start: clients with the bundle of %v before do not accept the certificate", now.Sub(start), now.Sub(of))
 			}
 		}
 		if late := (content{authorities: read(data).authorities, serving: before.serving}); late.serving != nil &&

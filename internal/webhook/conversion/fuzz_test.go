@@ -33,7 +33,7 @@ func FuzzHandler(f *testing.F) {
 		handler.ServeHTTP(recorder, request)
 		var got apiextensionsv1.ConversionReview
 		if err := json.Unmarshal(recorder.Body.Bytes(), &got); err != nil || got.Response == nil {
-			t.Fatalf("the answer is no review: %v: %q", err, recorder.Body)
+			t.Fatalf("the answer is not a review: %v: %q", err, recorder.Body)
 		}
 		switch result := got.Response.Result; result.Status {
 		case metav1.StatusFailure:

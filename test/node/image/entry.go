@@ -18,7 +18,7 @@ type Entry interface {
 	write(into *layerWriter) error
 }
 
-// owner of everything in an image that says nothing else.
+// owner of every entry without an explicit owner.
 const root = 0
 
 // Directory is an empty folder, with its parents.
@@ -35,7 +35,7 @@ type Content struct {
 	Content []byte
 }
 
-// File is a copy of one file of this machine, what a link points to instead of the link.
+// File is a copy of one file of this machine; a link is replaced by its target.
 type File struct {
 	Source, Path string
 	Mode         fs.FileMode
@@ -44,8 +44,8 @@ type File struct {
 // Link is a symbolic link.
 type Link struct{ Path, Target string }
 
-// Tree is a copy of a folder of this machine, readable by everybody. What Omit says yes to, by its path in the image,
-// is left out with all below it.
+// Tree is a copy of a folder of this machine, readable by every user. Omit decides by the path in the image; an omitted
+// folder is left out with everything below it.
 type Tree struct {
 	Source, Path string
 	Omit         func(path string) bool
@@ -103,7 +103,7 @@ func (t Tree) write(into *layerWriter) error {
 	return nil
 }
 
-// copyEntry copies a file, folder or link; of anything else there is none in a tree of programs.
+// copyEntry copies a file, folder or link. A tree of programs has nothing else.
 func copyEntry(into *layerWriter, source, target string, entry fs.DirEntry) error {
 	info, err := entry.Info()
 	if err != nil {
@@ -137,7 +137,7 @@ func tarMode(mode fs.FileMode) int64 {
 	return bits
 }
 
-// layerWriter writes a tar stream in which every path is there once, after its parents, and every time is the same.
+// layerWriter writes a tar stream in which every path exists once, after its parents, and every time is the same.
 type layerWriter struct {
 	tar   *tar.Writer
 	known map[string]bool

@@ -20,9 +20,9 @@ const (
 type ExternalProvider struct {
 	// Files are those of the package, by their paths below /lls-provider.
 	Files map[string][]byte
-	// Label is the metadata that a label of the image has. Nil: the image has no label.
+	// Label is the metadata in a label of the image. Nil means that the image has no label.
 	Label []byte
-	// Entrypoint is what the image starts with. Nil: nothing.
+	// Entrypoint is the image's entrypoint. Nil means none.
 	Entrypoint []string
 }
 

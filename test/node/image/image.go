@@ -33,8 +33,8 @@ func New(config v1.Config, layers ...v1.Layer) (v1.Image, error) {
 	return image, nil
 }
 
-// Push writes an image to a registry: by plain HTTP when nothing answers HTTPS there. Layers that are there already are
-// not sent again. Credentials are those of Docker's configuration.
+// Push writes an image to a registry, by plain HTTP when it does not serve HTTPS. Layers that the registry has are not
+// sent again. The credentials are those of Docker's configuration.
 func Push(ctx context.Context, reference string, image v1.Image) error {
 	to, err := name.ParseReference(reference, name.Insecure)
 	if err != nil {
@@ -47,7 +47,7 @@ func Push(ctx context.Context, reference string, image v1.Image) error {
 	return nil
 }
 
-// Copy gives an image of a registry a further name in it.
+// Copy tags an image of a registry with a further name in that registry.
 func Copy(ctx context.Context, from, to string) error {
 	source, err := name.ParseReference(from, name.Insecure)
 	if err != nil {
@@ -60,7 +60,7 @@ func Copy(ctx context.Context, from, to string) error {
 	return Push(ctx, to, image)
 }
 
-// Size is how large an image is in its registry, in bytes.
+// Size returns the size of an image in its registry, in bytes.
 func Size(image v1.Image) (int64, error) {
 	manifest, err := image.Manifest()
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// contents are the files of a layer: mode, owner and path, and for links where they point to.
+// contents are the files of a layer: mode, owner and path, and the targets of links.
 func contents(t *testing.T, layer v1.Layer) []string {
 	t.Helper()
 	content, err := layer.Uncompressed()
@@ -66,7 +66,7 @@ func write(t *testing.T, path, content string, mode fs.FileMode) {
 	}
 }
 
-// checkDigest compares what a layer says of itself with its content.
+// checkDigest compares the digest of a layer with its content.
 func checkDigest(t *testing.T, layer v1.Layer) {
 	t.Helper()
 	content, err := layer.Compressed()

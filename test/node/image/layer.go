@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// layer lies in a file, as it will lie in the registry.
+// layer is in a file, in the form that the registry stores.
 type layer struct {
 	file   string
 	digest v1.Hash
@@ -31,8 +31,8 @@ func (l *layer) MediaType() (types.MediaType, error)  { return types.OCIUncompre
 func (l *layer) Compressed() (io.ReadCloser, error)   { return os.Open(l.file) }
 func (l *layer) Uncompressed() (io.ReadCloser, error) { return os.Open(l.file) }
 
-// NewLayer writes a layer into a file of folder, where it has to stay until the image was pushed. The same entries give
-// the same bytes.
+// NewLayer writes a layer into a file of folder, where it has to stay until the image was pushed. The same entries
+// result in the same bytes.
 func NewLayer(folder string, entries ...Entry) (v1.Layer, error) {
 	file, err := os.CreateTemp(folder, "layer-*.tar")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // OlderOperator is an image of the operator for v1alpha1: its program, already built, the shared libraries of this
-// machine that it needs, and the folder of manifests that it renders. Its layers lie in folder.
+// machine that it needs, and the folder of manifests that it renders. Its layers are in folder.
 func OlderOperator(ctx context.Context, program, manifests, folder string) (v1.Image, error) {
 	program, err := filepath.Abs(program)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 )
 
-// nonroot is the user of distroless images, and so of the operator's.
+// nonroot is the user of distroless images, and of the operator's image.
 var nonroot = user{"nonroot", 65532, 65532, "/home/nonroot"}
 
-// Operator is the image that the Dockerfile describes: nothing but the program, who runs it, and the certificates of
-// public authorities. Its layers lie in folder.
+// Operator is the image that the Dockerfile describes. It has only the program, its user, and the certificates of
+// public authorities. Its layers are in folder.
 func Operator(ctx context.Context, folder, version string) (v1.Image, error) {
 	return OperatorOf(ctx, repository(), folder, version)
 }

@@ -53,18 +53,18 @@ func programs(ctx context.Context, names ...string) ([]Entry, error) {
 	return append(entries, shared...), err
 }
 
-// dynamic are libraries that others open by their names, where the C library lies: for users and hosts, and for threads
-// that are cancelled.
+// dynamic are libraries that others open by their names, in the directory of the C library: for users and hosts, and
+// for threads that are cancelled.
 var dynamic = []string{"libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2", "libgcc_s.so.1"}
 
 // libraries are the shared libraries of this machine that files need, and those that the C library opens, at their own
-// places. Those below one of the folders own come with it.
+// paths. Those below one of the folders own are already in the tree.
 func libraries(ctx context.Context, files []string, own ...string) ([]Entry, error) {
 	var output bytes.Buffer
 	for chunk := range slices.Chunk(files, 200) {
 		list := exec.CommandContext(ctx, "ldd", chunk...)
 		list.Stdout = &output
-		// It ends with 1 when one of many files is no dynamic program; what it prints of the others counts.
+		// It ends with 1 when one of many files is not a dynamic program; its output about the others is still valid.
 		if err := list.Run(); err != nil && list.ProcessState == nil {
 			return nil, fmt.Errorf("list shared libraries: %w", err)
 		}
@@ -94,7 +94,7 @@ func libraries(ctx context.Context, files []string, own ...string) ([]Entry, err
 }
 
 // libraryIn is the path in a line of ldd: "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)", or for the loader
-// "/lib64/ld-linux-x86-64.so.2 (0x…)". Empty for any other.
+// "/lib64/ld-linux-x86-64.so.2 (0x…)". It is empty for any other line.
 func libraryIn(line string) string {
 	path, _, found := strings.Cut(line, " (0x")
 	if !found {

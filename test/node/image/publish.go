@@ -13,26 +13,26 @@ import (
 
 // Published is an image in a registry.
 type Published struct {
-	// Reference names it, with its tag.
+	// Reference is its name, with its tag.
 	Reference string
 	// Size in the registry, in bytes.
 	Size int64
-	// Took is how long it was built and pushed.
+	// Took is the time for building and pushing it.
 	Took time.Duration
 }
 
-// repositories of the images, by the kind that Publish is asked for.
+// repositories of the images, by the kind of image.
 var repositories = map[string]string{
 	"operator": "llama-stack-k8s-operator", "databases": "databases", "standin": "standin", "server": "llama-stack",
 }
 
-// theOnlyTag is the tag of the images that there is one of, whatever its version: what is built from a work tree has no
+// theOnlyTag is the tag of the images that exist once for every version, because an image built from a work tree has no
 // release.
 const theOnlyTag = "test"
 
-// Publish builds images and pushes them to a registry, host:port, where they get their repositories below its top:
-// operator, or databases, or standin@0.7.3, or server@0.7.3 with the release of the server. The version is what the
-// operator says that it is. The result is by what was asked for.
+// Publish builds images and pushes them to a registry, host:port. Their repositories are below its top: operator,
+// databases, standin@0.7.3, or server@0.7.3 with the release of the server. The version is the one that the operator
+// reports. The keys of the result are the wanted names.
 func Publish(ctx context.Context, registry, version string, wanted ...string) (map[string]Published, error) {
 	folder, err := os.MkdirTemp("", "llama-stack-image-")
 	if err != nil {
@@ -89,7 +89,7 @@ func Publish(ctx context.Context, registry, version string, wanted ...string) (m
 	return p.done, nil
 }
 
-// releasesOf are the releases that images of a kind are wanted of.
+// releasesOf returns the wanted releases of a kind of image.
 func releasesOf(kind string, wanted []string) []string {
 	var releases []string
 	for _, each := range wanted {

@@ -24,7 +24,8 @@ type python struct {
 }
 
 const describePython = `import json, os, sys, sysconfig
-print(json.dumps({"program": os.path.realpath(sys.executable), "library": sysconfig.get_paths(vars={"installed_base": sys.base_prefix})["stdlib"]}))`
+print(json.dumps({"program": os.path.realpath(sys.executable),
+    "library": sysconfig.get_paths(vars={"installed_base": sys.base_prefix})["stdlib"]}))`
 
 // findPython asks the interpreter of an environment.
 func findPython(ctx context.Context, bin string) (python, error) {
@@ -45,7 +46,7 @@ func findPython(ctx context.Context, bin string) (python, error) {
 		if !filepath.IsAbs(next) {
 			next = filepath.Join(filepath.Dir(at), next)
 		}
-		if at != start { // the environment's own link comes with the environment
+		if at != start { // the environment has its own link
 			p.Links = append(p.Links, at)
 		}
 		at = next
@@ -53,8 +54,8 @@ func findPython(ctx context.Context, bin string) (python, error) {
 	return p, nil
 }
 
-// needless is what no server reads of a standard library: whole folders, modules for windows and tests with all their
-// libraries, and what is compiled for other levels of optimisation.
+// needless is the part of a standard library that no server reads: whole folders, modules for windows and tests with
+// all their libraries, and code that is compiled for other levels of optimisation.
 var needless = regexp.MustCompile(`^/(test|idlelib|tkinter|turtledemo|ensurepip|lib2to3|pydoc_data|site-packages|dist-packages|config-[^/]*)$` +
 	`|^/lib-dynload/_(tkinter|test|ctypes_test)|\.opt-[12]\.pyc$`)
 
@@ -62,7 +63,7 @@ func (p python) omit(path string) bool {
 	return needless.MatchString(strings.TrimPrefix(path, p.Library))
 }
 
-// entries are interpreter and library, at their places.
+// entries are interpreter and library, at their own paths.
 func (p python) entries() ([]Entry, error) {
 	var entries []Entry
 	for _, link := range p.Links {

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// entrypoint is what upstream's images start with, from release 0.3 on: what comes first of the configuration's path
-// and the distribution's name.
+// entrypoint is the entrypoint of upstream's images from release 0.3 on. It uses the configuration's path, or else the
+// distribution's name.
 const entrypoint = `#!/bin/sh
 if [ -n "$RUN_CONFIG_PATH" ] && [ -f "$RUN_CONFIG_PATH" ]; then exec %[1]s "$RUN_CONFIG_PATH" "$@"; fi
 exec %[1]s "${DISTRO_NAME}" "$@"
@@ -24,31 +24,31 @@ exec %[1]s "${DISTRO_NAME}" "$@"
 const (
 	entrypointPath = "/usr/local/bin/entrypoint.sh"
 	tokenizerPath  = "/.cache/tiktoken"
-	// ownConfig is the configuration that an image comes with.
+	// ownConfig is the configuration that an image includes.
 	ownConfig = "/app/config.yaml"
 )
 
-// unused are packages that no provider of the test's configurations imports, and that make up half of an environment:
-// those of Oracle's cloud above all.
+// unused are packages that no provider of the test's configurations imports, and that make up half of an environment;
+// the largest are those of Oracle's cloud.
 var unused = regexp.MustCompile(`/site-packages/((oci|oracledb|pkcs11|pip|setuptools)(-[^/]*)?|[^/]+/tests?)$|\.pyi$`)
 
-// services are where a package describes everything that Amazon offers.
+// services is where a package describes everything that Amazon offers.
 const services = "/site-packages/botocore/data/"
 
-// omitPackage keeps of Amazon's services the one with models.
+// omitPackage keeps only the model service among Amazon's services.
 func omitPackage(path string) bool {
 	_, service, found := strings.Cut(path, services)
 	return unused.MatchString(path) ||
 		found && !strings.HasPrefix(service, "bedrock") && !strings.HasSuffix(service, ".json")
 }
 
-// omitTokenizer leaves out what has another form than the server's tables.
+// omitTokenizer leaves out files that do not have the form of the server's tables.
 func omitTokenizer(path string) bool { return strings.HasSuffix(path, ".json") }
 
-// Server is an image of the real server of a release (0.7.3), made of the same environment as the tests of test/server:
-// the interpreter, the packages and the shared libraries that they need, all at the places where they lie on this
-// machine. It comes with the configuration of the release's starter distribution, without the providers whose packages
-// it does not have.
+// Server is an image of the real server of a release (0.7.3), made of the same environment as the tests of test/server.
+// It has the interpreter, the packages and the shared libraries that they need, all at the same paths as on this
+// machine. It includes the configuration of the release's starter distribution, without the providers whose packages it
+// does not have.
 func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	match, err := release.Lookup(version)
 	if err != nil {
@@ -89,7 +89,8 @@ func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	}, layers...)
 }
 
-// serverLayers are what changes least first: the machine's programs and libraries, the interpreter, the environment.
+// serverLayers begin with the part that changes least: the machine's programs and libraries, the interpreter, the
+// environment.
 func serverLayers(
 	ctx context.Context, folder string, interpreter python, environment string, own []Entry,
 ) ([]v1.Layer, error) {

@@ -12,12 +12,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// serverUser is who images of servers run as.
+// serverUser is the user of server images.
 var serverUser = user{"stack", 1001, root, "/app"}
 
-// interpreter stands in for the Python of a server's image, as far as the operator calls it before a server: the
-// launcher of a stack with a userConfig asks for the release and starts the server's application. The registry's
-// program has nothing to do for a stand-in.
+// interpreter replaces the Python of a server's image, as far as the operator calls it before a server. The launcher of
+// a stack with a userConfig asks for the release and starts the server's application. The registry's program has
+// nothing to do for a stand-in.
 const interpreter = `#!/bin/sh
 case "$1 $3" in
 "-c llama-stack") echo "$STANDIN_VERSION" ;;
@@ -26,8 +26,8 @@ case "$1 $3" in
 esac
 `
 
-// StandIns are images of test/node/standin, one for each release of the server (0.7.3) that it is to stand in for: with
-// that version, and the configuration of that release's starter distribution. They share their layers but the last.
+// StandIns are images of test/node/standin, one for each release of the server (0.7.3) that it replaces. Each has that
+// version and the configuration of that release's starter distribution. They share all layers except the last.
 func StandIns(ctx context.Context, folder string, releases ...string) (map[string]v1.Image, error) {
 	program, err := buildProgram(ctx, folder, "./test/node/standin", "")
 	if err != nil {
@@ -38,7 +38,7 @@ func StandIns(ctx context.Context, folder string, releases ...string) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	// Stacks of the operator before have /python in their $PATH, whose launcher also calls uvicorn by its name.
+	// Stacks of the previous operator have /python in their $PATH, and their launcher also calls uvicorn by its name.
 	base, err := NewLayer(folder, append(append(users(serverUser), shell...),
 		File{Source: program, Path: "/standin", Mode: 0o755},
 		Content{Path: "/bin/python", Mode: 0o755, Content: []byte(interpreter)},
@@ -65,7 +65,7 @@ func standIn(folder string, base v1.Layer, version string) (v1.Image, error) {
 		return nil, fmt.Errorf("find release of stand-in: %w", err)
 	}
 	own := []Entry{Content{Path: "/app/config.yaml", Mode: 0o644, Content: resolved.Base}}
-	// Under the name of the published image, the operator calls what that one starts with.
+	// The operator calls the entrypoint of the published image by its name.
 	if published := match.Release.Runtime.Entrypoint; published != "" {
 		own = append(own, Link{Path: published, Target: "/standin"})
 	}
@@ -80,7 +80,7 @@ func standIn(folder string, base v1.Layer, version string) (v1.Image, error) {
 	}, base, config)
 }
 
-// labels are what the operator reads of a server's image.
+// labels are the labels that the operator reads of a server's image.
 func labels(version string, config []byte) map[string]string {
 	return map[string]string{
 		registry.LabelBase64:  base64.StdEncoding.EncodeToString(config),

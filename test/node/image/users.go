@@ -13,7 +13,7 @@ type user struct {
 	home     string
 }
 
-// users are the two files that say who is who: root, and the one that the image runs as.
+// users are the two files with user names: root, and the user of the image.
 func users(u user) []Entry {
 	var passwd, group strings.Builder
 	for _, each := range []user{{"root", root, root, "/root"}, u} {

@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	flags.SetOutput(stderr)
 	registry := flags.String("registry", getenv(registryVariable),
 		"registry to push to, `host:port`; $"+registryVariable+" when set")
-	version := flags.String("version", "test", "what the operator says that it is")
+	version := flags.String("version", "test", "the version that the operator reports")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return nil
 }
 
-// furtherNames returns the images that are asked for, each once, and by them the names that they get beside their own.
+// furtherNames returns the wanted images, each once, and for each the names that it gets in addition to its own.
 func furtherNames(args []string) (wanted []string, names map[string][]string) {
 	names = map[string][]string{}
 	for _, arg := range args {

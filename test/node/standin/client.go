@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// clientOptions are those of get and post.
+// clientOptions are the options of get and post.
 type clientOptions struct {
 	timeout time.Duration
 	token   string
-	// authority is in PEM form, any when empty.
+	// authority is in PEM form; empty accepts any.
 	authority string
 }
 
-// runGet prints status and body of an answer. Any answer is a success; none, an error.
+// runGet prints status and body of an answer. Any answer is a success; no answer is an error.
 func runGet(ctx context.Context, w world, args []string) error {
 	options, rest, err := parseOptions("get URL", w, args, 1)
 	if err != nil {
@@ -56,7 +56,7 @@ func parseOptions(usage string, w world, args []string, count int) (clientOption
 	return options, flags.Args(), nil
 }
 
-// trust is what a server's certificate is checked with: by default not at all, for the tests make their own.
+// trust checks a server's certificate: by default not at all, because the tests make their own.
 func (o clientOptions) trust() (*tls.Config, error) {
 	if o.authority == "" {
 		return &tls.Config{InsecureSkipVerify: true}, nil //nolint:gosec // see above

@@ -11,7 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// config is what the stand-in reads of the server's configuration, its references to the environment resolved.
+// config is the part of the server's configuration that the stand-in reads, with resolved references to the
+// environment.
 type config struct {
 	Providers map[string][]provider `yaml:"providers"`
 	Storage   map[string]any        `yaml:"storage"`
@@ -37,8 +38,8 @@ type serverConfig struct {
 // disabled is the id of a provider that a real server leaves out.
 const disabled = "__disabled__"
 
-// readConfig fails as a server does: on a file that cannot be read, on what is not YAML, and on a variable without a
-// value that the configuration has no default for.
+// readConfig fails as a server does: on an unreadable file, on invalid YAML, and on an unset variable without a
+// default.
 func readConfig(path string, getenv func(string) string) (*config, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -70,7 +71,7 @@ func readConfig(path string, getenv func(string) string) (*config, error) {
 // reference is a variable in a configuration: ${env.NAME}, ${env.NAME:=default}, ${env.NAME:+value}.
 var reference = regexp.MustCompile(`\$\{env\.([A-Za-z0-9_]+)(?::([=+])([^}]*))?\}`)
 
-// resolve puts values in place of references. What comes out of one is read anew: 8321 is a number then.
+// resolve replaces references by values. The result of one is parsed again, so that 8321 becomes a number.
 func resolve(node *yaml.Node, getenv func(string) string) error {
 	if node.Kind == yaml.ScalarNode && reference.MatchString(node.Value) {
 		var unset string
@@ -102,7 +103,7 @@ func resolve(node *yaml.Node, getenv func(string) string) error {
 	return nil
 }
 
-// secretKey is what the keys of credentials look like; their values are not shown.
+// secretKey matches the keys of credentials; their values are not shown.
 var secretKey = regexp.MustCompile(`api_key|token|password|secret`)
 
 const redacted = "********"
@@ -172,7 +173,7 @@ func (c *config) toolGroups() []any {
 	return entries
 }
 
-// storage is a path of the stand-in's own: what a server shows only by what it keeps where.
+// storage is a path of the stand-in's own API. It shows what a real server shows only by where it keeps its data.
 func (c *config) storage() any { return shown(c.Storage) }
 
 // text is the first of the keys that has a text.

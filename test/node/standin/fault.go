@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// terminationLog is where a container leaves its last words for the kubelet.
+// terminationLog is where a container leaves its last message for the kubelet.
 const terminationLog = "/dev/termination-log"
 
-// faults are what a stand-in was told to do wrong, by its environment.
+// faults are the faults that the environment of a stand-in sets.
 type faults struct {
-	// exit ends the server with this code ($STANDIN_EXIT), after a while ($STANDIN_AFTER; unset: at once).
+	// exit ends the server with this code ($STANDIN_EXIT), after a while ($STANDIN_AFTER; unset means immediately).
 	exit  *int
 	after time.Duration
 	// start is how long the server takes until it listens ($STANDIN_START).
 	start time.Duration
-	// hang is when the server stops to answer ($STANDIN_HANG), counted from its start.
+	// hang is when the server stops answering ($STANDIN_HANG), counted from its start.
 	hang *time.Duration
-	// memory is how much the server uses beside its own, in MiB ($STANDIN_MEMORY).
+	// memory is how much the server uses in addition to its own memory, in MiB ($STANDIN_MEMORY).
 	memory int
 	// leak makes the server end with an error that quotes every secret in its environment ($STANDIN_LEAK=true), as
-	// servers do that refuse a value.
+	// servers do that reject a value.
 	leak bool
 }
 
@@ -48,10 +48,10 @@ func readFaults(w world) (*faults, error) {
 	return f, nil
 }
 
-// ballast is the memory that was asked for; a package variable, so that it is kept.
+// ballast is the allocated memory; a package variable, so that it is kept.
 var ballast []byte
 
-// beforeStart does what happens before a server listens, and says whether it ends there.
+// beforeStart runs the faults before a server listens, and reports whether the server ends there.
 func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool) {
 	if f.leak {
 		quote(w)
@@ -63,7 +63,7 @@ func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool)
 		ballast[i] = 1
 	}
 	if f.exit != nil && f.after == 0 {
-		fmt.Fprintf(w.stderr, "standin: ends with exit code %d, as it was told to\n", *f.exit)
+		fmt.Fprintf(w.stderr, "standin: ends with exit code %d, as configured\n", *f.exit)
 		return *f.exit, true
 	}
 	select {
@@ -74,7 +74,7 @@ func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool)
 	}
 }
 
-// quote ends as Pydantic does: with the class of the exception, and the value that was refused.
+// quote ends as Pydantic does: with the class of the exception, and the rejected value.
 func quote(w world) {
 	var text strings.Builder
 	text.WriteString("pydantic_core._pydantic_core.ValidationError: 1 validation error for ProviderConfig\n")
@@ -92,7 +92,7 @@ func quote(w world) {
 	fmt.Fprint(file, text.String())
 }
 
-// exitNow fires when the server has to end by itself; never, when it need not.
+// exitNow fires when the server has to end by itself, or never.
 func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
 	fired := make(chan struct{})
 	if f.exit != nil {
@@ -107,7 +107,7 @@ func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
 	return fired
 }
 
-// hanging keeps every request that comes too late without an answer, as long as the client waits.
+// hanging leaves every late request without an answer, as long as the client waits.
 func (f *faults) hanging(inner http.Handler) http.Handler {
 	if f.hang == nil {
 		return inner

@@ -1,6 +1,6 @@
-// Command standin stands in for a Llama Stack server in the tests on a real node: a small static program that starts in
-// milliseconds, serves what its configuration says, and can be told to fail in every way a server does. The same image
-// has a model server that demands a token, and a client for `kubectl exec`.
+// Command standin replaces a Llama Stack server in the tests on a real node. It is a small static program that starts
+// in milliseconds, serves what its configuration lists, and can fail in every way a server does. The same image has a
+// model server that demands a token, and a client for `kubectl exec`.
 //
 //	standin [--insecure]       a server, on the configuration in $RUN_CONFIG_PATH
 //	standin vllm               a model server that demands $VLLM_API_KEY
@@ -19,7 +19,7 @@ import (
 	"syscall"
 )
 
-// world is what the program is given by whoever starts it.
+// world is the program's input from its caller.
 type world struct {
 	getenv         func(string) string
 	environ        func() []string

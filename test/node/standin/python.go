@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Other names of the program in its image, in a folder of their own. The launchers of stacks of v1alpha1 look for them
-// in $PATH and start the server with them.
+// Other names of the program in its image, in a separate folder. The launchers of stacks of v1alpha1 look for them in
+// $PATH and start the server with them.
 const (
 	pythonName  = "python"
 	uvicornName = "uvicorn"
 )
 
-// runAs runs what goes by a name in the image.
+// runAs runs the command of a name in the image.
 func runAs(ctx context.Context, w world, name string, args []string) int {
 	switch name {
 	case pythonName:
@@ -25,8 +25,8 @@ func runAs(ctx context.Context, w world, name string, args []string) int {
 	}
 }
 
-// runPython answers what launchers ask an image's Python: which version of the server there is, and to start it. The
-// launcher of the operator for v1alpha1 asks by a program of its own for the number of the way to start the server.
+// runPython answers the calls of launchers to an image's Python: they ask for the version of the server, and start it.
+// The launcher of the operator for v1alpha1 runs a program that returns the number of the way to start the server.
 func runPython(ctx context.Context, w world, args []string) int {
 	const byUvicorn = "2"
 	switch {
@@ -39,13 +39,13 @@ func runPython(ctx context.Context, w world, args []string) int {
 		fmt.Fprintln(w.stdout, byUvicorn)
 		return 0
 	default:
-		fmt.Fprintf(w.stderr, "standin: this is no Python: %q\n", args)
+		fmt.Fprintf(w.stderr, "standin: this is not Python: %q\n", args)
 		return exitFailed
 	}
 }
 
-// runUvicorn serves as the server's factory does: it reads its configuration from another variable, and only its own
-// argument says the port.
+// runUvicorn serves as the server's factory does: it reads its configuration from another variable, and takes its port
+// only from its argument.
 func runUvicorn(ctx context.Context, w world, args []string) int {
 	port := defaultPort
 	if at := slices.Index(args, "--port"); at >= 0 && at+1 < len(args) {

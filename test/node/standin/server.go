@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// insecureArgument is what the operator gives to servers that demand TLS.
+	// insecureArgument is the operator's argument for servers that demand TLS.
 	insecureArgument = "--insecure"
-	// ownConfig is the configuration that the image comes with.
+	// ownConfig is the configuration that the image includes.
 	ownConfig = "/app/config.yaml"
-	// defaultPort is where a server listens that nobody told another one.
+	// defaultPort is the port of a server without a configured port.
 	defaultPort = "8321"
 	// upstreamTimeout is how long a model server may take for an answer.
 	upstreamTimeout = 10 * time.Second
 )
 
-// server answers the part of the API that the operator and its users ask first.
+// server answers the part of the API that the operator and its users call first.
 type server struct {
 	version string
 	config  *config
 	client  *http.Client
 }
 
-// runServer serves until it is told to end, and ends as its faults say.
+// runServer serves until its context ends, and ends as its faults specify.
 func runServer(ctx context.Context, w world) int {
 	faults, err := readFaults(w)
 	if err != nil {
@@ -65,14 +65,14 @@ func runServer(ctx context.Context, w world) int {
 	}
 }
 
-// serve answers at a port of every address, by HTTPS where there is a certificate, until ctx is done.
+// serve answers at a port of every address, by HTTPS with a certificate, until ctx is done.
 func serve(ctx context.Context, w world, port string, handler http.Handler, files serverConfig) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+port)
 	if err != nil {
 		return fmt.Errorf("listen on port %s: %w", port, err)
 	}
 	s := &http.Server{Handler: handler, ReadHeaderTimeout: upstreamTimeout}
-	defer context.AfterFunc(ctx, func() { _ = s.Close() })() // Serve says how it ended
+	defer context.AfterFunc(ctx, func() { _ = s.Close() })() // Serve returns how it ended
 	fmt.Fprintf(w.stdout, "standin: listening on %s\n", listener.Addr())
 	if files.Certificate != "" {
 		err = s.ServeTLS(listener, files.Certificate, files.Key)
@@ -153,5 +153,5 @@ func (s *server) forward(ctx context.Context, w http.ResponseWriter, to *provide
 
 func answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(value) // a client that went away is no concern of the server's
+	_ = json.NewEncoder(w).Encode(value) // a client that disconnects is not an error of the server
 }

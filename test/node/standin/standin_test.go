@@ -26,7 +26,8 @@ providers:
     provider_type: remote::ollama
   - provider_id: vllm
     provider_type: remote::vllm
-    config: {base_url: "${env.VLLM_URL:=http://vllm:8000/v1}", api_token: "${env.LLSD_VLLM_API_KEY}", max_tokens: "${env.MAX:=4096}"}
+    config: {base_url: "${env.VLLM_URL:=http://vllm:8000/v1}",
+      api_token: "${env.LLSD_VLLM_API_KEY}", max_tokens: "${env.MAX:=4096}"}
   safety:
   - {provider_id: llama-guard, provider_type: inline::llama-guard}
 storage:
@@ -36,7 +37,7 @@ registered_resources:
   tool_groups: [{toolgroup_id: builtin::websearch, provider_id: tavily}]
 `
 
-// output is what a program prints, while it runs.
+// output is a program's output while it runs.
 type output struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer
@@ -63,13 +64,13 @@ type program struct {
 
 var listening = regexp.MustCompile(`listening on \[::\](:\d+)`)
 
-// start runs the stand-in with these variables, for the time of the test.
+// start runs the stand-in with these variables, for the duration of the test.
 func start(t *testing.T, variables map[string]string, args ...string) *program {
 	t.Helper()
 	return startAs(t, "standin", variables, args...)
 }
 
-// startAs does that under another name.
+// startAs does the same under another name.
 func startAs(t *testing.T, name string, variables map[string]string, args ...string) *program {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -89,7 +90,7 @@ func startAs(t *testing.T, name string, variables map[string]string, args ...str
 		select {
 		case <-p.code:
 		case <-time.After(10 * time.Second):
-			t.Error("does not end when it is told to")
+			t.Error("does not end on a signal")
 		}
 	})
 	return p
@@ -121,7 +122,7 @@ func (p *program) ends(t *testing.T) int {
 	}
 }
 
-// client runs the image's own client and gives what it prints.
+// client runs the image's own client and returns its output.
 func client(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr output
@@ -229,7 +230,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A text has the same vector wherever it stands, and another text has another one.
+// A text always has the same vector, and another text has another one.
 func TestEmbeddings(t *testing.T) {
 	p := start(t, map[string]string{"PORT": "0"}, "vllm").ready(t)
 	embed := func(input string) (vectors [][]float64) {
@@ -280,7 +281,7 @@ func TestServerEnds(t *testing.T) {
 		"no such file":           {[]string{"RUN_CONFIG_PATH", "/nowhere/config.yaml"}, 1, "no such file"},
 		"no YAML":                {[]string{"RUN_CONFIG_PATH", configFile(t, "a: [")}, 1, "parse configuration"},
 		"a variable without a value": {
-			[]string{"LLSD_VLLM_API_KEY", ""}, 1, `environment variable "LLSD_VLLM_API_KEY" not set or empty (line 9 of the configuration)`,
+			[]string{"LLSD_VLLM_API_KEY", ""}, 1, `environment variable "LLSD_VLLM_API_KEY" not set or empty (line 10 of the configuration)`,
 		},
 		"quotes its secrets": {[]string{"STANDIN_LEAK", "true"}, 1, "input_value='sk-abc'"},
 		"a wrong variable":   {[]string{"STANDIN_START", "soon"}, 2, `variable STANDIN_START: time: invalid duration "soon"`},

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// completion is what every model says.
+// completion is every model's answer.
 const completion = "hello from the model"
 
 // runModelServer speaks the part of the OpenAI API that inference providers need. With $VLLM_API_KEY it demands that
@@ -35,7 +35,7 @@ type modelServer struct {
 	listed []string
 	pause  time.Duration
 	log    io.Writer
-	// answered are the completions so far: a server that keeps them does so by their ids.
+	// answered counts the completions so far, because a server keeps them by their ids.
 	answered atomic.Int64
 }
 
@@ -121,7 +121,7 @@ func (m *modelServer) stream(ctx context.Context, w http.ResponseWriter, model s
 // dimension is how many numbers the vector of a text has.
 const dimension = 8
 
-// vector depends on the text alone: two texts that are the same are as near to each other as can be.
+// vector depends only on the text: two equal texts are as near to each other as possible.
 func vector(text string) []float64 {
 	digest := sha256.Sum256([]byte(text))
 	numbers := make([]float64, dimension)
@@ -131,7 +131,7 @@ func vector(text string) []float64 {
 	return numbers
 }
 
-// texts is what is to be embedded: one text, or a list.
+// texts is the input to embed: one text, or a list.
 type texts []string
 
 func (t *texts) UnmarshalJSON(data []byte) error {

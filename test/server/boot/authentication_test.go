@@ -11,11 +11,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// clientToken is what a client of the test's server has.
+// clientToken is the token of a client of the test's server.
 const clientToken = "the-client-token"
 
-// authentication asks clients for a token, which a service of the user's checks,
-// and serves HTTPS.
+// authentication requires a token from clients, which a user's service checks, and serves HTTPS.
 const authentication = `
 apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution
@@ -39,7 +38,7 @@ spec:
 func TestAuthentication(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		if rel.Runtime.HealthNeedsToken {
-			return // refused, see the engine's tests
+			return // rejected, see the engine's tests
 		}
 		s := sample{secrets: secrets{}}
 		if err := s.add([]byte(authentication)); err != nil {
@@ -49,7 +48,7 @@ func TestAuthentication(t *testing.T) {
 		s.fit(t, rel, s.startPlace(t))
 		s.secrets["auth"] = map[string]string{"url": startAuthService(t)}
 
-		server := bootSample(t, rel, s, t.TempDir()) // healthy, and nobody showed a token
+		server := bootSample(t, rel, s, t.TempDir()) // healthy without a token
 		for path, want := range map[string]int{
 			"/v1/health": http.StatusOK, "/v1/version": http.StatusOK,
 			"/v1/providers": http.StatusUnauthorized,
@@ -66,7 +65,7 @@ func TestAuthentication(t *testing.T) {
 	})
 }
 
-// startAuthService knows one token.
+// startAuthService accepts one token.
 func startAuthService(t *testing.T) string {
 	t.Helper()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -84,7 +83,7 @@ func startAuthService(t *testing.T) string {
 	return service.URL
 }
 
-// status is how the server answers somebody with a token, or without one.
+// status is the server's answer to a client with a token, or without one.
 func (s *llamaStack) status(t *testing.T, path, token string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, http.NoBody)

@@ -23,8 +23,7 @@ type keyPair struct {
 	key         []byte
 }
 
-// newKeyPair makes a certificate for the loopback address, valid for the test,
-// and a client that trusts it and nothing else.
+// newKeyPair makes a certificate for the loopback address, valid for the test, and a client that trusts only it.
 func newKeyPair(t *testing.T) (keyPair, *http.Client) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

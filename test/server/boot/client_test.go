@@ -32,10 +32,10 @@ func (s *llamaStack) providers(ctx context.Context) ([]provider, error) {
 	return list.Data, err
 }
 
-// idKeys are the keys that hold the id of what a path lists; releases differ.
+// idKeys are the keys that hold the id of an entry of a list; releases differ.
 var idKeys = []string{"id", "identifier", "connector_id", "name"}
 
-// list returns the ids of what a path lists.
+// list returns the ids that a path lists.
 func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	var list struct {
 		Data []map[string]any `json:"data"`
@@ -54,9 +54,8 @@ func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	return ids, nil
 }
 
-// route is the path of a request as this server has it: the one that ends like
-// that, the shortest of several (older paths stay for a while). Empty when the
-// server has none.
+// route is the path of a request on this server: the one with this ending, the shortest of several (older paths stay
+// for a while). It is empty when the server has none.
 func (s *llamaStack) route(ctx context.Context, method, end string) (string, error) {
 	var list struct {
 		Data []struct {
@@ -76,12 +75,11 @@ func (s *llamaStack) route(ctx context.Context, method, end string) (string, err
 	return found, nil
 }
 
-// maxFailed is how many requests may fail after a start. With some releases and
-// stores the first one of each process finds connections of an event loop that is
-// gone, and one request may take several connections.
+// maxFailed is how many requests may fail after a start. With some releases and stores the first request of each
+// process finds connections of an event loop that has ended, and one request may use several connections.
 const maxFailed = 4
 
-// chat sends one user message to a model and returns what the model says.
+// chat sends one user message to a model and returns the model's answer.
 func (s *llamaStack) chat(ctx context.Context, model string) (string, error) {
 	path, err := s.route(ctx, http.MethodPost, "/chat/completions")
 	if err != nil {
@@ -115,7 +113,7 @@ func (s *llamaStack) chat(ctx context.Context, model string) (string, error) {
 	return completion.Choices[0].Message.Content, nil
 }
 
-// kept is how many chats the server has kept.
+// kept returns the number of chats that the server has kept.
 func (s *llamaStack) kept(ctx context.Context) (int, error) {
 	path, err := s.route(ctx, http.MethodGet, "/chat/completions")
 	if err != nil {

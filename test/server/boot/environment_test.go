@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// support is what the tests need beside the server, made once before the first.
+// support has the other programs that the tests need, made once before the first.
 var support realserver.Support
 
 func TestMain(m *testing.M) {
@@ -44,9 +44,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// scratchDirectory makes the directory that every temporary file of the test
-// lies in, so that one removal takes them all. Other users may enter it:
-// PostgreSQL runs as one of them when the test runs as root.
+// scratchDirectory makes the directory for every temporary file of the test, so that one removal deletes them all.
+// Other users may enter it: PostgreSQL runs as one of them when the test runs as root.
 func scratchDirectory() (string, error) {
 	dir, err := os.MkdirTemp("", "llama-stack-server-test-")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// publishedProvider is a provider of the package index, with the releases that it is for. Its wheels for each of them
+// publishedProvider is a provider of the package index, with the releases that it supports. Its wheels for each of them
 // are locked in test/server/environment.
 type publishedProvider struct {
 	name     string
@@ -38,8 +38,8 @@ var published = []publishedProvider{
 	},
 }
 
-// TestPublishedProviders loads providers that others have published, in the servers that they are for. It runs for the
-// releases that RELEASES names: their wheels come from the package index.
+// TestPublishedProviders loads published providers in the servers that they support. It runs for the releases that
+// RELEASES names, because their wheels come from the package index.
 func TestPublishedProviders(t *testing.T) {
 	if !realserver.Named() {
 		t.Skip("RELEASES names no releases")
@@ -70,8 +70,8 @@ func (p publishedProvider) load(t *testing.T, rel *release.Release) {
 	}
 }
 
-// TestPublishedProviderOfAnotherRelease shows what a user is told who takes a published provider for a release that it
-// is not for.
+// TestPublishedProviderOfAnotherRelease shows the error for a user who takes a published provider for a release that it
+// does not support.
 func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 	if !realserver.Named() {
 		t.Skip("RELEASES names no releases")
@@ -95,7 +95,7 @@ func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 	})
 }
 
-// publishedImage is the image that somebody would make of a published provider.
+// publishedImage is the image that a user would build from a published provider.
 func publishedImage(t *testing.T, name, version string, spec external.Spec) external.Image {
 	t.Helper()
 	dir, err := realserver.ProviderWheels(t.Context(), name, version)

@@ -25,7 +25,7 @@ type externalStack struct {
 	release *release.Release
 	// entry is the provider in the operator's configuration, models are the models of the configuration.
 	api, entry, models string
-	// labelled says that the operator knew the type and the module.
+	// labelled means that the operator read the type and the module.
 	labelled     bool
 	kind, module string
 	image        external.Image
@@ -69,7 +69,7 @@ func (s externalStack) config(home string) string {
 		home).Replace(externalConfig)
 }
 
-// install does what the init containers do, and returns the volume.
+// install runs the init containers, and returns the volume.
 func (s externalStack) install(t *testing.T, home string) string {
 	t.Helper()
 	volume, output, err := s.tryInstall(t, home)
@@ -79,7 +79,7 @@ func (s externalStack) install(t *testing.T, home string) string {
 	return volume
 }
 
-// tryInstall is install for a provider that may be refused. It returns what the program prints, too.
+// tryInstall is install for a provider that may be rejected. It also returns the program's output.
 func (s externalStack) tryInstall(t *testing.T, home string) (string, string, error) {
 	t.Helper()
 	bin, err := realserver.Install(t.Context(), s.release.Version)
@@ -126,7 +126,7 @@ func (s externalStack) start(t *testing.T, env ...string) (*llamaStack, error) {
 	})
 }
 
-// externalToken is a value that the provider gets from the environment.
+// externalToken is the provider's value from the environment.
 const externalToken = "external-provider-token"
 
 // echoStack is a stack with the provider that answers chats itself.
@@ -138,9 +138,9 @@ func echoStack(rel *release.Release) externalStack {
 	}
 }
 
-// TestExternalProvider asks a provider that came in an image of its own, in the server of each release. A label changes
-// the configuration that is written first, and not the one that the server gets: only the releases that RELEASES names
-// are started in both ways.
+// TestExternalProvider uses a provider from its own image, in the server of each release. A label changes the first
+// configuration, and not the final one of the server, so only the releases that RELEASES names are started in both
+// ways.
 func TestExternalProvider(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for name, labelled := range map[string]bool{"unlabelled": false, "labelled": true} {
@@ -168,7 +168,7 @@ func TestExternalProvider(t *testing.T) {
 	})
 }
 
-// checkProvider holds that the server lists a provider.
+// checkProvider checks that the server lists a provider.
 func (s *llamaStack) checkProvider(t *testing.T, want provider) {
 	t.Helper()
 	found, err := s.providers(t.Context())

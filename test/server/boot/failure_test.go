@@ -38,9 +38,8 @@ var failures = []failure{
 	{"redis, nobody listens", "testdata/redis-sqlite.yaml", func(on *place) { on.redis.address = fmt.Sprintf("127.0.0.1:%d", on.closed) }},
 }
 
-// TestUnusableStores shows what the server says when it cannot use its stores:
-// the exceptions in its log, by which a failed pod can be explained. A boot that
-// succeeds all the same finds out at the first request, and is listed so.
+// TestUnusableStores shows the server's output when it cannot use its stores: the exceptions in its log, which can
+// explain a failed pod. A boot that succeeds anyway fails at the first request, and is listed so.
 func TestUnusableStores(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		said := make([]string, len(failures))
@@ -60,7 +59,7 @@ func TestUnusableStores(t *testing.T) {
 	})
 }
 
-// boot returns what the server says, each exception on a line of its own.
+// boot returns the server's exceptions, each on its own line.
 func (f *failure) boot(t *testing.T, rel *release.Release) string {
 	t.Helper()
 	s := readSample(t, f.file)
@@ -90,20 +89,20 @@ func (f *failure) boot(t *testing.T, rel *release.Release) string {
 	return "  " + strings.Join(found, "\n  ")
 }
 
-// exception is how Python ends the report of one: its class, and what it says.
-// Release 0.2 tells of some without their class.
+// exception matches how Python ends the report of an exception: its class and its message. Release 0.2 reports some
+// without their class.
 var exception = regexp.MustCompile(`(?m)(?:^\s*((?:[a-z_0-9]+\.)*[A-Z][A-Za-z]*(?:Error|Exception))|^.*: (Error creating app))(?:: (.*))?$`)
 
-// What differs from run to run in what the server says.
+// Parts of the server's output that differ from run to run.
 var (
 	number  = regexp.MustCompile(`\bport \d+|\bstack\d+\b`)
 	padding = regexp.MustCompile(`\s+category=\S+$|\s+$`)
-	// address is cut off with what follows: the log breaks its lines there, or
-	// not, and the address is the database's, which is a secret, or not.
+	// address is cut off with everything after it. The log may break its lines there, and the address may be the
+	// database's, which is a secret.
 	address = regexp.MustCompile(` \('(?:127|\(secret\)).*$| connecting to (?:127|\(secret\)).*$`)
 )
 
-// exceptions are those in a log, each once, in the order they were told.
+// exceptions are those in a log, each once, in the order of the log.
 func exceptions(log string) []string {
 	var found []string
 	for _, match := range exception.FindAllStringSubmatch(log, -1) {
@@ -112,7 +111,7 @@ func exceptions(log string) []string {
 			line += ": " + address.ReplaceAllString(padding.ReplaceAllString(match[3], ""), " …")
 		}
 		line = number.ReplaceAllString(strings.ReplaceAll(line, "(secret)", "…"), "…")
-		// The log shows some twice: in a box, without module and cut short, and in full.
+		// The log shows some twice: in a box, cut short and without the module, and in full.
 		if last := len(found) - 1; last >= 0 && strings.Contains(line, found[last]) {
 			found[last] = line
 		} else {

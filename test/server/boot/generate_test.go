@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// resolve is what distribution.Resolve gives for a name and a version, also for a line that is not offered yet: a line
-// is offered because it boots here.
+// resolve returns the result of distribution.Resolve for a name and a version, also for a line that is not offered yet:
+// a line is offered because it boots here.
 func resolve(t *testing.T, rel *release.Release, name string) distribution.Resolved {
 	t.Helper()
 	shipped, ok := rel.Distribution(name)
@@ -34,7 +34,7 @@ func resolve(t *testing.T, rel *release.Release, name string) distribution.Resol
 	}
 }
 
-// entrypoint is that of the release's image, where it is known.
+// entrypoint is that of the release's image, if it is known.
 func entrypoint(rel *release.Release) []string {
 	if !rel.Runtime.EntrypointKnown {
 		return nil
@@ -42,8 +42,7 @@ func entrypoint(rel *release.Release) []string {
 	return []string{rel.Runtime.Entrypoint}
 }
 
-// generate runs the pipeline that the controller and the command line run, and
-// returns the pod it asks for, with its files below root.
+// generate runs the pipeline of the controller and the command line, and returns the pod, with its files below root.
 func generate(t *testing.T, rel *release.Release, s sample, root string) pod {
 	t.Helper()
 	return generateOn(t, rel, s, &plan.Base{

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// eachRelease runs a test once for every release that is asked for.
+// eachRelease runs a test once for every selected release.
 func eachRelease(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	t.Helper()
 	releases, err := realserver.Releases()
@@ -28,9 +28,8 @@ func eachRelease(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	}
 }
 
-// heavy lists what spec.disabled takes away of a configuration because it would
-// load model weights or PyTorch, which no test machine has: single providers, or
-// an API that has no other. The defaults that name them leave with them.
+// heavy lists the entries of spec.disabled that remove model weights or PyTorch from a configuration, because no test
+// machine has them: single providers, or an API that has no other. The defaults that name them are removed with them.
 func heavy(t *testing.T, rel *release.Release, config []byte) []string {
 	t.Helper()
 	var parsed struct {

@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// insideVariable says that the test runs where nothing but this machine can be reached.
+// insideVariable is set where the test can reach only this machine.
 const insideVariable = "BOOT_WITHOUT_NETWORK"
 
-// withoutNetwork runs the calling test again, as a process in a network namespace of its own that has a loopback
-// interface and no other. It reports whether this is that process. What the outer one installs, the inner one finds.
+// withoutNetwork runs the calling test again, as a process in its own network namespace with only a loopback interface.
+// It reports whether this is that process. The inner process finds the installations of the outer one.
 func withoutNetwork(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideVariable) != "" {
@@ -61,7 +61,7 @@ func withoutNetwork(t *testing.T) bool {
 	return false
 }
 
-// readOnly makes a directory one that nobody can write to, not even root, as a volume that is mounted so.
+// readOnly makes a directory read-only even for root, like a volume that is mounted so.
 func readOnly(t *testing.T, dir string) {
 	t.Helper()
 	for _, words := range [][]string{{"--bind", dir, dir}, {"-o", "remount,ro,bind", dir}} {
@@ -76,7 +76,7 @@ func readOnly(t *testing.T, dir string) {
 	})
 }
 
-// checkNoRoute holds that this process reaches nobody.
+// checkNoRoute checks that this process cannot reach any other machine.
 func checkNoRoute(t *testing.T) {
 	t.Helper()
 	interfaces, err := net.Interfaces()

@@ -14,15 +14,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// miniLM is the embedding model of the test, as the hub knows it, and the length of its vectors.
+// miniLM is the embedding model of the test, by its name on the hub, and the length of its vectors.
 const (
 	miniLM          = "sentence-transformers/all-MiniLM-L6-v2"
 	miniLMDimension = 384
 )
 
-// TestOfflineModels is TestOffline with an embedding model that the server itself loads from the volume of model files:
-// a question finds the text that answers it, which has no word of it. Without the files the server starts, and says
-// what is missing when the model is used.
+// TestOfflineModels is TestOffline with an embedding model that the server itself loads from the volume of model files.
+// A question finds the text that answers it, although they share no word. Without the files the server starts, and
+// reports what is missing when the model is used.
 func TestOfflineModels(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {
@@ -75,7 +75,7 @@ func answersWithModel(t *testing.T, rel *release.Release, packages, hub string) 
 	server.stop()
 }
 
-// missesModel holds that a model which is not there is a warning: the server starts, and a request for the model fails.
+// missesModel checks that a missing model is a warning: the server starts, and a request for the model fails.
 func missesModel(t *testing.T, rel *release.Release, packages string) {
 	t.Helper()
 	server := bootWithModel(t, rel, packages, map[string]string{"tiktoken": support.Tokenizer})
@@ -86,7 +86,7 @@ func missesModel(t *testing.T, rel *release.Release, packages string) {
 	m := model{provider: "sentence-transformers", name: miniLM, upstream: miniLM}
 	if err := server.do(t.Context(), http.MethodPost, path, map[string]any{"model": m.public(rel), "input": "a"},
 		nil); err == nil {
-		t.Error("the server has a model that nobody gave it")
+		t.Error("the server has a model without its files")
 	}
 	if !strings.Contains(server.process.log.text(), "huggingface.co") {
 		t.Errorf("the server does not say where the model would come from:\n%s", server.process.log.tail(logTail))
@@ -111,8 +111,8 @@ func newStore(t *testing.T, server *llamaStack, rel *release.Release) string {
 	return made.ID
 }
 
-// bootWithModel boots the stack with the packages behind those of the release, and directories in its volume of model
-// files.
+// bootWithModel boots the stack with packages in addition to those of the release, and directories in its volume of
+// model files.
 func bootWithModel(t *testing.T, rel *release.Release, packages string, directories map[string]string) *llamaStack {
 	t.Helper()
 	s := offlineSample(t, rel, func(spec map[string]any) {

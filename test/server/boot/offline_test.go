@@ -17,7 +17,7 @@ import (
 )
 
 // offlineLines are lines that differ in what they need when they start: up to 0.5 the server asks for registered
-// models, from 0.7 on the vector stores load their tokenizer. The newest is tried beside them.
+// models, from 0.7 on the vector stores load their tokenizer. The newest line is tried in addition.
 var offlineLines = []string{"0.5", "0.7"}
 
 // offlineReleases are those lines, or the ones that RELEASES names.
@@ -42,9 +42,9 @@ func offlineReleases(t *testing.T) []*release.Release {
 	return releases
 }
 
-// TestOffline boots a stack with spec.offline where there is no way out of the machine, puts a file into a vector store
-// of it and finds it again. What the operator refuses there, the server does not start with; what it only warns of, the
-// server starts with.
+// TestOffline boots a stack with spec.offline without a way out of the machine, puts a file into one of its vector
+// stores and finds it again. The server does not start with what the operator rejects there, and starts with what the
+// operator only warns of.
 func TestOffline(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {
@@ -83,14 +83,14 @@ func answersOffline(t *testing.T, rel *release.Release) {
 	t.Logf("offline: %s finds the text of a file", rel.Version)
 }
 
-// endsOffline shows what keeps the server from starting. The operator refuses the first two with spec.offline where the
-// server ends, so they are rendered without.
+// endsOffline has the causes that keep the server from starting. The operator rejects the first two with spec.offline,
+// so they are rendered without it.
 func endsOffline(t *testing.T, rel *release.Release) {
 	for _, tt := range []struct {
 		name, says, tokenizer string
 		edit                  func(spec map[string]any)
 		ends                  bool
-		// needs is a package that not every release is installed with here.
+		// needs is a package that some releases do not have installed here.
 		needs string
 	}{
 		{
@@ -155,10 +155,10 @@ func installed(t *testing.T, rel *release.Release, name string) bool {
 	return len(found) > 0
 }
 
-// withoutKeys leaves the keys of public services out: their providers try nothing, which takes less time.
+// withoutKeys removes the keys of public services, so that their providers try nothing, which takes less time.
 func withoutKeys(spec map[string]any) { delete(mapping(spec, "workload", "overrides"), "env") }
 
-// offlineSample is the stack for a release, with an edit of the test's.
+// offlineSample is the stack for a release, with the test's edit.
 func offlineSample(t *testing.T, rel *release.Release, edit func(spec map[string]any)) sample {
 	t.Helper()
 	s := readSample(t, "testdata/offline/stack.yaml")
@@ -171,14 +171,14 @@ func offlineSample(t *testing.T, rel *release.Release, edit func(spec map[string
 	return s
 }
 
-// bootOffline boots the stack with a volume of model files: the tokenizer is that of another directory, or none.
+// bootOffline boots the stack with a volume of model files. The tokenizer is in another directory, or missing.
 func bootOffline(t *testing.T, rel *release.Release, s sample, tokenizer string) (*llamaStack, error) {
 	t.Helper()
 	p := generate(t, rel, s, t.TempDir())
 	return bootWithFiles(t, rel, s, p, map[string]string{"tiktoken": tokenizer})
 }
 
-// bootWithFiles boots what runs in a pod with copies of directories in its volume of model files.
+// bootWithFiles boots the pod's programs with copies of directories in its volume of model files.
 func bootWithFiles(
 	t *testing.T, rel *release.Release, s sample, p pod, directories map[string]string,
 ) (*llamaStack, error) {

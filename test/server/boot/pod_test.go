@@ -24,12 +24,12 @@ type pod struct {
 	mounts map[string]string // path in the container → directory here
 	env    []string          // NAME=value
 	config string            // path of the configuration here
-	// wrapper is what the container's command puts in front of the server's own.
+	// wrapper is the part of the container's command before the server's own.
 	wrapper []string
 }
 
-// newPod builds the pod from the objects that the operator would apply. What an
-// earlier pod left below root is found again, as on a persistent volume.
+// newPod builds the pod from the objects that the operator would apply. The files of an earlier pod below root still
+// exist, as on a persistent volume.
 func newPod(t *testing.T, objects []render.Object, values secrets, root string) pod {
 	t.Helper()
 	deployment, configMaps := workload(t, objects)
@@ -59,8 +59,7 @@ func newPod(t *testing.T, objects []render.Object, values secrets, root string) 
 	return p
 }
 
-// initialise runs an init container: what the server's container needs before it
-// starts.
+// initialise runs an init container, which the server's container needs before it starts.
 func (p *pod) initialise(t *testing.T, command []string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
@@ -146,7 +145,7 @@ func (p *pod) local(path string) string {
 	return filepath.Join(p.mounts[best], strings.TrimPrefix(path, best))
 }
 
-// value is what a variable holds in the running container.
+// value is the value of a variable in the running container.
 func (p *pod) value(t *testing.T, variable corev1.EnvVar, values secrets) string {
 	t.Helper()
 	if variable.ValueFrom == nil {
@@ -184,7 +183,7 @@ func (p *pod) home(t *testing.T) string {
 	return home
 }
 
-// servesTLS says whether the configuration lets the server speak HTTPS.
+// servesTLS reports whether the configuration lets the server speak HTTPS.
 func (p *pod) servesTLS(t *testing.T) bool {
 	t.Helper()
 	config, err := os.ReadFile(p.config)

@@ -11,19 +11,18 @@ import (
 	"sync"
 )
 
-// The system gives connections their ports from 32768 on: a port from below can
-// only be taken by whoever asks for that very one. Control planes of other tests
-// take theirs above.
+// The system gives connections their ports from 32768 on. A port below that can be taken only by a program that asks
+// for it. Control planes of other tests use ports above.
 const (
 	firstPort = 10000
 	lastPort  = 19999
 )
 
-// taken holds the ports that were given out; each is given out once.
+// taken has the ports that were returned; each is returned once.
 var taken sync.Map
 
-// freePort returns a port that nobody listens at, on any address: servers listen
-// on all of them. It is chosen by chance, because other tests look for one too.
+// freePort returns a port without a listener on any address, because servers listen on all of them. It is chosen by
+// chance, because other tests look for one too.
 func freePort() (int, error) {
 	for range 200 {
 		port := firstPort + rand.IntN(lastPort-firstPort+1)

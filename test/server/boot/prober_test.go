@@ -23,8 +23,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// checkProber shows that the operator hears of this server what it is and what it
-// has, and none of its secrets.
+// checkProber shows that the operator's prober gets the server's version and lists, and none of its secrets.
 func checkProber(t *testing.T, server *llamaStack, rel *release.Release, want []provider, secrets []string) {
 	t.Helper()
 	answer := server.probed(t)
@@ -53,7 +52,7 @@ func checkProber(t *testing.T, server *llamaStack, rel *release.Release, want []
 	}
 }
 
-// probed is what the operator's prober hears of a server.
+// probed is the result of the operator's prober for a server.
 func (s *llamaStack) probed(t *testing.T) probe.Answer {
 	t.Helper()
 	address, err := url.Parse(s.url)

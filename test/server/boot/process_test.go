@@ -31,17 +31,16 @@ const (
 	bootTimeout = 5 * time.Minute
 	// stopTimeout is how long a process may take to end when asked to.
 	stopTimeout = 15 * time.Second
-	// logTail is how many lines of a log a failure shows.
+	// logTail is the number of lines of a log in a failure message.
 	logTail = 40
 )
 
-// watchdog is a shell script that becomes the program in its arguments and
-// leaves a guard beside it in the process group: when the test is gone, and with
-// it the other end of the pipe at descriptor 3, the guard ends the whole group.
+// watchdog is a shell script that becomes the program in its arguments and leaves a guard next to it in the process
+// group. When the test is gone, and with it the other end of the pipe at descriptor 3, the guard ends the whole group.
 // A Ctrl-C, a timeout or a crash of the test leaves no process behind.
 const watchdog = `(cat <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$0" "$@" 3<&-`
 
-// process is a program that runs in a process group of its own.
+// process is a program that runs in its own process group.
 type process struct {
 	cmd    *exec.Cmd
 	stopBy syscall.Signal // what ends it in good order
@@ -53,8 +52,7 @@ type process struct {
 // running holds every process that was started and not stopped yet.
 var running sync.Map
 
-// killAll ends every process at once; for a test that is told to end before it
-// is done.
+// killAll ends every process immediately, for a test that is interrupted.
 func killAll() {
 	running.Range(func(p, _ any) bool {
 		p.(*process).kill()
@@ -62,7 +60,7 @@ func killAll() {
 	})
 }
 
-// stopAll ends what outlived the tests that used it.
+// stopAll ends the processes that outlive their tests.
 func stopAll() {
 	running.Range(func(p, _ any) bool {
 		p.(*process).stop()
@@ -110,7 +108,7 @@ func start(program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
 	return p, nil
 }
 
-// stop asks the whole group to end, then ends it. A second call does nothing.
+// stop ends the whole group, first with a signal. A second call does nothing.
 func (p *process) stop() {
 	if _, isRunning := running.LoadAndDelete(p); !isRunning {
 		return
@@ -152,7 +150,7 @@ type boot struct {
 	secrets []string // values that no output may show
 	workers int      // the processes that serve, if more than one
 	wrapper []string // what the pod puts in front of the server's own command
-	// ownFiles says that the pod brings the tokenizer, or does without.
+	// ownFiles means that the pod has the tokenizer, or does not need it.
 	ownFiles bool
 }
 
@@ -190,8 +188,8 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = b.home
-	// The tokenizer, the port and the time of the workers are the things in which
-	// this machine differs from the image and the pod; the last of two equal names counts.
+	// The tokenizer, the port and the time of the workers differ between this machine and the image with the pod; the
+	// last of two equal names counts.
 	cmd.Env = append([]string{"PATH=" + path, "HOME=" + b.home}, b.env...)
 	if !b.ownFiles {
 		cmd.Env = append(cmd.Env, "TIKTOKEN_CACHE_DIR="+support.Tokenizer)
@@ -254,14 +252,14 @@ func (s *llamaStack) waitHealthy(ctx context.Context, p *process) error {
 }
 
 const (
-	// started is what each process of a server says when it begins to serve.
+	// started matches the message of each process of a server when it begins to serve.
 	started = "Application startup complete"
 	// workersTimeout is many times what a second process takes after the first.
 	workersTimeout = 2 * time.Minute
 )
 
-// waitWorkers waits for the processes that start after the first: a green health
-// speaks of one, and one that cannot start ends them all.
+// waitWorkers waits for the processes that start after the first. A healthy answer is about one process, and a process
+// that cannot start ends them all.
 func (s *llamaStack) waitWorkers(workers int) error {
 	timeout := time.After(workersTimeout)
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -278,7 +276,7 @@ func (s *llamaStack) waitWorkers(workers int) error {
 	return nil
 }
 
-// redact takes secret values out of a text.
+// redact removes secret values from a text.
 func redact(text string, secrets []string) string {
 	for _, secret := range secrets {
 		if secret != "" {

@@ -21,7 +21,7 @@ type redisServer struct {
 	password string
 }
 
-// startRedis starts a Redis of the test's own, empty and with a password.
+// startRedis starts the test's own Redis, empty and with a password.
 func startRedis(t *testing.T) *redisServer {
 	t.Helper()
 	port, err := freePort()

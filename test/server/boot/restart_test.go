@@ -10,11 +10,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestChangedModelsBootOnKeptState boots a stack, changes its models and boots
-// it again on the same state. The server keeps what it registered and refuses to
-// start when that comes back with other properties, or when a model it had found
-// by itself is now registered; so the pod takes what the configuration declares
-// out of the registry first. TestRetention tries more changes.
+// TestChangedModelsBootOnKeptState boots a stack, changes its models and boots it again on the same state. The server
+// keeps its registrations. It does not start when one returns with other properties, or when a model that it found by
+// itself is now registered. For this reason the pod first removes the declared resources of the configuration from the
+// registry. TestRetention tries more changes.
 func TestChangedModelsBootOnKeptState(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for _, file := range []string{"testdata/redis-sqlite.yaml", "v1alpha2-simple.yaml", "v1alpha2-postgres.yaml"} {

@@ -28,19 +28,19 @@ var adoptions = []struct{ version, store string }{
 	{"1.5.0", onPostgres},
 }
 
-// inGate are those that the gate has the time for: a file and a namespace.
+// inGate are those that run in the gate, which has little time: a file and a namespace.
 var inGate = []int{1, 3}
 
 // TestRetentionAdoption starts a stack as the operator of an earlier commit rendered it, with a registry for each set
-// of declared resources, and with a client's vector store in two of them. What is rendered today serves both, and still
-// does when the declared resources change.
+// of declared resources, and with a client's vector store in two of them. Today's rendering serves both, and still does
+// when the declared resources change.
 func TestRetentionAdoption(t *testing.T) {
 	report := newRetentionReport(t)
 	for i, tc := range adoptions {
 		if !wholeRetention && !slices.Contains(inGate, i) {
 			continue
 		}
-		// The fixtures are of these versions, whatever RELEASES names.
+		// The fixtures are of these versions, independent of RELEASES.
 		t.Run(tc.version+"/"+tc.store, func(t *testing.T) {
 			t.Parallel()
 			a := newAdoption(t, lineOf(t, tc.version), tc.store)
@@ -56,7 +56,7 @@ func TestRetentionAdoption(t *testing.T) {
 	}
 }
 
-// adoption is a stack with what its clients made while an operator of an earlier commit ran it.
+// adoption is a stack with the data that its clients created while an operator of an earlier commit ran it.
 type adoption struct {
 	*retention
 	made map[string]string // what each vector store holds, by its id
@@ -93,7 +93,7 @@ func (a *adoption) steps() []namedTest {
 	}
 }
 
-// earlier starts what the earlier operator rendered, and makes a vector store as a client does.
+// earlier starts the earlier operator's rendering, and creates a vector store as a client does.
 func (a *adoption) earlier(t *testing.T, number int) {
 	p := a.stack.render(t)
 	p.wrapper = nil
@@ -138,7 +138,7 @@ func (a *adoption) rendered(t *testing.T, number int) string {
 	return strings.NewReplacer(places...).Replace(string(text))
 }
 
-// today starts what is rendered now, and looks for every vector store.
+// today starts today's rendering, and looks for every vector store.
 func (a *adoption) today(t *testing.T) {
 	if len(a.made) != 2 {
 		t.Errorf("%d vector stores were made, want 2", len(a.made))

@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// keptProviders are what the retention tests use of a release's starter, by API. Fewer providers start faster.
+// keptProviders are the providers of a release's starter that the retention tests use, by API. Fewer providers start
+// faster.
 var keptProviders = map[string][]string{
 	"vector_io":       {"faiss"},
 	"files":           nil,

@@ -15,10 +15,10 @@ import (
 // declaredStore is a vector store that the base configuration declares.
 const declaredStore = "declared"
 
-// retentionCase is one change of a stack that runs, and what the server must show after it.
+// retentionCase is one change of a running stack, and what the server must show after it.
 type retentionCase struct {
 	name string
-	// has reports whether the release has what the case changes. Nil: every release has it.
+	// has reports whether the release has what the case changes. Nil means that every release has it.
 	has    func(rel *release.Release) bool
 	change func(t *testing.T, r *retention)
 	check  func(ctx context.Context, r *retention, server *llamaStack) error
@@ -104,7 +104,7 @@ var retentionCases = []retentionCase{
 			r.declare(t, "second name")
 		},
 		check: func(ctx context.Context, r *retention, server *llamaStack) error {
-			// The list has the name that the provider noted at first: a new one is not to be seen by clients.
+			// The list has the name that the provider recorded first. Clients do not see a new name.
 			return server.search(ctx, declaredStore, r.declaredText)
 		},
 	},

@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// maxInternal is how many requests of a start may be answered with an internal error: with Redis and PostgreSQL some
-	// find connections of an event loop that is gone.
+	// maxInternal is how many requests of a start may be answered with an internal error: with Redis and PostgreSQL
+	// some find connections of an event loop that has ended.
 	maxInternal = 12
-	// answerTimeout is many times what an answer takes on a busy machine. A request that waits for such a connection waits
-	// for ever, and with it whoever wants the same lock.
+	// answerTimeout is many times what an answer takes on a busy machine. A request that waits for such a connection
+	// waits for ever, and so does every request that needs the same lock.
 	answerTimeout = 90 * time.Second
 )
 
-// ask sends a request as do does, and sends it again where the server finds a connection that is gone.
+// ask sends a request as do does, and sends it again when the server finds a closed connection.
 func (s *llamaStack) ask(ctx context.Context, method, path string, body, into any) error {
 	return s.again(ctx, func(ctx context.Context) error { return s.do(ctx, method, path, body, into) })
 }
@@ -89,7 +89,7 @@ type attachedFile struct {
 	LastError json.RawMessage `json:"last_error"`
 }
 
-// tryAttach returns what became of the file.
+// tryAttach returns the state of the file.
 func (s *llamaStack) tryAttach(ctx context.Context, store, text string) (attachedFile, error) {
 	var id string
 	err := s.again(ctx, func(ctx context.Context) (err error) {
@@ -165,11 +165,11 @@ func (s *llamaStack) upload(ctx context.Context, text string) (string, error) {
 	return file.ID, nil
 }
 
-// question is what is searched for to find a text. It is not the text itself: a distance of zero is a score of
-// infinity, which 0.3 cannot answer.
+// question is the search text for a text. It is not the text itself: a distance of zero is a score of infinity, which
+// 0.3 cannot answer.
 func question(text string) string { return "Which text says: " + text }
 
-// search asks a vector store, and reports an error unless it finds the text.
+// search searches a vector store, and returns an error unless it finds the text.
 func (s *llamaStack) search(ctx context.Context, store, text string) error {
 	var found json.RawMessage
 	body := map[string]any{"query": question(text)}
@@ -182,7 +182,7 @@ func (s *llamaStack) search(ctx context.Context, store, text string) error {
 	return nil
 }
 
-// entries are what a path lists, as JSON, by their ids.
+// entries are the entries of a list, as JSON, by their ids.
 func (s *llamaStack) entries(ctx context.Context, path string) (map[string]string, error) {
 	var list struct {
 		Data []json.RawMessage `json:"data"`
@@ -206,7 +206,7 @@ func (s *llamaStack) entries(ctx context.Context, path string) (map[string]strin
 	return entries, nil
 }
 
-// registerModel registers a model as a client does. It reports whether the release lets clients do that.
+// registerModel registers a model as a client does. It reports whether the release lets clients do this.
 func (s *llamaStack) registerModel(ctx context.Context, rel *release.Release, name string) (bool, error) {
 	path, err := s.route(ctx, http.MethodPost, "/v1/models")
 	if err != nil || path == "" {

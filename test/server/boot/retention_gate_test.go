@@ -2,5 +2,5 @@
 
 package boot
 
-// wholeRetention is false where the tests run among others: they try what the gate has the time for.
+// wholeRetention is false where the tests run among others, with only the cases that the gate has the time for.
 const wholeRetention = false

@@ -27,10 +27,10 @@ import (
 )
 
 const (
-	// randomPairs is how many changes made by chance are tried, over all releases.
+	// randomPairs is the number of random changes, over all releases.
 	randomPairs = 108
-	// triesPerPair is how many are made for one that counts: others do not start on an empty state either, for want of
-	// a service or a package.
+	// triesPerPair is how many are made for one that counts. The others do not start on an empty state either, because
+	// a service or a package is missing.
 	triesPerPair = 6
 	// seedVariable is the seed of the changes; defaultSeed when it is not set.
 	seedVariable = "RETENTION_SEED"
@@ -39,8 +39,8 @@ const (
 	startSeconds = 300
 )
 
-// TestRetentionRandom changes stacks by chance. The second server starts on what the first one left, serves what a
-// server with an empty state serves, and what the client of the first one made. The servers run in process.
+// TestRetentionRandom changes stacks at random. The second server starts on the state of the first. It serves what a
+// server with an empty state serves, and what the client of the first one created. The servers run in process.
 func TestRetentionRandom(t *testing.T) {
 	seed := uint64(defaultSeed)
 	if text := os.Getenv(seedVariable); text != "" {
@@ -80,7 +80,7 @@ type pairs struct {
 	scripts string // the directory of the program that runs before the server
 
 	tried, lost int
-	left        []string // the changes that say nothing, and why
+	left        []string // the changes without a result, and why
 }
 
 func newPairs(t *testing.T, rel *release.Release) *pairs {
@@ -129,7 +129,7 @@ func (p *pairs) try(t *testing.T, edit *corpus.Edit) {
 	t.Logf("%s: %s", edit.Name, strings.Join(edit.Changes, ", "))
 	made.declared = p.declared(t, after)
 	made.gone = slices.DeleteFunc(p.declared(t, before), func(id string) bool {
-		// What the model server lists stays when it is no longer declared.
+		// The model server's list stays when it is no longer declared.
 		return slices.Contains(made.declared, id) || strings.HasSuffix(id, "/"+corpus.EditListed)
 	})
 	if err := made.compare(fresh, second); err != nil {
@@ -138,7 +138,7 @@ func (p *pairs) try(t *testing.T, edit *corpus.Edit) {
 	}
 }
 
-// ready is what runs in the pod of a case, or why that says nothing.
+// ready returns the processes of a case's pod, or why they have no result.
 func (p *pairs) ready(t *testing.T, c *corpus.Case) (*corpus.Outcome, string) {
 	t.Helper()
 	light, reason := c.Light()
@@ -152,7 +152,7 @@ func (p *pairs) ready(t *testing.T, c *corpus.Case) (*corpus.Outcome, string) {
 	return outcome, firstLine(outcome.Refused)
 }
 
-// start runs what the pod runs before its server, and then the server with the requests.
+// start runs the program before the server, and then the server with the requests.
 func (p *pairs) start(
 	t *testing.T, outcome *corpus.Outcome, home string, requests []realserver.Call,
 ) realserver.Verdict {
@@ -216,7 +216,7 @@ const (
 	askSearch
 )
 
-// look asks for all that is registered.
+// look lists everything that is registered.
 func (p *pairs) look() []realserver.Call {
 	return []realserver.Call{
 		askModels:       {Method: http.MethodGet, Path: "/v1/models"},
@@ -236,7 +236,7 @@ const (
 	makeModel
 )
 
-// client makes a vector store with a file, and a model where the release has that.
+// client creates a vector store with a file, and a model where the release supports it.
 func (p *pairs) client() []realserver.Call {
 	models, _ := p.rel.Resource("models")
 	embedding := models.Public(corpus.EditEmbedding, corpus.EditInference, "")
@@ -294,8 +294,8 @@ func (m *madeByClient) search() realserver.Call {
 	}
 }
 
-// compare reports what the second server has not, or has too much, beside one that started on an empty state. Models
-// that providers list count neither way: a server finds them some time after its start.
+// compare reports what the second server lacks, or has too much, compared with one that started on an empty state.
+// Models that providers list do not count: a server finds them some time after its start.
 func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	if !second.OK {
 		return fmt.Errorf("the server does not start: %s", second)
@@ -327,8 +327,8 @@ func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	return nil
 }
 
-// declared are the public ids of the models that a configuration declares, but for those of a provider that hangs on a
-// variable or is any.
+// declared are the public ids of the models that a configuration declares, except for those of a provider that depends
+// on a variable or may have any type.
 func (p *pairs) declared(t *testing.T, outcome *corpus.Outcome) []string {
 	t.Helper()
 	var config struct {
@@ -374,10 +374,10 @@ func listedIn(answer realserver.Answer) []string {
 	return ids
 }
 
-// services are the addresses of the corpus, which nobody answers at.
+// services matches the addresses of the corpus, where no server answers.
 var services = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
-// moveServices moves the services of a text to a server that answers.
+// moveServices replaces the services of a text by a server that answers.
 func moveServices(text, server string) string { return services.ReplaceAllString(text, server) }
 
 func mustMakeDirectory(t *testing.T, path string) {

@@ -54,8 +54,8 @@ func (r *retentionReport) addTimes(release, store string, times []int) {
 	r.times[release+"\t"+store] = times
 }
 
-// String is the table, a row for each release and store; the last column has the median and the longest time of the
-// script before the start.
+// String returns the table, a row for each release and store; the last column has the median and the longest time of
+// the script before the start.
 func (r *retentionReport) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,12 +125,12 @@ func summary(times []int) string {
 	return fmt.Sprintf("%d, at most %d", sorted[len(sorted)/2], sorted[len(sorted)-1])
 }
 
-// tableFile is where make test-retention wants the tables.
+// tableFile is the file for the tables of make test-retention.
 const tableFile = "RETENTION_TABLE"
 
 var tableMutex sync.Mutex
 
-// writeTable logs a table, and adds it to the file that is asked for.
+// writeTable logs a table, and adds it to the configured file.
 func writeTable(t *testing.T, table string) {
 	t.Helper()
 	t.Logf("%s\n%s", t.Name(), table)

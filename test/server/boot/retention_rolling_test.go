@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestRetentionRolling changes a stack that several pods serve. An old pod serves while new ones start, starts again
-// after they registered their resources, and takes over again after a rollback.
+// TestRetentionRolling changes a stack with several pods. An old pod serves while new ones start, restarts after they
+// registered their resources, and takes over again after a rollback.
 func TestRetentionRolling(t *testing.T) {
 	report := newRetentionReport(t)
 	releases, _ := retentionScope(t)
@@ -61,7 +61,7 @@ func newRolling(t *testing.T, rel *release.Release, store string) *rolling {
 func (r *rolling) steps() []namedTest {
 	return []namedTest{
 		{"roll-out", r.rollOut},
-		// What only the newer generation declares stays.
+		// Resources that only the newer generation declares stay.
 		{"old pod again", func(t *testing.T) { r.boot(t, r.before, "plain", "", "added", "") }},
 		{"new pod again", func(t *testing.T) { r.boot(t, r.after, "plain", "64123", "added", "") }},
 		{"next edit", func(t *testing.T) {
@@ -74,7 +74,7 @@ func (r *rolling) steps() []namedTest {
 	}
 }
 
-// rollOut starts two new pods at once while an old one serves and a client makes vector stores.
+// rollOut starts two new pods at the same time while an old one serves and a client creates vector stores.
 func (r *rolling) rollOut(t *testing.T) {
 	old, err := r.stack.serve(t, r.before, func(server *llamaStack) error { return r.make(t.Context(), server) })
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *rolling) startClient(t *testing.T, server *llamaStack) *makingClient {
 				return
 			case <-tick.C:
 			}
-			// Not with the client's context: an answered request counts.
+			// Not with the client's context, because an answered request counts.
 			id, err := server.createVectorStore(context.WithoutCancel(ctx), "of a client", "faiss", r.public("embed", ""))
 			if err != nil {
 				c.err = err

@@ -34,7 +34,7 @@ type keptStack struct {
 	base  []byte
 	root  string
 	on    place
-	env   []string // what the machine adds to the environment of the pod
+	env   []string // additions of the machine to the environment of the pod
 	mu    sync.Mutex
 	times []int // of the script before the start, in milliseconds
 }
@@ -86,7 +86,7 @@ func (k *keptStack) change(t *testing.T, edit func(spec map[string]any)) {
 	k.stack.Generation++
 }
 
-// render makes the pod of the spec as it is now.
+// render makes the pod of the present spec.
 func (k *keptStack) render(t *testing.T) pod {
 	t.Helper()
 	p := generateOn(t, k.rel, k.sample, &plan.Base{Data: k.base, Source: v1alpha2.ConfigSourceConfigMap}, k.root)
@@ -127,7 +127,7 @@ func (k *keptStack) run(t *testing.T, p pod) (*llamaStack, error) {
 	return server, err
 }
 
-// maxHung is how many starts one that answers may take.
+// maxHung is the maximum number of starts until one answers.
 const maxHung = 3
 
 // serve starts what a pod runs and uses it. A server that hangs, see answerTimeout, is started again.
@@ -147,7 +147,7 @@ func (k *keptStack) serve(t *testing.T, p pod, use func(server *llamaStack) erro
 	}
 }
 
-// start renders the stack, starts what its pod would run on the state that is there, and uses it.
+// start renders the stack, starts the pod's programs on the present state, and uses the server.
 func (k *keptStack) start(t *testing.T, use func(server *llamaStack) error) {
 	t.Helper()
 	if _, err := k.serve(t, k.render(t), use); err != nil {
@@ -155,7 +155,7 @@ func (k *keptStack) start(t *testing.T, use func(server *llamaStack) error) {
 	}
 }
 
-// clock stands in front of the release's Python and writes how long the script takes.
+// clock runs before the release's Python and writes how long the script takes.
 var clock, _ = filepath.Abs("testdata/clock")
 
 var (

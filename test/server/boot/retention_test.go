@@ -58,8 +58,8 @@ func eachRetained(
 	}
 }
 
-// retentionScope is what is tried: with every store for make test-retention, else with the two that differ most.
-// Without a choice of RELEASES it is the default one and the newest.
+// retentionScope returns the releases and stores: every store for make test-retention, else the two that differ most.
+// Without RELEASES it is the default release and the newest.
 func retentionScope(t *testing.T) (releases []*release.Release, stores []string) {
 	t.Helper()
 	stores = []string{onSQLite, onRedis}
@@ -74,7 +74,7 @@ func retentionScope(t *testing.T) (releases []*release.Release, stores []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Up to 0.2 what is registered again replaces the first.
+	// Up to 0.2 a repeated registration replaces the first.
 	return slices.DeleteFunc(releases, func(rel *release.Release) bool { return rel.Runtime.RegistryReplaces }), stores
 }
 
@@ -88,7 +88,7 @@ func lineOf(t *testing.T, name string) *release.Release {
 	return match.Release
 }
 
-// retention is a stack with what its clients made.
+// retention is a stack with the data of its clients.
 type retention struct {
 	stack        *keptStack
 	ofClient     string // the id of the client's vector store
@@ -110,7 +110,7 @@ func (r *retention) fill(t *testing.T) {
 	r.stack.start(t, func(server *llamaStack) error { return r.use(t.Context(), server) })
 }
 
-// use does what clients do.
+// use does the work of clients.
 func (r *retention) use(ctx context.Context, server *llamaStack) (err error) {
 	embedding := r.public("embed", "")
 	if r.ofClient, err = server.vectorStoreWithFile(ctx, "of a client", "faiss", embedding, r.clientText); err != nil {
@@ -131,7 +131,7 @@ func (r *retention) use(ctx context.Context, server *llamaStack) (err error) {
 	return errors.Join(r.kept(ctx, server), server.wantModel(ctx, r.public(autoListed, ""), ""))
 }
 
-// try changes the stack, starts it on its state and looks.
+// try changes the stack, starts it on its state and checks the result.
 func (r *retention) try(t *testing.T, tc *retentionCase) {
 	tc.change(t, r)
 	r.stack.start(t, func(server *llamaStack) error {
@@ -139,7 +139,7 @@ func (r *retention) try(t *testing.T, tc *retentionCase) {
 	})
 }
 
-// kept reports what clients made and is lost.
+// kept reports lost data of clients.
 func (r *retention) kept(ctx context.Context, server *llamaStack) error {
 	lost := server.wantEntry(ctx, vectorStoresPath, r.ofClient, "")
 	lost = errors.Join(lost, server.search(ctx, r.ofClient, r.clientText))

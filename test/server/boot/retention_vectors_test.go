@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// vectorProvider is a kind of vector provider beside faiss.
+// vectorProvider is a kind of vector provider other than faiss.
 type vectorProvider struct {
 	kind string
 	// store is where the stack keeps its state.
@@ -29,7 +29,7 @@ var vectorProviders = []vectorProvider{
 	{kind: "remote::chromadb", store: onSQLite, settings: chroma},
 }
 
-// TestRetentionVectors changes the models of stacks with other vector providers than faiss, and searches.
+// TestRetentionVectors changes the models of stacks with vector providers other than faiss, and searches.
 func TestRetentionVectors(t *testing.T) {
 	report := newRetentionReport(t)
 	releases, _ := retentionScope(t)
@@ -92,7 +92,7 @@ func (r *retention) steps() []namedTest {
 	}
 }
 
-// sqliteVec is an extension of SQLite, which not every Python was built to load.
+// sqliteVec is an extension of SQLite. Some builds of Python do not support it.
 func sqliteVec(t *testing.T, k *keptStack) fields {
 	t.Helper()
 	packages, err := realserver.InstallSQLite(t.Context())
@@ -103,7 +103,7 @@ func sqliteVec(t *testing.T, k *keptStack) fields {
 	return nil
 }
 
-// behind adds packages behind those of the release, by a module that every Python of the pod loads first.
+// behind adds packages after those of the release, by a module that every Python of the pod loads first.
 func (k *keptStack) behind(t *testing.T, module, packages string) {
 	t.Helper()
 	path, err := filepath.Abs(module)
@@ -126,7 +126,7 @@ func pgvector(t *testing.T, k *keptStack) fields {
 	}
 }
 
-// chroma is a server of its own. Its client library is added to what the release has installed.
+// chroma is a separate server. Its client library is added to the installed packages of the release.
 func chroma(t *testing.T, k *keptStack) fields {
 	t.Helper()
 	environment, err := realserver.InstallChroma(t.Context())

@@ -2,5 +2,5 @@
 
 package boot
 
-// wholeRetention reports that everything is tried, as make test-retention asks for.
+// wholeRetention means that everything is tried, as in make test-retention.
 const wholeRetention = true

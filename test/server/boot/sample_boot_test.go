@@ -21,8 +21,8 @@ import (
 // stackCase is what a running server must show for one object.
 type stackCase struct {
 	file string
-	// providers of the user; the base's others are served beside them. Those of
-	// an API that the release does not have are not asked for.
+	// providers of the user; the base's others are served in addition. The test does not ask for those of an API that
+	// the release does not have.
 	providers []provider
 	models    []model
 	shields   []string
@@ -129,8 +129,7 @@ func checkSingle(t *testing.T, server *llamaStack, api string) {
 	}
 }
 
-// TestStacksBoot boots every object on every line and asks the server for what it
-// promises.
+// TestStacksBoot boots every object on every line and checks the result on the server.
 func TestStacksBoot(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for _, tc := range stackCases {
@@ -173,13 +172,13 @@ func (tc *stackCase) check(t *testing.T, rel *release.Release) {
 	}
 }
 
-// bootSample generates the pod and boots what runs in it, with its files below root.
+// bootSample generates the pod and boots its programs, with its files below root.
 func bootSample(t *testing.T, rel *release.Release, s sample, root string) *llamaStack {
 	t.Helper()
 	server, err := tryBoot(t, rel, s, root)
 	if failed, ok := errors.AsType[*bootError](err); ok && render.Workers(&s.stack.Spec) > 1 {
-		// Two processes that make the same tables in an empty database get in each
-		// other's way, and the one that loses ends both; the kubelet starts them again.
+		// Two processes that create the same tables in an empty database can conflict, and the one that loses ends
+		// both. The kubelet starts them again.
 		t.Logf("started again after: %s", strings.Join(exceptions(failed.log), "; "))
 		server, err = tryBoot(t, rel, s, root)
 	}
@@ -213,7 +212,7 @@ func tryBoot(t *testing.T, rel *release.Release, s sample, root string) (*llamaS
 	return startServer(t, b)
 }
 
-// servesTLS says whether the object wants HTTPS of the server.
+// servesTLS reports whether the object configures HTTPS for the server.
 func servesTLS(stack *v1alpha2.LlamaStackDistribution) bool {
 	networking := stack.Spec.Networking
 	return networking != nil && networking.TLS != nil && networking.TLS.Enabled
@@ -270,9 +269,8 @@ func (m *model) public(rel *release.Release) string {
 	return models.Public(m.name, m.provider, m.upstream)
 }
 
-// checkModel shows that a model is there under its public id, and that a request
-// for it reaches the model server that the object names, with the credential of
-// its Secret.
+// checkModel shows that a model exists under its public id, and that a request for it reaches the model server that the
+// object names, with the credential of its Secret.
 func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *upstream, m model, token string) {
 	t.Helper()
 	public := m.public(rel)
@@ -286,7 +284,7 @@ func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *
 		t.Errorf("%q says %q, want %q", public, said, answer)
 	}
 	headers := models.chats(m.upstream)
-	// Asked again after an internal error, the server may ask again too.
+	// A repeated request after an internal error may cause a repeated request of the server.
 	asked := len(headers) > 0 && len(headers) <= 1+server.failed
 	if right := slices.Repeat([]string{"Bearer " + token}, len(headers)); !asked || !slices.Equal(headers, right) {
 		// Never the headers: one may hold a secret.
@@ -295,7 +293,7 @@ func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *
 	}
 }
 
-// checkMCP shows that the server knows the MCP servers, and asks them for their tools.
+// checkMCP shows that the server lists the MCP servers, and asks them for their tools.
 func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []string) {
 	t.Helper()
 	for _, name := range names {
@@ -321,8 +319,8 @@ func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []st
 // up to a minute was seen with releases 0.6 to 0.8.
 const stateTimeout = 4 * time.Minute
 
-// again chats once more where two processes made the same tables in an empty
-// database: the one that lost keeps none of its chats, and any may have had the first.
+// again sends one more chat where two processes created the same tables in an empty database. The one that lost keeps
+// none of its chats, and either may have had the first.
 func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStack, s sample) func() error {
 	if render.Workers(&s.stack.Spec) == 1 {
 		return func() error { return nil }
@@ -333,9 +331,8 @@ func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStac
 	}
 }
 
-// checkState shows that the server keeps its chats, and in PostgreSQL if that is
-// where the object wants them. It connects and writes in the background, so that
-// a boot alone shows nothing. While none is kept it calls again.
+// checkState shows that the server keeps its chats, in PostgreSQL if the object configures it. The server connects and
+// writes in the background, so a boot alone shows nothing. While none is kept it calls again.
 func checkState(t *testing.T, server *llamaStack, db *database, again func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), stateTimeout)
@@ -366,9 +363,8 @@ func checkState(t *testing.T, server *llamaStack, db *database, again func() err
 	}
 }
 
-// chatsLost are the lines that keep no chats in PostgreSQL: what should write them
-// waits in an event loop that ended when the server had started
-// (providers/utils/inference/inference_store.py). Their table is made all the same.
+// chatsLost are the lines that keep no chats in PostgreSQL. The task that writes them waits in an event loop that ended
+// when the server had started (providers/utils/inference/inference_store.py). Their table is created anyway.
 var chatsLost = []string{"0.2"}
 
 func checkTable(t *testing.T, db *database, table string) {
@@ -378,7 +374,7 @@ func checkTable(t *testing.T, db *database, table string) {
 	}
 }
 
-// TestStackCases holds the table and the directories of objects equal.
+// TestStackCases compares the table with the directories of objects.
 func TestStackCases(t *testing.T) {
 	var want, got []string
 	for _, pattern := range []string{filepath.Join(samples, "v1alpha2-*.yaml"), "testdata/*.yaml"} {

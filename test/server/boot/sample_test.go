@@ -24,20 +24,20 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// samples is where the samples that users read lie.
+// samples is the directory of the samples that users read.
 const samples = "../../../config/samples"
 
-// sample is one file of config/samples: an object and the Secrets beside it.
+// sample is one file of config/samples: an object and its Secrets.
 type sample struct {
 	stack   *v1alpha2.LlamaStackDistribution
 	secrets secrets
-	running *plan.Running // nil: nothing runs
+	running *plan.Running // nil means that nothing runs
 }
 
 // secrets are values by the Secret's name and the key in it.
 type secrets map[string]map[string]string
 
-// values lists every value, to be kept out of the test's output.
+// values lists every value, to be removed from the test's output.
 func (s secrets) values() []string {
 	var values []string
 	for _, data := range s {
@@ -107,13 +107,13 @@ func (s *sample) add(document []byte) error {
 	return nil
 }
 
-// place is what a stack finds on this machine.
+// place has the servers for a stack on this machine.
 type place struct {
 	models *upstream
 	db     *database
 	redis  *redisServer
 	mcp    string // URL of an MCP server
-	closed int    // a port that nobody listens on, where a test wants one
+	closed int    // a port without a listener, where a test needs one
 }
 
 // startPlace starts the servers that the object uses.
@@ -129,16 +129,15 @@ func (s *sample) startPlace(t *testing.T) place {
 	return on
 }
 
-// fit changes what has to differ for a release, and on a machine without model
-// servers, a database of that name, or model weights; everything else stays as
-// users read it.
+// fit changes what has to differ for a release, and on a machine without model servers, a database of that name, or
+// model weights. Everything else stays as users read it.
 func (s *sample) fit(t *testing.T, rel *release.Release, on place) {
 	t.Helper()
 	name := s.stack.Spec.Distribution.Name
 	s.stack.Spec.Distribution.Version = rel.Version
 	s.stack.Spec.Disabled = append(s.stack.Spec.Disabled, heavy(t, rel, resolve(t, rel, name).Base)...)
 	s.edit(t, func(spec map[string]any) {
-		delete(spec, "externalProviders") // their packages come with pods, and there is none here
+		delete(spec, "externalProviders") // their packages are in pods, and none exist here
 		withoutAPIs(rel, spec)
 		fitProviders(t, spec, on)
 		for _, entry := range list(spec, "resources", "tools") {
@@ -158,16 +157,14 @@ func (s *sample) fit(t *testing.T, rel *release.Release, on place) {
 	}
 }
 
-// extensionByHand are the lines whose pgvector provider wants the extension to be
-// there; later ones make it.
+// extensionByHand are the lines whose pgvector provider requires the extension to exist; later ones create it.
 var extensionByHand = []string{"0.2", "0.3", "0.4"}
 
 func (s *sample) usesVectors() bool {
 	return s.stack.Spec.Providers != nil && s.stack.Spec.Providers.VectorIo != nil
 }
 
-// edit changes the spec in its written form, so that a single provider stays
-// single and a bare name bare.
+// edit changes the spec in its written form, so that a single provider stays single and a bare name bare.
 func (s *sample) edit(t *testing.T, change func(spec map[string]any)) {
 	t.Helper()
 	data, err := json.Marshal(s.stack.Spec)
@@ -188,8 +185,8 @@ func (s *sample) edit(t *testing.T, change func(spec map[string]any)) {
 	}
 }
 
-// withoutAPIs takes away what belongs to an API that the release does not have:
-// the operator refuses it, with a message that tests of the engine hold.
+// withoutAPIs removes the parts of APIs that the release does not have. The operator rejects them, with messages that
+// the engine's tests check.
 func withoutAPIs(rel *release.Release, spec map[string]any) {
 	providers := mapping(spec, "providers")
 	for field := range providers {
@@ -226,7 +223,7 @@ func fitProviders(t *testing.T, spec map[string]any, on place) {
 	}
 }
 
-// fitSecrets gives the credentials of this machine's servers.
+// fitSecrets sets the credentials of this machine's servers.
 func (s *sample) fitSecrets(on place) {
 	if creds, ok := s.secrets["pg-creds"]; ok {
 		for key, value := range map[string]string{
@@ -242,7 +239,7 @@ func (s *sample) fitSecrets(on place) {
 	}
 }
 
-// mapping and list are what lies at a path of the spec, empty when nothing does.
+// mapping and list return the value at a path of the spec, or an empty one.
 func mapping(spec map[string]any, path ...string) map[string]any {
 	for _, key := range path {
 		spec, _ = spec[key].(map[string]any)
@@ -256,8 +253,7 @@ func list(spec map[string]any, path ...string) []any {
 	return entries
 }
 
-// moveEndpoint puts another server's address into an endpoint; the path, or
-// that there is none, stays.
+// moveEndpoint replaces the host of an endpoint by that of another server; the path, or its absence, stays.
 func moveEndpoint(endpoint, server string) (string, error) {
 	from, err := url.Parse(endpoint)
 	if err != nil {

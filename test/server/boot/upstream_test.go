@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// upstream is a model server that speaks the part of the OpenAI API which an
-// inference provider needs, answers every model, and remembers who asked.
+// upstream is a model server with the part of the OpenAI API which an inference provider needs. It answers for every
+// model, and records the clients.
 type upstream struct {
 	url string
 
@@ -56,8 +56,7 @@ func (u *upstream) models(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]any{"object": "list", "data": models})
 }
 
-// serve adds a model to what the model server lists: some providers refuse to
-// register another.
+// serve adds a model to the model server's list, because some providers refuse to register another.
 func (u *upstream) serve(id string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -86,7 +85,7 @@ func (u *upstream) chat(w http.ResponseWriter, r *http.Request) {
 // dimension is the length of every vector of this model server.
 const dimension = 8
 
-// embeddings answers with a vector of each text: the same one for the same text.
+// embeddings answers with a vector for each text, always the same one for the same text.
 func (u *upstream) embeddings(w http.ResponseWriter, r *http.Request) {
 	var request struct {
 		Model    string          `json:"model"`
@@ -134,7 +133,7 @@ func vectorOf(text string) []float32 {
 	return vector
 }
 
-// floats writes a vector as the OpenAI API does in base64.
+// floats writes a vector in base64, as the OpenAI API does.
 func floats(vector []float32) string {
 	var data []byte
 	for _, value := range vector {
@@ -146,7 +145,7 @@ func floats(vector []float32) string {
 // autoListed is a model that the model server lists and no object names.
 const autoListed = "auto-listed"
 
-// answer is what every model says.
+// answer is every model's answer.
 const answer = "hello from upstream"
 
 func (u *upstream) record(r *http.Request, model string) {
@@ -172,6 +171,6 @@ func (u *upstream) chats(model string) []string {
 
 func writeJSON(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	// A client that went away is its own test's failure, not ours.
+	// If a client disconnects, the client's own test fails, not this server.
 	_ = json.NewEncoder(w).Encode(value)
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// What a container's command has in front of the image's entrypoint: a shell, its script, the program that brings the
-// registry in line, and the program's arguments.
+// The part of a container's command before the image's entrypoint: a shell, its script, the program that updates the
+// registry, and the program's arguments.
 const (
 	programAt    = 3
 	configAt     = 4
 	wrapperWords = 6
 )
 
-// becomes runs what an init container runs, and then becomes the program behind it.
+// becomes runs what an init container runs, and then becomes the program after it.
 const becomes = `/bin/sh -c "$0" "$1" "$2" "$3"; shift 3; exec "$@"`
 
-// wrapperOf is what a pod runs before its server, with paths of this machine: as the beginning of a command that goes
-// on with the server's own. It is empty when the pod runs nothing before.
+// wrapperOf is the part of a pod's command that runs before its server, with paths of this machine, as the beginning of
+// a command that continues with the server's own. It is empty when the pod runs nothing before.
 func (p *pod) wrapperOf(init []corev1.Container, command []string) []string {
 	if words := p.program(command); words != nil {
 		return words

@@ -11,10 +11,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// seed of the cases made by chance.
+// seed of the random cases.
 const seed = 1
 
-// support is what the checkers need beside the server.
+// support returns the other programs that the checkers need.
 func support(t *testing.T) realserver.Support {
 	t.Helper()
 	s, err := realserver.InstallSupport(t.Context())
@@ -49,13 +49,13 @@ func eachLine(
 	}
 }
 
-// accepted is a configuration that our checks let through.
+// accepted is a configuration that our checks accept.
 type accepted struct {
 	*corpus.Case
 	*corpus.Outcome
 }
 
-// acceptedOf runs cases through the pipeline and counts those that are refused.
+// acceptedOf runs cases through the pipeline and counts those that are rejected.
 func acceptedOf(t *testing.T, cases []corpus.Case) (all []accepted, refused int) {
 	t.Helper()
 	for i := range cases {
@@ -72,7 +72,7 @@ func acceptedOf(t *testing.T, cases []corpus.Case) (all []accepted, refused int)
 	return all, refused
 }
 
-// count tells how many cases of a line passed, for the table of all.
+// count records how many cases of a line passed, for the table of all.
 func count(t *testing.T, passed, all int) {
 	t.Helper()
 	t.Attr("cases", fmt.Sprintf("%d of %d", passed, all))

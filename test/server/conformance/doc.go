@@ -1,6 +1,5 @@
-// Package conformance asks the real server of every release line about the
-// configurations of package corpus: whatever our own checks accept has to be read
-// by the release's classes (TestParse) and to start in its own start-up code
-// (TestInitialise), and what they refuse by the data of the release has to fail
-// there (TestNegative). RELEASES names the lines, `all` for every one.
+// Package conformance checks the configurations of package corpus with the real server of every release line. The
+// release's classes have to read every configuration that our own checks accept (TestParse), and its start-up code has
+// to start it (TestInitialise). Configurations that our checks reject by the data of the release have to fail there
+// (TestNegative). RELEASES names the lines, `all` for every one.
 package conformance

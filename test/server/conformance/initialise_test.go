@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestInitialise shows that the server of a release starts with what our checks accept for it.
+// TestInitialise shows that the server of a release starts with the configurations that our checks accept for it.
 func TestInitialise(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()
@@ -66,7 +66,7 @@ func TestInitialise(t *testing.T) {
 const (
 	// leastStarts is how many configurations of a line have to start.
 	leastStarts = 40
-	// randomStarts is how many cases made by chance are tried.
+	// randomStarts is the number of random cases.
 	randomStarts = 100
 	// sampleSize is how many cases of a line CI tries.
 	sampleSize = 160
@@ -74,7 +74,7 @@ const (
 	startSeconds = 60
 )
 
-// startable are the cases without what is not installed here, and why others are left out.
+// startable returns the cases that do not need missing packages, and why others are left out.
 func startable(cases []corpus.Case) (light []corpus.Case, left []string) {
 	for i := range cases {
 		c, reason := cases[i].Light()
@@ -106,7 +106,7 @@ var services = map[string]string{
 	"vector_io/remote::weaviate":      "Weaviate",
 }
 
-// needsMore is what a configuration needs at its start beside the server, empty when nothing.
+// needsMore returns what a configuration needs at its start in addition to the server, or "".
 func needsMore(config []byte, env map[string]string) string {
 	for _, kind := range append(corpus.Types(config, env), corpus.Backends(config)...) {
 		if service := services[kind]; service != "" {
@@ -116,7 +116,7 @@ func needsMore(config []byte, env map[string]string) string {
 	return ""
 }
 
-// outside says why a verdict is about the world and not about the configuration, empty when it is not.
+// outside returns why a verdict is about the environment and not about the configuration, or "".
 func outside(verdict realserver.Verdict) string {
 	if strings.Contains(verdict.Message, "is not available from provider") ||
 		strings.Contains(verdict.Message, "Connection error") {
@@ -131,7 +131,7 @@ func outside(verdict realserver.Verdict) string {
 	return ""
 }
 
-// sample are all cases when RELEASES asks for lines and SAMPLE is not set, else so many of them that CI has the time,
+// sample returns all cases when RELEASES selects lines and SAMPLE is not set, else as many as CI has the time for,
 // spread evenly.
 func sample(cases []corpus.Case) []corpus.Case {
 	if (realserver.Named() && os.Getenv("SAMPLE") == "") || len(cases) <= sampleSize {
@@ -144,7 +144,7 @@ func sample(cases []corpus.Case) []corpus.Case {
 	return few
 }
 
-// upstream answers as a model server that has the models which a configuration registers.
+// upstream answers as a model server with the models that a configuration registers.
 type upstream struct {
 	url    string
 	models atomic.Value // []map[string]any
@@ -168,8 +168,8 @@ func startUpstream(t *testing.T) *upstream {
 	return u
 }
 
-// serve changes the models. One that goes by another name than the provider's must not meet a model of that name: the
-// server would refuse to have both.
+// serve changes the models. A model with another name than the provider's must not meet a model of that name, because
+// the server would refuse to have both.
 func (u *upstream) serve(config []byte) {
 	models := []map[string]any{}
 	for _, id := range corpus.Models(config) {
@@ -178,13 +178,13 @@ func (u *upstream) serve(config []byte) {
 	u.models.Store(models)
 }
 
-// address is where the services of the corpus are, which nobody answers at.
+// address matches the addresses of the services of the corpus, where no server answers.
 var address = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
-// answered moves the services of a configuration to one that answers.
+// answered replaces the services of a configuration by one that answers.
 func answered(text, server string) string { return address.ReplaceAllString(text, server) }
 
-// atHome moves the paths of the pod's volume into a directory of the test, and services to one that answers.
+// atHome moves the paths of the pod's volume into a directory of the test, and replaces services by one that answers.
 func atHome(t *testing.T, env map[string]string, server string) map[string]string {
 	t.Helper()
 	home := t.TempDir()

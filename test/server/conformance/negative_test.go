@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestNegative shows that the server of a release refuses what our checks refuse by its data, ignores what they say
-// that it ignores, and does with what is our own choice what the list of those says.
+// TestNegative shows that the server of a release rejects what our checks reject by its data, and ignores what they
+// report as ignored. Where our checks are stricter by choice, it behaves as the list of those checks states.
 func TestNegative(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin, failed := time.Now(), 0
@@ -56,7 +56,7 @@ func TestNegative(t *testing.T) {
 	})
 }
 
-// swept are all the strange values when RELEASES asks for lines, else so many of them that CI has the time.
+// swept returns all unusual values when RELEASES selects lines, else as many as CI has the time for.
 func swept(rel *release.Release) []corpus.Negative {
 	all := corpus.Sweep(rel)
 	if realserver.Named() {
@@ -69,14 +69,14 @@ func swept(rel *release.Release) []corpus.Negative {
 	return few
 }
 
-// sweepEach is how many strange values there are for one that CI tries; it shares no factor with the number of them, so
-// that every one is tried somewhere.
+// sweepEach is how many unusual values exist for one that CI tries. It shares no factor with their number, so that
+// every one is tried on some line.
 const sweepEach = 11
 
-// leastRefused is how many mistakes of a line the server has to refuse.
+// leastRefused is how many mistakes of a line the server has to reject.
 const leastRefused = 200
 
-// ask puts a mistake before the server.
+// ask passes a mistake to the server.
 func ask(
 	t *testing.T, checker *realserver.Checker, models *upstream, n *corpus.Negative, q *corpus.Question,
 ) realserver.Verdict {
@@ -107,7 +107,7 @@ func ask(
 	return verdict
 }
 
-// differs says how a verdict is another one than the case has, empty when it is not.
+// differs returns how a verdict differs from the one of the case, or "".
 func differs(n *corpus.Negative, verdict realserver.Verdict) string {
 	switch {
 	case n.Answer == corpus.Refused && verdict.OK:

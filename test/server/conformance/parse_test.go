@@ -12,10 +12,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// randomConfigs is how many configurations made by chance each line reads.
+// randomConfigs is the number of random configurations that each line reads.
 const randomConfigs = 500
 
-// TestParse shows that every line's own classes read what our checks accept for it.
+// TestParse shows that every line's own classes read the configurations that our checks accept for it.
 func TestParse(t *testing.T) {
 	eachLine(t, realserver.ReleasesToRead, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()

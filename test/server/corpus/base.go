@@ -10,10 +10,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// catalogued are the distributions that users may name; the others are reached through a ConfigMap.
+// catalogued are the distributions that users may name; the others need a ConfigMap.
 var catalogued = []string{"starter", "postgres-demo", "remote-vllm", "meta-reference-gpu"}
 
-// bases: every configuration that the release ships, with the variables that it does not start without, and with those
+// bases has every configuration that the release ships, with the variables that it requires to start, and with those
 // that have no default.
 func (m *maker) bases() {
 	for _, name := range m.rel.Distributions() {
@@ -33,7 +33,7 @@ func (m *maker) bases() {
 	}
 }
 
-// needed are the variables that a configuration does not start without.
+// needed are the variables that a configuration requires to start.
 func needed(d *release.Distribution) []string {
 	var names []string
 	for _, variable := range d.Variables {
@@ -44,8 +44,7 @@ func needed(d *release.Distribution) []string {
 	return names
 }
 
-// empty are the variables that are nothing by default and bring nothing into being. A token of Gemini's excludes its
-// key.
+// empty are the variables that are empty by default and enable nothing. A token of Gemini's excludes its key.
 func empty(d *release.Distribution) []string {
 	var names []string
 	for _, variable := range d.Variables {
@@ -70,11 +69,11 @@ func withVariables(spec fields, names []string) fields {
 	return spec
 }
 
-// valueOf is a value for a variable that a shipped configuration reads, by what its name says it is.
+// valueOf is a value for a variable that a shipped configuration reads, chosen by the variable's name.
 func valueOf(name string) string {
 	switch {
 	case strings.HasSuffix(name, "_MODEL"):
-		return "meta-llama/Llama-Guard-3-1B" // one that meta-reference knows
+		return "meta-llama/Llama-Guard-3-1B" // one that meta-reference supports
 	case strings.HasSuffix(name, "_PORT"):
 		return "5432"
 	case strings.Contains(name, "URL") || strings.Contains(name, "ENDPOINT") || strings.Contains(name, "BASE"):
@@ -88,8 +87,8 @@ func valueOf(name string) string {
 	}
 }
 
-// conditions: every variable that brings a part of the starter into being, set, alone and with those that have no
-// default; its provider named by a model.
+// conditions has every variable that enables a part of the starter, set alone and with those that have no default. A
+// model names its provider.
 func (m *maker) conditions() {
 	d, _ := m.rel.Distribution(starter)
 	for _, variable := range d.Variables {
@@ -116,8 +115,8 @@ type baseProvider struct {
 	condition string
 }
 
-// providersOf lists the providers of a configuration in its order; a conditional id is what it is when the condition
-// holds.
+// providersOf lists the providers of a configuration in its order, with the ids that conditional providers have when
+// their condition holds.
 func providersOf(config []byte) []baseProvider {
 	var document struct {
 		Providers yaml.Node `yaml:"providers"`

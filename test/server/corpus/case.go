@@ -12,15 +12,16 @@ import (
 
 // Case is one object of a user with the base that its configuration is made from.
 type Case struct {
-	// Name tells the case apart within its line: provider/inference/remote::vllm/full.
+	// Name identifies the case within its line: provider/inference/remote::vllm/full.
 	Name string
-	// Release is the line that the case is for.
+	// Release is the line of the case.
 	Release *release.Release
-	// Object is the user's. It is only read.
+	// Object is the user's object. It is only read.
 	Object *v1alpha2.LlamaStackDistribution
-	// Base is the configuration that the distribution comes with.
+	// Base is the configuration of the distribution.
 	Base []byte
-	// Embedded says that Base is what the release ships under the object's name, else it is the user's own ConfigMap.
+	// Embedded means that Base is what the release ships under the object's name. Otherwise it is the user's own
+	// ConfigMap.
 	Embedded bool
 }
 
@@ -32,7 +33,7 @@ const (
 	baseConfig = "base"
 )
 
-// fields is a spec, or a part of one, as JSON has it.
+// fields is a spec, or a part of one, in its JSON form.
 type fields map[string]any
 
 // maker makes the cases of one line.
@@ -41,17 +42,17 @@ type maker struct {
 	cases []Case
 }
 
-// add makes a case of a spec over the line's starter.
+// add makes a case from a spec and the line's starter.
 func (m *maker) add(name string, spec fields) {
 	m.addOver(starter, name, spec)
 }
 
-// addOver makes a case over a distribution that the line ships.
+// addOver makes a case from a distribution that the line ships.
 func (m *maker) addOver(distribution, name string, spec fields) {
 	m.append(name, distribution, shipped(m.rel, distribution), true, spec)
 }
 
-// addOwn makes a case over a configuration of the user's own.
+// addOwn makes a case from a user's own configuration.
 func (m *maker) addOwn(name, base string, spec fields) {
 	spec["baseConfig"] = fields{"configMapName": baseConfig, "key": "config.yaml"}
 	m.append(name, starter, []byte(base), false, spec)
@@ -75,7 +76,7 @@ func newCase(rel *release.Release, name, distribution string, base []byte, embed
 		err = json.Unmarshal(data, &object.Spec)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("corpus: case %q of %s: %v", name, rel.Line, err)) // a slip in this package
+		panic(fmt.Sprintf("corpus: case %q of %s: %v", name, rel.Line, err)) // a bug in this package
 	}
 	return Case{Name: name, Release: rel, Object: object, Base: base, Embedded: embedded}
 }
@@ -93,7 +94,7 @@ func shipped(rel *release.Release, name string) []byte {
 	return data
 }
 
-// resolved is what distribution.Resolve gives for the case once its line is offered.
+// resolved is the result of distribution.Resolve for the case once its line is offered.
 func (c *Case) resolved() distribution.Resolved {
 	name := c.Object.Spec.Distribution.Name
 	return distribution.Resolved{

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// Cases are the cases that the data of a line asks for, in a fixed order.
+// Cases returns the cases from the data of a line, in a fixed order.
 func Cases(rel *release.Release) []Case {
 	m := &maker{rel: rel}
 	m.providers()
@@ -29,7 +29,7 @@ func Cases(rel *release.Release) []Case {
 	return m.cases
 }
 
-// providers: every type as little as it takes over the starter, and with every key over nothing.
+// providers has every type in its shortest form with the starter, and with every key and an empty base.
 func (m *maker) providers() {
 	v := &values{}
 	for _, api := range m.rel.APIs() {
@@ -60,7 +60,7 @@ func (m *maker) providers() {
 	}}})
 }
 
-// alternatives are the keys that may not stand beside others, each without those.
+// alternatives are the keys that exclude others, each without those.
 func (m *maker) alternatives(at, field string, kind *provider.Type) {
 	var keys []string
 	for _, rule := range kind.Config.Rules {
@@ -84,14 +84,14 @@ func (m *maker) alternatives(at, field string, kind *provider.Type) {
 	}
 }
 
-// ownOpenAI is a provider whose credential is a variable of the user's own.
+// ownOpenAI is a provider whose credential is a user's variable.
 const ownOpenAI = `providers:
   inference:
   - provider_id: openai
     provider_type: remote::openai
     config: {api_key: "${env.MY_KEY}"}`
 
-// nothing is the smallest base there is.
+// nothing is the smallest base.
 func (m *maker) nothing() string {
 	return fmt.Sprintf("version: 2\n%s: mine\nproviders: {}\n", m.rel.Runtime.DistributionKey)
 }
@@ -112,8 +112,8 @@ var (
 	}
 )
 
-// storage: every pair of stores, with and without resources that the server keeps in them, over the starter and over
-// nothing.
+// storage has every pair of stores, with and without resources that the server keeps in them, with the starter and with
+// an empty base.
 func (m *maker) storage() {
 	for _, kv := range append(sorted(kvStores), "") {
 		for _, sql := range append(sorted(sqlStores), "") {
@@ -151,7 +151,7 @@ func sorted[V any](m map[string]V) []string {
 	return names
 }
 
-// resources: models of each type, shields, tools.
+// resources has models of each type, shields, tools.
 func (m *maker) resources() {
 	add := func(name string, resources fields) {
 		m.add("resources/"+name, fields{"resources": resources})
@@ -192,7 +192,7 @@ func (m *maker) resources() {
 	})
 }
 
-// modelTypes are the values that a model's type takes.
+// modelTypes are the values of a model's type.
 func modelTypes(rel *release.Release) []string {
 	models, _ := rel.Resource("models")
 	key, ok := models.Class.Key("model_type")
@@ -206,7 +206,7 @@ func modelTypes(rel *release.Release) []string {
 	return types
 }
 
-// disabled: every API that any release knows, in both spellings, and every provider of the starter.
+// disabled has every API of any release, in both spellings, and every provider of the starter.
 func (m *maker) disabled() {
 	for _, api := range release.KnownAPIs() {
 		m.add("disabled/"+api, fields{"disabled": []any{api}})
@@ -239,7 +239,7 @@ func (m *maker) disabled() {
 	})
 }
 
-// server: how it listens, how many processes it has, telemetry.
+// server has the listener, the number of processes, and telemetry.
 func (m *maker) server() {
 	for _, port := range []int{1024, 9000, 65535} {
 		m.add(fmt.Sprintf("server/port-%d", port), fields{

@@ -53,13 +53,13 @@ func Backends(config []byte) []string {
 	return slices.Compact(types)
 }
 
-// inlineBackend is a backend, which up to 0.2 stands where it is used, with a type that does not say its family.
+// inlineBackend is a backend, which up to 0.2 is written where it is used, with a type that does not name its family.
 type inlineBackend struct {
 	Type string `yaml:"type"`
 	Host string `yaml:"host"`
 }
 
-// Models are the names that providers know the models by that a configuration registers.
+// Models are the providers' names of the models that a configuration registers.
 func Models(config []byte) []string {
 	type model struct {
 		ID         string `yaml:"model_id"`

@@ -19,7 +19,7 @@ import (
 
 const (
 	seed = 1
-	// randomCases are few here: the real server gets many more.
+	// randomCases is small here: the real server gets many more.
 	randomCases = 40
 )
 
@@ -62,7 +62,7 @@ func casesOf(t *testing.T, rel *release.Release) []made {
 	return all
 }
 
-// eachLine runs a test for every line that there is data of, at the same time.
+// eachLine runs a test for every line with data, at the same time.
 func eachLine(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	t.Helper()
 	for _, line := range release.Lines() {
@@ -77,7 +77,7 @@ func eachLine(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	}
 }
 
-// What holds of every case without asking a server.
+// Every case has these properties, which need no server.
 func TestCases(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		names := map[string]bool{}
@@ -109,8 +109,8 @@ func run(t *testing.T, c *corpus.Case) *corpus.Outcome {
 	return outcome
 }
 
-// checkOutcome: no secret is told, each warning says where and what, and the configuration passes the same checks
-// again.
+// checkOutcome checks that no secret is shown, that each warning has a place and a reason, and that the configuration
+// passes the same checks again.
 func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 	t.Helper()
 	told := []string{string(o.Config), o.Refused}
@@ -121,7 +121,7 @@ func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 		told = append(told, warning.String())
 	}
 	if text := strings.Join(told, "\n"); strings.Contains(text, corpus.Canary) {
-		t.Errorf("%s: the value of a Secret is told:\n%s", c.Name, text)
+		t.Errorf("%s: the value of a Secret is shown:\n%s", c.Name, text)
 	}
 	if o.Refused != "" {
 		return
@@ -135,7 +135,7 @@ func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 	}
 }
 
-// recheck takes a generated configuration for a base, in the same environment, and wishes for nothing.
+// recheck uses a generated configuration as a base, in the same environment, with an empty spec.
 func recheck(c *corpus.Case, o *corpus.Outcome) string {
 	base, err := baseconfig.Parse(o.Config)
 	if err != nil {
@@ -149,7 +149,7 @@ func recheck(c *corpus.Case, o *corpus.Outcome) string {
 	return intent.Messages(report.Errors)
 }
 
-// Most of what is made by chance is accepted, or nothing would be learnt from it.
+// Most random cases are accepted, or the test would show nothing.
 func TestRandomIsMostlyAccepted(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		refused := 0
@@ -165,7 +165,7 @@ func TestRandomIsMostlyAccepted(t *testing.T) {
 	})
 }
 
-// The same seed gives the same cases, and another seed gives others.
+// The same seed makes the same cases, and another seed makes others.
 func TestRandomIsReproducible(t *testing.T) {
 	rel := release.Default()
 	few, many, others := corpus.Random(rel, seed, 5), corpus.Random(rel, seed, 10), corpus.Random(rel, seed+1, 5)
@@ -183,8 +183,8 @@ func TestRandomIsReproducible(t *testing.T) {
 	}
 }
 
-// Whatever the data of a line has is in a configuration that some case makes, but for keys that nobody should write and
-// types that never start. A line that keeps its storage inline is not made configurations for yet.
+// Some case's configuration has every fact of a line's data, except for keys that are not to be set and types that
+// never start. A line that keeps its storage inline does not have cases yet.
 func TestEveryFactHasACase(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		if rel.Storage.Inline {
@@ -208,7 +208,7 @@ func TestEveryFactHasACase(t *testing.T) {
 	})
 }
 
-// broken says that a fact belongs to a provider type that never starts: it is refused.
+// broken reports whether a fact belongs to a provider type that never starts, which is rejected.
 func broken(rel *release.Release, fact string) bool {
 	_, at, _ := strings.Cut(fact, " ")
 	at, _, _ = strings.Cut(at, " ")
@@ -217,7 +217,7 @@ func broken(rel *release.Release, fact string) bool {
 	return ok && kind.Broken != ""
 }
 
-// TestRefused holds the cases that are refused, each with its lines: a change of it is looked at.
+// TestRefused compares the rejected cases, each with its lines, with a golden file, so that a change is reviewed.
 func TestRefused(t *testing.T) {
 	refused := map[string][]string{}
 	for _, line := range release.Lines() {
@@ -239,7 +239,7 @@ func TestRefused(t *testing.T) {
 	golden.Dir(t, "testdata/refused", map[string][]byte{"cases.txt": []byte(strings.Join(rows, ""))})
 }
 
-// TestLightStarter: what is left of every starter serves, and needs nothing heavy.
+// TestLightStarter checks that the reduced configuration of every starter serves, and needs no large packages.
 func TestLightStarter(t *testing.T) {
 	for _, line := range release.Offered() {
 		match, err := release.LookupOffered(line)
@@ -263,7 +263,7 @@ func TestLightStarter(t *testing.T) {
 	}
 }
 
-// TestEditsAreAccepted holds that most changes made by chance are accepted, before and after, and are changes.
+// TestEditsAreAccepted checks that most random changes are accepted, before and after, and change something.
 func TestEditsAreAccepted(t *testing.T) {
 	for _, line := range []string{"0.3", "0.7", "1.5"} {
 		match, err := release.Lookup(line)

@@ -10,16 +10,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Edit is a change of a stack that runs: another spec on the same base and the same state. Both have the providers
+// Edit is a change of a running stack: another spec on the same base and the same state. Both have the providers
 // EditInference and EditVectors, and the embedding model EditEmbedding.
 type Edit struct {
 	Name          string
 	Before, After Case
-	// Changes says what was changed.
+	// Changes lists the changes.
 	Changes []string
 }
 
-// What every stack of an Edit has, so that a client can make a vector store with a file in it.
+// Every stack of an Edit has these, so that a client can create a vector store with a file in it.
 const (
 	EditInference = "kept"
 	EditVectors   = "faiss"
@@ -28,8 +28,7 @@ const (
 	EditDimension = 8
 )
 
-// Edits are n changes made by chance. The same line, seed and n give the same ones. A spec may be one that the operator
-// refuses.
+// Edits returns n random changes. The same line, seed and n return the same ones. The operator may reject a spec.
 func Edits(rel *release.Release, seed uint64, n int) []Edit {
 	edits := make([]Edit, 0, n)
 	for i := range n {
@@ -44,7 +43,7 @@ func Edits(rel *release.Release, seed uint64, n int) []Edit {
 	return edits
 }
 
-// caseOf makes a case over the generator's base.
+// caseOf makes a case with the generator's base.
 func (g *generator) caseOf(name string, spec fields) Case {
 	m := &maker{rel: g.rel}
 	if g.base == nil {
@@ -55,11 +54,11 @@ func (g *generator) caseOf(name string, spec fields) Case {
 	return m.cases[0]
 }
 
-// editable is a spec made by chance that keeps its state in files, and has what every Edit has.
+// editable is a random spec that keeps its state in files, and has what every Edit has.
 func (g *generator) editable() fields {
 	spec := g.spec()
 	for _, section := range []string{"settings", "removeSettings", "networking", "workload"} {
-		delete(spec, section) // no part of what is registered
+		delete(spec, section) // not a part of the registered resources
 	}
 	spec["storage"] = fields{"kv": fields{}, "sql": fields{}}
 	providers, _ := spec["providers"].(fields)
@@ -101,7 +100,7 @@ func (g *generator) editable() fields {
 	return spec
 }
 
-// keptByEdits reports whether an item of spec.disabled takes away what a client's vector store needs.
+// keptByEdits reports whether an item of spec.disabled removes something that a client's vector store needs.
 func keptByEdits(item string) bool {
 	api, _, _ := strings.Cut(item, "/")
 	return slices.Contains([]string{"vector_io", "files", "file_processors"}, release.SnakeCase(api)) ||
@@ -163,7 +162,7 @@ func (e *editor) models() []any { return e.spec["resources"].(fields)["models"].
 
 func (e *editor) setModels(models []any) { e.spec["resources"].(fields)["models"] = models }
 
-// model is any but the last one, which every Edit has. Nil when there is no other.
+// model returns any model except the last one, which every Edit has, or nil when no other exists.
 func (e *editor) model() fields {
 	models := e.models()
 	if len(models) < 2 {
@@ -244,7 +243,7 @@ func (e *editor) addProvider() string {
 	return "provider " + id + " added"
 }
 
-// removeProvider takes away an inference provider of the spec with its models.
+// removeProvider removes an inference provider of the spec with its models.
 func (e *editor) removeProvider() string {
 	providers := e.spec["providers"].(fields)
 	inference := providers["inference"].([]any)
@@ -257,7 +256,7 @@ func (e *editor) removeProvider() string {
 	return fmt.Sprintf("provider %s removed", gone)
 }
 
-// disable takes away a provider of the base that nothing of the spec names.
+// disable removes a provider of the base that the spec does not name.
 func (e *editor) disable() string {
 	var choices []any
 	for _, p := range e.base {
@@ -296,7 +295,7 @@ func copied(spec fields) fields {
 		err = json.Unmarshal(data, &out)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("corpus: copy of a spec: %v", err)) // a slip in this package
+		panic(fmt.Sprintf("corpus: copy of a spec: %v", err)) // a bug in this package
 	}
 	return out
 }

@@ -23,7 +23,7 @@ func Facts(rel *release.Release) []string {
 				facts = append(facts, fmt.Sprintf("key %s/%s %s", api, name, kind.Config.Keys[i].Name))
 			}
 		}
-		// An API for which no provider ships cannot be served by anybody.
+		// An API for which no provider ships cannot be served.
 		if len(types) > 0 {
 			facts = append(facts, "api "+api)
 		}
@@ -41,7 +41,7 @@ func Facts(rel *release.Release) []string {
 	return slices.Compact(facts)
 }
 
-// shownConfig is what Shown reads of a configuration.
+// shownConfig is the part of a configuration that Shown reads.
 type shownConfig struct {
 	APIs      []string `yaml:"apis"`
 	Providers map[string][]struct {
@@ -91,7 +91,7 @@ func Shown(rel *release.Release, config []byte) ([]string, error) {
 	return shown, nil
 }
 
-// Obsolete says that a fact is about a key that nobody should write: it is deprecated, or inherited and not read.
+// Obsolete reports whether a fact is about a key that is not to be set: it is deprecated, or inherited and not read.
 func Obsolete(rel *release.Release, fact string) bool {
 	at, name, _ := strings.Cut(strings.TrimPrefix(fact, "key "), " ")
 	api, providerType, _ := strings.Cut(at, "/")

@@ -10,11 +10,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// heavy are the beginnings of the names of packages that bring model weights, a GPU's libraries or gigabytes with them:
-// the types that need one are not installed where the tests run.
+// heavy are the prefixes of the names of packages that include model weights, a GPU's libraries or gigabytes. The types
+// that need one are not installed where the tests run.
 var heavy = []string{"codeshield", "docling", "fairscale", "torch", "transformers[", "trl", "unstructured["}
 
-// Heavy is the package that keeps a type from being installed where the tests run, empty when none does.
+// Heavy returns the package that keeps a type from being installed where the tests run, or "".
 func Heavy(kind *provider.Type) string {
 	for _, requirement := range kind.Packages {
 		for _, name := range heavy {
@@ -26,8 +26,8 @@ func Heavy(kind *provider.Type) string {
 	return ""
 }
 
-// Light is the case as a user would write it for a server without what is Heavy: the base's providers that need it are
-// disabled. The reason says why a case cannot be made light: the user's own provider is heavy.
+// Light returns the case in the form for a server without Heavy packages: the base's providers that need them are
+// disabled. The reason states why a case cannot be made light: the user's own provider is heavy.
 func (c *Case) Light() (light Case, reason string) {
 	in, _ := intent.FromObject(c.Object)
 	own := map[[2]string]bool{}
@@ -50,12 +50,12 @@ func (c *Case) Light() (light Case, reason string) {
 	return light, ""
 }
 
-// LightStarter is the configuration of a release's starter distribution without the providers that are Heavy: what an
-// image without their packages comes with.
+// LightStarter returns the configuration of a release's starter distribution without the Heavy providers, like that of
+// an image without their packages.
 func LightStarter(rel *release.Release) ([]byte, error) {
 	base := shipped(rel, starter)
 	c := newCase(rel, "light", starter, base, true, fields{})
-	light, _ := c.Light() // there is no provider of a user's
+	light, _ := c.Light() // it has no user's provider
 	outcome, err := light.Run()
 	switch {
 	case err != nil:

@@ -12,53 +12,53 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Answer is what the server makes of a mistake.
+// Answer is the server's reaction to a mistake.
 type Answer string
 
 const (
-	// Refused: the server does not read the configuration, or does not start with it.
+	// Refused means that the server does not read the configuration, or does not start with it.
 	Refused Answer = "refuses"
-	// Ignored: the server starts as if nothing had been written.
+	// Ignored means that the server starts as if the value was absent.
 	Ignored Answer = "ignores"
-	// Taken: the server starts, and the mistake shows later or nowhere.
+	// Taken means that the server starts, and the mistake shows later or nowhere.
 	Taken Answer = "takes"
-	// Unasked: the mistake never gets as far as the server.
+	// Unasked means that the mistake never reaches the server.
 	Unasked Answer = "never sees"
 )
 
-// Negative is a mistake that our checks tell, and the configuration that the server would have to read without them.
+// Negative is a mistake that our checks report, and the configuration that the server would read without them.
 type Negative struct {
 	// Name begins with the check: api/unknown.
 	Name string
-	// Release is the line that the case is for.
+	// Release is the line of the case.
 	Release *release.Release
-	// Answer is what the server makes of the mistake, the last word on whether a check is right.
+	// Answer is the server's reaction to the mistake, which decides whether a check is right.
 	Answer Answer
-	// Says is a regular expression for what the server says when it refuses.
+	// Says is a regular expression for the server's message when it rejects.
 	Says string
-	// Why is the reason for telling what the server does not refuse, or what only the spec can hold. Set for checks of our
-	// own choice, and empty for those that rest on the data of a release.
+	// Why is the reason for reporting a mistake that the server accepts, or that only the spec can contain. It is set
+	// for checks of our own choice, and empty for those that rest on the data of a release.
 	Why string
 	mistake
 }
 
-// mistake is one thing that is wrong: as a user writes it, and as the server would read it.
+// mistake is one error: in the user's form, and in the server's form.
 type mistake struct {
-	// wrong is the user's object. Nil when it is a value of a Secret that is wrong.
+	// wrong is the user's object. It is nil when the error is in a value of a Secret.
 	wrong *Case
-	// right is the accepted neighbour, whose configuration change makes wrong.
+	// right is the accepted neighbour. change makes its configuration wrong.
 	right  *Case
 	change func(config fields)
-	// raw is the wrong configuration, when it is no change of another one.
+	// raw is the wrong configuration, when it is not a change of another one.
 	raw string
-	// env are values of Secrets that are wrong.
+	// env are wrong values of Secrets.
 	env map[string]string
-	// value is told about instead of the object.
+	// value is checked instead of the object.
 	value func() error
 }
 
-// Told are the lines that the user reads, without what is told of the accepted neighbour too. Refusal says that the
-// stack is not rolled out.
+// Told returns the lines that the user reads, without those of the accepted neighbour. Refusal reports whether the
+// stack is rejected.
 func (n *Negative) Told() (lines []string, refusal bool, err error) {
 	if n.value != nil {
 		return []string{n.value().Error()}, true, nil
@@ -90,11 +90,11 @@ func (n *Negative) Told() (lines []string, refusal bool, err error) {
 type Question struct {
 	Config, Without string
 	Env             map[string]string
-	// Odd says that Config is not even YAML for everybody.
+	// Odd means that not every YAML parser accepts Config.
 	Odd bool
 }
 
-// Question makes what the server is asked. An error is a defect of the case: its neighbour is refused.
+// Question returns the input for the server. An error is a defect of the case: its neighbour is rejected.
 func (n *Negative) Question() (*Question, error) {
 	outcome, err := n.right.Run()
 	if err != nil {
@@ -122,7 +122,7 @@ func (n *Negative) Question() (*Question, error) {
 	return q, nil
 }
 
-// accepted is what comes of a mistake that is told and not refused; nil when it is refused.
+// accepted is the outcome of a mistake that is reported and not rejected; nil when it is rejected.
 func (n *Negative) accepted() *Outcome {
 	if n.wrong == nil || n.wrong == n.right {
 		return nil
@@ -158,7 +158,7 @@ type negatives struct {
 	config []byte
 }
 
-// Negatives are the mistakes that the checks tell for a line that is offered, in a fixed order.
+// Negatives returns the mistakes that the checks report for an offered line, in a fixed order.
 func Negatives(rel *release.Release) []Negative {
 	n := newNegatives(rel)
 	n.bases()
@@ -189,7 +189,8 @@ func newNegatives(rel *release.Release) *negatives {
 	n.small = n.own(n.smallSpec(nil))
 	outcome, err := n.small.Run()
 	if err != nil || outcome.Refused != "" {
-		panic(fmt.Sprintf("corpus: the small stack of %s: %v %s", rel.Line, err, outcome.Refused)) // a slip in this package
+		// a bug in this package
+		panic(fmt.Sprintf("corpus: the small stack of %s: %v %s", rel.Line, err, outcome.Refused))
 	}
 	n.config = outcome.Config
 	return n
@@ -209,22 +210,22 @@ func (n *negatives) vllm(more fields) fields {
 	return p
 }
 
-// own is a stack over nothing.
+// own is a stack with an empty base.
 func (n *negatives) own(spec fields) *Case { return n.over([]byte(n.m.nothing()), spec) }
 
-// over is a stack over a configuration of the user's own.
+// over is a stack with a user's own configuration.
 func (n *negatives) over(base []byte, spec fields) *Case {
 	spec["baseConfig"] = fields{"configMapName": baseConfig, "key": "config.yaml"}
 	c := newCase(n.rel, "negative", starter, base, false, spec)
 	return &c
 }
 
-// listed is the small stack over a base that lists its APIs.
+// listed is the small stack with a base that lists its APIs.
 func (n *negatives) listed(spec fields) *Case {
 	return n.over([]byte(n.m.nothing()+"apis: [inference]\n"), n.smallSpec(spec))
 }
 
-// inBase is a mistake in a base that is fine but for it.
+// inBase is a mistake in a base that is otherwise correct.
 func (n *negatives) inBase(change func(config fields)) mistake {
 	data, err := changed(n.config, change)
 	if err != nil {
@@ -233,7 +234,7 @@ func (n *negatives) inBase(change func(config fields)) mistake {
 	return mistake{wrong: n.over(data, n.again()), right: n.small, change: change}
 }
 
-// again wishes for nothing that the base does not have.
+// again is a spec that only repeats what the base has.
 func (n *negatives) again() fields { return fields{"networking": fields{"port": 9000}} }
 
 // inSpec is a mistake in the small stack's spec.
@@ -248,8 +249,8 @@ func (n *negatives) inVLLM(more fields, change func(config fields)) mistake {
 	})
 }
 
-// beside is a mistake in a spec whose neighbour is another one.
-func (n *negatives) beside(right, wrong fields, change func(config fields)) mistake {
+// nextTo is a mistake in a spec whose neighbour is another one.
+func (n *negatives) nextTo(right, wrong fields, change func(config fields)) mistake {
 	return mistake{wrong: n.own(n.smallSpec(wrong)), right: n.own(n.smallSpec(right)), change: change}
 }
 
@@ -258,7 +259,7 @@ func (n *negatives) refused(name, says string, what mistake) {
 	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: Refused, Says: says, mistake: what})
 }
 
-// ignored is a warning of what has no effect.
+// ignored is a warning about a value without effect.
 func (n *negatives) ignored(name string, what mistake) {
 	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: Ignored, mistake: what})
 }
@@ -275,7 +276,7 @@ func firstProvider(config fields, api string) fields {
 	return config["providers"].(fields)[api].([]any)[0].(fields)
 }
 
-// addProvider adds a provider at the end of an API's.
+// addProvider adds a provider at the end of an API's list.
 func addProvider(config fields, api string, provider fields) {
 	all := config["providers"].(fields)
 	list, _ := all[api].([]any)

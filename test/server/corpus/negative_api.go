@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// bases: what the server does not read as a configuration at all.
+// bases has texts that the server does not read as a configuration at all.
 func (n *negatives) bases() {
 	text := func(name, raw, says string) {
 		n.refused("base/"+name, says, mistake{wrong: n.over([]byte(raw), n.again()), right: n.small, raw: raw})
@@ -31,7 +31,7 @@ func (n *negatives) bases() {
 	}
 }
 
-// variables that nothing sets.
+// variables has references to unset variables.
 func (n *negatives) variables() {
 	n.refused("variable/unset", "NOWHERE", n.inBase(func(config fields) { config["external_apis_dir"] = "${env.NOWHERE}" }))
 	n.refused("variable/unset-in-settings", "NOWHERE", n.inVLLM(fields{"settings": fields{"max_tokens": "${env.NOWHERE}"}},
@@ -47,7 +47,7 @@ func (n *negatives) variables() {
 	}, nil))
 }
 
-// apis that the release does not have, or that nothing serves.
+// apis has APIs that the release does not have, or that no provider serves.
 func (n *negatives) apis() {
 	list := func(api string) func(fields) {
 		return func(config fields) { config["apis"] = []any{"inference", api} }
@@ -71,7 +71,7 @@ func (n *negatives) apis() {
 	n.apisOfOthers()
 }
 
-// apisOfOthers: providers of APIs that other releases have.
+// apisOfOthers has providers of APIs that other releases have.
 func (n *negatives) apisOfOthers() {
 	shown := map[string]bool{}
 	for _, name := range release.KnownAPIs() {
@@ -95,13 +95,13 @@ func (n *negatives) apisOfOthers() {
 	}
 }
 
-// dependencies: an API that a provider needs is disabled, or none of its types can be supplied.
+// dependencies has disabled APIs that a provider needs, and APIs of which no type can be supplied.
 func (n *negatives) dependencies() {
 	search := "file-search"
 	if _, ok := n.rel.Provider("tool_runtime", "inline::"+search); !ok {
 		search = "rag-runtime"
 	}
-	// Every API that it needs is supplied when it is there alone.
+	// Every API that it needs is supplied when it is the only provider.
 	providers := fields{"inference": n.vllm(nil), "toolRuntime": fields{"provider": search}}
 	const why = "The server would not start with what needs it, and the user wishes for a stack without the API."
 	n.choice("dependency/disabled", Unasked, why, mistake{
@@ -147,7 +147,7 @@ func (n *negatives) dependencies() {
 	}
 }
 
-// cannotBeSupplied says that an API has no inline type that starts with what the engine knows.
+// cannotBeSupplied reports whether an API has no inline type that starts with the engine's own defaults.
 func (n *negatives) cannotBeSupplied(api string) bool {
 	known, ok := n.rel.API(api)
 	return ok && !known.Internal && known.RoutingTable == "" && known.Router == "" &&
@@ -165,7 +165,7 @@ func (n *negatives) needy(api, name string) {
 		}))
 }
 
-// disabled: what cannot be taken away.
+// disabled adds the APIs that cannot be disabled.
 func (n *negatives) disabled() {
 	off := func(what ...any) fields { return fields{"disabled": what} }
 	none := mistake{right: n.small}

@@ -24,7 +24,7 @@ func (n *negatives) types() []*provider.Type {
 	return types
 }
 
-// first is the first of the types that have something; nil when none has.
+// first is the first of the types with a property; nil when none has it.
 func (n *negatives) first(has func(*provider.Type) bool) *provider.Type {
 	types := n.types()
 	if i := slices.IndexFunc(types, has); i >= 0 {
@@ -33,7 +33,7 @@ func (n *negatives) first(has func(*provider.Type) bool) *provider.Type {
 	return nil
 }
 
-// another is the small stack with one provider more.
+// another is the small stack with one more provider.
 func (n *negatives) another(kind *provider.Type, p fields) fields {
 	p["id"] = "another"
 	name := intent.APIField(kind.API)
@@ -58,7 +58,7 @@ func (n *negatives) withSettings(kind *provider.Type, settings fields) mistake {
 			delete(wrong, field)
 		}
 	}
-	return n.beside(n.another(kind, right), n.another(kind, wrong),
+	return n.nextTo(n.another(kind, right), n.another(kind, wrong),
 		func(config fields) { maps.Copy(anotherConfig(config, kind.API), settings) })
 }
 
@@ -68,7 +68,7 @@ func anotherConfig(config fields, api string) fields {
 	return at(list[len(list)-1].(fields), "config")
 }
 
-// providerTypes: types that the release does not have, or that do not start.
+// providerTypes has types that the release does not have, or that do not start.
 func (n *negatives) providerTypes() {
 	unknown := func(check, name, providerType string) {
 		n.refused(check, providerType, n.inVLLM(fields{"provider": name}, func(fields) {}))
@@ -106,7 +106,7 @@ func (n *negatives) providerTypes() {
 	}
 }
 
-// typesOfOthers: types of other releases and of other APIs.
+// typesOfOthers has types of other releases and of other APIs.
 func (n *negatives) typesOfOthers() {
 	unknown := func(check, api, name, providerType string) {
 		more := n.another(&provider.Type{API: api}, fields{"provider": name})
@@ -144,7 +144,7 @@ func (n *negatives) isScoring(kind *provider.Type) bool {
 	return api.RoutingTable == "scoring_functions"
 }
 
-// scoring: two providers of one type.
+// scoring has two providers of one type.
 func (n *negatives) scoring(kind *provider.Type) {
 	if n.rel.Runtime.RegistryReplaces {
 		return // the second replaces the first
@@ -154,12 +154,12 @@ func (n *negatives) scoring(kind *provider.Type) {
 	name := intent.APIField(kind.API)
 	two["providers"].(fields)[name] = append(two["providers"].(fields)[name].([]any),
 		fields{"id": "second", "provider": kind.Type})
-	n.refused("provider/second-of-a-type", "already exists|already registered|conflicting|scoring", n.beside(one, two, func(config fields) {
+	n.refused("provider/second-of-a-type", "already exists|already registered|conflicting|scoring", n.nextTo(one, two, func(config fields) {
 		addProvider(config, kind.API, fields{"provider_id": "second", "provider_type": kind.Type, "config": fields{}})
 	}))
 }
 
-// providerKeys: every key that a type does not start without, left out.
+// providerKeys leaves out every key that a type requires to start.
 func (n *negatives) providerKeys() {
 	v := &values{}
 	for _, kind := range n.types() {
@@ -172,7 +172,7 @@ func (n *negatives) providerKeys() {
 		}
 		for _, key := range required(kind.Config, defaults) {
 			if known, _ := kind.Config.Key(key); !known.Required {
-				continue // a rule asks for it
+				continue // a rule requires it
 			}
 			right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
 			check := "provider/missing-key"
@@ -184,7 +184,7 @@ func (n *negatives) providerKeys() {
 				delete(wrong, "apiKey")
 				check = "provider/missing-credential"
 			case kind.EndpointParts.Port:
-				continue // it comes with the endpoint
+				continue // it is part of the endpoint
 			default:
 				delete(settings, key)
 				if secrets, ok := wrong["secretRefs"].(fields); ok {
@@ -193,7 +193,7 @@ func (n *negatives) providerKeys() {
 			}
 			n.unsetKey(check, kind, key, right, wrong)
 			n.refused(check+"/"+kind.API+"/"+kind.Type+"/"+key, key+"|[Mm]ust provide|is a required",
-				n.beside(n.another(kind, right), n.another(kind, wrong),
+				n.nextTo(n.another(kind, right), n.another(kind, wrong),
 					func(config fields) { delete(anotherConfig(config, kind.API), key) }))
 		}
 	}
@@ -202,7 +202,7 @@ func (n *negatives) providerKeys() {
 	n.noCredential()
 }
 
-// unsetKey: the same key, which the base takes from a variable that nobody sets. One type for each field is enough.
+// unsetKey is the same key, which the base takes from a variable that is never set. One type for each field is enough.
 func (n *negatives) unsetKey(check string, kind *provider.Type, key string, right, wrong fields) {
 	name := strings.Replace(check, "missing", "unset", 1)
 	known, _ := kind.Config.Key(key)
@@ -225,13 +225,14 @@ func (n *negatives) unsetKey(check string, kind *provider.Type, key string, righ
 	})
 }
 
-// noCredential: a service of others without a key, and one whose key the base takes from a variable that nobody sets.
+// noCredential is an external service without a key, and one whose key the base takes from a variable that is never
+// set.
 func (n *negatives) noCredential() {
 	const why = "The server starts without, and calls the service with the key that a client may send."
 	openai, _ := n.rel.Provider("inference", "remote::openai")
 	right := n.another(openai, fields{"provider": "openai", "apiKey": ref("key", "key")})
 	wrong := n.another(openai, fields{"provider": "openai"})
-	n.choice("provider/no-credential", Taken, why, n.beside(right, wrong, func(config fields) {
+	n.choice("provider/no-credential", Taken, why, n.nextTo(right, wrong, func(config fields) {
 		delete(anotherConfig(config, "inference"), openai.CredentialKey)
 	}))
 	base, err := changed(n.config, func(config fields) {
@@ -250,7 +251,7 @@ func (n *negatives) noCredential() {
 	})
 }
 
-// extraKeys: what a type does not read.
+// extraKeys has keys that a type does not read.
 func (n *negatives) extraKeys() {
 	n.ignored("provider/unknown-key", n.inVLLM(fields{"settings": fields{"max_token": 5}},
 		func(config fields) { config["max_token"] = 5 }))
@@ -276,7 +277,7 @@ func (n *negatives) extraKeys() {
 	}
 }
 
-// unreadFields: fields of the spec that a type has no key for.
+// unreadFields has fields of the spec without a key in a type.
 func (n *negatives) unreadFields() {
 	noEndpoint := n.first(func(kind *provider.Type) bool {
 		return kind.EndpointKey == "" && kind.API == "inference" && kind.IsRemote()
@@ -286,13 +287,13 @@ func (n *negatives) unreadFields() {
 		right, wrong := v.provider(noEndpoint, "another", minimal), v.provider(noEndpoint, "another", minimal)
 		wrong["endpoint"] = "http://gateway.example/v1"
 		n.choice("provider/endpoint-that-is-not-read", Ignored, "The server would call the public service, with the key that is meant for another one.",
-			n.beside(n.another(noEndpoint, right), n.another(noEndpoint, wrong),
+			n.nextTo(n.another(noEndpoint, right), n.another(noEndpoint, wrong),
 				func(config fields) { anotherConfig(config, noEndpoint.API)["base_url"] = "http://gateway.example/v1" }))
 	}
 	bedrock, _ := n.rel.Provider("inference", "remote::bedrock")
 	if bedrock.CredentialKey == "" {
 		n.choice("provider/credential-that-is-read-otherwise", Ignored, "The server would call without it, and whoever named the Secret believes otherwise.",
-			n.beside(n.another(bedrock, fields{"provider": "bedrock"}),
+			n.nextTo(n.another(bedrock, fields{"provider": "bedrock"}),
 				n.another(bedrock, fields{"provider": "bedrock", "apiKey": ref("key", "key")}),
 				func(config fields) { anotherConfig(config, "inference")["api_key"] = "x" }))
 	}
@@ -304,7 +305,7 @@ func (n *negatives) unreadFields() {
 		right, wrong := fields{"provider": noCredential.Type},
 			fields{"provider": noCredential.Type, "apiKey": ref("key", "key")}
 		n.choice("provider/credential-that-is-not-read", Ignored, "The server would call without it, and whoever named the Secret believes otherwise.",
-			n.beside(n.another(noCredential, right), n.another(noCredential, wrong),
+			n.nextTo(n.another(noCredential, right), n.another(noCredential, wrong),
 				func(config fields) { anotherConfig(config, noCredential.API)["api_key"] = "x" }))
 	}
 	if kind := n.first(func(kind *provider.Type) bool { return kind.EndpointIgnored }); kind != nil {
@@ -312,7 +313,7 @@ func (n *negatives) unreadFields() {
 		right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
 		wrong["endpoint"] = "http://gateway.example/v1"
 		n.choice("provider/endpoint-that-is-a-constant", Taken, "The class reads the key, and the adapter calls a constant.",
-			n.beside(n.another(kind, right), n.another(kind, wrong),
+			n.nextTo(n.another(kind, right), n.another(kind, wrong),
 				func(config fields) { anotherConfig(config, kind.API)[kind.EndpointKey] = "http://gateway.example/v1" }))
 	}
 }

@@ -15,12 +15,12 @@ func (n *negatives) models() {
 		return func(config fields) { change(n.registered(config)["models"].([]any)[0].(fields)) }
 	}
 	right := models("a")
-	n.refused("model/of-no-provider", "nowhere", n.beside(right, models(fields{"name": "a", "provider": "nowhere"}),
+	n.refused("model/of-no-provider", "nowhere", n.nextTo(right, models(fields{"name": "a", "provider": "nowhere"}),
 		first(func(model fields) { model["provider_id"] = "nowhere" })))
 	n.refused("model/of-no-provider-in-the-base", "nowhere", n.inBase(func(config fields) {
 		registerIn(config, n.section(), "models", fields{"model_id": "a", "provider_id": "nowhere"})
 	}))
-	n.refused("model/type", "model_type", n.beside(right, models(fields{"name": "a", "modelType": "poem"}),
+	n.refused("model/type", "model_type", n.nextTo(right, models(fields{"name": "a", "modelType": "poem"}),
 		first(func(model fields) { model["model_type"] = "poem" })))
 	embedding := func(value any) mistake {
 		metadata := fields{}
@@ -28,7 +28,7 @@ func (n *negatives) models() {
 			metadata["embedding_dimension"] = value
 		}
 		good := fields{"name": "a", "modelType": "embedding", "metadata": fields{"embedding_dimension": 384}}
-		return n.beside(models(good), models(fields{"name": "a", "modelType": "embedding", "metadata": metadata}),
+		return n.nextTo(models(good), models(fields{"name": "a", "modelType": "embedding", "metadata": metadata}),
 			first(func(model fields) { model["metadata"] = metadata }))
 	}
 	n.refused("model/embedding-without-dimension", "embedding", embedding(nil))
@@ -39,7 +39,7 @@ func (n *negatives) models() {
 		right: n.small,
 	}
 	n.choice("model/without-any-provider", Unasked, "The server leaves out an entry without a provider, and says nothing.", unserved)
-	twice := n.beside(right, models("a", fields{"name": "a", "contextLength": 4096}), func(config fields) {
+	twice := n.nextTo(right, models("a", fields{"name": "a", "contextLength": 4096}), func(config fields) {
 		registerIn(config, n.section(), "models", fields{
 			"model_id": "a", "provider_id": "vllm",
 			"metadata": fields{"context_length": 4096},
@@ -61,7 +61,7 @@ func (n *negatives) models() {
 		of := func(name string, length int) fields {
 			return fields{"name": name, "providerModelId": "x", "contextLength": length}
 		}
-		n.refused("model/two-names-of-one", "already exists|conflicting|already registered", n.beside(models(of("a", 1)), models(of("a", 1), of("b", 2)),
+		n.refused("model/two-names-of-one", "already exists|conflicting|already registered", n.nextTo(models(of("a", 1)), models(of("a", 1), of("b", 2)),
 			func(config fields) {
 				registerIn(config, n.section(), "models", fields{
 					"model_id": "b", "provider_id": "vllm", "provider_model_id": "x", "metadata": fields{"context_length": 2},
@@ -86,7 +86,7 @@ func (n *negatives) models() {
 	}
 }
 
-// section is where the release keeps what is registered.
+// section is where the release keeps the registered resources.
 func (n *negatives) section() string {
 	known, _ := n.rel.Resource("models")
 	return known.Section
@@ -99,7 +99,7 @@ func (n *negatives) registered(config fields) fields {
 	return at(config, n.section())
 }
 
-// registerDropped adds a resource that names only what the small stack has.
+// registerDropped adds a resource that names only parts of the small stack.
 func (n *negatives) registerDropped(config fields, known release.Resource) {
 	n.m.register(config, known)
 	for _, kind := range []string{"models", known.Kind} {
@@ -113,7 +113,7 @@ func (n *negatives) registerDropped(config fields, known release.Resource) {
 	}
 }
 
-// keyless: a model of a provider that shows no key.
+// keyless is a model of a provider that shows no key.
 func (n *negatives) keyless(models func(...any) fields) {
 	groq := func(more fields) fields {
 		p := fields{"id": "groq", "provider": "groq"}
@@ -124,15 +124,15 @@ func (n *negatives) keyless(models func(...any) fields) {
 		maps.Copy(spec, models("a"))
 		return spec
 	}
-	n.refused("model/asked-for-without-a-key", "not available|API key|api_key|not found|not set", n.beside(groq(nil), with(groq(nil)), func(config fields) {
+	n.refused("model/asked-for-without-a-key", "not available|API key|api_key|not found|not set", n.nextTo(groq(nil), with(groq(nil)), func(config fields) {
 		registerIn(config, n.section(), "models", fields{"model_id": "a", "provider_id": "groq"})
 	}))
 	n.choice("model/asked-for-without-a-key-at-an-endpoint", Unasked, "A server of the user's own may ask nobody for a key.",
-		n.beside(groq(fields{"endpoint": "http://models.example"}), with(groq(fields{"endpoint": "http://models.example"})),
+		n.nextTo(groq(fields{"endpoint": "http://models.example"}), with(groq(fields{"endpoint": "http://models.example"})),
 			nil))
 }
 
-// conditional: a model of a provider of the base that exists only with a variable.
+// conditional is a model of a provider of the base that exists only with a variable.
 func (n *negatives) conditional(d *release.Distribution) {
 	for _, p := range providersOf(shipped(n.rel, starter)) {
 		if p.api != "inference" || p.condition == "" || len(d.Variables) == 0 {
@@ -146,7 +146,7 @@ func (n *negatives) conditional(d *release.Distribution) {
 	}
 }
 
-// shields, where the release has them and where not.
+// shields, in releases with and without them.
 func (n *negatives) shields() {
 	known, ok := n.rel.Resource("shields")
 	if !ok || known.Dropped {
@@ -172,7 +172,7 @@ func (n *negatives) shields() {
 	shield := func(id string) fields { return fields{"settings": fields{"safety": fields{"default_shield_id": id}}} }
 	stale := n.over([]byte(n.m.nothing()+"safety: {default_shield_id: nowhere}\n"), n.smallSpec(guarded(nil)))
 	n.refused("supplied/default-shield", "nowhere|shield", n.in(stale, func(config fields) { at(config, "safety")["default_shield_id"] = "nowhere" }))
-	n.refused("shield/default-that-is-none", "nowhere", n.beside(guarded(nil), guarded(shield("nowhere")),
+	n.refused("shield/default-that-is-none", "nowhere", n.nextTo(guarded(nil), guarded(shield("nowhere")),
 		func(config fields) { at(config, "safety")["default_shield_id"] = "nowhere" }))
 	n.refused("shield/default-without-the-api", "safety|shield", n.inBase(func(config fields) {
 		config["apis"] = []any{"inference"}
@@ -180,7 +180,7 @@ func (n *negatives) shields() {
 	}))
 }
 
-// references: settings that name what is not there.
+// references has settings that name missing things.
 func (n *negatives) references() {
 	if _, ok := n.rel.TopLevel.Key("vector_stores"); !ok {
 		return
@@ -196,7 +196,7 @@ func (n *negatives) references() {
 			value = fields{reference.ProviderKey: "nowhere", reference.ResourceKey: "a"}
 		}
 		wrong := fields{"providers": faiss, "settings": fields{section: fields{key: value}}}
-		what := n.beside(fields{"providers": faiss}, wrong, func(config fields) { at(config, section)[key] = value })
+		what := n.nextTo(fields{"providers": faiss}, wrong, func(config fields) { at(config, section)[key] = value })
 		if reference.ProviderKey == "." {
 			n.choice("reference/"+reference.Path, Taken, "The first vector store that names no provider itself could not be made.", what)
 			continue
@@ -205,7 +205,7 @@ func (n *negatives) references() {
 	}
 }
 
-// choices of the engine, and names that are nearly right.
+// names has choices of the engine, and names that are nearly right.
 func (n *negatives) names() {
 	base, err := changed(n.config, func(config fields) {
 		addProvider(config, "inference", fields{
@@ -249,9 +249,9 @@ func (n *negatives) names() {
 		}
 	}
 	n.choice("shield/model-in-another-case", Unasked, "The server starts, and the shield's first request fails.",
-		n.beside(shield(fields{"name": "a", "model": "vllm/llama"}, "llama-guard", "llama"),
+		n.nextTo(shield(fields{"name": "a", "model": "vllm/llama"}, "llama-guard", "llama"),
 			shield(fields{"name": "a", "model": "vllm/Llama"}, "llama-guard", "llama"), nil))
-	n.refused("shield/that-its-provider-does-not-know", "Unsupported Code Scanner ID|codeshield", n.beside(
+	n.refused("shield/that-its-provider-does-not-know", "Unsupported Code Scanner ID|codeshield", n.nextTo(
 		shield(fields{"name": "code-scanner"}, "code-scanner"), shield(fields{"name": "mine"}, "code-scanner"),
 		func(config fields) {
 			item := n.registered(config)["shields"].([]any)[0].(fields)

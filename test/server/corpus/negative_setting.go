@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// sections: what is wrong outside of providers and storage.
+// sections adds the mistakes outside of providers and storage.
 func (n *negatives) sections() {
 	server := func(key string, value any) mistake {
 		return n.inSpec(fields{"settings": fields{"server": fields{key: value}}}, func(config fields) { at(config, "server")[key] = value })
@@ -43,7 +43,7 @@ func (n *negatives) sections() {
 	n.serverRules()
 }
 
-// has says whether the release reads a key of the top level or of a section.
+// has reports whether the release reads a key of the top level or of a section.
 func (n *negatives) has(path string) bool {
 	section, name, nested := strings.Cut(path, ".")
 	key, ok := n.rel.TopLevel.Key(section)
@@ -68,7 +68,7 @@ func (n *negatives) gone(path string) bool {
 	return false
 }
 
-// storesAndResources says that a section is what a field of the spec writes, which settings may not.
+// storesAndResources reports whether a field of the spec writes a section, so that settings may not.
 func storesAndResources(name string) bool {
 	for _, owned := range []string{
 		"models", "shields", "tool_groups", "vector_dbs", "datasets", "scoring_fns",
@@ -81,7 +81,7 @@ func storesAndResources(name string) bool {
 	return false
 }
 
-// serverRules: conditions on several keys of a section.
+// serverRules has conditions on several keys of a section.
 func (n *negatives) serverRules() {
 	rule := func(name, says string, section fields) {
 		n.refused("server/rule/"+name, says, n.inSpec(fields{"settings": fields{"server": section}}, func(config fields) {
@@ -119,7 +119,7 @@ func (n *negatives) serverRules() {
 	}
 }
 
-// settings: what the user's patch may not do.
+// settings has patches that are not allowed.
 func (n *negatives) settings() {
 	with := func(more fields) mistake { return mistake{wrong: n.own(n.smallSpec(more)), right: n.small} }
 	twice := "Two fields wish for different things; which is meant nobody knows."
@@ -169,7 +169,7 @@ func (n *negatives) settings() {
 	}
 }
 
-// ownChoices: what the server would take and we do not.
+// ownChoices has values that the server accepts and our checks reject.
 func (n *negatives) ownChoices() {
 	with := func(more fields) mistake { return mistake{wrong: n.own(n.smallSpec(more)), right: n.small} }
 	inference := func(all ...any) fields { return fields{"providers": fields{"inference": all}} }
@@ -228,7 +228,7 @@ func (n *negatives) ownChoices() {
 	n.choice("own/base-of-aliases", Unasked, "Aliases of aliases would fill the memory of the operator.", text(aliases()))
 }
 
-// endpoint: text in the place of a URL.
+// endpoint has a text in the place of a URL.
 func (n *negatives) endpoint() {
 	what := n.inVLLM(fields{"endpoint": "vllm"}, func(config fields) { config[n.endpointKey()] = "vllm" })
 	kind, _ := n.rel.Provider("inference", "remote::vllm")

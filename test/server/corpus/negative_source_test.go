@@ -17,15 +17,15 @@ import (
 )
 
 // checked are the packages whose every text for users needs a case. The rules of packages intent and validate are about
-// the form of an object, whatever the release; their own tests have a case of each.
+// the form of an object, independent of the release; their own tests have a case of each.
 var checked = []string{
 	"internal/stackconfig", "internal/stackconfig/baseconfig", "internal/stackconfig/check", "internal/stackconfig/draft",
 	"internal/stackconfig/providers", "internal/stackconfig/resources", "internal/stackconfig/schema",
 	"internal/stackconfig/secretvalue", "internal/stackconfig/storage",
 }
 
-// toldElsewhere are texts without a case, each with the reason. A text that has got a case, or that is gone, fails the
-// test.
+// toldElsewhere are texts without a case, each with the reason. A text that has a case, or that no longer exists, fails
+// the test.
 var toldElsewhere = map[string]string{
 	"# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n": header,
 	"# Generated. Change the LlamaStackDistribution, not this file.\n":         header,
@@ -61,10 +61,10 @@ const (
 	many     = "TestManyFindings, TestManyNames: a case is one mistake"
 )
 
-// notForUsers are files whose texts only a mistake in the release data can bring up.
+// notForUsers are files whose texts only a mistake in the release data can cause.
 var notForUsers = []string{"parse.go"}
 
-// Every text by which the engine refuses or warns is told by some negative case: a new check without a case fails here.
+// Some negative case has every text by which the engine rejects or warns. A new check without a case fails here.
 func TestEveryCheckHasACase(t *testing.T) {
 	told := allTold(t)
 	texts := map[string]bool{}
@@ -73,18 +73,18 @@ func TestEveryCheckHasACase(t *testing.T) {
 			texts[text] = true
 			shown := pattern(text).MatchString(told)
 			if reason, excused := toldElsewhere[text]; shown == excused {
-				t.Errorf("%s: %q is told by a case: %t; the reason why it need not be: %q", dir, text, shown, reason)
+				t.Errorf("%s: %q is in a case: %t; the reason why it need not be: %q", dir, text, shown, reason)
 			}
 		}
 	}
 	for text := range toldElsewhere {
 		if !texts[text] {
-			t.Errorf("%q is no text of the engine any more", text)
+			t.Errorf("%q is not a text of the engine any more", text)
 		}
 	}
 }
 
-// allTold is what all cases of all lines tell.
+// allTold has the messages of all cases of all lines.
 func allTold(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -104,7 +104,7 @@ func allTold(t *testing.T) string {
 	return b.String()
 }
 
-// textsIn are the strings of a package's code that hold words, but for those that are no messages.
+// textsIn returns the strings of a package's code that contain words, except those that are not messages.
 func textsIn(t *testing.T, dir string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -136,11 +136,11 @@ func textsIn(t *testing.T, dir string) []string {
 	return slices.Compact(texts)
 }
 
-// words are two of them: a key or the name of a field has one.
+// words matches two words: a key or the name of a field has one.
 var words = regexp.MustCompile(`[a-z]{2,} +([a-z%(]|\S+ +[a-z])`)
 
-// isNoMessage says that what is below a node is told to nobody, or by other means: imports, tags, patterns, panics, and
-// where a value comes from, which render --explain tells.
+// isNoMessage reports whether the strings below a node are not messages, or are shown by other means. Examples are
+// imports, tags, patterns, panics, and the origins of values, which render --explain shows.
 func isNoMessage(node ast.Node) bool {
 	switch n := node.(type) {
 	case *ast.ImportSpec, *ast.Field:
@@ -167,7 +167,7 @@ func nameOf(expr ast.Expr) string {
 
 var verb = regexp.MustCompile(`%[a-z]`)
 
-// pattern matches what a format makes.
+// pattern matches the results of a format.
 func pattern(format string) *regexp.Regexp {
 	parts := verb.Split(format, -1)
 	for i := range parts {

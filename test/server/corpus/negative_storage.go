@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
-// storage: backends and stores that are not there, or of the wrong kind.
+// storage has backends and stores that do not exist, or of the wrong kind.
 func (n *negatives) storage() {
 	if n.rel.Storage.Inline {
 		n.inlineStorage()
@@ -47,7 +47,7 @@ func (n *negatives) storage() {
 	}
 }
 
-// inlineStorage: stores that are no backend, in a release where each is one.
+// inlineStorage has stores that are not backends, in a release where each store is one.
 func (n *negatives) inlineStorage() {
 	n.refused("storage/unknown-type", "nonsense|type", n.inBase(func(config fields) { at(config, "metadata_store")["type"] = "nonsense" }))
 	n.refused("storage/backend-of-the-wrong-type", "port", n.inBase(func(config fields) {
@@ -60,7 +60,7 @@ func (n *negatives) inlineStorage() {
 	}))
 }
 
-// requiredStore is supplied to a base without it, and may not be taken out.
+// requiredStore is supplied to a base without it, and must not be removed.
 func (n *negatives) requiredStore(store *release.Store) {
 	without := func(config fields) { delete(at(config, "storage", "stores"), store.Name) }
 	data, err := changed(n.config, without)
@@ -73,7 +73,7 @@ func (n *negatives) requiredStore(store *release.Store) {
 	})
 }
 
-// faiss is the config of a provider with a store of its own.
+// faiss is the config of a provider with its own store.
 func (n *negatives) faiss(backend string) fields {
 	kind, _ := n.rel.Provider("vector_io", "inline::faiss")
 	config := fields{}
@@ -83,7 +83,7 @@ func (n *negatives) faiss(backend string) fields {
 	return config
 }
 
-// secrets: values that do not reach the server as they are.
+// secrets has values that do not reach the server unchanged.
 func (n *negatives) secrets() {
 	keyed := n.smallSpec(fields{"providers": fields{"inference": n.vllm(fields{"apiKey": ref("vllm", "token")})}})
 	right := n.own(keyed)
@@ -110,7 +110,7 @@ func (n *negatives) secrets() {
 	n.connections()
 }
 
-// connections: connection strings that cannot be handed on.
+// connections has connection strings that cannot be passed on.
 func (n *negatives) connections() {
 	wrong := func(name, text, why string, part secretvalue.Part) {
 		n.choice("connection/"+name, Unasked, why, mistake{value: func() error {
@@ -140,7 +140,7 @@ func (n *negatives) connections() {
 	wrong("numeric-host", "postgresql://u:p@123/d", "The server makes a number of the host, and its class takes text.", secretvalue.PartHost)
 }
 
-// supplied: what the engine adds to a configuration that would not start. Nothing is told of it, or a warning.
+// supplied has what the engine adds to a configuration that would not start. The result has no message, or a warning.
 func (n *negatives) supplied() {
 	if n.rel.Runtime.PlainHTTPRefused {
 		n.refused("supplied/insecure", "insecure|TLS|tls", n.in(n.small, func(config fields) { delete(at(config, "server"), "insecure") }))
@@ -174,7 +174,7 @@ func (n *negatives) supplied() {
 	n.suppliedKey(faiss, "vector_io", "inline::faiss")
 }
 
-// ownersStore is the store for who owns what, without which access rules do not start.
+// ownersStore is the store of owners, without which access rules do not start.
 func (n *negatives) ownersStore(store *release.Store) {
 	stack := n.own(n.smallSpec(fields{
 		"providers": fields{"inference": n.vllm(nil), "vectorIo": fields{"provider": "faiss"}},
@@ -189,7 +189,7 @@ func (n *negatives) ownersStore(store *release.Store) {
 	}))
 }
 
-// suppliedKey takes away what a type needs and the user did not write.
+// suppliedKey removes a key that a type needs and the user did not write.
 func (n *negatives) suppliedKey(stack *Case, api, name string) {
 	kind, _ := n.rel.Provider(api, name)
 	for i := range kind.RequiredDefaults {

@@ -11,15 +11,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 
-// supplied begins the names of the cases in which nothing is refused, because the engine adds what would be missing.
+// supplied is the prefix of the cases in which nothing is rejected, because the engine adds what would be missing.
 const supplied = "supplied/"
 
-// What holds of every negative case without asking a server: the mistake is told as the case says, its neighbour is
-// accepted, and no value of a Secret is told.
+// Every negative case has these properties, which need no server: the mistake is reported as the case states, its
+// neighbour is accepted, and no value of a Secret is shown.
 func TestNegatives(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		if !slices.Contains(release.Offered(), rel.Line) {
-			return // nobody can ask for it
+			return // no spec can ask for it
 		}
 		names := map[string]bool{}
 		for _, n := range corpus.Negatives(rel) {
@@ -44,7 +44,7 @@ func TestNegatives(t *testing.T) {
 	})
 }
 
-// Our checks refuse what the data of a key refuses: some of the values on every line, the real server gets more.
+// Our checks reject what the data of a key rejects: some of the values on every line. The real server gets more.
 func TestSweep(t *testing.T) {
 	const each = 23
 	for _, line := range release.Offered() {
@@ -64,7 +64,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// checkTold says what is wrong with what a user reads, empty when nothing is.
+// checkTold returns what is wrong with the lines that a user reads, or "".
 func checkTold(n *corpus.Negative, lines []string, refusal bool) string {
 	text := strings.Join(lines, "\n")
 	switch {
@@ -84,8 +84,8 @@ func checkTold(n *corpus.Negative, lines []string, refusal bool) string {
 	return ""
 }
 
-// TestNegativeTexts holds what a user reads of every mistake, with the lines that it is the same for: in server/ what
-// rests on the data of a release, in own/ what is our own choice, with the reason.
+// TestNegativeTexts compares the lines that a user reads for every mistake, grouped by the releases with the same text.
+// The folder server/ has those that rest on the data of a release. own/ has those of our own choice, with the reason.
 func TestNegativeTexts(t *testing.T) {
 	files := map[string]*telling{}
 	for _, line := range release.Offered() {
@@ -116,9 +116,9 @@ func TestNegativeTexts(t *testing.T) {
 	golden.Dir(t, "testdata/negative", got)
 }
 
-// telling is what is told of one topic.
+// telling is the lines about one topic.
 type telling struct {
-	// heads are the cases in the order they come up first, texts the lines of each text of a case.
+	// heads are the cases in the order of their first appearance, texts the lines of each text of a case.
 	heads []string
 	texts map[string][]string
 	order map[string][]string

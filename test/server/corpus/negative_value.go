@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// scalars: values of the wrong type or out of bounds, each kind once; Sweep has all of them.
+// scalars has values of the wrong type or out of bounds, each kind once; Sweep has all of them.
 func (n *negatives) scalars() {
 	tell := func(check, key string, value any) {
 		n.refused("provider/"+check, key, n.inVLLM(fields{"settings": fields{key: value}},
@@ -46,7 +46,7 @@ func (n *negatives) scalars() {
 	n.nestedRule()
 }
 
-// wrongURL: what is no URL where the endpoint is written as a setting.
+// wrongURL has values that are not URLs, where the endpoint is written as a setting.
 func (n *negatives) wrongURL() {
 	kind, _ := n.rel.Provider("inference", "remote::vllm")
 	if key, _ := kind.Config.Key(kind.EndpointKey); !takesURL(key.Type) {
@@ -61,7 +61,7 @@ func takesURL(expr *schema.Expr) bool {
 	return expr.Kind == schema.KindURL || slices.ContainsFunc(expr.Args, takesURL)
 }
 
-// variableForAList: a variable is text, whatever it holds.
+// variableForAList is a variable where a list belongs: the value of a variable is always text.
 func (n *negatives) variableForAList() {
 	kind, ok := n.rel.Provider("safety", "inline::llama-guard")
 	if !ok {
@@ -74,12 +74,12 @@ func (n *negatives) variableForAList() {
 		return spec
 	}
 	list := fields{"excluded_categories": "${env.CATEGORIES}"}
-	n.refused("provider/wrong-type/variable-for-a-list", "excluded_categories", n.beside(
+	n.refused("provider/wrong-type/variable-for-a-list", "excluded_categories", n.nextTo(
 		with(fields{"provider": "llama-guard"}), with(fields{"provider": "llama-guard", "settings": list}),
 		func(config fields) { anotherConfig(config, "safety")["excluded_categories"] = "${env.CATEGORIES}" }))
 }
 
-// limits: each kind of limit, broken once.
+// limits breaks each kind of limit once.
 func (n *negatives) limits() {
 	shown := map[string]bool{}
 	for _, kind := range n.types() {
@@ -118,7 +118,7 @@ func beyond(limits *schema.Limits) map[string]any {
 	return values
 }
 
-// nestedRule: numbers in the wrong order, deeper in a config.
+// nestedRule has numbers in the wrong order, deeper in a config.
 func (n *negatives) nestedRule() {
 	kind, _ := n.rel.Provider("vector_io", "remote::pgvector")
 	if _, known := kind.Config.Key("vector_index"); !known {
@@ -128,7 +128,7 @@ func (n *negatives) nestedRule() {
 	n.refused("provider/rule/below", "probes|lists|nlist|nprobe", n.withSettings(kind, fields{"vector_index": index}))
 }
 
-// rules: keys of a type that belong together.
+// rules has keys of a type that belong together.
 func (n *negatives) rules() {
 	shown := map[schema.RuleKind]bool{}
 	for _, kind := range n.types() {
@@ -152,7 +152,7 @@ func (n *negatives) rule(kind *provider.Type, rule schema.Rule, settings fields)
 	}
 	p := (&values{}).provider(kind, "another", minimal)
 	wrong := fields{"provider": kind.Type, "settings": settings}
-	n.refused(check, "", n.beside(n.another(kind, p), n.another(kind, wrong), func(config fields) {
+	n.refused(check, "", n.nextTo(n.another(kind, p), n.another(kind, wrong), func(config fields) {
 		for _, key := range rule.Keys {
 			delete(anotherConfig(config, kind.API), key)
 		}
@@ -160,7 +160,7 @@ func (n *negatives) rule(kind *provider.Type, rule schema.Rule, settings fields)
 	}))
 }
 
-// against are settings that break a rule, nil when they need more than this function knows.
+// against returns settings that break a rule, or nil if a rule needs more than this function can make.
 func against(class *schema.Class, rule schema.Rule) fields {
 	settings := fields{}
 	for i, name := range rule.Keys {

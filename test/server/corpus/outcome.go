@@ -16,22 +16,22 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// Outcome is what the pipeline makes of a case.
+// Outcome is the result of the pipeline for a case.
 type Outcome struct {
-	// Config is the server's configuration. Empty when the case is refused.
+	// Config is the server's configuration. It is empty when the case is rejected.
 	Config []byte
-	// Env is the environment of the server's container, the values of Secrets filled in.
+	// Env is the environment of the server's container, including the values of Secrets.
 	Env map[string]string
-	// Command is that of the server's container, or of the init container that brings the registry in line: its beginning
-	// runs the program which does that.
+	// Command is that of the server's container, or of the init container that updates the registry: its beginning runs
+	// the program for this.
 	Command []string
-	// Warnings are told to the user.
+	// Warnings are shown to the user.
 	Warnings []stackconfig.Finding
-	// Refused is what the user reads instead, empty when the case is accepted.
+	// Refused is the message for the user, empty when the case is accepted.
 	Refused string
 }
 
-// Canary is in every value of a Secret, so that a test finds one where it must not be.
+// Canary is in every value of a Secret, so that a test finds values in places where they must not be.
 const Canary = "s3cret"
 
 // Run takes a case through the pipeline of the controller. An error is a defect.
@@ -61,7 +61,7 @@ func (c *Case) Run() (*Outcome, error) {
 	return outcome, nil
 }
 
-// environment is what the server's container of the rendered Deployment has.
+// environment returns the environment of the server's container in the rendered Deployment.
 func (c *Case) environment(built *plan.Plan) (map[string]string, error) {
 	derived := make(map[string]string, len(built.Derived))
 	for _, entry := range built.Derived {
@@ -94,7 +94,7 @@ func (c *Case) environment(built *plan.Plan) (map[string]string, error) {
 	return env, nil
 }
 
-// commandOf is the command that brings the registry in line. Nil when there is none.
+// commandOf is the command that updates the registry, or nil.
 func commandOf(built *plan.Plan) []string {
 	for _, object := range built.Objects {
 		deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration)
@@ -117,13 +117,13 @@ const (
 	sqlDatabase = "sql-database"
 )
 
-// secret is the value of a key of a Secret: the same one for the same names.
+// secret is the value of a key of a Secret: always the same one for the same names.
 func (c *Case) secret(name, key string) string {
 	switch name {
 	case kvDatabase:
 		return "postgresql://stack:" + Canary + "-kv@kv.example:5432/kv"
 	case sqlDatabase:
-		// What has to be encoded in a URL, and what must not be in a variable.
+		// Characters that have to be encoded in a URL, and characters that must not be in a variable.
 		return "postgresql://stack:" + Canary + "%40%2F%3A%23%25sql@sql.example:5433/sql"
 	default:
 		return strings.Join([]string{Canary, name, key}, "-")

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// own: what only a base can hold, because no field of the spec writes it. Each is the starter with one thing more: a
-// backend, a store, a resource.
+// own has what only a base can contain, because no field of the spec writes it. Each is the starter with one addition:
+// a backend, a store, a resource.
 func (m *maker) own() {
 	if m.rel.Storage.Inline {
 		return
@@ -67,7 +67,7 @@ func (m *maker) register(base fields, resource release.Resource) {
 	}
 	entry[resource.IDKey] = "one-of-mine"
 	if _, named := entry["embedding_model"]; named {
-		// It has to be one that is registered.
+		// It has to be a registered one.
 		entry["embedding_model"] = "openai/embed"
 		registerIn(base, release.RegisteredResources, "models", fields{
 			"model_id": "embed", "provider_id": "openai", "provider_model_id": "embed", "model_type": "embedding",

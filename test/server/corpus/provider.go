@@ -11,11 +11,11 @@ import (
 type form int
 
 const (
-	// minimal is what the type does not start without.
+	// minimal has what the type requires to start.
 	minimal form = iota
-	// full is everything that the type reads.
+	// full has everything that the type reads.
 	full
-	// some is what is needed and more by chance.
+	// some has the required keys and random others.
 	some
 )
 
@@ -34,7 +34,7 @@ func (v *values) provider(kind *provider.Type, id string, size form) fields {
 		done[kind.CredentialKey] = true
 	}
 	for i := range kind.RequiredDefaults {
-		// What the engine has a working value for is written only by who knows better.
+		// Only a user with special needs sets keys for which the engine has a working value.
 		if size != some || v.chance(80) {
 			done[kind.RequiredDefaults[i].Key] = true
 		}
@@ -43,13 +43,13 @@ func (v *values) provider(kind *provider.Type, id string, size form) fields {
 	return p
 }
 
-// wanted says whether a key is set: when it is required, and in the larger forms.
+// wanted reports whether a key is set: when it is required, and in the larger forms.
 func wanted(v *values, class *schema.Class, name string, size form) bool {
 	key, known := class.Key(name)
 	return known && (key.Required || size == full || (size == some && v.chance(60)))
 }
 
-// endpoint is where the provider's service is.
+// endpoint is the URL of the provider's service.
 func (v *values) endpoint(p fields, kind *provider.Type, done map[string]bool, size form) {
 	if !wanted(v, kind.Config, kind.EndpointKey, size) {
 		return
@@ -68,7 +68,7 @@ func (v *values) settings(p fields, kind *provider.Type, id string, done map[str
 	v.write(p, kind.Config, id, v.settingKeys(kind.Config, done, size))
 }
 
-// write sets keys of a config: a credential comes from a Secret, the rest stands in the object.
+// write sets keys of a config. Credentials come from a Secret, and the other values are in the object.
 func (v *values) write(p fields, class *schema.Class, id string, names []string) {
 	settings, secrets := fields{}, fields{}
 	for _, name := range names {

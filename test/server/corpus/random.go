@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Random are n objects made by chance over the whole API, most of them valid. The same line, seed and n give the same
-// cases, and more of them begin with the same ones.
+// Random returns n random objects over the whole API, most of them valid. The same line, seed and n return the same
+// cases, and a larger n begins with the same ones.
 func Random(rel *release.Release, seed uint64, n int) []Case {
 	m := &maker{rel: rel}
 	for i := range n {
@@ -38,7 +38,7 @@ func baseProviders(rel *release.Release, r *rand.Rand) []baseProvider {
 	return providersOf(shipped(rel, starter))
 }
 
-// generator writes one spec like a user would.
+// generator writes one spec as a user would.
 type generator struct {
 	values
 	rel  *release.Release
@@ -77,7 +77,7 @@ func (g *generator) spec() fields {
 		spec["workload"] = g.workload()
 	}
 	if g.rel.Runtime.ModelsAskedAtStart {
-		// What the base's first provider shows where it is asked for models.
+		// The name that the base's first provider shows when it is asked for models.
 		spec["secretEnv"] = fields{"FIREWORKS_API_KEY": ref("fireworks", "token")}
 	}
 	g.fewer(spec)
@@ -97,7 +97,7 @@ func (g *generator) fewer(spec fields) {
 	}
 }
 
-// configured says that the operator makes a configuration for the spec and does not leave the image's own.
+// configured reports whether the operator makes a configuration for the spec and does not keep the image's own.
 func configured(spec fields) bool {
 	return spec["providers"] != nil || spec["resources"] != nil || spec["storage"] != nil || spec["disabled"] != nil ||
 		spec["settings"] != nil
@@ -135,7 +135,7 @@ func (g *generator) providers() fields {
 	return all
 }
 
-// sound are the types of an API that the release starts with.
+// sound are the types of an API with which the release starts.
 func (g *generator) sound(api string) []*provider.Type {
 	var types []*provider.Type
 	for _, name := range g.rel.ProviderTypes(api) {
@@ -146,7 +146,7 @@ func (g *generator) sound(api string) []*provider.Type {
 	return types
 }
 
-// taken says whether another API has a provider of that id, which the operator refuses.
+// taken reports whether another API has a provider with that id, which the operator rejects.
 func (g *generator) taken(id string) bool {
 	for _, ids := range g.ids {
 		if slices.Contains(ids, id) {
@@ -172,7 +172,7 @@ func (g *generator) resources() fields {
 		models = append(models, g.model(fmt.Sprintf("model-%d", i)))
 	}
 	resources["models"] = models
-	// Without a provider the operator refuses them: now and then is enough.
+	// Without a provider the operator rejects them, so they appear only now and then.
 	if g.chance(40) && (g.serves("tool_runtime") || g.chance(5)) {
 		resources["tools"] = g.tools()
 	}
@@ -188,7 +188,7 @@ func (g *generator) resources() fields {
 	return resources
 }
 
-// serves says whether an API has a provider, the base's or the user's.
+// serves reports whether an API has a provider, the base's or the user's.
 func (g *generator) serves(api string) bool { return g.base != nil || len(g.ids[api]) > 0 }
 
 func (g *generator) model(name string) any {
@@ -236,7 +236,7 @@ func (g *generator) storage() fields {
 	return storage
 }
 
-// disabled takes away what little else hangs on.
+// disabled disables entries with few dependents.
 func (g *generator) disabled() []any {
 	choices := []string{
 		"safety", "eval", "batches", "post_training", "postTraining", "telemetry", "messages",

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// tls: a certificate of a Secret, with all else that concerns how the server listens, and one that a base brings.
+// tls has a certificate of a Secret, with every other setting of the listener, and one in a base.
 func (m *maker) tls() {
 	certificate := fields{"tls": fields{"enabled": true, "secretName": "tls"}}
 	m.add("tls/secret", fields{"networking": certificate})
@@ -31,8 +31,8 @@ func (m *maker) tls() {
 	}
 }
 
-// settings: every key of the configuration that is no field of the spec, set and taken away; those that a field owns
-// are refused.
+// settings sets and removes every key of the configuration that is not a field of the spec. Keys that a field owns are
+// rejected.
 func (m *maker) settings() {
 	for i := range m.rel.TopLevel.Keys {
 		key := &m.rel.TopLevel.Keys[i]
@@ -96,14 +96,14 @@ func (g *generator) settings() fields {
 	return settings
 }
 
-// ownedKey says that a field of the spec, or another of its parts, decides about a key: it would be refused.
+// ownedKey reports whether a field or another part of the spec decides about a key, so that setting it is rejected.
 func ownedKey(section, name string) bool {
 	named := section == "vector_stores" && strings.HasPrefix(name, "default_")
 	return named || slices.Contains([]string{"port", "workers", "insecure", "tls_certfile", "tls_keyfile", "tls_cafile"},
 		name)
 }
 
-// put sets a value below keys, beside what is there.
+// put sets a value below keys, and keeps the values that exist.
 func (g *generator) put(into fields, path []string, key *schema.Key) {
 	value, ok := g.of(key.Type, key.Limits, 0)
 	if !ok {
@@ -128,7 +128,7 @@ func (m *maker) setting(path []string, key *schema.Key) {
 		return
 	}
 	if path[0] == "vector_stores" && strings.HasPrefix(key.Name, "default_") {
-		return // what they name has to exist: the starter's own do
+		return // the values name things that have to exist: the starter has its own
 	}
 	m.add("settings/"+strings.Join(path, "."), fields{"settings": nested(path, value)})
 }
@@ -141,7 +141,7 @@ func nested(path []string, value any) any {
 	return value
 }
 
-// classOf is the class of a section, nil when it is none.
+// classOf is the class of a section, nil when it has none.
 func classOf(expr *schema.Expr) *schema.Class {
 	if expr.Kind == schema.KindClass {
 		return expr.Class
@@ -155,7 +155,7 @@ func classOf(expr *schema.Expr) *schema.Class {
 	return found
 }
 
-// authentications are the ways to ask a client who it is.
+// authentications are the ways to authenticate a client.
 func (m *maker) authentications() []*schema.Class {
 	auth, ok := m.rel.Server.Key("auth")
 	if !ok {
@@ -171,7 +171,7 @@ func (m *maker) authentications() []*schema.Class {
 	return classes
 }
 
-// tagged is a value with the key that tells its class from others.
+// tagged is a value with the key that identifies its class.
 func tagged(class *schema.Class, value any) any {
 	if key, ok := class.Key("type"); ok && key.Type.Kind == schema.KindLiteral {
 		value.(fields)["type"] = key.Type.Values[0]

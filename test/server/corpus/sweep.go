@@ -12,13 +12,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// strange are values that few keys take.
+// strange are values that few keys accept.
 var strange = []any{
 	"no such thing", 12345, 1.5, true, []any{}, []any{[]any{}}, fields{}, fields{"a": fields{}}, -1, 0, 1_000_000_000_000, "",
 }
 
-// Sweep are the keys of every provider type and of the sections beside them, each with every strange value that its
-// data refuses: a false refusal is found here, whatever key it is about.
+// Sweep returns the keys of every provider type and of the other sections, each with every unusual value that its data
+// rejects. It finds false rejections for every key.
 func Sweep(rel *release.Release) []Negative {
 	n := newNegatives(rel)
 	for _, kind := range n.types() {
@@ -35,8 +35,8 @@ func Sweep(rel *release.Release) []Negative {
 	return n.all
 }
 
-// written are the keys that the engine writes itself whatever a base has there, and those that the server mends or
-// leaves alone: a name of digits, a version, an empty section for storage.
+// written are the keys that the engine always writes itself, and those that the server corrects or ignores: a name of
+// digits, a version, an empty section for storage.
 var written = []string{
 	"distro_name", "image_name", "version", "storage", "server.port", "server.host",
 	"server.insecure",
@@ -51,11 +51,12 @@ func (n *negatives) sweepKey(kind *provider.Type, key *schema.Key) {
 	}
 }
 
-// Strange are stacks with a strange value that the data of its key takes, so that the server has to take it too: what
-// our checks miss is found here. A path has to exist, which nobody knows before the pod starts.
+// Strange returns stacks with an unusual value that the data of its key accepts, so that the server has to accept it
+// too. It finds mistakes that our checks miss. It has no paths, because a path has to exist, and that is unknown before
+// the pod starts.
 func Strange(rel *release.Release) []Case {
 	if rel.Storage.Inline {
-		return nil // nobody can ask for it
+		return nil // no spec can ask for it
 	}
 	n := newNegatives(rel)
 	var cases []Case
@@ -77,7 +78,7 @@ func Strange(rel *release.Release) []Case {
 	return cases
 }
 
-// sweepSection is about a key of the top level, and the keys of its class.
+// sweepSection covers a key of the top level, and the keys of its class.
 func (n *negatives) sweepSection(key *schema.Key) {
 	for i, value := range strange {
 		if !slices.Contains(written, key.Name) && refuses(key, value) {
@@ -86,7 +87,7 @@ func (n *negatives) sweepSection(key *schema.Key) {
 	}
 	class := classOf(key.Type)
 	isBackend := slices.ContainsFunc(n.rel.Storage.Stores, func(s release.Store) bool { return s.Path == key.Name })
-	if class == nil || isBackend { // which has the keys of its type only
+	if class == nil || isBackend { // which has only the keys of its type
 		return
 	}
 	for k := range class.Keys {
@@ -100,7 +101,7 @@ func (n *negatives) sweepSection(key *schema.Key) {
 	}
 }
 
-// refuses says whether the data of a key refuses a value.
+// refuses reports whether the data of a key rejects a value.
 func refuses(key *schema.Key, value any) bool {
 	var node yaml.Node
 	if err := node.Encode(value); err != nil {

@@ -14,13 +14,13 @@ import (
 // maxNesting is how deep a value made of classes goes.
 const maxNesting = 4
 
-// values makes values of the release's types: always the first choice and everything there is, or by chance.
+// values makes values of the release's types: always the first choice and all keys, or random ones.
 type values struct {
-	// rand is nil when nothing is left to chance.
+	// rand is nil when nothing is random.
 	rand *rand.Rand
 }
 
-// pick is one of n, the first when nothing is left to chance.
+// pick is one of n, the first when nothing is random.
 func (v *values) pick(n int) int {
 	if v.rand == nil {
 		return 0
@@ -28,12 +28,12 @@ func (v *values) pick(n int) int {
 	return v.rand.IntN(n)
 }
 
-// chance says yes in so many of a hundred cases, always when nothing is left to chance.
+// chance returns true in so many of a hundred cases, always when nothing is random.
 func (v *values) chance(percent int) bool { return v.rand == nil || v.rand.IntN(100) < percent }
 
 func oneOf[T any](v *values, from []T) T { return from[v.pick(len(from))] }
 
-// of is a value of a type within limits; false when the type has none that this package can think of.
+// of is a value of a type within limits; false when this package cannot make one.
 func (v *values) of(expr *schema.Expr, limits *schema.Limits, depth int) (any, bool) {
 	switch expr.Kind {
 	case schema.KindBool:
@@ -47,7 +47,7 @@ func (v *values) of(expr *schema.Expr, limits *schema.Limits, depth int) (any, b
 	case schema.KindURL:
 		return "http://elsewhere.example:8000/v1", true
 	case schema.KindPath:
-		return "/etc/hosts", true // a file that is there, wherever the server looks
+		return "/etc/hosts", true // a file that exists wherever the server looks
 	case schema.KindLiteral:
 		return oneOf(v, expr.Values), true
 	case schema.KindList:
@@ -89,13 +89,13 @@ func (v *values) fraction(limits *schema.Limits) json.Number {
 	return json.Number(oneOf(v, []string{"0.5", "0.25", "1.0"}))
 }
 
-// texts are awkward on purpose: each is a string that YAML likes to take for something else.
+// texts are strings that YAML tends to read as something else.
 var texts = []string{
 	"text", "yes", "12:30", "1_000", "a: b", "two\nlines", "=", "2024-01-01", "it's", "0x1F", "~", "null", "1e5",
 	" padded ", "#hash",
 }
 
-// wellFormed are texts that the patterns of some keys ask for.
+// wellFormed are texts for the patterns of some keys.
 var wellFormed = []string{
 	"cl100k_base", "otel_trace, sqlite", "ECDHE-RSA-AES128-GCM-SHA256", "X-Tenant", "user is owner",
 	"user with admin in roles", "https://service.example:9200", "file_search", "knowledge_search",
@@ -133,7 +133,7 @@ func (v *values) list(expr *schema.Expr, limits *schema.Limits, depth int) (any,
 	return items, true
 }
 
-// valueLimits are the limits of what a list or a mapping holds.
+// valueLimits are the limits of the values in a list or a mapping.
 func valueLimits(limits *schema.Limits) *schema.Limits {
 	if limits == nil {
 		return nil
@@ -169,7 +169,7 @@ func (v *values) class(class *schema.Class, depth int) (any, bool) {
 	mapping := fields{}
 	names := v.keys(class, nil)
 	if tag, ok := class.Key("type"); ok && tag.Type.Kind == schema.KindLiteral && !slices.Contains(names, "type") {
-		names = append(names, "type") // the classes of a union are told apart by it
+		names = append(names, "type") // it identifies the class of a union
 	}
 	for _, name := range names {
 		key, _ := class.Key(name)
@@ -195,8 +195,8 @@ func (v *values) key(class *schema.Class, key *schema.Key, depth int) (any, bool
 	return v.of(key.Type, key.Limits, depth)
 }
 
-// keys are the keys of a class to set: the required ones, others by chance, as its rules want them. Those in done are
-// set already.
+// keys are the keys of a class to set: the required ones, random others, as its rules require. Those in done are set
+// already.
 func (v *values) keys(class *schema.Class, done map[string]bool) []string {
 	return choose(class, done, func(key *schema.Key) bool { return !key.Deprecated && !key.Internal && v.chance(25) })
 }
@@ -206,7 +206,7 @@ func required(class *schema.Class, done map[string]bool) []string {
 	return choose(class, done, func(*schema.Key) bool { return false })
 }
 
-// choose gives the required keys and the wanted ones, in their order, as far as the rules of the class let it.
+// choose returns the required keys and the wanted ones, in their order, as far as the rules of the class allow.
 func choose(class *schema.Class, done map[string]bool, wanted func(*schema.Key) bool) []string {
 	chosen, banned := map[string]bool{}, map[string]bool{}
 	for i := range class.Keys {
@@ -226,7 +226,7 @@ func choose(class *schema.Class, done map[string]bool, wanted func(*schema.Key) 
 	return names
 }
 
-// obey adds and takes away keys until a rule holds. What is done stays, and what is banned does not come back.
+// obey adds and removes keys until a rule holds. Done keys stay, and banned keys are not added again.
 func obey(rule schema.Rule, chosen, done, banned map[string]bool) {
 	has := func(keys []string, set map[string]bool) bool {
 		return slices.ContainsFunc(keys, func(key string) bool { return set[key] })

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// newest runs a test by the Python of the newest release.
+// newest runs a test with the Python of the newest release.
 func newest(t *testing.T, test func(t *testing.T, in interpreter)) {
 	t.Helper()
 	offered := release.Offered()
@@ -28,7 +28,7 @@ func newest(t *testing.T, test func(t *testing.T, in interpreter)) {
 	})
 }
 
-// TestTimeLimit holds that a program that hangs ends itself, and says so.
+// TestTimeLimit checks that a program that hangs ends itself, and reports it.
 func TestTimeLimit(t *testing.T) {
 	const hangs = `import sys, time
 sys.path.insert(0, sys.argv.pop(1))
@@ -51,7 +51,7 @@ sys.exit(external_providers.main())
 	})
 }
 
-// TestLibraries holds what the program needs of the server's image.
+// TestLibraries checks what the program needs from the server's image.
 func TestLibraries(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		libraries := func(links map[string]string) string {
@@ -94,7 +94,7 @@ func TestLibraries(t *testing.T) {
 	})
 }
 
-// TestDisk holds what a volume that takes no more is answered with.
+// TestDisk checks the message for a volume that is full.
 func TestDisk(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		w := extra()
@@ -108,7 +108,7 @@ func TestDisk(t *testing.T) {
 	})
 }
 
-// TestWithoutTerminationLog holds that the message stands in the output when it cannot be left.
+// TestWithoutTerminationLog checks that the message is in the output when the termination log cannot be written.
 func TestWithoutTerminationLog(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		cmd := exec.CommandContext(t.Context(), in.python, filepath.Join(in.script, names.ExternalProgram), "--config",
@@ -122,7 +122,7 @@ func TestWithoutTerminationLog(t *testing.T) {
 	})
 }
 
-// TestNothingOfTheEnvironment holds that no message shows the environment, which might hold what is secret.
+// TestNothingOfTheEnvironment checks that no message shows the environment, which might contain secrets.
 func TestNothingOfTheEnvironment(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, from(Echo().With(SpecFile, "x: ${SECRET}")))
@@ -133,7 +133,7 @@ func TestNothingOfTheEnvironment(t *testing.T) {
 	})
 }
 
-// TestTime holds that a provider adds less than a second to the start of a pod.
+// TestTime checks that a provider adds less than a second to the start of a pod.
 func TestTime(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo(), echo().second())
@@ -144,7 +144,7 @@ func TestTime(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, output)
 		}
-		// The time of the processor, which does not depend on what else the machine does.
+		// The processor time does not depend on the load of the machine.
 		if took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(); took > 2*time.Second {
 			t.Errorf("two providers took %s, want at most 2 s", took)
 		}
@@ -179,8 +179,8 @@ func file(t *testing.T, content string) string {
 	return path
 }
 
-// TestRandomWheels holds that no change of a wheel or of a metadata file makes the program break: it installs or
-// refuses.
+// TestRandomWheels checks that no change of a wheel or of a metadata file crashes the program: it installs or rejects
+// the provider.
 func TestRandomWheels(t *testing.T) {
 	rounds := "60"
 	if realserver.Named() {

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Image is what an image has below /lls-provider: content by path. A content that begins with linkTo is a symbolic
-// link.
+// Image is the content of an image below /lls-provider, by path. A content that begins with linkTo is a symbolic link.
 type Image map[string]string
 
 const linkTo = "link to "
@@ -60,7 +59,7 @@ func New(spec Spec, wheels ...Wheel) Image {
 	return image
 }
 
-// With is the image with one more file, or another one in its place.
+// With is the image with one more or one replaced file.
 func (i Image) With(path, content string) Image {
 	changed := maps.Clone(i)
 	changed[path] = content
@@ -117,7 +116,7 @@ func EchoWheel() Wheel {
 	}
 }
 
-// Words is what EchoWheel needs.
+// Words is the dependency of EchoWheel.
 func Words() Wheel {
 	return Wheel{Name: "acme-words", Version: "2.1", Files: map[string]string{"acme_words.py": "WORD = \"world\"\n"}}
 }

@@ -44,7 +44,7 @@ func TestInstall(t *testing.T) {
 	})
 }
 
-// TestRunsTwice holds that the container may run again: after a success, after a failure, and after the other
+// TestRunsTwice checks that the container may run again: after a success, after a failure, and after the other
 // containers have run again too.
 func TestRunsTwice(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
@@ -75,7 +75,7 @@ func TestRunsTwice(t *testing.T) {
 	})
 }
 
-// TestConfiguration holds what becomes of the configuration: the type and the module that were unknown, and nothing
+// TestConfiguration checks the changes to the configuration: the type and the module that were unknown, and nothing
 // else.
 func TestConfiguration(t *testing.T) {
 	const entry = "# ä\nproviders:\n  safety: []\n  inference:\n  - provider_id: first\n    provider_type: remote::vllm\n"
@@ -123,7 +123,7 @@ func TestConfiguration(t *testing.T) {
 					t.Errorf("configuration (-want +got):\n%s", diff)
 				}
 				if got := v.read(t, "config/beside.txt"); got != "beside" {
-					t.Errorf("the file beside the configuration is %q", got)
+					t.Errorf("the file next to the configuration is %q", got)
 				}
 				if entries, err := os.ReadDir(filepath.Join(v.dir, "config")); err != nil || len(entries) != 2 {
 					t.Errorf("the directory has %v (%v), want two files", entries, err)
@@ -133,7 +133,15 @@ func TestConfiguration(t *testing.T) {
 	})
 }
 
-// TestWheels holds which wheels are installed, and how.
+// wheelCase is a case of TestWheels.
+type wheelCase struct {
+	image    Image
+	present  map[string]string
+	absent   []string
+	manifest string
+}
+
+// TestWheels checks which wheels are installed, and how.
 func TestWheels(t *testing.T) {
 	spec := EchoSpec()
 	spec.Wheel = ""
@@ -150,12 +158,7 @@ func TestWheels(t *testing.T) {
 	}
 	wheels := Words()
 	wheels.Raw = []Entry{{Name: "acme_more/", Mode: 0o755 | os.ModeDir}}
-	tests := map[string]struct {
-		image    Image
-		present  map[string]string
-		absent   []string
-		manifest string
-	}{
+	tests := map[string]wheelCase{
 		"the best for this machine": {
 			image: New(spec, EchoWheel(), native("py3-none-any", "any"), native("cp36-abi3-manylinux_2_17_x86_64.manylinux_2_17_aarch64", "native"),
 				native("cp27-cp27m-win32", "none")),
@@ -204,37 +207,42 @@ __all__ = ["get_provider_spec"]
 		yaml := in.version(t, "PyYAML")
 		for name, test := range tests {
 			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				image := Image{}
-				for path, content := range test.image {
-					if strings.Contains(path, "SERVER") {
-						w := Wheel{Name: "PyYAML", Version: yaml, Files: map[string]string{"yaml/__init__.py": "1/0"}}
-						path, content = w.Path(), w.Content()
-					}
-					image[path] = content
-				}
-				v := in.volume(t, from(image))
-				v.mustInstall(t)
-				for path, want := range test.present {
-					if diff := cmp.Diff(want, v.read(t, "python-packages/"+path)); diff != "" {
-						t.Errorf("%s (-want +got):\n%s", path, diff)
-					}
-				}
-				for _, path := range test.absent {
-					if _, err := os.Stat(filepath.Join(v.dir, "python-packages", path)); err == nil {
-						t.Errorf("%s is installed", path)
-					}
-				}
-				if want := strings.ReplaceAll(test.manifest, "SERVER", yaml); want != "" &&
-					want != v.read(t, "installed-packages.txt") {
-					t.Errorf("installed packages are %q, want %q", v.read(t, "installed-packages.txt"), want)
-				}
+				test.check(t, in, yaml)
 			})
 		}
 	})
 }
 
-// TestTwoProviders holds what two providers may share.
+func (test wheelCase) check(t *testing.T, in interpreter, yaml string) {
+	t.Helper()
+	t.Parallel()
+	image := Image{}
+	for path, content := range test.image {
+		if strings.Contains(path, "SERVER") {
+			w := Wheel{Name: "PyYAML", Version: yaml, Files: map[string]string{"yaml/__init__.py": "1/0"}}
+			path, content = w.Path(), w.Content()
+		}
+		image[path] = content
+	}
+	v := in.volume(t, from(image))
+	v.mustInstall(t)
+	for path, want := range test.present {
+		if diff := cmp.Diff(want, v.read(t, "python-packages/"+path)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+	for _, path := range test.absent {
+		if _, err := os.Stat(filepath.Join(v.dir, "python-packages", path)); err == nil {
+			t.Errorf("%s is installed", path)
+		}
+	}
+	if want := strings.ReplaceAll(test.manifest, "SERVER", yaml); want != "" &&
+		want != v.read(t, "installed-packages.txt") {
+		t.Errorf("installed packages are %q, want %q", v.read(t, "installed-packages.txt"), want)
+	}
+}
+
+// TestTwoProviders checks what two providers may share.
 func TestTwoProviders(t *testing.T) {
 	words := Words()
 	words.Files = map[string]string{"acme_words.py": "WORD = 'world'\n", "tests.py": "second"}

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestHowReleasesLoad holds what the releases do with module and provider_type, by their own code. The package's
-// comment has it in words. All releases do the same, but that 0.2 knows no lists.
+// TestHowReleasesLoad checks how the releases use module and provider_type, by their own code. The package's comment
+// describes it. All releases do the same, except that 0.2 does not support lists.
 func TestHowReleasesLoad(t *testing.T) {
 	want := map[string]string{
 		"one":                            "there, and its own type is remote::one",

@@ -22,10 +22,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden file")
 
-// refusedFile has the message of each bad input. What differs by release and machine has a name in capitals.
+// refusedFile has the message for each bad input. Parts that differ by release and machine are replaced by a name in
+// capitals.
 const refusedFile = "testdata/refused.txt"
 
-// badInput is a stack that the program refuses.
+// badInput is a stack that the program rejects.
 type badInput struct {
 	providers []provider
 	// prepare changes the volume after the images were copied.
@@ -44,8 +45,8 @@ func badInputs(rel *release.Release) map[string]badInput {
 	return all
 }
 
-// TestRefused holds what each bad input is answered with: the provider, and a message with a remedy. Nothing of it
-// becomes visible to the server, and nothing is written outside of the volume.
+// TestRefused checks the answer to each bad input: the provider, and a message with a remedy. Nothing of it becomes
+// visible to the server, and nothing is written outside of the volume.
 func TestRefused(t *testing.T) {
 	want := readRefused(t)
 	var mu sync.Mutex
@@ -74,12 +75,12 @@ func TestRefused(t *testing.T) {
 	}
 	for name := range want {
 		if _, ok := got[name]; !ok && !*update && !t.Failed() {
-			t.Errorf("%s has %q, which is no case any more", refusedFile, name)
+			t.Errorf("%s has %q, which is not a case any more", refusedFile, name)
 		}
 	}
 }
 
-// refusal runs a case and returns what the program says.
+// refusal runs a case and returns the program's message.
 func (in interpreter) refusal(t *testing.T, bad badInput) string {
 	t.Helper()
 	v := in.volume(t, bad.providers...)
@@ -112,7 +113,7 @@ var (
 	needsText    = regexp.MustCompile(`and \S+ \S+ of the server needs pydantic[^;]+`)
 )
 
-// neutral takes out of a message what differs by release and machine.
+// neutral replaces the parts of a message that differ by release and machine.
 func (in interpreter) neutral(v *volume, text string) string {
 	text = strings.ReplaceAll(text, v.dir, "DIR")
 	text = platformText.ReplaceAllString(text, "PYTHON")

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// with is a stack with the provider that answers chats and another wheel beside its own.
+// with is a stack with the provider that answers chats and another wheel next to its own.
 func with(wheel Wheel) badInput {
 	return badInput{providers: []provider{from(New(EchoSpec(), EchoWheel(), Words(), wheel))}}
 }
@@ -24,7 +24,7 @@ func extra() Wheel {
 	return Wheel{Name: "acme-extra", Version: "1.0", Files: map[string]string{"acme_extra.py": "1\n"}}
 }
 
-// badWheels are images whose wheels cannot be taken.
+// badWheels are images whose wheels cannot be installed.
 func badWheels() map[string]badInput {
 	at := func(path, content string) badInput {
 		return badInput{providers: []provider{from(Echo().With(path, content))}}
@@ -122,7 +122,7 @@ func badArchives() map[string]badInput {
 	}
 }
 
-// huge is a wheel that says it has 3 GiB unpacked.
+// huge is a wheel with an unpacked size of 3 GiB in its header.
 func huge(w Wheel) string {
 	const packed = 33 << 20
 	content := w.Content()
@@ -153,7 +153,7 @@ func huge(w Wheel) string {
 	return out.String()
 }
 
-// badPackages are wheels that do not go together with each other or with the server.
+// badPackages are wheels that conflict with each other or with the server.
 func badPackages(rel *release.Release) map[string]badInput {
 	requires := func(requirements ...string) badInput {
 		w := EchoWheel()

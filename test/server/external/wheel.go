@@ -15,14 +15,14 @@ import (
 // Wheel is a Python package, made by hand.
 type Wheel struct {
 	Name, Version string
-	// Tag says what Python and machine it is for: py3-none-any when it is empty.
+	// Tag is the Python and the machine that it supports; empty means py3-none-any.
 	Tag string
-	// Python is the versions of Python that it is for, Requires what it needs.
+	// Python is the supported versions of Python, Requires the dependencies.
 	Python   string
 	Requires []string
 	// Files are its content by path.
 	Files map[string]string
-	// Raw are entries that RECORD knows nothing of: those with the name of another take its place.
+	// Raw are entries that RECORD does not list: those with the name of another replace it.
 	Raw []Entry
 }
 

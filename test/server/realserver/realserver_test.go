@@ -27,8 +27,8 @@ storage:
 server: {insecure: true}
 `
 
-// TestChecker shows that each tier takes what is right and refuses what is wrong,
-// in the oldest form of the package and the newest.
+// TestChecker shows that each tier accepts valid and rejects invalid configurations, in the oldest form of the package
+// and the newest.
 func TestChecker(t *testing.T) {
 	support, err := InstallSupport(t.Context())
 	if err != nil {
@@ -73,8 +73,7 @@ func TestChecker(t *testing.T) {
 	}
 }
 
-// TestCheckerIsRenewed shows that a process that ends is a verdict, and the next
-// question is answered again.
+// TestCheckerIsRenewed shows that the end of a process is a verdict, and that the next question gets an answer again.
 func TestCheckerIsRenewed(t *testing.T) {
 	support, err := InstallSupport(t.Context())
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 // releasesVariable names the releases to test: lines or versions, or all.
 const releasesVariable = "RELEASES"
 
-// firstLine is the oldest line whose configurations have the form of today's.
+// firstLine is the oldest line whose configurations have today's form.
 const firstLine = "0.3"
 
-// Named says that RELEASES names the releases to test: somebody wants to know all about them.
+// Named reports whether RELEASES names the releases to test, which asks for every detail about them.
 func Named() bool { return len(named()) > 0 }
 
-// Releases are the releases to start: those that the environment variable RELEASES names ("0.3 1.5.0"; "all" for every
-// line that is offered), or else firstLine, the default, the newest, and every line whose data Changed.
+// Releases returns the releases to start: those that the environment variable RELEASES names ("0.3 1.5.0"; "all" for
+// every offered line). Without it they are firstLine, the default, the newest, and every line whose data Changed.
 func Releases() ([]*release.Release, error) {
 	asked := named()
 	if len(asked) == 0 {
@@ -33,8 +33,8 @@ func Releases() ([]*release.Release, error) {
 	return lookup(asked, release.Offered())
 }
 
-// ReleasesToRead are the releases to read configurations with, which takes no start: those that RELEASES names, or else
-// every line there is data of.
+// ReleasesToRead returns the releases that only read configurations, without a start: those that RELEASES names, or
+// else every line with data.
 func ReleasesToRead() ([]*release.Release, error) {
 	asked := named()
 	if len(asked) == 0 {
@@ -47,7 +47,7 @@ func named() []string {
 	return strings.FieldsFunc(os.Getenv(releasesVariable), func(r rune) bool { return r == ' ' || r == ',' })
 }
 
-// lookup returns each release that is asked for once, ascending; "all" asks for all.
+// lookup returns each selected release once, ascending; "all" selects all.
 func lookup(asked, all []string) ([]*release.Release, error) {
 	if slices.Equal(asked, []string{"all"}) {
 		asked = all

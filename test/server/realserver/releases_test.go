@@ -34,7 +34,8 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestReleasesOfEveryRun: with nothing named every line is read, and lines whose data changed are started too.
+// TestReleasesOfEveryRun checks that without RELEASES every line is read, and that lines whose data changed are started
+// too.
 func TestReleasesOfEveryRun(t *testing.T) {
 	t.Setenv(releasesVariable, "")
 	if Named() {

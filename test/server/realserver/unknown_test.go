@@ -28,9 +28,8 @@ spec:
 
 const unknownBase = "version: 2\napis: [inference]\nproviders: {inference: []}\n"
 
-// TestUnknownRelease shows that what is generated for an image whose release
-// nobody knows is read by every release from 0.3 on. (0.2 keeps its storage and
-// its models elsewhere.)
+// TestUnknownRelease shows that every release from 0.3 on reads the configuration for an image of an unknown release.
+// (0.2 keeps its storage and its models elsewhere.)
 func TestUnknownRelease(t *testing.T) {
 	var stack v1alpha2.LlamaStackDistribution
 	if err := yaml.UnmarshalStrict([]byte(unknownStack), &stack); err != nil {

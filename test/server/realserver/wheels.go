@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 )
 
-// ProviderWheels are the wheels of a published external provider, and of what it needs beside a release of the server:
-// what its image would bring. They lie in a directory of the user's cache, under a digest of their lock.
+// ProviderWheels returns the wheels of a published external provider, and of its dependencies that a release of the
+// server lacks, as its image would contain them. They are in a directory of the user's cache, under a digest of their
+// lock.
 func ProviderWheels(ctx context.Context, provider, release string) (string, error) {
 	lock := fmt.Sprintf("provider-%s-%s.txt", provider, release)
 	bin, err := install(ctx, "wheels.txt", "wheels", "--no-deps")

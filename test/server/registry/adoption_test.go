@@ -14,15 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The digests of sets of resources, as operators before this one had them in names.
+// The digests of sets of resources, as earlier operators had them in names.
 const (
 	today     = "1a2b3c4d"
 	yesterday = "00000001"
 	lastYear  = "00000002"
 )
 
-// earlier is where an operator before this one kept the registry of today's
-// resources.
+// earlier is where an earlier operator kept the registry of today's resources.
 func (w *world) earlier() string {
 	if w.store == "kv_sqlite" {
 		return "${env.SQLITE_STORE_DIR:=~/never}/registry-" + today + ".db"
@@ -30,8 +29,8 @@ func (w *world) earlier() string {
 	return w.base + "-" + today
 }
 
-// former writes the registry that a former operator had for a set of resources, or
-// with no digest that of a configuration without any.
+// former writes the registry of a former operator for a set of resources, or without a digest that of a configuration
+// without resources.
 func (w *world) former(t *testing.T, digest string, things ...[]any) {
 	t.Helper()
 	r := request{Config: config{}.text(w), Env: w.env, Do: things}
@@ -51,8 +50,8 @@ func (w *world) formerFile(digest string) string {
 	return filepath.Join(w.env["SQLITE_STORE_DIR"], "registry-"+digest+".db")
 }
 
-// TestAdoption shows that a stack of an operator before gets the vector stores of
-// all its registries back, and models only of the one of today's resources.
+// TestAdoption shows that a stack of an earlier operator recovers the vector stores of all its registries, and models
+// only from the one of today's resources.
 func TestAdoption(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -67,7 +66,7 @@ func TestAdoption(t *testing.T) {
 			"vector_store:vs_today", "vector_store:vs_yesterday",
 		}
 		if w.model("a", "real/a") != "model:vllm/a" {
-			want = append(want, "model:vllm/a") // another model than the declared one there
+			want = append(want, "model:vllm/a") // a model other than the declared one there
 		}
 		if w.store != "kv_sqlite" {
 			w.former(t, "", vectorStore("vs_plain"), registeredModel("of-the-plain-name", "vllm", client))
@@ -79,13 +78,13 @@ func TestAdoption(t *testing.T) {
 			t.Fatalf("(-want +got):\n%s\n%s", diff, output)
 		}
 
-		// Once: what a client deletes stays deleted, whatever becomes of the resources.
+		// Only once: what a client deletes stays deleted, with every later set of resources.
 		w.do(t, c, []any{"delete", "vector_store", "vs_old"})
 		w.restart(t, c, "--earlier", strings.Replace(w.earlier(), today, lastYear, 1))
 		if slices.Contains(w.ids(t, c), "vector_store:vs_old") {
 			t.Error("a vector store that a client deleted is back")
 		}
-		// The old places stay as they were.
+		// The old keys stay as they were.
 		if !w.prefixed() {
 			var kept map[string]entry
 			unmarshal(t, w.ask(t, request{
@@ -99,8 +98,7 @@ func TestAdoption(t *testing.T) {
 	})
 }
 
-// TestAdoptionWithoutResources shows that a stack that never declared anything keeps
-// its models too.
+// TestAdoptionWithoutResources shows that a stack that never declared resources keeps its models too.
 func TestAdoptionWithoutResources(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		w.former(t, "", vectorStore("vs_plain"), registeredModel("mine", "vllm", "via_register_api"))
@@ -114,8 +112,8 @@ func TestAdoptionWithoutResources(t *testing.T) {
 	})
 }
 
-// TestFilesOfOlderReleases shows that the registries in files that 0.8 left are
-// adopted by the releases that know namespaces, the newest file first.
+// TestFilesOfOlderReleases shows that the releases with namespaces adopt the registries in files of 0.8, the newest
+// file first.
 func TestFilesOfOlderReleases(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -145,7 +143,7 @@ func TestFilesOfOlderReleases(t *testing.T) {
 		if !strings.Contains(output, "passed over registry-deadbeef.db") {
 			t.Errorf("a file that cannot be read is not told of:\n%s", output)
 		}
-		// A file that comes later is adopted later: operators are changed back, too.
+		// A file that appears later is adopted later, because users also return to an older operator.
 		w.ask(t, request{Config: c.text(w), Env: w.env, DBPath: w.formerFile("00000003"), Do: [][]any{vectorStore("vs_2")}})
 		if !w.prefixed() {
 			w.restart(t, c, "--earlier", w.earlier())
@@ -156,8 +154,8 @@ func TestFilesOfOlderReleases(t *testing.T) {
 	})
 }
 
-// TestCarry shows that a file that 0.8 wrote is found again by the releases that read
-// it with namespaces: the registry, and what vector providers keep.
+// TestCarry shows that the releases with namespaces find a file of 0.8 again: the registry, and the data of vector
+// providers.
 func TestCarry(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		if !w.rel.Runtime.RegistryKeepsNamespace {
@@ -203,7 +201,7 @@ func TestCarry(t *testing.T) {
 				}
 			}
 		}
-		// Once: what is deleted or new under the old keys stays as it is.
+		// Only once: entries that are deleted or new under the old keys stay as they are.
 		w.do(t, c, []any{"delete", "vector_store", "vs_1"})
 		w.restart(t, c)
 		if slices.Contains(w.ids(t, c), "vector_store:vs_1") {
@@ -212,8 +210,8 @@ func TestCarry(t *testing.T) {
 	})
 }
 
-// TestPreflight shows that a preflight pod clears its own namespace and touches no
-// other, even for a stack whose name is that of such pods.
+// TestPreflight shows that a preflight pod clears its own namespace and touches no other, even for a stack whose name
+// is that of such pods.
 func TestPreflight(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -223,7 +221,7 @@ func TestPreflight(t *testing.T) {
 
 		pod := w.pod(map[string]string{"LLS_PREFLIGHT": "true"})
 		if w.store == "kv_sqlite" {
-			pod.env["SQLITE_STORE_DIR"] = t.TempDir() // a volume of its own
+			pod.env["SQLITE_STORE_DIR"] = t.TempDir() // its own volume
 		} else {
 			output := pod.run(t, c)
 			if diff := cmp.Diff(before, w.ids(t, c)); diff != "" {

@@ -12,17 +12,18 @@ import (
 
 const modelA = `{model_id: a, provider_id: vllm, provider_model_id: real/a}`
 
-// change is a change of a configuration, and what becomes of the registry.
+// change is a change of a configuration, and its effect on the registry.
 type change struct {
 	name          string
 	list          string // the list that the change is in, for releases that have it
 	before, after config
-	// between is what providers and clients register in between.
+	// between are the registrations of providers and clients in between.
 	between [][]any
-	// conflicts says that the server does not start without the program; sinceConflicts from which line on.
+	// conflicts reports whether the server does not start without the program; sinceConflicts is the first line where
+	// this is so.
 	conflicts  func(w *world) bool
 	want, gone func(w *world) []string
-	// check looks closer.
+	// check makes further checks.
 	check func(t *testing.T, entries map[string]entry, w *world)
 }
 
@@ -133,9 +134,8 @@ var changes = []change{
 	},
 }
 
-// TestChanges makes each change of a configuration on a registry that holds what
-// clients registered too. Where the change would keep the server from starting, it
-// is shown to do so.
+// TestChanges makes each change of a configuration on a registry that also holds registrations of clients. It shows
+// which changes would keep the server from starting.
 func TestChanges(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		for _, c := range changes {
@@ -177,8 +177,8 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// TestAgain shows that a second run changes nothing, and that the list is there from
-// the first start on, in a directory that the program makes.
+// TestAgain shows that a second run changes nothing, and that the list exists from the first start on, in a directory
+// that the program creates.
 func TestAgain(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -197,21 +197,21 @@ func TestAgain(t *testing.T) {
 	})
 }
 
-// TestOlderPod shows that a pod of an older generation takes out nothing that a newer
-// one declared, and a newer one takes out what nobody declares.
+// TestOlderPod shows that a pod of an older generation removes nothing that a newer one declared, and a newer one
+// removes what no pod declares.
 func TestOlderPod(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		older, newer := declares(modelA), declares(modelA, `{model_id: b, provider_id: vllm}`)
 		for _, step := range []struct {
 			generation string
 			config     config
-			b          int // the generation that model b has in the list
+			b          int // the generation of model b in the list
 		}{
 			{"stack-1/3", older, 0},
 			{"stack-1/5", newer, 5},
 			{"stack-1/3", older, 5},
 			{"stack-1/4", newer, 5},
-			{"", older, 0},          // nobody's, so every generation counts as old
+			{"", older, 0},          // no pod declares it, so every generation counts as old
 			{"stack-1/6", newer, 6}, //
 			{"stack-2/1", older, 0}, // restored under another name
 			{"stack-2/zwei", older, 0},
@@ -228,7 +228,7 @@ func TestOlderPod(t *testing.T) {
 	})
 }
 
-// TestPublished shows what becomes of what providers published.
+// TestPublished shows the effect on resources that providers published.
 func TestPublished(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

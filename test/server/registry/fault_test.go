@@ -22,7 +22,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestManyResources holds that a configuration of 10,000 resources fits.
+// TestManyResources checks that a configuration of 10,000 resources fits.
 func TestManyResources(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		models := make([]string, 10_000)
@@ -81,7 +81,7 @@ func TestAtOnce(t *testing.T) {
 	})
 }
 
-// one of the releases is enough for what does not depend on them.
+// one of the releases is enough for tests that do not depend on them.
 func oneRelease(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	rel := releases(t)
@@ -134,7 +134,7 @@ func TestVolumes(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
 		for _, tc := range []struct{ name, shell, want string }{
-			// Root may write where it may not; a mount of its own keeps it from that.
+			// Root may write to read-only directories, except on a separate mount.
 			{"read-only", `chmod 0555 "$SQLITE_STORE_DIR"; chmod 0444 "$SQLITE_STORE_DIR"/*; exec "$@"`, "OperationalError"},
 			{"full", `ulimit -f 1; exec "$@"`, "OperationalError"},
 		} {
@@ -232,8 +232,8 @@ func TestBackendsThatRefuse(t *testing.T) {
 	})
 }
 
-// TestLibraries shows what happens when a library of the image is missing, is only
-// there for the server, or hangs where no signal reaches it.
+// TestLibraries shows what happens when a library of the image is missing, is only available to the server, or hangs
+// where no signal reaches it.
 func TestLibraries(t *testing.T) {
 	const missing = `raise ModuleNotFoundError("No module named 'x'", name=__name__)`
 	const notForUs = `
@@ -241,7 +241,8 @@ import importlib, sys
 frame = sys._getframe()
 while frame:
     owner = frame.f_locals.get("self")
-    if frame.f_code.co_filename.endswith("startup_stores.py") and type(owner).__name__ in ("Redis", "Postgres", "Asyncpg"):
+    stores = frame.f_code.co_filename.endswith("startup_stores.py")
+    if stores and type(owner).__name__ in ("Redis", "Postgres", "Asyncpg"):
         raise ModuleNotFoundError("not for us", name=__name__)
     frame = frame.f_back
 sys.path.remove(__file__.rpartition("/")[0])
@@ -295,8 +296,8 @@ time.sleep(100)`
 	})
 }
 
-// TestDrivers runs with each of the two libraries for PostgreSQL alone, and where the
-// release has it with a connection string.
+// TestDrivers runs with only one of the two libraries for PostgreSQL, and with a connection string if the release
+// supports it.
 func TestDrivers(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		backend, _ := w.rel.Storage.Backend("kv_postgres")
@@ -328,8 +329,8 @@ func TestDrivers(t *testing.T) {
 	})
 }
 
-// TestTimeLimit shows that the soft limit ends what a signal reaches, and that the
-// program leaves nothing half done.
+// TestTimeLimit shows that the soft limit ends the program where a signal reaches it, and that the program leaves
+// nothing half done.
 func TestTimeLimit(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		dir := t.TempDir()
@@ -345,7 +346,7 @@ func TestTimeLimit(t *testing.T) {
 	})
 }
 
-// TestNoServer shows that a Python without the server leaves everything as it is.
+// TestNoServer shows that a Python without the server changes nothing.
 func TestNoServer(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		cmd := exec.CommandContext(t.Context(), w.python, "-S", filepath.Join(w.script, names.RegistryProgram), "--config", "/does/not/matter")

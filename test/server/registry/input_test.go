@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestListsThatCannotBeRead shows that a list that somebody wrote by hand harms
-// nothing: no entry but those of a proper list is taken out, and a new one is begun.
+// TestListsThatCannotBeRead shows that a list that a user wrote by hand does no harm: only entries of a proper list are
+// removed, and a new list is begun.
 func TestListsThatCannotBeRead(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -37,7 +37,7 @@ func TestListsThatCannotBeRead(t *testing.T) {
 				t.Errorf("after the list %.60q, the list is %v", list, got)
 			}
 		}
-		// Odd generations count as 0, so the entry is one that nobody declares any more.
+		// Invalid generations count as 0, so no pod declares the entry any more.
 		for _, since := range []string{`"x"`, `true`, `-1`, `null`, `1e400`, `[]`} {
 			w.do(t, c, registeredModel("was", "vllm", "via_register_api"),
 				[]any{"set", "llamastack.io:registry:declared", `{"version":1,"stack":"stack-1","declared":{"model:vllm/was":` + since + `}}`})
@@ -49,8 +49,7 @@ func TestListsThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// TestEntriesThatDoNotParse shows that they are passed over, and taken out only when
-// they stand where a declared entry belongs.
+// TestEntriesThatDoNotParse shows that they are passed over, and removed only where a declared entry belongs.
 func TestEntriesThatDoNotParse(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -78,8 +77,8 @@ func TestEntriesThatDoNotParse(t *testing.T) {
 	})
 }
 
-// TestUnsetVariable shows that nothing is taken for no longer declared when a
-// variable of an entry is missing: the server does not start then.
+// TestUnsetVariable shows that nothing counts as no longer declared when a variable of an entry is missing: the server
+// does not start then.
 func TestUnsetVariable(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		before := declares(modelA)
@@ -91,8 +90,7 @@ func TestUnsetVariable(t *testing.T) {
 	})
 }
 
-// TestConfigurations shows what becomes of configurations that the program cannot
-// read.
+// TestConfigurations shows the result for configurations that the program cannot read.
 func TestConfigurations(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		for _, tc := range []struct{ name, text, want string }{

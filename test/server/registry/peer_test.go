@@ -15,13 +15,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// peer is a process of a release's own Python that answers by its own classes.
+// peer is a process of a release's own Python that uses the release's classes.
 type peer struct {
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
 }
 
-// request is what peer.py reads.
+// request is the input of peer.py.
 type request struct {
 	Config    string            `json:"config"`
 	Env       map[string]string `json:"env"`
@@ -59,7 +59,7 @@ func startPeer(t *testing.T, version string) (*peer, string) {
 	return &peer{stdin: stdin, stdout: bufio.NewReader(stdout)}, python
 }
 
-// ask returns one result for each thing to do.
+// ask returns one result for each action.
 func (p *peer) ask(t *testing.T, r request) []json.RawMessage {
 	t.Helper()
 	line, err := json.Marshal(r)

@@ -17,15 +17,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// password is that of Redis and PostgreSQL. It holds what a URL must encode, and is
-// in no output.
+// password is that of Redis and PostgreSQL. It contains characters that a URL must encode, and is in no output.
 const password = "canary/with:odd@signs#and?%41+ [x]"
 
 const postgresUser = "llamastack"
 
-// nobody is the user that PostgreSQL runs as when the test runs as root, which
-// PostgreSQL refuses. Every Linux system has this number.
-const nobody = 65534
+// unprivileged is the user of PostgreSQL when the test runs as root, which PostgreSQL refuses. Every Linux system has
+// this number.
+const unprivileged = 65534
 
 // services are the servers that all tests share.
 type services struct {
@@ -79,8 +78,8 @@ func (s *services) start(ctx context.Context, dir string) error {
 func (s *services) startPostgres(ctx context.Context, installation, dir string) error {
 	attributes := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if os.Geteuid() == 0 {
-		// The cache lies in root's home, which no other user may enter. The programs
-		// find their libraries by the way from one to the other.
+		// The cache is in root's home, which no other user may enter. The programs find their libraries by a relative
+		// path.
 		packages := filepath.Join(installation, "..", "..")
 		if err := os.CopyFS(dir, os.DirFS(packages)); err != nil {
 			return fmt.Errorf("copy PostgreSQL: %w", err)
@@ -90,7 +89,7 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 			return fmt.Errorf("copy PostgreSQL: %w", err)
 		}
 		installation = filepath.Join(dir, relative)
-		attributes.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+		attributes.Credential = &syscall.Credential{Uid: unprivileged, Gid: unprivileged}
 	}
 	home := filepath.Join(dir, "postgres")
 	secret := filepath.Join(home, "password")
@@ -102,7 +101,7 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 	}
 	if attributes.Credential != nil {
 		for _, path := range []string{home, secret} {
-			if err := os.Chown(path, nobody, nobody); err != nil {
+			if err := os.Chown(path, unprivileged, unprivileged); err != nil {
 				return fmt.Errorf("hand %q to PostgreSQL: %w", path, err)
 			}
 		}
@@ -154,7 +153,7 @@ func (s *services) wait(ctx context.Context) error {
 	}
 }
 
-// query runs a statement in PostgreSQL and returns what it prints.
+// query runs a statement in PostgreSQL and returns its output.
 func (s *services) query(ctx context.Context, statement string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.psql, "--host=127.0.0.1", "--port="+strconv.Itoa(s.postgres),
 		"--username="+postgresUser,

@@ -11,9 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestTimes holds what a start may take once the files of the release are read:
-// 0.3 s with SQLite and 2 s with others. Processor time is counted, because this
-// machine may do other things; the log has the time on the clock too.
+// TestTimes checks the time of a start once the files of the release are read: 0.3 s with SQLite and 2 s with others.
+// Processor time is counted, because the machine may be busy; the log has the elapsed time too.
 func TestTimes(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

@@ -87,7 +87,7 @@ func program(t *testing.T) string {
 	return dir
 }
 
-// with is the same release with a store that holds nothing yet.
+// with is the same release with an empty store.
 func (w *world) with(t *testing.T, store string) *world {
 	t.Helper()
 	fresh := *w
@@ -95,13 +95,13 @@ func (w *world) with(t *testing.T, store string) *world {
 	fresh.base = "registry" + strconv.FormatInt(one.Add(1), 10)
 	fresh.env = map[string]string{
 		"HOME": fresh.dir, "SQLITE_STORE_DIR": filepath.Join(fresh.dir, "data"), "LLS_GENERATION": "stack-1/1",
-		// An URL takes the password encoded, a setting as it is.
+		// A URL takes the encoded password, a setting the plain one.
 		"REDIS_PASSWORD": url.PathEscape(password), "POSTGRES_PASSWORD": password,
 	}
 	return &fresh
 }
 
-// pod is another pod of the same stack, with more in its environment.
+// pod is another pod of the same stack, with a larger environment.
 func (w *world) pod(env map[string]string) *world {
 	other := *w
 	other.env = maps.Clone(w.env)
@@ -109,7 +109,7 @@ func (w *world) pod(env map[string]string) *world {
 	return &other
 }
 
-// namespace is the registry's own, as the contract has it.
+// namespace is the registry's own, as the contract defines it.
 func (w *world) namespace() string {
 	if w.store == "kv_sqlite" {
 		return w.base
@@ -122,7 +122,7 @@ func (w *world) prefixed() bool {
 	return w.store != "kv_sqlite" || w.rel.Runtime.RegistryKeepsNamespace
 }
 
-// backend is the registry's backend in the notation of a configuration.
+// backend is the registry's backend in the form of a configuration.
 func (w *world) backend() string {
 	switch w.store {
 	case "kv_redis":
@@ -137,11 +137,11 @@ func (w *world) backend() string {
 	return `{type: kv_sqlite, db_path: "${env.SQLITE_STORE_DIR:=~/never}/kvstore.db"}`
 }
 
-// config is what a configuration declares.
+// config has the declarations of a configuration.
 type config struct {
 	lists     map[string][]string // entries of registered_resources, in YAML's short form
 	providers map[string][]string // by API; the usual ones when it is nil
-	inFull    string              // in place of all else
+	inFull    string              // replaces everything else
 }
 
 var usual = map[string][]string{
@@ -190,13 +190,13 @@ func writeLists(b *strings.Builder, lists map[string][]string) {
 	}
 }
 
-// declares is a configuration with models beside the one for embeddings.
+// declares is a configuration with models in addition to the one for embeddings.
 func declares(models ...string) config {
 	return config{lists: map[string][]string{"models": append([]string{embedding}, models...)}}
 }
 
-// run runs the program and returns what it prints. It must exit with 0, say only
-// lines of its own, and show no password.
+// run runs the program and returns its output. The program must exit with 0, print only its own lines, and show no
+// password.
 func (w *world) run(t *testing.T, c config, options ...string) string {
 	t.Helper()
 	output, err := w.start(t.Context(), t.TempDir(), c, options...)
@@ -216,7 +216,7 @@ func (w *world) run(t *testing.T, c config, options ...string) string {
 	return output
 }
 
-// start is run without its checks, for use beside others.
+// start is run without its checks, for concurrent use.
 func (w *world) start(ctx context.Context, scratch string, c config, options ...string) (string, error) {
 	file := filepath.Join(scratch, "config.yaml")
 	if err := os.WriteFile(file, []byte(c.text(w)), 0o600); err != nil {
@@ -234,14 +234,14 @@ func (w *world) start(ctx context.Context, scratch string, c config, options ...
 	return output.String(), err
 }
 
-// do does things by the server's classes.
+// do runs actions with the server's classes.
 func (w *world) do(t *testing.T, c config, things ...[]any) []json.RawMessage {
 	t.Helper()
 	return w.ask(t, request{Config: c.text(w), Env: w.env, Do: things})
 }
 
-// boot registers what the configuration declares by the release's own code, and
-// returns the error that would end the server's start.
+// boot registers the configuration's declarations with the release's own code, and returns the error that would end the
+// server's start.
 func (w *world) boot(t *testing.T, c config) string {
 	t.Helper()
 	var failure string
@@ -259,7 +259,7 @@ func (w *world) restart(t *testing.T, c config, options ...string) string {
 	return output
 }
 
-// entry is what the tests look at of an entry of the registry.
+// entry is the part of an entry of the registry that the tests read.
 type entry struct {
 	Provider string         `json:"provider_id"`
 	Own      string         `json:"provider_resource_id"`
@@ -267,7 +267,7 @@ type entry struct {
 	Metadata map[string]any `json:"metadata"`
 }
 
-// entries lists the registry by the server's classes.
+// entries lists the registry with the server's classes.
 func (w *world) entries(t *testing.T, c config) map[string]entry {
 	t.Helper()
 	var found map[string]entry
@@ -281,7 +281,7 @@ func (w *world) ids(t *testing.T, c config) []string {
 	return slices.Sorted(maps.Keys(w.entries(t, c)))
 }
 
-// declared is the list that the program keeps.
+// declared is the program's list.
 func (w *world) declared(t *testing.T, c config) map[string]int {
 	t.Helper()
 	var text *string
@@ -302,7 +302,7 @@ func (w *world) declared(t *testing.T, c config) map[string]int {
 	return list.Declared
 }
 
-// model is the id of a model in the registry: up to 0.7 what its provider calls it.
+// model is the id of a model in the registry: up to 0.7 the provider's name for it.
 func (w *world) model(id, own string) string {
 	kind, _ := w.rel.Resource("models")
 	return "model:" + kind.Public(id, "vllm", own)
@@ -342,7 +342,7 @@ func writeFile(t *testing.T, path, content string) {
 	}
 }
 
-// exists reports whether there is a file.
+// exists reports whether a file exists.
 func exists(t *testing.T, path string) bool {
 	t.Helper()
 	_, err := os.Stat(path)

@@ -20,11 +20,11 @@ const bootPackage = "/test/server/boot"
 // boot is the tier of those tests.
 const boot = "boot"
 
-// counted are the tests that try the cases of another tier all by themselves, and count them in their attribute
-// "cases": "877 of 877".
+// counted are the tests that run the cases of another tier in one test, and count them in their attribute "cases": "877
+// of 877".
 var counted = map[string]string{"TestParse": "parse", "TestNegative": "negative", "TestInitialise": "initialise"}
 
-// tiers are the columns, from the cheapest to the dearest.
+// tiers are the columns, from the cheapest to the most expensive.
 var tiers = []string{"parse", "negative", "initialise", boot}
 
 // count is how many cases passed of all.
@@ -33,7 +33,7 @@ type count struct{ passed, all int }
 // results are the counts by line and tier.
 type results map[string]map[string]count
 
-// event is what matters here of a line of `go test -json`.
+// event has the relevant fields of a line of `go test -json`.
 type event struct {
 	Action, Package, Test, Key, Value string
 }
@@ -45,7 +45,7 @@ func readEvents(r io.Reader) (results, error) {
 	lines.Buffer(nil, 1<<20)
 	for number := 1; lines.Scan(); number++ {
 		if !bytes.HasPrefix(lines.Bytes(), []byte("{")) {
-			continue // what the compiler says
+			continue // output of the compiler
 		}
 		var e event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
@@ -72,13 +72,13 @@ func (r results) addCounted(e event) error {
 	}
 	var c count
 	if _, err := fmt.Sscanf(e.Value, "%d of %d", &c.passed, &c.all); err != nil {
-		return fmt.Errorf("%q is no count of cases: %w", e.Value, err)
+		return fmt.Errorf("%q is not a count of cases: %w", e.Value, err)
 	}
 	r.add(line, tier, c)
 	return nil
 }
 
-// addBooted counts the tests that have none below them.
+// addBooted counts the tests without subtests.
 func (r results) addBooted(passed map[string]bool) {
 	names := slices.Sorted(maps.Keys(passed))
 	for _, name := range names {
@@ -102,7 +102,8 @@ func (r results) add(line, tier string, c count) {
 	r[line][tier] = count{sum.passed + c.passed, sum.all + c.all}
 }
 
-// lineOf is the line of the release that a test is below: `0.7` for `TestStacksBoot/0.7.3/simple.yaml`. Empty for none.
+// lineOf is the line of the release that a test belongs to: `0.7` for `TestStacksBoot/0.7.3/simple.yaml`. It is empty
+// for none.
 func lineOf(test string) string {
 	parts := strings.Split(test, "/")
 	if len(parts) < 2 {
@@ -115,7 +116,7 @@ func lineOf(test string) string {
 	return match.Release.Line
 }
 
-// passed are the lines that passed all tiers, ascending.
+// passed returns the lines that passed all tiers, ascending.
 func (r results) passed() []string {
 	var lines []string
 	for line, counts := range r {

@@ -164,6 +164,19 @@ func (tc *hostile) run(t *testing.T, way *way, place string) {
 	}
 }
 
+// otherFailure is a case of TestOtherFailures.
+type otherFailure struct {
+	name   string
+	way    way
+	place  string
+	answer http.HandlerFunc
+	want   string
+	// transient reports whether the failure may pass by itself. asks lists the places that receive requests before
+	// it.
+	transient bool
+	asks      int
+}
+
 // TestOtherFailures covers failures of single places and of the environment.
 func TestOtherFailures(t *testing.T) {
 	const ecr = "api.ecr." + clouds.Region + ".amazonaws.com/"
@@ -174,17 +187,7 @@ func TestOtherFailures(t *testing.T) {
 		maps.Copy(changed.environment, change)
 		return changed
 	}
-	for _, tc := range []struct {
-		name   string
-		way    way
-		place  string
-		answer http.HandlerFunc
-		want   string
-		// transient reports whether the failure may pass by itself. asks lists the places that receive requests before
-		// it.
-		transient bool
-		asks      int
-	}{
+	for _, tc := range []otherFailure{
 		{
 			name: "the role does not trust the pod", way: with("IRSA",
 				map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": file(t, "another")}), asks: 1,
@@ -218,7 +221,7 @@ func TestOtherFailures(t *testing.T) {
 			want: errExpired.Error(), transient: true, asks: 2,
 			answer: clouds.Give(map[string]string{"refresh_token": clouds.AzureToken(time.Now())}),
 		},
-		{name: "a token of Azure that tells nothing", way: all["managed identity"], place: "team.azurecr.io/oauth2/exchange", answer: clouds.Give(map[string]string{"refresh_token": "opaque"}), asks: 2},
+		{name: "an opaque token of Azure", way: all["managed identity"], place: "team.azurecr.io/oauth2/exchange", answer: clouds.Give(map[string]string{"refresh_token": "opaque"}), asks: 2},
 		{name: "no file of Azure", way: with("workload identity", map[string]string{"AZURE_FEDERATED_TOKEN_FILE": "/no/such/file"}), want: "read AZURE_FEDERATED_TOKEN_FILE: no such file or directory; give the operator's ServiceAccount a workload identity"},
 		{name: "no tenant of Azure", way: with("workload identity", map[string]string{"AZURE_TENANT_ID": ""}), want: "AZURE_TENANT_ID or AZURE_CLIENT_ID is not set; give"},
 		{name: "the identity is not known", way: with("workload identity", map[string]string{"AZURE_CLIENT_ID": "another"}), want: `ask "login.microsoftonline.com": status 400 Bad Request and code invalid_client; give`, asks: 1},
@@ -238,25 +241,30 @@ func TestOtherFailures(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			environment(t, tc.way.environment)
-			stands := clouds.Serve(t)
-			if tc.answer != nil {
-				stands.On(tc.place, tc.answer)
-			}
-			_, err := identitiesOf(t, stands).Credentials(t.Context(), tc.way.registry)
-			switch failure, failed := errors.AsType[*Failure](err); {
-			case tc.want == "" && err != nil:
-				t.Error(err)
-			case tc.want != "" && (!failed || !strings.Contains(err.Error(), tc.want) ||
-				strings.Contains(err.Error(), clouds.Secret)):
-				t.Errorf("got %v, want %q", err, tc.want)
-			case failed && failure.Transient() != tc.transient:
-				t.Errorf("transient: %t", failure.Transient())
-			}
-			if asked := stands.Asked(""); tc.asks != len(asked) {
-				t.Errorf("asked %d times, want %d: %v", len(asked), tc.asks, asked)
-			}
+			tc.check(t)
 		})
+	}
+}
+
+func (tc otherFailure) check(t *testing.T) {
+	t.Helper()
+	environment(t, tc.way.environment)
+	stands := clouds.Serve(t)
+	if tc.answer != nil {
+		stands.On(tc.place, tc.answer)
+	}
+	_, err := identitiesOf(t, stands).Credentials(t.Context(), tc.way.registry)
+	switch failure, failed := errors.AsType[*Failure](err); {
+	case tc.want == "" && err != nil:
+		t.Error(err)
+	case tc.want != "" && (!failed || !strings.Contains(err.Error(), tc.want) ||
+		strings.Contains(err.Error(), clouds.Secret)):
+		t.Errorf("got %v, want %q", err, tc.want)
+	case failed && failure.Transient() != tc.transient:
+		t.Errorf("transient: %t", failure.Transient())
+	}
+	if asked := stands.Asked(""); tc.asks != len(asked) {
+		t.Errorf("asked %d times, want %d: %v", len(asked), tc.asks, asked)
 	}
 }
 

@@ -48,18 +48,21 @@ func identitiesOf(t *testing.T, stands *clouds.Clouds) *Identities {
 	return New(Options{Public: stands.Public, Local: stands.Local})
 }
 
+// identityCase is a case of TestIdentities.
+type identityCase struct {
+	name, registry string
+	environment    map[string]string
+	want           authn.AuthConfig
+	asked          []string
+}
+
 // TestIdentities covers every way to get an identity, and checks which hosts receive requests.
 func TestIdentities(t *testing.T) {
 	ecr := authn.AuthConfig{Username: "AWS", Password: clouds.ECRPassword}
 	google := authn.AuthConfig{Username: "oauth2accesstoken", Password: clouds.GoogleToken}
 	const endpoint = "api.ecr." + clouds.Region + ".amazonaws.com/"
 	const machine = "169.254.169.254/latest/"
-	for _, tc := range []struct {
-		name, registry string
-		environment    map[string]string
-		want           authn.AuthConfig
-		asked          []string
-	}{
+	for _, tc := range []identityCase{
 		{
 			name: "AWS, IRSA", registry: ecrRegistry, want: ecr,
 			environment: map[string]string{
@@ -113,28 +116,33 @@ func TestIdentities(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			environment(t, tc.environment)
-			stands := clouds.Serve(t)
-			identities := identitiesOf(t, stands)
-			for range 2 { // the second call sends no request
-				got, err := identities.Credentials(t.Context(), tc.registry)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if tc.want.Username == azureUser {
-					tc.want.Password = clouds.AzureToken(expiryOf(got.Password, time.Time{}))
-				}
-				if diff := cmp.Diff(tc.want, got); diff != "" {
-					t.Errorf("credentials (-want +got):\n%s", diff)
-				}
-			}
-			var asked []string
-			for _, one := range stands.Asked("") {
-				asked = append(asked, one.Place)
-			}
-			if diff := cmp.Diff(tc.asked, asked); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
-			}
+			tc.check(t)
 		})
+	}
+}
+
+func (tc identityCase) check(t *testing.T) {
+	t.Helper()
+	environment(t, tc.environment)
+	stands := clouds.Serve(t)
+	identities := identitiesOf(t, stands)
+	for range 2 { // the second call sends no request
+		got, err := identities.Credentials(t.Context(), tc.registry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tc.want.Username == azureUser {
+			tc.want.Password = clouds.AzureToken(expiryOf(got.Password, time.Time{}))
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("credentials (-want +got):\n%s", diff)
+		}
+	}
+	var asked []string
+	for _, one := range stands.Asked("") {
+		asked = append(asked, one.Place)
+	}
+	if diff := cmp.Diff(tc.asked, asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 }

@@ -33,150 +33,153 @@ func policies(name string, entries ...string) mirror.Object {
 
 const never, allow = "NeverContactSource", "AllowContactingSource"
 
+// placesCases are the cases of TestPlaces.
+var placesCases = []struct {
+	name       string
+	objects    []mirror.Object
+	repository string
+	digest     []string
+	tag        []string
+}{
+	{
+		"none", nil, "quay.io/team/server", []string{"quay.io/team/server"}, []string{"quay.io/team/server"},
+	},
+	{
+		"digest mirrors are for digests",
+		[]mirror.Object{digests("a", one("quay.io/team", "", "m.example.com/x", "n.example.com"))},
+		"quay.io/team/server",
+		[]string{"m.example.com/x/server", "n.example.com/server", "quay.io/team/server"},
+		[]string{"quay.io/team/server"},
+	},
+	{
+		"tag mirrors are for tags",
+		[]mirror.Object{tags("a", one("quay.io/team", allow, "m.example.com/x"))},
+		"quay.io/team/server",
+		[]string{"quay.io/team/server"},
+		[]string{"m.example.com/x/server", "quay.io/team/server"},
+	},
+	{
+		"the older kind",
+		[]mirror.Object{policies("a", one("quay.io", "", "m.example.com:5000"))},
+		"quay.io/team/server",
+		[]string{"m.example.com:5000/team/server", "quay.io/team/server"},
+		[]string{"quay.io/team/server"},
+	},
+	{
+		"the whole repository",
+		[]mirror.Object{tags("a", one("quay.io/team/server", "", "m.example.com/other"))},
+		"quay.io/team/server",
+		[]string{"quay.io/team/server"},
+		[]string{"m.example.com/other", "quay.io/team/server"},
+	},
+	{
+		"the longest source wins, with its own mirrors alone",
+		[]mirror.Object{
+			digests("a", one("quay.io", "", "short.example.com"), one("quay.io/team", "", "long.example.com")),
+			tags("a", one("quay.io", "", "short.example.com")),
+		},
+		"quay.io/team/server",
+		[]string{"long.example.com/server", "quay.io/team/server"},
+		[]string{"quay.io/team/server"},
+	},
+	{
+		"the source is never asked",
+		[]mirror.Object{digests("a", one("quay.io/team", never, "m.example.com"))},
+		"quay.io/team/server",
+		[]string{"m.example.com/server"},
+		nil,
+	},
+	{
+		"never, without a mirror", []mirror.Object{tags("a", one("quay.io/team", never))}, "quay.io/team/server", nil, nil,
+	},
+	{
+		"one of two forbids it",
+		[]mirror.Object{
+			tags("a", one("quay.io", allow, "a.example.com")),
+			tags("b", one("quay.io", never, "b.example.com")),
+		},
+		"quay.io/x", nil,
+		[]string{"a.example.com/x", "b.example.com/x"},
+	},
+	{
+		"in the order of names, each once",
+		[]mirror.Object{
+			digests("b", one("quay.io", "", "b.example.com", "a.example.com")),
+			digests("a", one("quay.io", "", "a.example.com")),
+			policies("a", one("quay.io", "", "p.example.com")),
+		},
+		"quay.io/x",
+		[]string{"p.example.com/x", "a.example.com/x", "b.example.com/x", "quay.io/x"},
+		[]string{"quay.io/x"},
+	},
+	{
+		"every host of a domain",
+		[]mirror.Object{tags("a", one("*.example.com", "", "m.corp/all"))},
+		"a.b.example.com/team/server",
+		[]string{"a.b.example.com/team/server"},
+		[]string{"m.corp/all/team/server", "a.b.example.com/team/server"},
+	},
+	{
+		"not the domain itself",
+		[]mirror.Object{tags("a", one("*.example.com", "", "m.corp"))},
+		"example.com/server",
+		[]string{"example.com/server"},
+		[]string{"example.com/server"},
+	},
+	{
+		"a domain counts less than a longer source",
+		[]mirror.Object{tags("a", one("*.example.com", "", "m.corp"), one("a.example.com/team", "", "n.corp"))},
+		"a.example.com/team/server",
+		[]string{"a.example.com/team/server"},
+		[]string{"n.corp/server", "a.example.com/team/server"},
+	},
+	{
+		"not the beginning of a name",
+		[]mirror.Object{tags("a", one("quay.io/te", "", "m.corp"))},
+		"quay.io/team/server",
+		[]string{"quay.io/team/server"},
+		[]string{"quay.io/team/server"},
+	},
+	{
+		"Docker Hub as people write it",
+		[]mirror.Object{tags("a", one("docker.io/ogxai", never, "m.corp/hub"))},
+		"index.docker.io/ogxai/server", nil,
+		[]string{"m.corp/hub/server"},
+	},
+	{
+		"a port",
+		[]mirror.Object{tags("a", one("a.corp:5000", "", "m.corp:5001/a"))},
+		"a.corp:5000/server",
+		[]string{"a.corp:5000/server"},
+		[]string{"m.corp:5001/a/server", "a.corp:5000/server"},
+	},
+	{
+		"the mirror is the source",
+		[]mirror.Object{tags("a", one("quay.io", "", "m.corp", "quay.io"))},
+		"quay.io/x",
+		[]string{"quay.io/x"},
+		[]string{"m.corp/x", "quay.io/x"},
+	},
+	{
+		"a registry in place of a whole repository",
+		[]mirror.Object{tags("a", one("quay.io/x", "", "m.corp"))},
+		"quay.io/x",
+		[]string{"quay.io/x"},
+		[]string{"quay.io/x"},
+	},
+	{
+		"no more than eight places",
+		[]mirror.Object{tags("a", one("quay.io", "", "a.corp", "b.corp", "c.corp", "d.corp", "e.corp", "f.corp", "g.corp",
+			"h.corp"))},
+		"quay.io/x",
+		[]string{"quay.io/x"},
+		[]string{"a.corp/x", "b.corp/x", "c.corp/x", "d.corp/x", "e.corp/x", "f.corp/x", "g.corp/x", "quay.io/x"},
+	},
+}
+
 // TestPlaces checks where an image is read under the mirror sets of a cluster.
 func TestPlaces(t *testing.T) {
-	for _, tc := range []struct {
-		name       string
-		objects    []mirror.Object
-		repository string
-		digest     []string
-		tag        []string
-	}{
-		{
-			"none", nil, "quay.io/team/server", []string{"quay.io/team/server"}, []string{"quay.io/team/server"},
-		},
-		{
-			"digest mirrors are for digests",
-			[]mirror.Object{digests("a", one("quay.io/team", "", "m.example.com/x", "n.example.com"))},
-			"quay.io/team/server",
-			[]string{"m.example.com/x/server", "n.example.com/server", "quay.io/team/server"},
-			[]string{"quay.io/team/server"},
-		},
-		{
-			"tag mirrors are for tags",
-			[]mirror.Object{tags("a", one("quay.io/team", allow, "m.example.com/x"))},
-			"quay.io/team/server",
-			[]string{"quay.io/team/server"},
-			[]string{"m.example.com/x/server", "quay.io/team/server"},
-		},
-		{
-			"the older kind",
-			[]mirror.Object{policies("a", one("quay.io", "", "m.example.com:5000"))},
-			"quay.io/team/server",
-			[]string{"m.example.com:5000/team/server", "quay.io/team/server"},
-			[]string{"quay.io/team/server"},
-		},
-		{
-			"the whole repository",
-			[]mirror.Object{tags("a", one("quay.io/team/server", "", "m.example.com/other"))},
-			"quay.io/team/server",
-			[]string{"quay.io/team/server"},
-			[]string{"m.example.com/other", "quay.io/team/server"},
-		},
-		{
-			"the longest source wins, with its own mirrors alone",
-			[]mirror.Object{
-				digests("a", one("quay.io", "", "short.example.com"), one("quay.io/team", "", "long.example.com")),
-				tags("a", one("quay.io", "", "short.example.com")),
-			},
-			"quay.io/team/server",
-			[]string{"long.example.com/server", "quay.io/team/server"},
-			[]string{"quay.io/team/server"},
-		},
-		{
-			"the source is never asked",
-			[]mirror.Object{digests("a", one("quay.io/team", never, "m.example.com"))},
-			"quay.io/team/server",
-			[]string{"m.example.com/server"},
-			nil,
-		},
-		{
-			"never, without a mirror", []mirror.Object{tags("a", one("quay.io/team", never))}, "quay.io/team/server", nil, nil,
-		},
-		{
-			"one of two forbids it",
-			[]mirror.Object{
-				tags("a", one("quay.io", allow, "a.example.com")),
-				tags("b", one("quay.io", never, "b.example.com")),
-			},
-			"quay.io/x", nil,
-			[]string{"a.example.com/x", "b.example.com/x"},
-		},
-		{
-			"in the order of names, each once",
-			[]mirror.Object{
-				digests("b", one("quay.io", "", "b.example.com", "a.example.com")),
-				digests("a", one("quay.io", "", "a.example.com")),
-				policies("a", one("quay.io", "", "p.example.com")),
-			},
-			"quay.io/x",
-			[]string{"p.example.com/x", "a.example.com/x", "b.example.com/x", "quay.io/x"},
-			[]string{"quay.io/x"},
-		},
-		{
-			"every host of a domain",
-			[]mirror.Object{tags("a", one("*.example.com", "", "m.corp/all"))},
-			"a.b.example.com/team/server",
-			[]string{"a.b.example.com/team/server"},
-			[]string{"m.corp/all/team/server", "a.b.example.com/team/server"},
-		},
-		{
-			"not the domain itself",
-			[]mirror.Object{tags("a", one("*.example.com", "", "m.corp"))},
-			"example.com/server",
-			[]string{"example.com/server"},
-			[]string{"example.com/server"},
-		},
-		{
-			"a domain counts less than a longer source",
-			[]mirror.Object{tags("a", one("*.example.com", "", "m.corp"), one("a.example.com/team", "", "n.corp"))},
-			"a.example.com/team/server",
-			[]string{"a.example.com/team/server"},
-			[]string{"n.corp/server", "a.example.com/team/server"},
-		},
-		{
-			"not the beginning of a name",
-			[]mirror.Object{tags("a", one("quay.io/te", "", "m.corp"))},
-			"quay.io/team/server",
-			[]string{"quay.io/team/server"},
-			[]string{"quay.io/team/server"},
-		},
-		{
-			"Docker Hub as people write it",
-			[]mirror.Object{tags("a", one("docker.io/ogxai", never, "m.corp/hub"))},
-			"index.docker.io/ogxai/server", nil,
-			[]string{"m.corp/hub/server"},
-		},
-		{
-			"a port",
-			[]mirror.Object{tags("a", one("a.corp:5000", "", "m.corp:5001/a"))},
-			"a.corp:5000/server",
-			[]string{"a.corp:5000/server"},
-			[]string{"m.corp:5001/a/server", "a.corp:5000/server"},
-		},
-		{
-			"the mirror is the source",
-			[]mirror.Object{tags("a", one("quay.io", "", "m.corp", "quay.io"))},
-			"quay.io/x",
-			[]string{"quay.io/x"},
-			[]string{"m.corp/x", "quay.io/x"},
-		},
-		{
-			"a registry in place of a whole repository",
-			[]mirror.Object{tags("a", one("quay.io/x", "", "m.corp"))},
-			"quay.io/x",
-			[]string{"quay.io/x"},
-			[]string{"quay.io/x"},
-		},
-		{
-			"no more than eight places",
-			[]mirror.Object{tags("a", one("quay.io", "", "a.corp", "b.corp", "c.corp", "d.corp", "e.corp", "f.corp", "g.corp",
-				"h.corp"))},
-			"quay.io/x",
-			[]string{"quay.io/x"},
-			[]string{"a.corp/x", "b.corp/x", "c.corp/x", "d.corp/x", "e.corp/x", "f.corp/x", "g.corp/x", "quay.io/x"},
-		},
-	} {
+	for _, tc := range placesCases {
 		t.Run(tc.name, func(t *testing.T) {
 			set, ignored := mirror.Read(tc.objects)
 			if ignored != 0 {

@@ -56,7 +56,7 @@ func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 	return folder, errors.Join(err, unlock())
 }
 
-// buildAll builds every program beside folder and then renames the result.
+// buildAll builds every program next to folder and then renames the result.
 func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder string) error {
 	staging := folder + ".partial"
 	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o750)); err != nil {

@@ -118,7 +118,7 @@ func eventually(t *testing.T, what string, check func() bool) {
 	for !check() {
 		select {
 		case <-ctx.Done():
-			t.Fatalf("waited in vain: %s", what)
+			t.Fatalf("timed out: %s", what)
 		case <-tick.C:
 		}
 	}
@@ -260,7 +260,7 @@ func TestKilledSupervisorTakesAllAlong(t *testing.T) {
 	}
 	c.expectNoProcess(t)
 	// A process that is ending no longer has a command line, but still has a state.
-	eventually(t, "status says that both ended", func() bool {
+	eventually(t, "status reports that both ended", func() bool {
 		out, err := output(c.command(t.Context(), "status"))
 		return err != nil && strings.Contains(err.Error(), "does not serve") && strings.Count(out, " ended ") == 2
 	})

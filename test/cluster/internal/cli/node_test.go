@@ -248,7 +248,7 @@ func TestNodeRunsPods(t *testing.T) {
 	})
 	t.Run("an image that is not there", func(t *testing.T) {
 		c.ask(t, "run", "absent", "--image="+c.record(t).Registry+"/absent:1")
-		eventually(t, "the pod says so", func() bool {
+		eventually(t, "the pod reports it", func() bool {
 			reason := c.ask(t, "get", "pod", "absent", "--output=jsonpath={.status.containerStatuses[0].state.waiting.reason}")
 			return reason == "ImagePullBackOff"
 		})

@@ -18,7 +18,7 @@ const (
 )
 
 func runRestartNode(_ context.Context, env environment, args []string) error {
-	flags := newFlags(env, restartNode, "", "Kills everything that runs on the node, containers too, as a power cut does. The node's programs start again by\nthemselves, and then its pods; what was written to the node's disk is still there. $"+dirVariable+" names the state folder when set.")
+	flags := newFlags(env, restartNode, "", "Kills everything that runs on the node, containers too, as a power cut does. The node's programs start again by\nthemselves, and then its pods; files on the node's disk are kept. $"+dirVariable+" names the state folder when set.")
 	dir := dirFlag(flags, cmp.Or(env.getenv(dirVariable), defaultDir))
 	if err := parse(flags, args); err != nil {
 		return err

@@ -60,9 +60,9 @@ func TestEndOfRunLetsTheCommandClearUp(t *testing.T) {
 			if err := command.Process.Signal(test.signal); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the command is told", exists("bye"))
+			eventually(t, "the command gets the signal", exists("bye"))
 			if err := command.Wait(); err == nil {
-				t.Error("run ends with success although it was told to end")
+				t.Error("run ends with success although it was interrupted")
 			}
 			c.expectNoProcess(t)
 			if test.answered {

@@ -42,7 +42,7 @@ func addStartFlags(env environment, flags *flag.FlagSet, dir string) startFlags 
 	return startFlags{
 		line:    lineFlag(env, flags),
 		dir:     dirFlag(flags, dir),
-		with:    flags.String("with", controlplane.ControllerManager+","+controlplane.Scheduler, "`components` beside etcd and the API server, separated by commas; empty for none"),
+		with:    flags.String("with", controlplane.ControllerManager+","+controlplane.Scheduler, "`components` in addition to etcd and the API server, separated by commas; empty for none"),
 		port:    flags.Int("port", 0, "`port` of the API server on 127.0.0.1; 0 takes a free one"),
 		audit:   flags.Bool("audit-log", false, "write every request to log/audit.log in the state folder"),
 		node:    nodeFlag(flags),

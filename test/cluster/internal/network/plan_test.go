@@ -11,7 +11,7 @@ func TestPlansDoNotOverlap(t *testing.T) {
 		p := Plan{Slot: slot}
 		for _, prefix := range []netip.Prefix{netip.PrefixFrom(p.Host(), LinkBits).Masked(), p.Services(), p.Pods()} {
 			if prefix != prefix.Masked() {
-				t.Errorf("slot %d: %s is no prefix", slot, prefix)
+				t.Errorf("slot %d: %s is not a prefix", slot, prefix)
 			}
 			for _, other := range taken {
 				if prefix.Overlaps(other) {

@@ -69,14 +69,14 @@ func TestManifestsPullFromTheClustersOwnRegistry(t *testing.T) {
 		pulled++
 		name, tag, _ := strings.Cut(strings.TrimPrefix(strings.Trim(image, `"`), "10.220.3.1:5000/"), ":")
 		if !slices.Contains(images, name) || tag != "1" {
-			t.Errorf("%s is no image that is pushed", image)
+			t.Errorf("%s is not a pushed image", image)
 		}
 	}
 	if pulled < 2 {
 		t.Errorf("only %d images: the test looks in the wrong place", pulled)
 	}
 	if !strings.Contains(string(data), `clusterIP: "10.221.48.10"`) {
-		t.Error("the name server is not where the kubelet says that it is")
+		t.Error("the name server is not at the kubelet's address")
 	}
 }
 

@@ -68,7 +68,7 @@ func (k *keeper) read(messages *json.Decoder) {
 	}
 }
 
-// offer starts a program if its socket accepts connections; if everything on the node was killed, the socket comes back
+// offer starts a program if its socket accepts connections. If everything on the node was killed, the socket recovers
 // as well. It returns false if the socket does not accept connections.
 func (k *keeper) offer(command Command) bool {
 	if err := awaitSocket(command.Needs); err != nil {

@@ -18,7 +18,7 @@ const kubeletRoot = "/var/lib/kubelet"
 // locks of other programs, and the state of a kubelet that the machine itself may run.
 var covered = []string{"/run", "/var/lib", "/var/log"}
 
-// mountAll gives the node its own file systems where it would otherwise see or change those of the machine.
+// mountAll mounts the node's own file systems where it would otherwise see or change those of the machine.
 func mountAll(setup Setup) error {
 	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE); err != nil {
 		return err

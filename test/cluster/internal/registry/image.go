@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// nobody is the user of images of programs.
-const nobody = "65532:65532"
+// unprivileged is the user of images of programs.
+const unprivileged = "65532:65532"
 
 // PushProgram pushes an image that contains one statically linked program and an empty /tmp. reference is
 // host:port/name:tag.
@@ -55,7 +55,7 @@ func programImage(program string) (v1.Image, error) {
 	}
 	config = config.DeepCopy()
 	config.OS, config.Architecture = "linux", runtime.GOARCH
-	config.Config = v1.Config{User: nobody, WorkingDir: "/", Entrypoint: []string{"/" + filepath.Base(program)}}
+	config.Config = v1.Config{User: unprivileged, WorkingDir: "/", Entrypoint: []string{"/" + filepath.Base(program)}}
 	return mutate.ConfigFile(image, config)
 }
 

@@ -53,7 +53,7 @@ func TestPushedProgramCanBePulled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if entry := config.Config.Entrypoint; !slices.Equal(entry, []string{"/tool"}) || config.Config.User != nobody || config.OS != "linux" {
+	if entry := config.Config.Entrypoint; !slices.Equal(entry, []string{"/tool"}) || config.Config.User != unprivileged || config.OS != "linux" {
 		t.Errorf("the image is %+v on %q", config.Config, config.OS)
 	}
 	layers, err := image.Layers()
