@@ -107,7 +107,8 @@ func TestPausedFromTheStart(t *testing.T) {
 	stack := b.stack(t, "my", `{distribution: {name: starter}}`)
 	stack.Annotations = map[string]string{names.AnnotationPaused: "true"}
 	b.create(t, stack)
-	got := b.condition(t, "my", ready, v1alpha2.ReasonDeploymentPaused)
+	b.condition(t, "my", ready, v1alpha2.ReasonDeploymentPaused)
+	got := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
 	if !strings.Contains(got.Message, "its Deployment is not created") {
 		t.Errorf("message %q", got.Message)
 	}

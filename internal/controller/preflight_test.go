@@ -200,7 +200,7 @@ func TestPreflight(t *testing.T) {
 	b.respec(t, "my", changed)
 	pod := b.try(t, nil)
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightInProgress)
-	b.shows(t, "my", picture{v1alpha2.PhaseInitializing, b.picture(t, "my").Conditions, kstatus.InProgressStatus})
+	b.shows(t, "my", picture{v1alpha2.PhaseReady, b.picture(t, "my").Conditions, kstatus.InProgressStatus})
 	if note := b.told(t, corev1.EventTypeNormal, v1alpha2.EventPreflightStarted); !strings.Contains(note, pod.Name) {
 		t.Errorf("note %q", note)
 	}
@@ -254,8 +254,12 @@ func TestPreflightFails(t *testing.T) {
 			b.kubelet(t, pod, tc.pod)
 			want := fmt.Sprintf("Pod %q tries the change and does not become ready: %s. The running pods stay as they are; "+
 				"change the spec or an object that it refers to, or delete the pod to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
-			for _, condition := range []string{v1alpha2.ConditionDeploymentUpdated, v1alpha2.ConditionReady, v1alpha2.ConditionStalled} {
-				eventually(t, func() error { return b.says(t, "my", condition, v1alpha2.ReasonPreflightFailed, want) })
+			for condition, message := range map[string]string{
+				v1alpha2.ConditionDeploymentUpdated: want,
+				v1alpha2.ConditionReady:             "DeploymentUpdated is False; its message has the details",
+				v1alpha2.ConditionStalled:           "The stack needs a change; see DeploymentUpdated",
+			} {
+				eventually(t, func() error { return b.says(t, "my", condition, v1alpha2.ReasonPreflightFailed, message) })
 			}
 			seen := b.picture(t, "my")
 			b.shows(t, "my", picture{v1alpha2.PhaseFailed, seen.Conditions, kstatus.FailedStatus})
@@ -316,7 +320,7 @@ func TestPreflightHindered(t *testing.T) {
 	evicted := corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory", StartTime: new(metav1.Now())}
 	b.kubelet(t, pod, evicted)
 	eventually(t, func() error {
-		return b.says(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("Pod %[1]q tries the change and does not become ready: "+
+		return b.says(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("Pod %[1]q tries the change and does not become ready: "+
 			"pod %[1]q ended (Evicted): low on memory. The running pods stay as they are; another pod replaces it", pod.Name))
 	})
 	b.settled(t, b.namespace)

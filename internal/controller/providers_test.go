@@ -106,6 +106,16 @@ providers:
 	if ready := b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable); ready.Status != metav1.ConditionTrue {
 		t.Errorf("condition %+v", ready)
 	}
+	const model = `{"identifier": %q, "provider_id": "vllm", "model_type": "llm", "metadata": {"key": %q}}`
+	asked.models.Store(new(fmt.Sprintf(`{"data": [`+model+`,`+model+`]}`, "vllm/b", canary, "vllm/a", canary)))
+	models := []v1alpha2.ModelStatus{{ID: "vllm/a", Type: "llm", Provider: "vllm"}, {ID: "vllm/b", Type: "llm", Provider: "vllm"}}
+	eventually(t, func() error {
+		b.get(t, "my", stack)
+		if diff := cmp.Diff(models, stack.Status.Models); diff != "" {
+			return errors.New("models (-want +got):\n" + diff)
+		}
+		return nil
+	})
 	data, err := json.Marshal(stack)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +130,9 @@ providers:
 		s.Spec.Workload = &v1alpha2.WorkloadSpec{Replicas: new(int32(0))}
 	})
 	b.rollOutAtGeneration(t, "my")
-	b.listed(t, "my", "")
+	if stack := b.listed(t, "my", ""); stack.Status.Models != nil {
+		t.Errorf("models of a stack without pods: %v", stack.Status.Models)
+	}
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
 }
 
@@ -159,7 +171,7 @@ func TestProvidersAreNotTold(t *testing.T) {
 			b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
 			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 			b.rollOut(t, "my")
-			b.listed(t, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm","health":{"status":"Not Implemented","message":"Provider does not implement health check"}}]`)
+			b.listed(t, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm"}]`)
 			asked.providers.Store(&answer)
 			b.patch(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
 				s.Spec.Workload = &v1alpha2.WorkloadSpec{Overrides: &v1alpha2.WorkloadOverrides{Env: []corev1.EnvVar{{Name: "A", Value: "b"}}}}

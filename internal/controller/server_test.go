@@ -27,19 +27,22 @@ import (
 type servers struct {
 	version   atomic.Pointer[string]
 	providers atomic.Pointer[string]
+	models    atomic.Pointer[string]
 	requests  atomic.Int32
 }
 
-// ServeHTTP returns the version and the providers. If the version is empty, it requires authentication for both, as
+// ServeHTTP returns the version, the providers and the models. If the version is empty, it requires authentication for each, as
 // servers of release 0.2 do.
 func (s *servers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests.Add(1)
-	version, providers := *s.version.Load(), *s.providers.Load()
+	version, providers, models := *s.version.Load(), *s.providers.Load(), *s.models.Load()
 	switch {
 	case r.URL.Path == "/v1/version" && version != "":
 		fmt.Fprintf(w, `{"version": %q}`, version)
 	case r.URL.Path == "/v1/providers" && providers != "":
 		fmt.Fprint(w, providers)
+	case r.URL.Path == "/v1/models" && models != "":
+		fmt.Fprint(w, models)
 	default:
 		w.WriteHeader(http.StatusUnauthorized)
 	}
@@ -51,6 +54,7 @@ func (b *bench) serve(t *testing.T, version string, certificate ...*corev1.Secre
 	s := &servers{}
 	s.version.Store(&version)
 	s.providers.Store(new(`{"data": []}`))
+	s.models.Store(new(`{"data": []}`))
 	server := httptest.NewUnstartedServer(s)
 	if len(certificate) == 0 {
 		server.Start()
@@ -113,7 +117,7 @@ func TestServerVersion(t *testing.T) {
 	first.stop(t)
 	b.start(t, "version")
 	eventually(t, func() error {
-		if got := asked.requests.Load(); got != 4 {
+		if got := asked.requests.Load(); got != 6 {
 			return fmt.Errorf("%d requests", got)
 		}
 		return nil
@@ -121,8 +125,8 @@ func TestServerVersion(t *testing.T) {
 	if now := b.settled(t, "version"); len(now) != len(seen) {
 		t.Errorf("calls of a restart: %v", now[len(seen):])
 	}
-	if got := asked.requests.Load(); got != 4 {
-		t.Errorf("%d requests, want two for the roll-out and two for the restart", got)
+	if got := asked.requests.Load(); got != 6 {
+		t.Errorf("%d requests, want three for the roll-out and three for the restart", got)
 	}
 }
 
@@ -259,7 +263,7 @@ func TestServerOfAMovedTag(t *testing.T) {
 	b.kubelet(t, pod, runs("image@sha256:3", corev1.ConditionTrue))
 	b.serverVersion(t, "my", version)
 	b.settled(t, "moved")
-	if got := asked.requests.Load(); got != requests+2 {
-		t.Errorf("%d requests for the pod's new image, want 2", got-requests)
+	if got := asked.requests.Load(); got != requests+3 {
+		t.Errorf("%d requests for the pod's new image, want 3", got-requests)
 	}
 }
