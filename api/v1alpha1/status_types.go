@@ -54,6 +54,15 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	ConfigGeneration *v1alpha2.ConfigGeneration `json:"configGeneration,omitempty"`
 
+	// models lists the models that the running server serves, as in v1alpha2.
+	// +listType=atomic
+	// +optional
+	Models []v1alpha2.ModelStatus `json:"models,omitempty"`
+
+	// modelsLeftOut is the number of models that the server lists in addition to models.
+	// +optional
+	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
+
 	// externalProviders lists the external providers, as in v1alpha2.
 	// +listType=map
 	// +listMapKey=providerId
@@ -102,5 +111,5 @@ type ProviderInfo struct {
 
 	// health is the provider's health as the server reports it.
 	// +optional
-	Health v1alpha2.ProviderHealthStatus `json:"health,omitempty"`
+	Health v1alpha2.ProviderHealthStatus `json:"health,omitzero"`
 }

@@ -13,10 +13,14 @@ import (
 // +kubebuilder:resource:shortName=llsd
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.workload.replicas,statuspath=.status.replicas,selectorpath=.status.selector
-// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
-// +kubebuilder:printcolumn:name="Providers",type=integer,JSONPath=`.status.configGeneration.providerCount`
-// +kubebuilder:printcolumn:name="Available",type=integer,JSONPath=`.status.availableReplicas`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Release",type=string,JSONPath=`.status.resolvedDistribution.serverRelease`
+// +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status['routeURL','serviceURL']`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Phase",type=string,priority=1,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Providers",type=integer,priority=1,JSONPath=`.status.configGeneration.providerCount`
+// +kubebuilder:printcolumn:name="Available",type=integer,priority=1,JSONPath=`.status.availableReplicas`
 // +kubebuilder:printcolumn:name="Distribution",type=string,priority=1,JSONPath=`.status.resolvedDistribution.image`
 // +kubebuilder:printcolumn:name="Config",type=string,priority=1,JSONPath=`.status.configGeneration.configMapName`
 // +kubebuilder:printcolumn:name="Server",type=string,priority=1,JSONPath=`.status.version.llamaStackServerVersion`

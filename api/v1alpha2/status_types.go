@@ -9,9 +9,10 @@ type Phase string
 const (
 	// PhasePending means that the stack waits, and nothing runs yet.
 	PhasePending Phase = "Pending"
-	// PhaseInitializing means that the children are applied, but the roll-out is not complete.
+	// PhaseInitializing means that pods are starting, and that too few pods serve meanwhile.
 	PhaseInitializing Phase = "Initializing"
-	// PhaseReady means that the desired state runs, also with 0 replicas.
+	// PhaseReady means that the stack serves: with the desired state, also with 0 replicas, or with the earlier one
+	// while a change is in progress. The condition Ready is True only with the desired state.
 	PhaseReady Phase = "Ready"
 	// PhaseFailed means that the desired state cannot be reached without a change.
 	PhaseFailed Phase = "Failed"
@@ -51,6 +52,16 @@ type LlamaStackDistributionStatus struct {
 	// distributionConfig is the information that the running server reports about itself.
 	// +optional
 	DistributionConfig *DistributionConfigStatus `json:"distributionConfig,omitempty"`
+
+	// models lists the models that the running server serves, by id. It has the first 20, and is empty if the server does
+	// not list them.
+	// +listType=atomic
+	// +optional
+	Models []ModelStatus `json:"models,omitempty"`
+
+	// modelsLeftOut is the number of models that the server lists in addition to models.
+	// +optional
+	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
 	// externalProviders lists the external providers by id.
 	// +listType=map
@@ -196,7 +207,7 @@ type DistributionConfigStatus struct {
 	// activeDistribution is the name or image in use.
 	// +optional
 	ActiveDistribution string `json:"activeDistribution,omitempty"`
-	// availableDistributions maps known names to images.
+	// availableDistributions maps known names to images. It is set only for stacks that were created as v1alpha1.
 	// +optional
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
 	// providers lists the providers of the running server, by API and id, as its /v1/providers returns them. It is
@@ -213,9 +224,22 @@ type ProviderInfo struct {
 	ProviderID string `json:"provider_id"`
 	// provider_type is the type of the provider in the server.
 	ProviderType string `json:"provider_type"`
-	// health is the provider's health as the server reports it.
+	// health is the provider's health as the server reports it. It is unset if the server does not check the provider,
+	// except for stacks that were created as v1alpha1.
 	// +optional
-	Health ProviderHealthStatus `json:"health,omitempty"`
+	Health ProviderHealthStatus `json:"health,omitzero"`
+}
+
+// ModelStatus is one model of the running server.
+type ModelStatus struct {
+	// id is the id by which clients request the model.
+	ID string `json:"id"`
+	// type is the type of the model: llm, embedding or rerank.
+	// +optional
+	Type string `json:"type,omitempty"`
+	// provider is the id of the provider that serves the model.
+	// +optional
+	Provider string `json:"provider,omitempty"`
 }
 
 // Values of ProviderHealthStatus.Status: those of the server, and Unknown.

@@ -74,7 +74,7 @@ func TestDenials(t *testing.T) {
 				t.Errorf("message (-want +got):\n%s", diff)
 			}
 			ready := env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentUpdateFailed)
-			if ready.Message != condition.Message {
+			if ready.Message != "DeploymentUpdated is False; its message has the details" {
 				t.Errorf("Ready says %q", ready.Message)
 			}
 			stack := &v1alpha2.LlamaStackDistribution{}

@@ -109,7 +109,8 @@ func TestPausedFromTheStart(t *testing.T) {
 	stack := env.NewStack(t, "my", `{distribution: {name: starter}}`)
 	stack.Annotations = map[string]string{names.AnnotationPaused: "true"}
 	env.Create(t, stack)
-	got := env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentPaused)
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentPaused)
+	got := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
 	if !strings.Contains(got.Message, "its Deployment is not created") {
 		t.Errorf("message %q", got.Message)
 	}

@@ -41,9 +41,9 @@ func TestPreflight(t *testing.T) {
 	env.UpdateSpec(t, "my", controllertest.ChangedVolumeSpec)
 	pod := env.WaitForPreflightPod(t, nil)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightInProgress)
-	env.WaitForStackState(t, "my", v1alpha2.PhaseInitializing, env.GetStackState(t, "my").Conditions, kstatus.InProgressStatus)
-	note := env.WaitForEvent(t, corev1.EventTypeNormal, v1alpha2.EventPreflightStarted)
-	if !strings.Contains(note, pod.Name) {
+	env.WaitForStackState(t, "my", v1alpha2.PhaseReady, env.GetStackState(t, "my").Conditions, kstatus.InProgressStatus)
+	if note := env.WaitForEvent(t, corev1.EventTypeNormal, v1alpha2.EventPreflightStarted); !strings.Contains(note,
+		pod.Name) {
 		t.Errorf("note %q", note)
 	}
 	env.AssignToNode(t, pod)
@@ -98,12 +98,15 @@ func TestPreflightFails(t *testing.T) {
 			env.SetPodStatus(t, pod, tc.pod)
 			want := fmt.Sprintf("Pod %q tries the change and does not become ready: %s. The running pods stay as they are; "+
 				"change the spec or an object that it refers to, or delete the pod to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
-			for _, condition := range []string{
-				v1alpha2.ConditionDeploymentUpdated, v1alpha2.ConditionReady,
-				v1alpha2.ConditionStalled,
+			for condition, message := range map[string]string{
+				v1alpha2.ConditionDeploymentUpdated: want,
+				v1alpha2.ConditionReady:             "DeploymentUpdated is False; its message has the details",
+				v1alpha2.ConditionStalled:           "The stack needs a change; see DeploymentUpdated",
 			} {
-				controllertest.WaitUntil(t,
-					func() error { return env.CheckCondition(t, "my", condition, v1alpha2.ReasonPreflightFailed, want) })
+				controllertest.WaitUntil(t, func() error {
+					return env.CheckCondition(t, "my", condition,
+						v1alpha2.ReasonPreflightFailed, message)
+				})
 			}
 			seen := env.GetStackState(t, "my")
 			env.WaitForStackState(t, "my", v1alpha2.PhaseFailed, seen.Conditions, kstatus.FailedStatus)
@@ -169,7 +172,7 @@ func TestPreflightWaits(t *testing.T) {
 	}
 	env.SetPodStatus(t, pod, evicted)
 	controllertest.WaitUntil(t, func() error {
-		return env.CheckCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("Pod %[1]q tries the change and does not become ready: "+
+		return env.CheckCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("Pod %[1]q tries the change and does not become ready: "+
 			"pod %[1]q ended (Evicted): low on memory. The running pods stay as they are; another pod replaces it", pod.Name))
 	})
 	env.WaitUntilIdle(t, env.Namespace)

@@ -99,6 +99,19 @@ providers:
 		v1alpha2.ReasonMinimumReplicasAvailable); ready.Status != metav1.ConditionTrue {
 		t.Errorf("condition %+v", ready)
 	}
+	const model = `{"identifier": %q, "provider_id": "vllm", "model_type": "llm", "metadata": {"key": %q}}`
+	asked.Models.Store(new(fmt.Sprintf(`{"data": [`+model+`,`+model+`]}`, "vllm/b", canary, "vllm/a", canary)))
+	models := []v1alpha2.ModelStatus{
+		{ID: "vllm/a", Type: "llm", Provider: "vllm"},
+		{ID: "vllm/b", Type: "llm", Provider: "vllm"},
+	}
+	controllertest.WaitUntil(t, func() error {
+		env.Get(t, "my", stack)
+		if diff := cmp.Diff(models, stack.Status.Models); diff != "" {
+			return errors.New("models (-want +got):\n" + diff)
+		}
+		return nil
+	})
 	data, err := json.Marshal(stack)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +126,9 @@ providers:
 		s.Spec.Workload = &v1alpha2.WorkloadSpec{Replicas: new(int32(0))}
 	})
 	env.MarkDeploymentReadyAfterUpdate(t, "my")
-	waitForProviders(t, env, "my", "")
+	if stack := waitForProviders(t, env, "my", ""); stack.Status.Models != nil {
+		t.Errorf("models of a stack without pods: %v", stack.Status.Models)
+	}
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
 }
 
@@ -138,7 +153,7 @@ func TestInvalidProvidersOfAServer(t *testing.T) {
 			env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
 			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 			env.MarkDeploymentReady(t, "my")
-			waitForProviders(t, env, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm","health":{"status":"Not Implemented","message":"Provider does not implement health check"}}]`)
+			waitForProviders(t, env, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm"}]`)
 			asked.Providers.Store(&answer)
 			env.PatchStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
 				s.Spec.Workload = &v1alpha2.WorkloadSpec{Overrides: &v1alpha2.WorkloadOverrides{Env: []corev1.EnvVar{{

@@ -42,7 +42,7 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (ans
 		if answer.Version != "" {
 			r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = answer.Version })
 		}
-		observeProviders(now, answer)
+		observeProviders(now, answer, names.Compat(s.stack.Annotations))
 	default:
 		r.prober.Rest(keyOf(s.stack))
 		if s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonScaledToZero) {

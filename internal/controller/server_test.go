@@ -45,7 +45,7 @@ func TestServerVersion(t *testing.T) {
 	first.Stop(t)
 	env.StartOperator(t, "version")
 	controllertest.WaitUntil(t, func() error {
-		if got := asked.Requests.Load(); got != 4 {
+		if got := asked.Requests.Load(); got != 6 {
 			return fmt.Errorf("%d requests", got)
 		}
 		return nil
@@ -53,8 +53,8 @@ func TestServerVersion(t *testing.T) {
 	if now := env.WaitUntilIdle(t, "version"); len(now) != len(seen) {
 		t.Errorf("calls of a restart: %v", now[len(seen):])
 	}
-	if got := asked.Requests.Load(); got != 4 {
-		t.Errorf("%d requests, want two for the roll-out and two for the restart", got)
+	if got := asked.Requests.Load(); got != 6 {
+		t.Errorf("%d requests, want three for the roll-out and three for the restart", got)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestServerOfAMovedTag(t *testing.T) {
 	env.SetPodStatus(t, pod, runningPodStatus("image@sha256:3", corev1.ConditionTrue))
 	env.WaitForServerVersion(t, "my", version)
 	env.WaitUntilIdle(t, "moved")
-	if got := asked.Requests.Load(); got != requests+2 {
-		t.Errorf("%d requests for the pod's new image, want 2", got-requests)
+	if got := asked.Requests.Load(); got != requests+3 {
+		t.Errorf("%d requests for the pod's new image, want 3", got-requests)
 	}
 }

@@ -34,7 +34,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	previous := s.stack.DeepCopy()
 	// Fields that only an older operator stored do not cause a write. The next write removes them.
 	previous.Status.Conditions = status.Known(previous.Status.Conditions)
-	overdue, releaseNote, err := r.observe(ctx, s, failure)
+	observed, releaseNote, err := r.observe(ctx, s, failure)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,8 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	now := &s.stack.Status
 	summary := status.Summarize(status.Input{
 		Generation: s.stack.Generation, Previous: previous.Status.Conditions, Observed: s.report.conditions, Failure: failure,
-		Overdue: overdue, Deleting: s.stack.DeletionTimestamp != nil, Now: timestamp(r.now()),
+		Overdue: observed.Overdue, Serving: observed.Serving, Earlier: observed.Earlier,
+		Deleting: s.stack.DeletionTimestamp != nil, Now: timestamp(r.now()),
 	})
 	now.Conditions, now.Phase = summary.Conditions, summary.Phase
 	now.ObservedGeneration = s.stack.Generation
@@ -104,21 +105,21 @@ func (statusPatch) Data(object client.Object) ([]byte, error) {
 	})
 }
 
-// observe reports the state of the workload. It returns whether the roll-out is past its deadline, and the text about
-// the server's release for the condition on the configuration.
+// observe reports the state of the workload. It also returns the text about the server's release for the condition on
+// the configuration.
 func (r *Reconciler) observe(
 	ctx context.Context, s *state, failure *status.Failure,
-) (overdue bool, releaseNote string, err error) {
+) (observed status.Observation, releaseNote string, err error) {
 	pods, err := r.pods(ctx, s.stack)
 	if err != nil {
-		return false, "", err
+		return observed, "", err
 	}
 	claims, err := r.pendingClaims(ctx, s.stack)
 	if err != nil {
-		return false, "", err
+		return observed, "", err
 	}
 	live, external := s.live(), s.externalProviders()
-	observed := status.Workload(status.WorkloadInput{
+	observed = status.Workload(status.WorkloadInput{
 		Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Claims: claims,
 		Earlier:  s.runsEarlier(failure),
 		External: external, Now: r.now(),
@@ -131,12 +132,12 @@ func (r *Reconciler) observe(
 		answer, releaseNote = r.observeServer(s, pods, observed.Mixed)
 	}
 	if err := r.observeExternal(ctx, s, external, pods, answer, failure); err != nil {
-		return false, "", err
+		return observed, "", err
 	}
 	s.reportLeft()
 	s.reportPaused(failure)
 	s.reportLostReferences(failure)
-	return observed.Overdue, releaseNote, r.reportAutoscaler(s)
+	return observed, releaseNote, r.reportAutoscaler(s)
 }
 
 // serves reports whether the running pods match the spec, so that the server can be asked with the spec's settings.
@@ -210,7 +211,10 @@ func (r *Reconciler) describe(s *state) {
 	}
 	image := &s.labels.distribution
 	now.DistributionConfig.ActiveDistribution = cmp.Or(s.stack.Spec.Distribution.Name, image.Image)
-	now.DistributionConfig.AvailableDistributions = r.available.with(s.image.overrides.all)
+	now.DistributionConfig.AvailableDistributions = nil
+	if names.Compat(s.stack.Annotations) {
+		now.DistributionConfig.AvailableDistributions = r.available.with(s.image.overrides.all)
+	}
 }
 
 // serviceURL returns the URL of the server inside the cluster.

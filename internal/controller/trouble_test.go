@@ -94,9 +94,11 @@ func TestTroubleOfPods(t *testing.T) {
 			if tc.want != "" {
 				want += ": " + tc.want
 			}
-			controllertest.WaitUntil(t,
-				func() error { return env.CheckCondition(t, tc.name, v1alpha2.ConditionAvailable, tc.reason, want) })
-			if err := env.CheckCondition(t, tc.name, v1alpha2.ConditionReady, tc.reason, want); err != nil {
+			controllertest.WaitUntil(t, func() error {
+				return env.CheckCondition(t, tc.name, v1alpha2.ConditionAvailable,
+					tc.reason, want)
+			})
+			if err := env.CheckCondition(t, tc.name, v1alpha2.ConditionReady, tc.reason, "Available is False; its message has the details"); err != nil {
 				t.Error(err)
 			}
 			stack := &v1alpha2.LlamaStackDistribution{}

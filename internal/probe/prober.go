@@ -48,7 +48,7 @@ const (
 	jitter          = 0.2
 )
 
-// Prober asks servers for their version and their providers. It is a Runnable of the manager.
+// Prober asks servers for their version, their providers and their models. It is a Runnable of the manager.
 type Prober struct {
 	client   client
 	interval time.Duration
@@ -129,8 +129,8 @@ func (p *Prober) handle(ctx context.Context, stack types.NamespacedName) (news b
 	return ctx.Err() == nil && p.conclude(target, found)
 }
 
-// ask asks a server for its providers, and before that for its version if that is unknown. If the version cannot be
-// read, it does not ask for the providers.
+// ask asks a server for its providers and its models, and before that for its version if that is unknown. It stops at
+// the first request that fails.
 func (p *Prober) ask(ctx context.Context, target Target, version string) result {
 	now := result{version: version}
 	if now.version == "" {
@@ -141,6 +141,11 @@ func (p *Prober) ask(ctx context.Context, target Target, version string) result 
 	if now.err == nil {
 		if now.err = p.limiter.Wait(ctx); now.err == nil {
 			now.providers, now.err = p.client.providers(ctx, target)
+		}
+	}
+	if now.err == nil {
+		if now.modelsErr = p.limiter.Wait(ctx); now.modelsErr == nil {
+			now.models, now.modelsErr = p.client.models(ctx, target)
 		}
 	}
 	return now
@@ -167,8 +172,9 @@ func (p *Prober) conclude(target Target, now result) bool {
 		return false // another roll-out is in the queue
 	}
 	news := known.update(now)
-	if now.err != nil {
-		p.log.V(1).Info("Server does not report its version or its providers", "stack", target.Stack.String(), "error", now.err.Error(), "again", !known.done)
+	if err := cmp.Or(now.err, now.modelsErr); err != nil {
+		p.log.V(1).Info("Server does not report its version, providers or models",
+			"stack", target.Stack.String(), "error", err.Error(), "again", !known.done)
 	}
 	switch {
 	case known.done:

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -148,7 +149,7 @@ func (b *bench) quiet(t *testing.T) int32 {
 	return last
 }
 
-// answer serves a version and no providers.
+// answer serves a version, and neither providers nor models.
 func answer(version string) http.HandlerFunc { return answering(version, `{"data": []}`) }
 
 func answering(version, providers string) http.HandlerFunc {
@@ -181,7 +182,7 @@ func TestVersion(t *testing.T) {
 			}
 			ask(first)
 			ask(first)
-			if got := b.quiet(t); got != 2 {
+			if got := b.quiet(t); got != 3 {
 				t.Errorf("%d requests for one roll-out", got)
 			}
 			second := first
@@ -190,17 +191,18 @@ func TestVersion(t *testing.T) {
 				t.Errorf("the next roll-out has the version %q of the last", got)
 			}
 			ask(second)
-			if got := b.quiet(t); got != 4 {
+			if got := b.quiet(t); got != 6 {
 				t.Errorf("%d requests for two roll-outs", got)
 			}
 			if diff := cmp.Diff([]string{"my", "my"}, b.toldOf()); diff != "" {
 				t.Errorf("told (-want +got):\n%s", diff)
 			}
 			const address = "my-service.ns.svc:8321"
-			if diff := cmp.Diff([]string{address, address, address, address}, b.addresses); diff != "" {
+			if diff := cmp.Diff(slices.Repeat([]string{address}, 6), b.addresses); diff != "" {
 				t.Errorf("addresses (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff([]string{address + "/v1/version", address + "/v1/providers"}, b.hosts[:2]); diff != "" {
+			if diff := cmp.Diff([]string{address + "/v1/version", address + "/v1/providers", address + "/v1/models"},
+				b.hosts[:3]); diff != "" {
 				t.Errorf("asked (-want +got):\n%s", diff)
 			}
 		})
@@ -319,8 +321,8 @@ func TestForget(t *testing.T) {
 	}
 	ask()
 	b.Forget(target.Stack)
-	if got := b.quiet(t); got != 2 {
-		t.Errorf("%d requests, want 2", got)
+	if got := b.quiet(t); got != 3 {
+		t.Errorf("%d requests, want 3", got)
 	}
 	if got := b.Ask(target).Version; got != "" {
 		t.Errorf("remembers version %q", got)
@@ -340,7 +342,7 @@ func TestRate(t *testing.T) {
 		}
 		return nil
 	})
-	// Two requests each: the first ten are not delayed, and the others follow at ten a second.
+	// Three requests each: the first ten are not delayed, and the others follow at ten a second.
 	if took := time.Since(began); took < 2800*time.Millisecond {
 		t.Errorf("%d servers were asked in %v", stacks, took)
 	}

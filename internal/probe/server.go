@@ -13,6 +13,8 @@ type Answer struct {
 	// Providers lists the providers, sorted by API and id, without their settings. Nil means that the server has not
 	// reported them yet, or does not report them.
 	Providers []v1alpha2.ProviderInfo
+	// Models lists the models. It is empty while the server does not list them.
+	Models Models
 	// Concluded reports that there is nothing to wait for, because the server has answered or will not answer.
 	Concluded bool
 }
@@ -33,7 +35,9 @@ type server struct {
 type result struct {
 	version   string
 	providers []v1alpha2.ProviderInfo
-	err       error
+	models    Models
+	// err is the error of the version or the providers. modelsErr is that of the models, which are asked for last.
+	err, modelsErr error
 }
 
 // missed is the number of failed attempts after which the health of providers is unknown. A single failure is normal,
@@ -48,8 +52,9 @@ func (s *server) update(now result) bool {
 	}
 	switch {
 	case now.err == nil:
-		s.failed, s.answer.Concluded, s.answer.Providers = 0, true, now.providers
-		s.done = !reportsHealth(now.providers)
+		s.answer.Concluded, s.answer.Providers = true, now.providers
+		s.failed = s.updateModels(now)
+		s.done = !reportsHealth(now.providers) && (s.failed == 0 || s.failed >= attempts)
 	case s.answer.Providers != nil:
 		if s.failed++; s.failed >= missed {
 			s.answer.Providers = unknown(s.answer.Providers)
@@ -60,5 +65,15 @@ func (s *server) update(now result) bool {
 		s.answer.Concluded = s.done
 	}
 	return before.Version != s.answer.Version || before.Concluded != s.answer.Concluded ||
-		!slices.Equal(before.Providers, s.answer.Providers)
+		!slices.Equal(before.Providers, s.answer.Providers) || !before.Models.equal(s.answer.Models)
+}
+
+// updateModels records the models of a server that lists its providers. It returns the number of failed attempts since
+// the last answer. An answer without a valid list is final. Otherwise, the models that are known stay.
+func (s *server) updateModels(now result) int {
+	if now.modelsErr != nil && !isFinal(now.modelsErr) {
+		return s.failed + 1
+	}
+	s.answer.Models = now.models
+	return 0
 }

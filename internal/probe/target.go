@@ -15,6 +15,8 @@ const (
 	versionPath = "/v1/version"
 	// providersPath needs authentication if the server does.
 	providersPath = "/v1/providers"
+	// modelsPath needs authentication if the server does.
+	modelsPath = "/v1/models"
 )
 
 // Target is a stack's server. It has no address of its own, because requests go only to the stack's Service.

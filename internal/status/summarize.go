@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -48,6 +49,8 @@ type Input struct {
 	Failure *Failure
 	// Overdue reports that a roll-out is still in progress after its deadline.
 	Overdue bool
+	// Serving and Earlier are those of the Observation.
+	Serving, Earlier bool
 	// Deleting reports whether the object has a deletion timestamp.
 	Deleting bool
 	// Now is the transition time of conditions whose status changes.
@@ -79,9 +82,10 @@ func Summarize(in Input) Summary {
 
 	ready := readiness(conditions)
 	set(&conditions, ready, in)
-	stalled := stalled(ready, in)
+	cause := Cause(conditions)
+	stalled := stalled(ready, cause, in)
 	set(&conditions, stalled, in)
-	set(&conditions, reconciling(ready, stalled), in)
+	set(&conditions, reconciling(ready, stalled, cause), in)
 	dropFalse(&conditions)
 	slices.SortStableFunc(conditions, func(a, b metav1.Condition) int {
 		return cmp.Compare(rank(a.Type), rank(b.Type))
@@ -128,57 +132,68 @@ const maxMessage = 32768
 
 // fillGates adds every gate that was not reached as Unknown.
 func fillGates(conditions *[]metav1.Condition, in Input) {
-	message := "Waiting for an earlier step"
+	awaited := "an earlier step"
 	if in.Failure != nil {
-		message = "Waiting for " + in.Failure.Condition
+		awaited = in.Failure.Condition
 	}
 	for _, gate := range gates {
 		found := meta.FindStatusCondition(*conditions, gate)
 		if found != nil && found.ObservedGeneration == in.Generation || found == nil && optional[gate] {
 			continue
 		}
-		set(conditions, newCondition(gate, metav1.ConditionUnknown, v1alpha2.ReasonWaiting, message), in)
+		set(conditions, newCondition(gate, metav1.ConditionUnknown, v1alpha2.ReasonWaiting, gate+" waits for "+awaited), in)
 	}
 }
 
-// readiness returns the condition Ready, with the reason of the first gate that is not True.
-func readiness(conditions []metav1.Condition) metav1.Condition {
-	ready := func(status metav1.ConditionStatus, from *metav1.Condition) metav1.Condition {
-		return newCondition(v1alpha2.ConditionReady, status, from.Reason, from.Message)
-	}
+// Cause returns the condition that explains why a stack is not ready: the first gate that is not True, or Degraded
+// after a rollback. Ready has the reason of this condition, and only this condition has the message. Nil means that all
+// gates of the list are True.
+func Cause(conditions []metav1.Condition) *metav1.Condition {
 	for _, gate := range gates {
 		if found := meta.FindStatusCondition(conditions, gate); found != nil && found.Status != metav1.ConditionTrue {
-			return ready(metav1.ConditionFalse, found)
+			return found
 		}
 	}
-	if degraded := meta.FindStatusCondition(conditions, v1alpha2.ConditionDegraded); degraded != nil &&
-		degraded.Reason == v1alpha2.ReasonRolledBack {
-		return ready(metav1.ConditionFalse, degraded)
+	degraded := meta.FindStatusCondition(conditions, v1alpha2.ConditionDegraded)
+	if degraded != nil && degraded.Reason == v1alpha2.ReasonRolledBack {
+		return degraded
 	}
-	return ready(metav1.ConditionTrue, meta.FindStatusCondition(conditions, v1alpha2.ConditionAvailable))
+	return nil
+}
+
+// readiness returns the condition Ready. Its message names the condition with the details and does not repeat them.
+func readiness(conditions []metav1.Condition) metav1.Condition {
+	if cause := Cause(conditions); cause != nil {
+		return newCondition(v1alpha2.ConditionReady, metav1.ConditionFalse, cause.Reason,
+			fmt.Sprintf("%s is %s; its message has the details", cause.Type, cause.Status))
+	}
+	available := meta.FindStatusCondition(conditions, v1alpha2.ConditionAvailable)
+	return newCondition(v1alpha2.ConditionReady, metav1.ConditionTrue, available.Reason, "The stack runs as requested")
 }
 
 // stalled returns a condition that is True for a failure that only a change of the object fixes, for a Deployment that
 // was rolled back, and for a roll-out past its deadline. For a Deployment, kstatus reports the last one as failed too.
-func stalled(ready metav1.Condition, in Input) metav1.Condition {
-	condition := metav1.Condition{
-		Type: v1alpha2.ConditionStalled, Status: metav1.ConditionFalse,
-		Reason: v1alpha2.ReasonProgressing,
-	}
+func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.Condition {
+	condition := newCondition(v1alpha2.ConditionStalled, metav1.ConditionFalse, v1alpha2.ReasonProgressing, "")
 	switch {
+	case cause == nil:
 	case in.Failure != nil && in.Failure.Retry == OnObjectChange:
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, in.Failure.Reason, in.Failure.Message
-	case ready.Status != metav1.ConditionTrue && in.Failure == nil &&
-		(ready.Reason == v1alpha2.ReasonRolledBack || in.Overdue && ready.Reason == v1alpha2.ReasonRolloutFailed):
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, ready.Reason, ready.Message
+		condition.Status, condition.Reason = metav1.ConditionTrue, in.Failure.Reason
+		condition.Message = "The stack needs a change; see " + in.Failure.Condition
+	case in.Failure == nil && ready.Reason == v1alpha2.ReasonRolledBack:
+		condition.Status, condition.Reason = metav1.ConditionTrue, ready.Reason
+		condition.Message = "The stack needs a change; see " + cause.Type
+	case in.Failure == nil && in.Overdue && ready.Reason == v1alpha2.ReasonRolloutFailed:
+		condition.Status, condition.Reason = metav1.ConditionTrue, ready.Reason
+		condition.Message = "The roll-out is past its deadline; see " + cause.Type
 	}
 	return condition
 }
 
-func reconciling(ready, stalled metav1.Condition) metav1.Condition {
-	condition := metav1.Condition{Type: v1alpha2.ConditionReconciling, Status: metav1.ConditionFalse, Reason: ready.Reason}
-	if ready.Status != metav1.ConditionTrue && stalled.Status != metav1.ConditionTrue {
-		condition.Status, condition.Message = metav1.ConditionTrue, ready.Message
+func reconciling(ready, stalled metav1.Condition, cause *metav1.Condition) metav1.Condition {
+	condition := newCondition(v1alpha2.ConditionReconciling, metav1.ConditionFalse, ready.Reason, "")
+	if cause != nil && stalled.Status != metav1.ConditionTrue {
+		condition.Status, condition.Message = metav1.ConditionTrue, fmt.Sprintf("The operator continues when it can; see %s", cause.Type)
 	}
 	return condition
 }
@@ -192,6 +207,8 @@ func dropFalse(conditions *[]metav1.Condition) {
 	}
 }
 
+// phase returns the state in one word. A stack that serves with its earlier configuration while a change is in progress
+// is Ready, as it was for users of v1alpha1 (decision 0026).
 func phase(conditions []metav1.Condition, in Input) v1alpha2.Phase {
 	available := meta.FindStatusCondition(conditions, v1alpha2.ConditionAvailable)
 	switch {
@@ -202,15 +219,22 @@ func phase(conditions []metav1.Condition, in Input) v1alpha2.Phase {
 	case in.Failure != nil && in.Failure.Retry == OnObjectChange:
 		return v1alpha2.PhaseFailed
 	case in.Failure != nil && in.Failure.Reason == v1alpha2.ReasonPreflightInProgress:
-		return v1alpha2.PhaseInitializing
+		return servingPhase(in.Serving)
 	case in.Failure != nil:
 		return v1alpha2.PhasePending
 	case available.Reason == v1alpha2.ReasonRolloutFailed,
 		meta.IsStatusConditionTrue(conditions, v1alpha2.ConditionDegraded):
 		return v1alpha2.PhaseFailed
 	default:
-		return v1alpha2.PhaseInitializing
+		return servingPhase(in.Serving && in.Earlier && available.Reason == v1alpha2.ReasonRolloutInProgress)
 	}
+}
+
+func servingPhase(serves bool) v1alpha2.Phase {
+	if serves {
+		return v1alpha2.PhaseReady
+	}
+	return v1alpha2.PhaseInitializing
 }
 
 // order is the order in which people read conditions: the summary first, then the steps.

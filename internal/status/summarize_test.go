@@ -299,7 +299,7 @@ func TestSummarizeLongMessages(t *testing.T) {
 		Retry: status.OnObjectChange,
 	}})
 	for _, c := range got.Conditions {
-		if n := utf8.RuneCountInString(c.Message); n > 32768 || c.Type == v1alpha2.ConditionReady && n < 32768 {
+		if n := utf8.RuneCountInString(c.Message); n > 32768 || c.Type == v1alpha2.ConditionValidationSucceeded && n < 32768 {
 			t.Errorf("%s: message of %d characters", c.Type, n)
 		}
 	}

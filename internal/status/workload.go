@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -24,6 +25,10 @@ type Observation struct {
 	AvailableReplicas int32
 	// Overdue reports that the roll-out is past its deadline. It continues nevertheless.
 	Overdue bool
+	// Serving reports that as many pods serve as the roll-out strategy requires, with any configuration.
+	Serving bool
+	// Earlier reports that the Deployment has had an earlier configuration, so that pods may serve with it.
+	Earlier bool
 	// Mixed reports that pods without the Deployment's template may answer requests to the Service.
 	Mixed bool
 }
@@ -73,8 +78,38 @@ func Workload(in WorkloadInput) Observation {
 		Replicas:          deployment.Status.Replicas,
 		AvailableReplicas: deployment.Status.AvailableReplicas,
 		Overdue:           overdue && available.Status != metav1.ConditionTrue,
+		Serving:           isServing(deployment),
+		Earlier:           hasEarlier(deployment, in.ReplicaSets),
 		Mixed:             isMixed(in),
 	}
+}
+
+// isServing reports whether the Deployment has its minimum of available pods, of any revision. Without pods, a
+// Deployment does not serve.
+func isServing(deployment *appsv1.Deployment) bool {
+	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
+	strategy := &deployment.Spec.Strategy
+	least := wanted
+	if strategy.Type == appsv1.RollingUpdateDeploymentStrategyType && strategy.RollingUpdate != nil {
+		missing, err := intstr.GetScaledValueFromIntOrPercent(
+			intstr.ValueOrDefault(strategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(0)), int(wanted), false)
+		if err == nil {
+			least -= int32(missing) //nolint:gosec // at most the number of replicas
+		}
+	}
+	return deployment.Status.AvailableReplicas >= max(least, 1)
+}
+
+// hasEarlier reports whether the Deployment has had another template than the current one. Its ReplicaSets stay after
+// the roll-out, so that the answer does not change at the end of one.
+func hasEarlier(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) bool {
+	own := 0
+	for i := range sets {
+		if metav1.IsControlledBy(&sets[i], deployment) {
+			own++
+		}
+	}
+	return own > 1 || !isSeen(deployment) || deployment.Status.Replicas > deployment.Status.UpdatedReplicas
 }
 
 func isOverdue(deployment *appsv1.Deployment) bool {

@@ -128,49 +128,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-const columnsStatus = `{"status":{
-	"phase":"Ready","availableReplicas":1,
-	"configGeneration":{"configMapName":"columns-config-01234567","providerCount":3,"resourceCount":2},
-	"resolvedDistribution":{"image":"registry.example.com/starter:1"},
-	"version":{"operatorVersion":"v9","llamaStackServerVersion":"0.7.3"}}}`
-
-func TestColumns(t *testing.T) {
-	c := newClient(t)
-	object := newStack("columns")
-	if err := c.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
-	defer remove(t, c, object)
-	if err := c.Status().Patch(t.Context(), object, client.RawPatch(types.MergePatchType,
-		[]byte(columnsStatus))); err != nil {
-		t.Fatal(err)
-	}
-	for name, tc := range map[string]struct {
-		args []string
-		want []string
-	}{
-		"narrow": {nil, []string{"NAME PHASE PROVIDERS AVAILABLE AGE", "columns Ready 3 1"}},
-		"wide": {[]string{"-o", "wide"}, []string{
-			"NAME PHASE PROVIDERS AVAILABLE AGE DISTRIBUTION CONFIG SERVER OPERATOR",
-			"registry.example.com/starter:1 columns-config-01234567 0.7.3 v9",
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			out, err := kubectl(t, "", append([]string{"get", "llsd", "columns"}, tc.args...)...)
-			if err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			table := strings.Join(strings.Fields(out), " ")
-			for _, want := range tc.want {
-				if !strings.Contains(table, want) {
-					t.Errorf("got %s\nwant %s", out, want)
-				}
-			}
-		})
-	}
-}
-
-// A generated name is checked in its final form.
+// A generated name is checked as it ends up.
 func TestGeneratedName(t *testing.T) {
 	c := newClient(t)
 	for prefix, ok := range map[string]bool{"short-": true, strings.Repeat("a", 51): false} {

@@ -225,7 +225,7 @@ func TestStory6Override(t *testing.T) {
 	}
 	s.apply(stack("my", spec))
 	waiting := s.condition("my", v1alpha2.ConditionReady, v1alpha2.ReasonConfigMapNotFound)
-	if got := find(waiting, v1alpha2.ConditionReady).Message; !strings.Contains(got, `"own"`) {
+	if got := find(waiting, v1alpha2.ConditionValidationSucceeded).Message; !strings.Contains(got, `"own"`) {
 		t.Errorf("message %q", got)
 	}
 	if pods, err := s.pods("my"); err != nil || len(pods) > 0 {

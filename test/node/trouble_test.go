@@ -198,7 +198,7 @@ func agrees(stack *v1alpha2.LlamaStackDistribution, pods []corev1.Pod) error {
 		return fmt.Errorf("status has %d of %d replicas available, the cluster %d of %d", status.AvailableReplicas, status.Replicas, serving, there)
 	}
 	ready, available := find(stack, v1alpha2.ConditionReady), find(stack, v1alpha2.ConditionAvailable)
-	if ready.Status != available.Status || ready.Reason != available.Reason || ready.Message != available.Message {
+	if ready.Status != available.Status || ready.Reason != available.Reason || ready.Message == available.Message {
 		return fmt.Errorf("Ready says %s %q, Available %s %q", ready.Reason, ready.Message, available.Reason,
 			available.Message)
 	}

@@ -96,8 +96,8 @@ func testFailingChange(t *testing.T, b *bench) {
 		}
 		return nil
 	})
-	if ready := b.condition(t, "my", v1alpha2.ConditionReady,
-		v1alpha2.ReasonRolledBack); ready.Message != degraded.Message {
+	ready := b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolledBack)
+	if !strings.HasPrefix(ready.Message, "Degraded is True") || ready.Message == degraded.Message {
 		t.Errorf("Ready says %q, Degraded %q", ready.Message, degraded.Message)
 	}
 	b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
@@ -136,7 +136,8 @@ func testTriedChange(t *testing.T, b *bench) {
 	before, _ := b.pods(t, "my")
 
 	b.apply(t, "my", filed("two", ill))
-	failed := b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightFailed)
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightFailed)
+	failed := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
 	if !strings.Contains(failed.Message, `container "llama-stack" crashed with exit code 7`) {
 		t.Errorf("message %q", failed.Message)
 	}

@@ -23,20 +23,24 @@ type Server struct {
 	Version atomic.Pointer[string]
 	// Providers is the response to requests for the list of providers.
 	Providers atomic.Pointer[string]
+	// Models is the response to requests for the list of models.
+	Models atomic.Pointer[string]
 	// Requests is the number of requests so far.
 	Requests atomic.Int32
 }
 
-// ServeHTTP returns the version and the providers. If the version is empty, it requires authentication for both, as
+// ServeHTTP returns the version, the providers and the models. If the version is empty, it requires authentication, as
 // servers of release 0.2 do.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Requests.Add(1)
-	version, providers := *s.Version.Load(), *s.Providers.Load()
+	version, providers, models := *s.Version.Load(), *s.Providers.Load(), *s.Models.Load()
 	switch {
 	case r.URL.Path == "/v1/version" && version != "":
 		fmt.Fprintf(w, `{"version": %q}`, version)
 	case r.URL.Path == "/v1/providers" && providers != "":
 		fmt.Fprint(w, providers)
+	case r.URL.Path == "/v1/models" && models != "":
+		fmt.Fprint(w, models)
 	default:
 		w.WriteHeader(http.StatusUnauthorized)
 	}
@@ -49,6 +53,7 @@ func (env *Environment) StartServer(t *testing.T, version string, certificate ..
 	s := &Server{}
 	s.Version.Store(&version)
 	s.Providers.Store(new(`{"data": []}`))
+	s.Models.Store(new(`{"data": []}`))
 	server := httptest.NewUnstartedServer(s)
 	if len(certificate) == 0 {
 		server.Start()
