@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 // target is a stack whose server a command connects to through the API server.
@@ -79,6 +80,9 @@ func (t *target) explain(err error) error {
 		why = "it is being deleted"
 	case t.stack.Spec.Workload != nil && t.stack.Spec.Workload.Replicas != nil && *t.stack.Spec.Workload.Replicas == 0:
 		why = "it is scaled to 0 replicas"
+	case status.Cause(t.stack.Status.Conditions) != nil:
+		cause := status.Cause(t.stack.Status.Conditions)
+		why = cause.Reason + ": " + cause.Message
 	case ready != nil && ready.Message != "":
 		why = ready.Reason + ": " + ready.Message
 	case ready != nil:

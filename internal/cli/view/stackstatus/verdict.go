@@ -46,11 +46,20 @@ func decide(facts *Facts, r *Report) Verdict {
 	case ready.Status == metav1.ConditionTrue:
 		return d.ready(ready)
 	case isWorkload(ready.Reason):
-		return d.workload(ready.Reason, ready.Message)
+		return d.workload(ready.Reason, explanation(facts.Stack.Status.Conditions, ready))
 	default:
-		sentence := fmt.Sprintf("The stack is not ready (%s): %s", Words(ready.Reason), said(ready.Message))
+		sentence := fmt.Sprintf("The stack is not ready (%s): %s", Words(ready.Reason),
+			said(explanation(facts.Stack.Status.Conditions, ready)))
 		return d.verdict(levelOf(facts.Stack, ready), sentence, d.nextFor(ready.Reason))
 	}
+}
+
+// explanation returns the message of the condition that Ready follows. Ready itself names only that condition.
+func explanation(conditions []metav1.Condition, ready *metav1.Condition) string {
+	if cause := status.Cause(conditions); cause != nil {
+		return cause.Message
+	}
+	return ready.Message
 }
 
 // decision holds what a verdict is made of.
