@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestCalls checks the documented number of calls: one write for each child and one for the status of a new object, one
-// status write for each visible transition, and none for an object in its desired state, also after a restart.
+// TestCalls checks the documented number of calls. A new object causes one write for each child and one for the status.
+// Each visible transition causes one status write. An object in its desired state causes none, also after a restart.
 func TestCalls(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))

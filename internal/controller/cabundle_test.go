@@ -30,8 +30,8 @@ func updateConfigMap(t *testing.T, env *controllertest.Environment, name, key, v
 	}
 }
 
-// waitForBundle waits until the bundle has the certificates beside the roots, and returns the annotation that rolls the
-// pods.
+// waitForBundle waits until the bundle has the certificates in addition to the roots, and returns the annotation that
+// rolls the pods.
 func waitForBundle(t *testing.T, env *controllertest.Environment, certificates ...string) string {
 	t.Helper()
 	wanted, _ := cabundle.Read([]byte(strings.Join(certificates, "")))

@@ -39,7 +39,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	certificate, broken := controllertest.NewTLSSecret(t, "llama-tls"), controllertest.NewMismatchedTLSSecret(t, "broken-tls")
 	slipped, authority := controllertest.NewTLSSecret(t, "slipped-tls"), setCertificateAndAuthority(t, certificate, canary)
 	setCertificateAndAuthority(t, slipped, canary)
-	// The authority beside a certificate is copied to a place where Gateways read it. A private key in that text must
+	// The authority next to a certificate is copied to a place where Gateways read it. A private key in that text must
 	// not be.
 	slipped.Data[names.TLSAuthority] = append(slipped.Data[names.TLSAuthority], slipped.Data["tls.key"]...)
 	// One line of each key's text is enough to find it.

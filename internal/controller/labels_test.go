@@ -185,7 +185,7 @@ func TestUnreadableImages(t *testing.T) {
 	// This stack needs nothing of the configuration.
 	env.Create(t, env.NewStack(t, "runs", fmt.Sprintf(`{distribution: {image: %q}}`, image)))
 	env.WaitForCondition(t, "runs", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
-	// A distribution that the operator knows starts with the operator's own copy of the base.
+	// A known distribution starts with the operator's own copy of the base.
 	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: "+image)
 	env.Create(t, env.NewStack(t, "named", `{distribution: {name: starter}, disabled: [batches]}`))
 	env.WaitForCondition(t, "named", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)

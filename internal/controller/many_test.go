@@ -125,10 +125,10 @@ func markAllReady(t *testing.T, env *controllertest.Environment) {
 	}
 }
 
-// TestCallsOfManyStacks checks the documented number of calls for one change that affects many stacks: a Secret that a
-// hundred of two hundred stacks use causes a hundred writes of Deployments, those of the derived Secrets, the deletion
-// of the previous derived Secrets, and two writes of each status. A restart of the operator with two hundred stacks
-// causes none.
+// TestCallsOfManyStacks checks the documented number of calls for one change that affects many stacks. The change is to
+// a Secret that a hundred of two hundred stacks use. It causes a hundred writes of Deployments, those of the derived
+// Secrets, the deletion of the previous derived Secrets, and two writes of each status. A restart of the operator with
+// two hundred stacks causes no calls.
 func TestCallsOfManyStacks(t *testing.T) {
 	const (
 		version = "many"

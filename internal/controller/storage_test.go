@@ -83,7 +83,7 @@ func TestVolumeGrows(t *testing.T) {
 		return nil
 	})
 	bindVolume(t, env, "my-pvc")
-	env.UpdateSpec(t, "my", spec("")) // the default is 10Gi, so nobody asked to shrink
+	env.UpdateSpec(t, "my", spec("")) // the default is 10Gi, so the spec does not ask to shrink
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	env.WaitUntilIdle(t, "volume-grows")
 	waitForRequest(t, env, "my-pvc", "30Gi")
@@ -100,7 +100,7 @@ func TestVolumeGrows(t *testing.T) {
 	waitForRequest(t, env, "my-pvc", "30Gi")
 }
 
-// checkReplicas checks that a change took effect beside the volume.
+// checkReplicas checks that a change took effect in addition to that of the volume.
 func checkReplicas(t *testing.T, env *controllertest.Environment, name string, want int32) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
