@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -13,10 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/rendercase"
 )
 
 const cases = "../../internal/render/testdata"
@@ -27,7 +28,7 @@ const cases = "../../internal/render/testdata"
 func TestEveryDeploymentMayFollowEveryOther(t *testing.T) {
 	c := start(t)
 	deployments := deployments(t)
-	if len(deployments) < 2 {
+	if len(deployments) < 50 {
 		t.Fatalf("found %d Deployments below %s", len(deployments), cases)
 	}
 	alone := make(map[string]string)
@@ -88,21 +89,20 @@ func start(t *testing.T) client.Client {
 
 func deployments(t *testing.T) map[string]*unstructured.Unstructured {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(cases, "*", "want", "*-deployment.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	result := make(map[string]*unstructured.Unstructured)
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
+	for _, name := range golden.Cases(t, cases) {
+		objects, err := render.Objects(rendercase.Input(t, filepath.Join(cases, name, "in.yaml")))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", name, err)
 		}
-		object := &unstructured.Unstructured{}
-		if err := yaml.UnmarshalStrict(data, &object.Object); err != nil {
-			t.Fatalf("%s: %v", path, err)
+		for _, object := range objects {
+			if object.GVK.Kind != "Deployment" {
+				continue
+			}
+			if result[name], err = render.Unstructured(object); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
 		}
-		result[filepath.Base(filepath.Dir(filepath.Dir(path)))] = object
 	}
 	return result
 }
