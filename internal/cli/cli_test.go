@@ -195,7 +195,7 @@ func TestAliases(t *testing.T) {
 			"ConfigMap": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, x: " + text + "}\n---\n" + stack(simple),
 		} {
 			got := run(t, manifest, "validate", "-f", "-")
-			if want := "read -: more than 16 MiB when its aliases are written out"; got.code == 0 || !strings.Contains(got.err, want) {
+			if want := "error: -: is larger than 16 MiB when its aliases are written out"; got.code != 1 || !strings.Contains(got.err, want) {
 				t.Errorf("%s in a %s: exit code %d, no %q in\n%s", name, what, got.code, want, got.err)
 			}
 		}

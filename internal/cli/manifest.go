@@ -40,7 +40,9 @@ type manifests struct {
 
 // stack is a LlamaStackDistribution and the file that contains it.
 type stack struct {
-	file   string
+	file string
+	// doc is the text of the stack, for the positions of findings. Nil means that the stack is not from a file.
+	doc    *document.Document
 	object *v1alpha2.LlamaStackDistribution
 	// decoded reports whether object holds the readable values. A document with a wrong group, a misspelt field or a
 	// value of the wrong type is decoded too, so that all its mistakes are found at once.
@@ -121,7 +123,7 @@ func (m *manifests) unread(doc document.Document) {
 
 // refuse records a document as a stack with an error.
 func (m *manifests) refuse(doc document.Document, problem string) {
-	m.stacks = append(m.stacks, stack{file: doc.File, object: &v1alpha2.LlamaStackDistribution{}, errs: []string{problem}})
+	m.stacks = append(m.stacks, stack{file: doc.File, doc: &doc, object: &v1alpha2.LlamaStackDistribution{}, errs: []string{problem}})
 }
 
 // wrongKind returns the problem of a kind that looks like a wrong spelling of this command's kind. It returns "" for
