@@ -211,7 +211,7 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no file":         {[]string{"render"}, `required flag(s) "filename" not set`},
+		"no file":         {[]string{"render"}, `at least one of the flags in the group [filename kustomize] is required`},
 		"missing file":    {[]string{"render", "-f", "nowhere.yaml"}, "nowhere.yaml"},
 		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is none of objects, config, env`},
 		"unknown command": {[]string{"rendr"}, "rendr"},

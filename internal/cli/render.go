@@ -64,6 +64,7 @@ never printed.`,
 		},
 	}
 	options.addFlags(command)
+	options.addSelector(command)
 	command.Flags().StringVarP(&options.output, "output", "o", "",
 		"what to print: objects, config or env, objects unless given; with --explain: table, json or yaml, table unless given")
 	command.Flags().StringVar(&options.release, "release", "", "render as if the stacks asked for this server release, for example 0.8")

@@ -36,7 +36,7 @@ Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams, root.Version), newProvidersCommand(streams), newUpgradeCheckCommand(streams),
+	root.AddCommand(newInitCommand(streams), newRenderCommand(streams), newValidateCommand(streams, root.Version), newProvidersCommand(streams), newUpgradeCheckCommand(streams),
 		newConvertCommand(streams), newImageCommand(streams), newBundleCommand(streams),
 		newMigrateCommand(streams, root.Version))
 	return root

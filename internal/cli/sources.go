@@ -17,7 +17,11 @@ import (
 
 // sources are the files that a command reads objects from.
 type sources struct {
-	files     []string
+	files []string
+	// kustomizations are folders that kustomize builds manifests from.
+	kustomizations []string
+	// selector selects stacks by their labels. Empty selects every stack.
+	selector  string
 	namespace string
 	// operatorConfig is a file with the operator's ConfigMap. Empty means that the operator has none.
 	operatorConfig string
@@ -29,12 +33,48 @@ func (s *sources) addFlags(command *cobra.Command) {
 	flags.StringVarP(&s.namespace, "namespace", "n", defaultNamespace, "namespace of objects that name none")
 	flags.StringVar(&s.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose images and features are used as in its cluster")
-	must(command.MarkFlagRequired("filename"))
+	flags.StringArrayVarP(&s.kustomizations, "kustomize", "k", nil, "folder with a kustomization.yaml, which kubectl builds; may be repeated")
+	command.MarkFlagsOneRequired("filename", "kustomize")
 }
+
+// addSelector adds the flag that selects stacks among those of the files.
+func (s *sources) addSelector(command *cobra.Command) {
+	command.Flags().StringVarP(&s.selector, "selector", "l", "", "label selector of the stacks, for example team=a,env!=test")
+}
+
+// documents returns the documents of all files, and of all kustomizations.
+func (s *sources) documents(stdin io.Reader) ([]document.Document, error) {
+	var documents []document.Document
+	for _, path := range s.files {
+		found, err := document.Read(path, stdin)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, found...)
+	}
+	for _, folder := range s.kustomizations {
+		found, err := kustomized(folder)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, found...)
+	}
+	return documents, nil
+}
+
+// names returns the files and the kustomizations as messages name them.
+func (s *sources) names() []string { return slices.Concat(s.files, s.kustomizations) }
 
 // read returns the stacks and the objects that they refer to.
 func (s *sources) read(stdin io.Reader, p printer) (*manifests, error) {
-	found, err := readManifests(s.files, s.namespace, stdin)
+	documents, err := s.documents(stdin)
+	if err != nil {
+		return nil, err
+	}
+	found, err := gather(documents, s.names(), s.namespace)
+	if err == nil {
+		err = found.choose(s.selector)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,7 @@ boot.`,
 		},
 	}
 	options.addFlags(command)
+	options.addSelector(command)
 	command.Flags().StringVar(&options.to, "to", "", "the server release to look at, for example 0.8 or 0.7.3")
 	command.Flags().StringVar(&options.from, "from", "", "the release to compare with; the one that the stack asks for unless given")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")

@@ -58,6 +58,7 @@ no file, so its findings state the origin.`,
 		},
 	}
 	options.addFlags(command)
+	options.addSelector(command)
 	command.Flags().BoolVar(&options.strict, "strict", false, "take warnings for errors")
 	command.Flags().StringVarP(&options.output, "output", "o", findings.FormText, "form of the findings: "+strings.Join(findings.Forms(), ", "))
 	must(command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(findings.Forms(), cobra.ShellCompDirectiveNoFileComp)))

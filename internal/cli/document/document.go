@@ -1,7 +1,6 @@
 package document
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -69,23 +67,37 @@ type text struct {
 	problem string
 }
 
-// yamlTexts returns the documents of a YAML file. An invalid separator ends the file, because what follows it cannot be
-// assigned to a document.
+// yamlTexts returns the documents of a YAML file, as kubectl separates them: a separator is a line that begins with ---,
+// and only a comment may follow it. A separator before any text belongs to the document. Text after another separator is
+// not read, and hides none of the documents around it.
 func yamlTexts(data []byte) []text {
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	var texts []text
-	line := 1
-	for {
-		data, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return texts
+	current := text{line: 1}
+	end := func(next int) {
+		if len(current.data) > 0 || current.problem != "" {
+			texts = append(texts, current)
 		}
-		if err != nil {
-			return append(texts, text{line: line, problem: fmt.Sprintf("is no YAML: after line %d: %s", line, err)})
-		}
-		texts = append(texts, text{data: data, line: line})
-		line += bytes.Count(data, []byte("\n")) + 1 // the reader consumes the separator
+		current = text{line: next}
 	}
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		line = bytes.TrimRight(line, "\r\n")
+		after, isSeparator := bytes.CutPrefix(line, []byte("---"))
+		after = bytes.TrimSpace(after)
+		switch {
+		case isSeparator && len(after) > 0 && after[0] != '#':
+			end(number)
+			current.problem = fmt.Sprintf("is no YAML: line %d: a document begins with ---, and only a comment may follow; "+
+				"write the text on the next line", number)
+		case isSeparator && (len(current.data) > 0 || current.problem != ""):
+			end(number + 1)
+			continue
+		}
+		current.data = append(append(current.data, line...), '\n')
+	}
+	end(0)
+	return texts
 }
 
 // helmSource is the comment that Helm writes above each document.
