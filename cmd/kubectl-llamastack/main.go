@@ -13,11 +13,10 @@ import (
 var version string
 
 func main() {
-	streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Colour: colour()}
+	terminal := term.IsTerminal(int(os.Stderr.Fd()))
+	streams := cli.Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: terminal && os.Getenv("TERM") != "dumb",
+		Colour: terminal && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == "", // https://no-color.org
+	}
 	os.Exit(cli.Run(streams, version, os.Args[1:]))
-}
-
-// colour follows https://no-color.org.
-func colour() bool {
-	return os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(os.Stderr.Fd()))
 }

@@ -104,7 +104,11 @@ func runImageLabel(ctx context.Context, stdin io.Reader, streams Streams, option
 		return err
 	}
 	if options.push {
-		if err := place.Write(ctx, changed, options.tag); err != nil {
+		line := streams.progress()
+		line.Show("writing %s", place.Name(options.tag))
+		err := place.Write(ctx, changed, options.tag)
+		line.Clear()
+		if err != nil {
 			return notLabelled(written, err)
 		}
 		report.written(p)

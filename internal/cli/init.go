@@ -52,6 +52,7 @@ of each Secret without a value. The manifest passes kubectl llamastack validate.
 		},
 	}
 	options.addFlags(command)
+	completeInit(command)
 	return command
 }
 

@@ -41,6 +41,7 @@ its settings: its type, whether it is required or secret, its default.`,
 	command.Flags().StringVar(&options.api, "api", "", "only types of this API, for example inference or vectorIo")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	completeReleases(command, "release")
+	command.ValidArgsFunction = completeProviderTypes
 	return command
 }
 
