@@ -116,7 +116,7 @@ var Rules = []Rule{
 	// What no product package may import: test tools, tests and scripts.
 	{Path: "internal/testutil/...", Imports: adapters},
 	{Path: "test/...", Imports: []string{"..."}},
-	{Path: "hack/...", Imports: slices.Concat(adapters, []string{"internal/bundle"})},
+	{Path: "hack/...", Imports: slices.Concat(adapters, []string{"internal/bundle", "internal/cli"})},
 }
 
 // find returns the row that pkg, a path below the module, belongs to.
