@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -21,7 +22,9 @@ type sources struct {
 	// kustomizations are folders that kustomize builds manifests from.
 	kustomizations []string
 	// selector selects stacks by their labels. Empty selects every stack.
-	selector  string
+	selector string
+	// optional passes over unreadable files that do not mention a stack, and accepts that no file has one.
+	optional  bool
 	namespace string
 	// operatorConfig is a file with the operator's ConfigMap. Empty means that the operator has none.
 	operatorConfig string
@@ -71,15 +74,23 @@ func (s *sources) read(stdin io.Reader, p printer) (*manifests, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range documents {
+		documents[i].Listed = documents[i].Listed || s.optional
+	}
 	found, err := gather(documents, s.names(), s.namespace)
-	if err == nil {
+	if _, none := errors.AsType[*rejection](err); none && s.optional {
+		found, err = &manifests{}, nil
+	}
+	if err == nil && len(found.stacks) > 0 {
 		err = found.choose(s.selector)
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, note := range found.notes {
-		p.note(note)
+		if !s.optional {
+			p.note(note)
+		}
 	}
 	if s.operatorConfig == "" {
 		return found, nil

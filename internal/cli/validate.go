@@ -24,7 +24,7 @@ type validateOptions struct {
 func newValidateCommand(streams Streams, version string) *cobra.Command {
 	options := validateOptions{}
 	command := &cobra.Command{
-		Use:   "validate -f FILE",
+		Use:   "validate -f FILE [FILE...]",
 		Short: "Check manifests as the operator would, with field paths",
 		Long: `Check every LlamaStackDistribution in the files as admission and the operator
 would: its fields, its references among each other, and the configuration it
@@ -37,7 +37,10 @@ nothing brings back is an error until an annotation of the stack accepts it.
 
 With --output json, sarif or github, the findings go to standard output with the
 line and the column of the field. Generated text (standard input, kustomize) has
-no file, so its findings state the origin.`,
+no file, so its findings state the origin.
+
+More files may follow without the flag, as tools such as pre-commit give them:
+validate --if-present -f a.yaml b.yaml`,
 		Example: `  kubectl llamastack validate -f stack.yaml
 
   # every manifest of a folder, warnings being errors
@@ -52,8 +55,9 @@ no file, so its findings state the origin.`,
 
   # what a change of the spec leaves behind
   kubectl get llsd my-stack -o yaml | kubectl llamastack validate -f stack.yaml --previous -`,
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
+		Args: cobra.ArbitraryArgs,
+		RunE: func(command *cobra.Command, args []string) error {
+			options.files = append(options.files, args...)
 			return runValidate(command.InOrStdin(), streams, version, options)
 		},
 	}
@@ -62,6 +66,7 @@ no file, so its findings state the origin.`,
 	command.Flags().BoolVar(&options.strict, "strict", false, "take warnings for errors")
 	command.Flags().StringVarP(&options.output, "output", "o", findings.FormText, "form of the findings: "+strings.Join(findings.Forms(), ", "))
 	must(command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(findings.Forms(), cobra.ShellCompDirectiveNoFileComp)))
+	command.Flags().BoolVar(&options.optional, "if-present", false, "pass over files without a stack, and succeed if no file has one")
 	command.Flags().StringVar(&options.previous, "previous", "",
 		"file or folder with the manifests of what runs, - for standard input: data that the change leaves behind is told")
 	return command

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
 )
@@ -198,4 +200,37 @@ func TestKustomizeRefuses(t *testing.T) {
 		t.Errorf("no kubectl: exit code %d", none.code)
 	}
 	contains(t, none.err, "--kustomize: neither kubectl nor kustomize is on the PATH")
+}
+
+// The hook for pre-commit runs on the files of a commit, most of which have no stack.
+func TestPreCommitHook(t *testing.T) {
+	data, err := os.ReadFile("../../.pre-commit-hooks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hooks []struct{ ID, Name, Description, Entry, Language string }
+	if err := yaml.Unmarshal(data, &hooks); err != nil || len(hooks) != 1 {
+		t.Fatalf("%d hooks, %v", len(hooks), err)
+	}
+	entry := strings.Fields(hooks[0].Entry)
+	if entry[0] != "kubectl-llamastack" || hooks[0].Language == "" || hooks[0].Name == "" {
+		t.Errorf("hook %+v", hooks[0])
+	}
+	folder := write(t, map[string]string{
+		"chart.yaml": "name: {{ .Values.name }}\n", "other.yaml": "- a\n", "good.yaml": stack(simple), "bad.yaml": several,
+	})
+	for _, tc := range []struct {
+		files []string
+		code  int
+	}{
+		{[]string{"chart.yaml", "other.yaml"}, 0}, {[]string{"chart.yaml", "good.yaml"}, 0}, {[]string{"good.yaml", "other.yaml", "bad.yaml"}, 1},
+	} {
+		args := slices.Clone(entry[1:])
+		for _, file := range tc.files {
+			args = append(args, filepath.Join(folder, file))
+		}
+		if got := run(t, "", args...); got.code != tc.code {
+			t.Errorf("%q: exit code %d\n%s", tc.files, got.code, got.err)
+		}
+	}
 }

@@ -218,7 +218,7 @@ func TestDocumentation(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(data)
-	for _, verb := range []string{"render", "validate", "providers", "upgrade-check", "image inspect", "image label"} {
+	for _, verb := range []string{"init", "render", "validate", "providers", "upgrade-check", "image inspect", "image label"} {
 		contains(t, page, "## `"+verb+"`")
 		help := run(t, "", append(strings.Fields(verb), "--help")...).out
 		for word := range strings.FieldsSeq(help) {
