@@ -88,7 +88,7 @@ func yamlTexts(data []byte) []text {
 		switch {
 		case isSeparator && len(after) > 0 && after[0] != '#':
 			end(number)
-			current.problem = fmt.Sprintf("is no YAML: line %d: a document begins with ---, and only a comment may follow; "+
+			current.problem = fmt.Sprintf("is not YAML: line %d: a document begins with ---, and only a comment may follow; "+
 				"write the text on the next line", number)
 		case isSeparator && (len(current.data) > 0 || current.problem != ""):
 			end(number + 1)

@@ -11,9 +11,6 @@ import (
 // Position is a place in a file: a line and a column, from 1. The zero value means that the place is not known.
 type Position struct{ Line, Column int }
 
-// deepest bounds the merge keys that a lookup follows, because an anchor may contain itself.
-const deepest = 100
-
 // Position returns the position of a field path: spec.providers.inference[0].endpoint. If the field does not exist, it is
 // the position of the nearest field above it. An alias leads to the place where the value is written.
 //
@@ -51,7 +48,7 @@ func (d *Document) root() *yaml.Node {
 	}
 	node := parsed.Content[0]
 	for _, index := range d.within {
-		_, items := entry(node, "items", deepest)
+		_, items := entry(node, "items", nil)
 		if items = target(items); items == nil || index >= len(items.Content) {
 			return node
 		}
@@ -85,7 +82,7 @@ func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	path = strings.TrimPrefix(path, ".")
 	// Keys may contain dots, so the longest one that fits wins.
 	for end := len(path); end > 0; end = strings.LastIndexAny(path[:end], ".[") {
-		if key, value := entry(node, path[:end], deepest); value != nil {
+		if key, value := entry(node, path[:end], nil); value != nil {
 			return key, value, path[end:]
 		}
 	}
@@ -104,7 +101,7 @@ func bracket(path string) (inner, rest string, ok bool) {
 // element returns the item of a list by its index or its name, or the entry of a mapping.
 func element(node *yaml.Node, name string) (key, value *yaml.Node) {
 	if node.Kind != yaml.SequenceNode {
-		return entry(node, name, deepest)
+		return entry(node, name, nil)
 	}
 	if index, err := strconv.Atoi(name); err == nil {
 		if index < 0 || index >= len(node.Content) {
@@ -114,7 +111,7 @@ func element(node *yaml.Node, name string) (key, value *yaml.Node) {
 	}
 	for _, item := range node.Content {
 		for _, field := range []string{"name", "id", "providerId"} {
-			if _, value := entry(target(item), field, deepest); value != nil && value.Value == name {
+			if _, value := entry(target(item), field, nil); value != nil && value.Value == name {
 				return nil, item
 			}
 		}
@@ -122,9 +119,10 @@ func element(node *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// entry returns the key and the value of a mapping, those of its merge keys included.
-func entry(node *yaml.Node, name string, depth int) (key, value *yaml.Node) {
-	if node == nil || node.Kind != yaml.MappingNode || depth == 0 {
+// entry returns the key and the value of a mapping, those of its merge keys included. Seen holds the mappings that the
+// lookup has visited, because an anchor may contain itself, and many times.
+func entry(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *yaml.Node) {
+	if node == nil || node.Kind != yaml.MappingNode || seen[node] {
 		return nil, nil
 	}
 	for _, same := range []func(string) bool{
@@ -141,7 +139,11 @@ func entry(node *yaml.Node, name string, depth int) (key, value *yaml.Node) {
 		if node.Content[i].Tag != "!!merge" {
 			continue
 		}
-		if key, value := merged(target(node.Content[i+1]), name, depth-1); value != nil {
+		if seen == nil {
+			seen = map[*yaml.Node]bool{}
+		}
+		seen[node] = true
+		if key, value := merged(target(node.Content[i+1]), name, seen); value != nil {
 			return key, value
 		}
 	}
@@ -149,12 +151,12 @@ func entry(node *yaml.Node, name string, depth int) (key, value *yaml.Node) {
 }
 
 // merged returns an entry of the mappings that a merge key names.
-func merged(node *yaml.Node, name string, depth int) (key, value *yaml.Node) {
+func merged(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *yaml.Node) {
 	if node == nil || node.Kind != yaml.SequenceNode {
-		return entry(node, name, depth)
+		return entry(node, name, seen)
 	}
 	for _, item := range node.Content {
-		if key, value := entry(target(item), name, depth); value != nil {
+		if key, value := entry(target(item), name, seen); value != nil {
 			return key, value
 		}
 	}

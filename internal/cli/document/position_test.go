@@ -110,7 +110,7 @@ func TestProblemPosition(t *testing.T) {
 		"kind: A\n---\nkind: B\nspec:\n  a: [\n":            5,
 		"kind: A\n---\nkind: B\nspec:\n\ta: 1\n":            5,
 		"kind: A\n---\nkind: B\nspec:\n  a: 1\n  a: 2\n":    6,
-		"kind: A\n--- !tag\nkind: B\n":                      1,
+		"kind: A\n--- !tag\nkind: B\n":                      2,
 		"kind: A\n---\nkind: B\n---\n- a\n":                 5,
 		"# only a comment\n---\n\nkind: B\na: {{ .x }}\n":   4,
 		"a: " + strings.Repeat("x", 17<<20) + "\nkind: A\n": 1,
@@ -144,4 +144,23 @@ func TestOrigin(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("origins (-want +got):\n%s", diff)
 	}
+}
+
+// A lookup ends for every text and every path.
+func FuzzPosition(f *testing.F) {
+	f.Add(positions, "spec.providers.inference[0].provider")
+	f.Add("a: &a {<<: [*a, *a], b: *a}\n", "a.b.b[0].c[x")
+	f.Add("[&a [*a]]", "[0][0][0]")
+	f.Fuzz(func(t *testing.T, text, path string) {
+		documents, err := document.Read("-", strings.NewReader(text))
+		if err != nil {
+			t.Skip()
+		}
+		for _, doc := range documents {
+			if at := doc.Position(path); at.Line < 1 {
+				t.Errorf("line %d", at.Line)
+			}
+			doc.ProblemPosition()
+		}
+	})
 }
