@@ -155,7 +155,8 @@ func TestInitAsks(t *testing.T) {
 		},
 		"required setting": {
 			[]string{"vertex", "", "vertexai", "", "", "my-project", "", "none", "", "vertex.yaml"},
-			"vertex.yaml", []string{"settings:\n        project: my-project\n"},
+			"vertex.yaml",
+			[]string{"settings:\n        project: my-project\n"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
