@@ -295,6 +295,30 @@ airgap-bundle: ## Write an archive for clusters without internet access [OPERATO
 	$(GO) run ./hack/bundle -output $(BUNDLE) -operator '$(OPERATOR)' -programs $(CACHE)/airgap-bin \
 		$(if $(PLATFORM),-platform $(PLATFORM)) $(if $(filter allow,$(MISSING)),-allow-missing) $(SERVERS)
 
+# The platforms of the command line in a release.
+CLI_RELEASE_PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+CLI_RELEASE ?= bin/cli
+CLI_URL ?= https://github.com/llamastack/llama-stack-k8s-operator/releases/download/$(VERSION)
+
+.PHONY: cli-release
+cli-release: ## Build the CLI for every platform, with archives and checksums, into bin/cli [CLI_RELEASE_PLATFORMS="linux/amd64"]
+	@rm -rf $(CLI_RELEASE); mkdir -p $(CLI_RELEASE); \
+	for platform in $(CLI_RELEASE_PLATFORMS); do \
+		name=kubectl-llamastack-$${platform%/*}-$${platform#*/}; [ "$${platform%/*}" != windows ] || name=$$name.exe; \
+		CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' \
+			-o $(CLI_RELEASE)/$$name ./cmd/kubectl-llamastack; echo "built $(CLI_RELEASE)/$$name"; \
+	done; \
+	$(GO) run ./hack/krew -pack $(CLI_RELEASE)
+
+.PHONY: krew
+krew: ## Write dist/krew/llamastack.yaml, the krew manifest of a release [VERSION=v1.2.3 CHECKSUMS=bin/cli/checksums.txt CLI_URL=https://…]
+	@$(GO) run ./hack/krew -version '$(VERSION)' -url '$(CLI_URL)' -checksums '$(or $(CHECKSUMS),$(CLI_RELEASE)/checksums.txt)' \
+		-output dist/krew/llamastack.yaml
+
+.PHONY: man
+man: ## Write the man pages of the CLI into dist/man, the same bytes for the same commands
+	@$(GO) run ./hack/man '$(VERSION)' dist/man
+
 .PHONY: release-data
 release-data: ## Extract the data of a server release from its package [RELEASE=0.7.3]
 	@[ -n "$(RELEASE)" ] || { echo "say which release: make release-data RELEASE=0.7.3" >&2; exit 2; }

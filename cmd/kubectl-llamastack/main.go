@@ -13,13 +13,13 @@ import (
 var version string
 
 func main() {
-	streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Colour: colour(), Width: width()}
+	terminal := term.IsTerminal(int(os.Stderr.Fd()))
+	streams := cli.Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: terminal && os.Getenv("TERM") != "dumb",
+		Colour: terminal && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == "", // https://no-color.org
+		Width:  width(),
+	}
 	os.Exit(cli.Run(streams, version, os.Args[1:]))
-}
-
-// colour follows https://no-color.org.
-func colour() bool {
-	return os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(os.Stderr.Fd()))
 }
 
 // width returns the number of columns of the terminal that standard output is, and 0 if it is not a terminal.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/progress"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
@@ -81,8 +83,10 @@ func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptio
 	defer opened.Close()
 	reader := registry.New(allowed)
 	defer reader.Close()
+	p := newPrinter(streams)
+	load := newLoader(p, streams.progress(), opened)
 	target := &bundle.Target{
-		Prefix: options.registry, Insecure: options.access.insecure, Transport: reader.Transport(),
+		Prefix: options.registry, Insecure: options.access.insecure, Transport: load.through(reader.Transport()),
 		Credentials: authn.DefaultKeychain,
 		UserAgent:   "kubectl-llamastack",
 	}
@@ -92,10 +96,9 @@ func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptio
 	}
 	ctx, cancel := context.WithTimeout(ctx, options.timeout)
 	defer cancel()
-	p := newPrinter(streams)
 	if options.dryRun {
 		p.note("--dry-run: nothing is written")
-	} else if err := loadAll(ctx, p, opened, places, target); err != nil {
+	} else if err := load.all(ctx, places, target); err != nil {
 		return err
 	}
 	var page bytes.Buffer
@@ -106,12 +109,34 @@ func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptio
 	return err
 }
 
-// loadAll loads the images one after the other, and reports each of them.
-func loadAll(
-	ctx context.Context, p printer, from *bundle.Bundle, places []name.Reference, target *bundle.Target,
-) error {
-	for i := range from.Images {
-		err := loadOne(ctx, p, from, &from.Images[i], places[i], target)
+// loader loads images, and shows how far the current one is.
+type loader struct {
+	p    printer
+	line *progress.Line
+	from *bundle.Bundle
+	sent *progress.Sent
+	// size is the size of the current image.
+	size int64
+}
+
+func newLoader(p printer, line *progress.Line, from *bundle.Bundle) *loader {
+	return &loader{p: p, line: line, from: from}
+}
+
+// through returns a transport that counts what it sends.
+func (l *loader) through(transport http.RoundTripper) http.RoundTripper {
+	l.sent = progress.NewSent(transport, func(sent int64) {
+		l.line.Show("%s of %s sent", megabytes(sent),
+			megabytes(l.size))
+	})
+	return l.sent
+}
+
+// all loads the images one after the other, and reports each of them.
+func (l *loader) all(ctx context.Context, places []name.Reference, target *bundle.Target) error {
+	defer l.line.Clear()
+	for i := range l.from.Images {
+		err := l.one(ctx, &l.from.Images[i], places[i], target)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return notLoaded(fmt.Sprintf("%s: the time limit of --timeout has expired; run the command again to "+
@@ -123,23 +148,24 @@ func loadAll(
 	return nil
 }
 
-func loadOne(
-	ctx context.Context, p printer, from *bundle.Bundle, image *bundle.Image, place name.Reference, target *bundle.Target,
-) error {
+func (l *loader) one(ctx context.Context, image *bundle.Image, place name.Reference, target *bundle.Target) error {
 	started := time.Now()
-	size, err := from.Size(ctx, image)
+	size, err := l.from.Size(ctx, image)
 	if err != nil {
 		return err
 	}
-	p.line("%s (%s) to %s", image.Reference, megabytes(size), place)
-	loaded, err := from.Load(ctx, image, place, target)
+	l.p.line("%s (%s) to %s", image.Reference, megabytes(size), place)
+	l.size = size
+	l.sent.Reset()
+	loaded, err := l.from.Load(ctx, image, place, target)
+	l.line.Clear()
 	if err != nil {
 		return err
 	}
 	if loaded.Complete {
-		p.ok("the registry already has it: " + image.Descriptor.Digest.String())
+		l.p.ok("the registry already has it: " + image.Descriptor.Digest.String())
 	} else {
-		p.ok(fmt.Sprintf("%s, %s sent in %.1f s", image.Descriptor.Digest, megabytes(loaded.Sent),
+		l.p.ok(fmt.Sprintf("%s, %s sent in %.1f s", image.Descriptor.Digest, megabytes(loaded.Sent),
 			time.Since(started).Seconds()))
 	}
 	return nil

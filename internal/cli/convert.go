@@ -89,18 +89,13 @@ func runConvert(stdin io.Reader, streams Streams, options convertOptions) error 
 		return fmt.Errorf("--absorb-config: the fields exist only in %s; remove --to "+
 			"%s", v1alpha2.GroupVersion.Version, options.to)
 	}
-	var documents []document.Document
-	for _, path := range options.files {
-		found, err := document.Read(path, stdin)
-		if err != nil {
-			return err
-		}
-		documents = append(documents, found...)
+	documents, err := options.documents(stdin)
+	if err != nil {
+		return err
 	}
 	c := converter{to: v1alpha2.GroupVersion.Group + "/" + options.to}
 	p := newPrinter(streams)
 	if options.absorb {
-		var err error
 		if c.absorber, err = newAbsorber(documents, options.sources, stdin, p); err != nil {
 			return err
 		}
@@ -110,7 +105,7 @@ func runConvert(stdin io.Reader, streams Streams, options convertOptions) error 
 			return err
 		}
 	}
-	return c.finish(p, streams.Out, options.files)
+	return c.finish(p, streams.Out, options.names())
 }
 
 // converter writes documents, and converts stacks to another version.

@@ -198,7 +198,7 @@ func TestConvertRefusals(t *testing.T) {
 		},
 		"no distribution":    {older(`{server: {}}`), nil, 1, "error: -: document 1: demo: spec.server.distribution: required"},
 		"no name":            {strings.Replace(older(simple), "{name: demo}", "{}", 1), nil, 1, "metadata.name: required: the name of the stack"},
-		"no YAML":            {good + "\ta: b\n", nil, 1, "error: -: document 2: is not valid YAML: line 1 is indented with a tab"},
+		"no YAML":            {good + "\ta: b\n", nil, 1, "error: -: document 2: is not valid YAML: line 5 is indented with a tab"},
 		"twice":              {older("{server: {distribution: {name: a}}}") + "spec: {}\n", nil, 1, `key "spec" already set in map; keep one of them`},
 		"no object":          {good + "- a\n", nil, 1, "error: -: document 2: is not a Kubernetes object"},
 		"a kind misspelt":    {strings.Replace(older(simple), "Distribution", "Distributon", 1), nil, 1, `kind: "LlamaStackDistributon" is not a kind of this operator`},

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
@@ -16,7 +17,11 @@ import (
 // readPrevious returns the running stacks. The objects that they refer to may be in either set of files.
 func (m *manifests) readPrevious(path, namespace string, stdin io.Reader) (*manifests, error) {
 	const flag = "--previous: "
-	previous, err := readManifests([]string{path}, namespace, stdin)
+	documents, err := document.Read(path, stdin)
+	if err != nil {
+		return nil, fmt.Errorf(flag+"%w", err)
+	}
+	previous, err := gather(documents, []string{path}, namespace)
 	if rejected, ok := errors.AsType[*rejection](err); ok {
 		for i := range rejected.problems {
 			rejected.problems[i] = flag + rejected.problems[i]

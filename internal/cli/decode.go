@@ -20,7 +20,7 @@ import (
 // decodeStack decodes strictly. An unknown field is an error, as in kubectl, because the API server would drop it
 // silently.
 func decodeStack(doc document.Document, namespace string) stack {
-	found := stack{file: doc.File, object: &v1alpha2.LlamaStackDistribution{}}
+	found := stack{file: doc.File, doc: &doc, object: &v1alpha2.LlamaStackDistribution{}}
 	if doc.Problem != "" {
 		found.errs = append(found.errs, doc.Problem)
 	}

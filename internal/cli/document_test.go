@@ -95,7 +95,7 @@ func TestFoldersWithForeignFiles(t *testing.T) {
 	if named.code != 1 {
 		t.Errorf("a file that is named: exit code %d, want 1", named.code)
 	}
-	contains(t, named.err, "error: "+filepath.Join(folder, "a.yaml")+": is not valid YAML: ")
+	contains(t, named.err, "error: "+filepath.Join(folder, "a.yaml")+":5:1: is not valid YAML: line 5: ")
 	contains(t, named.err, "ok: "+filepath.Join(folder, "b.yaml"))
 	contains(t, named.err, "1 of 2 stacks are invalid")
 

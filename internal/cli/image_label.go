@@ -108,7 +108,11 @@ func runImageLabel(
 		return err
 	}
 	if options.push {
-		if err := place.Write(ctx, changed, options.tag); err != nil {
+		line := streams.progress()
+		line.Show("writing %s", place.Name(options.tag))
+		err := place.Write(ctx, changed, options.tag)
+		line.Clear()
+		if err != nil {
 			return notLabelled(written, err)
 		}
 		report.written(p)

@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
@@ -44,7 +44,9 @@ type manifests struct {
 
 // stack is a LlamaStackDistribution and the file that contains it.
 type stack struct {
-	file   string
+	file string
+	// doc is the text of the stack, for the positions of findings. Nil means that the stack is not from a file.
+	doc    *document.Document
 	object *v1alpha2.LlamaStackDistribution
 	// decoded reports whether object holds the readable values. A document with a wrong group, a misspelt field or a
 	// value of the wrong type is decoded too, so that all its mistakes are reported together.
@@ -59,26 +61,38 @@ type stack struct {
 
 type objectKey struct{ namespace, name string }
 
-// readManifests reads every document of the named files, of the folders (*.yaml, *.yml and *.json) and, for "-", of
-// stdin.
-func readManifests(paths []string, namespace string, stdin io.Reader) (*manifests, error) {
+// gather returns the objects of documents. Names are those of their files.
+func gather(documents []document.Document, names []string, namespace string) (*manifests, error) {
 	found := &manifests{
 		configMaps: make(map[objectKey]*corev1.ConfigMap),
 		secrets:    make(map[objectKey]*corev1.Secret), secretsTwice: make(map[objectKey]bool),
 	}
-	for _, path := range paths {
-		documents, err := document.Read(path, stdin)
-		if err != nil {
-			return nil, err
-		}
-		for _, doc := range documents {
-			found.add(doc, namespace)
-		}
+	for _, doc := range documents {
+		found.add(doc, namespace)
 	}
 	if len(found.stacks) == 0 {
-		return nil, found.nothing(paths)
+		return nil, found.nothing(names)
 	}
 	return found, nil
+}
+
+// choose removes the stacks that a label selector does not select. A text that cannot be read stays, because its labels
+// are not known.
+func (m *manifests) choose(selector string) error {
+	if selector == "" {
+		return nil
+	}
+	chosen, err := labels.Parse(selector)
+	if err != nil {
+		return fmt.Errorf("--selector %q: %w", selector, err)
+	}
+	m.stacks = slices.DeleteFunc(m.stacks, func(s stack) bool {
+		return (s.decoded || s.object.Name != "") && !chosen.Matches(labels.Set(s.object.Labels))
+	})
+	if len(m.stacks) == 0 {
+		return &rejection{problems: []string{fmt.Sprintf("--selector %q: no stack of the files has these labels", selector)}, summary: "nothing to read"}
+	}
+	return nil
 }
 
 // nothing returns the error for files without a stack.
@@ -125,7 +139,10 @@ func (m *manifests) unread(doc document.Document) {
 
 // refuse records a document as a stack with an error.
 func (m *manifests) refuse(doc document.Document, problem string) {
-	m.stacks = append(m.stacks, stack{file: doc.File, object: &v1alpha2.LlamaStackDistribution{}, errs: []string{problem}})
+	m.stacks = append(m.stacks, stack{
+		file: doc.File, doc: &doc, object: &v1alpha2.LlamaStackDistribution{},
+		errs: []string{problem},
+	})
 }
 
 // wrongKind returns the problem of a kind that looks like a wrong spelling of this command's kind. It returns "" for

@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/progress"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
@@ -138,14 +139,25 @@ func runMigrate(ctx context.Context, streams Streams, version string, options mi
 		return err
 	}
 	p := newPrinter(streams)
-	m := migration.New(c, names.CustomResourceDefinition,
-		migration.Options{Observe: migration.Sparsely(func(now migration.Progress) {
-			p.line("%d of %d stacks", now.Migrated+now.Failed, now.Objects)
-		})})
+	line := streams.progress()
+	defer line.Clear()
+	m := migration.New(c, names.CustomResourceDefinition, migration.Options{Observe: observe(line, p)})
 	if options.dryRun {
 		return tryMigration(ctx, streams, p, m, options.storage)
 	}
 	return migrate(ctx, p, m, options.storage)
+}
+
+// observe returns a function that shows the progress on a terminal, and prints the last one everywhere.
+func observe(line *progress.Line, p printer) func(migration.Progress) {
+	return migration.Sparsely(func(now migration.Progress) {
+		if now.Pending() > 0 {
+			line.Show("%d of %d stacks", now.Migrated+now.Failed, now.Objects)
+			return
+		}
+		line.Clear()
+		p.line("%d of %d stacks", now.Migrated+now.Failed, now.Objects)
+	})
 }
 
 // runSurvey prints what happens to the stacks of a cluster or of files.

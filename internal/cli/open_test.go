@@ -44,7 +44,7 @@ func servedStack(t *testing.T, api *fakeapi.Server, spec, status object, backend
 	api.Forward("team-a/my-1", address)
 }
 
-func starter() object { return object{"distribution": object{"name": "starter"}} }
+func starterSpec() object { return object{"distribution": object{"name": "starter"}} }
 
 // modelServer answers as a server of a stack.
 func modelServer(t *testing.T, models string, chat http.HandlerFunc, tls bool) *httptest.Server {
@@ -115,8 +115,10 @@ func TestChat(t *testing.T) {
 			models: oneModel, args: []string{"q", "--max-tokens", "-1"}, code: 2,
 			err: "--max-tokens -1: must be at least 1",
 		},
-		"no time": {models: oneModel, args: []string{"q", "--timeout", "0s"}, code: 2,
-			err: "--timeout 0s: must be more than 0"},
+		"no time": {
+			models: oneModel, args: []string{"q", "--timeout", "0s"}, code: 2,
+			err: "--timeout 0s: must be more than 0",
+		},
 		"no file of a token": {
 			models: oneModel, args: []string{"q", "--token-file", "/nowhere"}, code: 2,
 			err: "--token-file: open /nowhere",
@@ -125,7 +127,7 @@ func TestChat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			api := fakeapi.Start(t)
 			if tc.spec == nil {
-				tc.spec = starter()
+				tc.spec = starterSpec()
 			}
 			servedStack(t, api, tc.spec, nil, modelServer(t, tc.models, tc.chat, false))
 			got := run(t, tc.stdin, append([]string{"chat", "my", "--kubeconfig", api.Kubeconfig}, tc.args...)...)
@@ -148,7 +150,7 @@ func TestChatToken(t *testing.T) {
 	}))
 	defer backend.Close()
 	api := fakeapi.Start(t)
-	servedStack(t, api, starter(), nil, backend)
+	servedStack(t, api, starterSpec(), nil, backend)
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte(canary+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -172,7 +174,7 @@ func TestChatTLS(t *testing.T) {
 	backend := modelServer(t, oneModel, nil, true)
 	certificate := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: backend.Certificate().Raw}))
 	foreign := "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"
-	spec := starter()
+	spec := starterSpec()
 	spec["networking"] = object{"tls": object{"enabled": true, "secretName": "tls"}}
 	for name, tc := range map[string]struct {
 		prepare func(api *fakeapi.Server)
@@ -215,23 +217,23 @@ func TestNotOpen(t *testing.T) {
 		prepare func(api *fakeapi.Server)
 		want    string
 	}{
-		"no such stack": {func(api *fakeapi.Server) { api.Put(t, pathOfStacks+"/other", starter()) }, `there is no stack "my" in namespace "team-a"`},
+		"no such stack": {func(api *fakeapi.Server) { api.Put(t, pathOfStacks+"/other", starterSpec()) }, `there is no stack "my" in namespace "team-a"`},
 		"pods may not be listed": {func(api *fakeapi.Server) {
-			servedStack(t, api, starter(), nil, backend)
+			servedStack(t, api, starterSpec(), nil, backend)
 			api.Deny(pathOfPods)
 		}, `error: you may not list pods in namespace "team-a"`},
 		"no port may be forwarded": {func(api *fakeapi.Server) {
-			servedStack(t, api, starter(), nil, backend)
+			servedStack(t, api, starterSpec(), nil, backend)
 			api.Deny(pathOfPods + "/my-1/portforward")
 		}, `error: you may not create pods/portforward in namespace "team-a"`},
 		"not ready": {func(api *fakeapi.Server) {
-			servedStack(t, api, starter(),
+			servedStack(t, api, starterSpec(),
 				object{"conditions": []any{object{"type": "Ready", "reason": "SecretNotFound", "message": "Secret s is missing"}}},
 				backend)
 			api.PutList(t, pathOfPods, "v1", "PodList")
 		}, `error: no pod of stack "my" in namespace "team-a" is ready: SecretNotFound: Secret s is missing; see kubectl llamastack status my -n team-a`},
 		"new": {func(api *fakeapi.Server) {
-			servedStack(t, api, starter(), nil, backend)
+			servedStack(t, api, starterSpec(), nil, backend)
 			api.PutList(t, pathOfPods, "v1", "PodList")
 		}, "is ready: the operator has not reconciled it yet"},
 		"scaled to 0": {func(api *fakeapi.Server) {
@@ -268,7 +270,7 @@ func TestOpenPrintOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, flag := range []string{"--print-only", "--url"} {
 				api := fakeapi.Start(t)
-				servedStack(t, api, starter(), tc.status, backend)
+				servedStack(t, api, starterSpec(), tc.status, backend)
 				got := run(t, "", "open", "my", flag, "--kubeconfig", api.Kubeconfig)
 				if got.code != tc.code || got.out != tc.out || strings.TrimSpace(got.err) != tc.err {
 					t.Errorf("%+v", got)
@@ -299,7 +301,7 @@ func (b *lockedBuffer) String() string {
 // A stack stays open until the user interrupts the command.
 func TestOpen(t *testing.T) {
 	api := fakeapi.Start(t)
-	servedStack(t, api, starter(), nil, modelServer(t, oneModel, nil, false))
+	servedStack(t, api, starterSpec(), nil, modelServer(t, oneModel, nil, false))
 	var out, messages lockedBuffer
 	ended := make(chan int)
 	go func() {

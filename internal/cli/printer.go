@@ -26,7 +26,7 @@ type printer struct {
 }
 
 func newPrinter(streams Streams) printer {
-	return printer{w: streams.Err, colour: streams.Colour}
+	return printer{w: streams.Err, colour: streams.coloured()}
 }
 
 const (

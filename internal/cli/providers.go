@@ -42,6 +42,7 @@ required or secret, and its default.`,
 	command.Flags().StringVar(&options.api, "api", "", "API of the types to list, for example inference or vectorIo")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	completeReleases(command, "release")
+	command.ValidArgsFunction = completeProviderTypes
 	return command
 }
 

@@ -63,6 +63,7 @@ ConfigMap, the command reads it from the files. It never needs or prints Secrets
 		},
 	}
 	options.addFlags(command)
+	options.addSelector(command)
 	command.Flags().StringVarP(&options.output, "output", "o", "",
 		"what to print: objects, config or env (default: objects); with --explain: table, json or yaml (default: table)")
 	command.Flags().StringVar(&options.release, "release", "", "server release to render the stacks for instead of "+

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -17,7 +18,13 @@ import (
 
 // sources are the files that a command reads objects from.
 type sources struct {
-	files     []string
+	files []string
+	// kustomizations are folders that kustomize builds manifests from.
+	kustomizations []string
+	// selector selects stacks by their labels. Empty selects every stack.
+	selector string
+	// optional passes over unreadable files that do not mention a stack, and accepts that no file has one.
+	optional  bool
 	namespace string
 	// operatorConfig is a file with the operator's ConfigMap. Empty means that the operator has none.
 	operatorConfig string
@@ -30,17 +37,61 @@ func (s *sources) addFlags(command *cobra.Command) {
 	flags.StringVarP(&s.namespace, "namespace", "n", defaultNamespace, "namespace of objects without one")
 	flags.StringVar(&s.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose images and features apply as in the cluster")
-	must(command.MarkFlagRequired("filename"))
+	flags.StringArrayVarP(&s.kustomizations, "kustomize", "k", nil, "folder with a kustomization.yaml that kubectl builds; may be repeated")
+	command.MarkFlagsOneRequired("filename", "kustomize")
 }
+
+// addSelector adds the flag that selects stacks among those of the files.
+func (s *sources) addSelector(command *cobra.Command) {
+	command.Flags().StringVarP(&s.selector, "selector", "l", "", "label selector of the stacks, for example team=a,env!=test")
+}
+
+// documents returns the documents of all files, and of all kustomizations.
+func (s *sources) documents(stdin io.Reader) ([]document.Document, error) {
+	var documents []document.Document
+	for _, path := range s.files {
+		found, err := document.Read(path, stdin)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, found...)
+	}
+	for _, folder := range s.kustomizations {
+		found, err := kustomized(folder)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, found...)
+	}
+	return documents, nil
+}
+
+// names returns the files and the kustomizations as messages name them.
+func (s *sources) names() []string { return slices.Concat(s.files, s.kustomizations) }
 
 // read returns the stacks and the objects that they refer to.
 func (s *sources) read(stdin io.Reader, p printer) (*manifests, error) {
-	found, err := readManifests(s.files, s.namespace, stdin)
+	documents, err := s.documents(stdin)
+	if err != nil {
+		return nil, err
+	}
+	for i := range documents {
+		documents[i].Listed = documents[i].Listed || s.optional
+	}
+	found, err := gather(documents, s.names(), s.namespace)
+	if _, none := errors.AsType[*rejection](err); none && s.optional {
+		found, err = &manifests{}, nil
+	}
+	if err == nil && len(found.stacks) > 0 {
+		err = found.choose(s.selector)
+	}
 	if err != nil {
 		return nil, err
 	}
 	for _, note := range found.notes {
-		p.note(note)
+		if !s.optional {
+			p.note(note)
+		}
 	}
 	if s.operatorConfig == "" {
 		return found, nil

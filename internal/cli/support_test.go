@@ -46,9 +46,9 @@ func untar(t *testing.T, data []byte) map[string]string {
 func populated(t *testing.T) *fakeapi.Server {
 	t.Helper()
 	api := installed(t)
-	servedStack(t, api, starter(), nil, modelServer(t, oneModel, nil, false))
+	servedStack(t, api, starterSpec(), nil, modelServer(t, oneModel, nil, false))
 	stack := object{
-		"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution", "spec": starter(),
+		"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution", "spec": starterSpec(),
 		"metadata": object{"name": "my", "namespace": "team-a", "annotations": object{"x": canary}},
 	}
 	api.Put(t, pathOfStacks+"/my", stack)

@@ -23,6 +23,7 @@ type upgradeOptions struct {
 	kube.Flags
 	// files are manifests. None means that the stacks of the cluster are read.
 	files          []string
+	kustomizations []string
 	operatorConfig string
 	to             string
 	from           string
@@ -74,6 +75,8 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"file or folder with manifests in place of a cluster, - for standard input; may be repeated")
+	flags.StringArrayVarP(&o.kustomizations, "kustomize", "k", nil,
+		"folder with a kustomization.yaml that kubectl builds, in place of a cluster; may be repeated")
 	flags.StringVar(&o.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: that of the cluster, or none with "+
 			"--filename")
@@ -83,18 +86,22 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	flags.BoolVar(&o.all, "all", false, "list the changes that no field of the spec causes, and the details of all "+
 		"stacks")
 	must(command.MarkFlagRequired("to"))
-	for _, flag := range []string{"kubeconfig", "context", "all-namespaces", "selector"} {
+	for _, flag := range []string{"kubeconfig", "context", "all-namespaces"} {
 		command.MarkFlagsMutuallyExclusive("filename", flag)
+		command.MarkFlagsMutuallyExclusive("kustomize", flag)
 	}
 	completeReleases(command, "to")
 	completeReleases(command, "from")
 }
 
+// hasFiles reports whether the stacks are those of files.
+func (o *upgradeOptions) hasFiles() bool { return len(o.files)+len(o.kustomizations) > 0 }
+
 // check returns an error if the command line selects stacks in two ways.
 func (o *upgradeOptions) check(args []string) error {
 	switch {
-	case len(args) > 0 && len(o.files) > 0:
-		return fmt.Errorf("%q: names select stacks of a cluster; remove them, or remove --filename", args[0])
+	case len(args) > 0 && o.hasFiles():
+		return fmt.Errorf("%q: names select stacks of a cluster; remove them, or remove --filename and --kustomize", args[0])
 	case len(args) > 0 && o.AllNamespaces:
 		return fmt.Errorf("%q: a name selects a stack of one namespace; remove --all-namespaces, or use --namespace",
 			args[0])
@@ -114,7 +121,7 @@ func runUpgradeCheck(
 	p := newPrinter(streams)
 	var reports []upgrade.Report
 	var err error
-	if len(options.files) > 0 {
+	if options.hasFiles() {
 		reports, err = options.ofFiles(stdin, p)
 	} else {
 		reports, err = options.ofCluster(ctx, stdin, p, version, args)
@@ -163,7 +170,10 @@ func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, nam
 
 // ofFiles returns the reports for the stacks of files.
 func (o *upgradeOptions) ofFiles(stdin io.Reader, p printer) ([]upgrade.Report, error) {
-	from := sources{files: o.files, namespace: cmp.Or(o.Namespace, defaultNamespace), operatorConfig: o.operatorConfig}
+	from := sources{
+		files: o.files, kustomizations: o.kustomizations, selector: o.Selector,
+		namespace: cmp.Or(o.Namespace, defaultNamespace), operatorConfig: o.operatorConfig,
+	}
 	found, err := from.read(stdin, p)
 	if err != nil {
 		return nil, err

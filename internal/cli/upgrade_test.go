@@ -43,7 +43,8 @@ func TestUpgradeCheckSelection(t *testing.T) {
 		"file and name":     {[]string{"-f", "a.yaml", "demo"}, `"demo": names select stacks of a cluster`},
 		"name and all":      {[]string{"-A", "demo"}, `"demo": a name selects a stack of one namespace`},
 		"name and selector": {[]string{"-l", "a=b", "demo"}, `"demo": select stacks by name or by --selector`},
-		"file and selector": {[]string{"-f", "a.yaml", "-l", "a=b"}, "none of the others can be"},
+		"file and all":      {[]string{"-f", "a.yaml", "-A"}, "none of the others can be"},
+		"folder and all":    {[]string{"-k", "a", "-A"}, "none of the others can be"},
 	} {
 		got := run(t, "", append([]string{"upgrade-check", "--to", "1.5"}, tc.args...)...)
 		if got.code != 2 || got.out != "" {

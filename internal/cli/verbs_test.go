@@ -218,7 +218,7 @@ func TestDocumentation(t *testing.T) {
 	}
 	page := string(data)
 	for _, verb := range []string{
-		"render", "validate", "providers", "upgrade-check", "diff", "image inspect",
+		"init", "render", "validate", "providers", "upgrade-check", "image inspect",
 		"image label",
 	} {
 		contains(t, page, "## `"+verb+"`")

@@ -7,21 +7,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// checkAliases rejects a document whose aliases expand to more than the size limit of an input. A few lines can expand
-// to gigabytes, and the decoder expands them all. Invalid YAML is left to the decoder, which reports the problem.
-func checkAliases(data []byte) error {
+// checkAliases returns the problem of a document whose aliases expand to more than the size limit of an input. A few
+// lines can expand to gigabytes, and the decoder expands them all. Invalid YAML is left to the decoder, which reports
+// the problem.
+func checkAliases(data []byte) string {
 	if !bytes.ContainsRune(data, '&') || !bytes.ContainsRune(data, '*') {
-		return nil
+		return ""
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		return nil //nolint:nilerr // the decoder reports the problem
+		return ""
 	}
 	w := written{left: maxManifestBytes}
 	if !w.fits(&document, 0) {
-		return fmt.Errorf("larger than %d MiB after its aliases are expanded", maxManifestBytes>>20)
+		return fmt.Sprintf("is larger than %d MiB after its aliases are expanded", maxManifestBytes>>20)
 	}
-	return nil
+	return ""
 }
 
 // maxNesting bounds an alias within its own anchor. The decoder rejects deeper nesting without aliases.

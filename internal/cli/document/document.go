@@ -1,16 +1,17 @@
 package document
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -22,37 +23,98 @@ type Document struct {
 	Place string
 	// Listed reports that the file was found in a folder and not named by the user.
 	Listed bool
+	// Origin states what generated the text: "standard input", "kustomize DIR" or "Helm template PATH". Empty means a
+	// file that a user writes.
+	Origin string
+	// Line is the line of the file at which the document begins, from 1.
+	Line int
 	// Source is the text of the document. Data is the text as JSON; it is nil if the text cannot be read.
 	Source, Data []byte
 	Meta         metav1.TypeMeta
 	// Problem describes why the text cannot be read, or its duplicate keys. It is usually empty.
 	Problem string
+	// within is the path of an item of a list in the text, which whole holds.
+	within []int
+	whole  []byte
 }
 
 // splitDocuments returns the objects of a file: YAML documents, JSON values one after another, and the items of lists.
-func splitDocuments(file string, data []byte, listed bool) ([]Document, error) {
-	if values, ok := jsonValues(data); ok {
-		var documents []Document
-		for i, value := range values {
-			documents = append(documents, itemsOf(Document{File: file, Place: placeOf(i), Listed: listed, Source: value})...)
-		}
-		return documents, nil
+func splitDocuments(file string, data []byte, listed bool) []Document {
+	texts, isJSON := jsonValues(data)
+	if !isJSON {
+		texts = yamlTexts(data)
 	}
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	var documents []Document
-	for i := 0; ; i++ {
-		data, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return documents, nil
+	for i, text := range texts {
+		doc := Document{
+			File: file, Place: placeOf(i), Listed: listed, Line: text.line, Source: text.data,
+			Problem: text.problem, whole: text.data,
 		}
-		if err != nil {
-			return nil, fmt.Errorf("split %s into documents: %w", file, err)
+		doc.Origin = originOf(file, text.data)
+		if doc.Problem == "" && !isJSON {
+			doc.Problem = checkAliases(text.data)
 		}
-		if err := checkAliases(data); err != nil {
-			return nil, fmt.Errorf("read %s: %w", file, err)
+		if doc.Problem != "" {
+			documents = append(documents, doc)
+			continue
 		}
-		documents = append(documents, itemsOf(Document{File: file, Place: placeOf(i), Listed: listed, Source: data})...)
+		documents = append(documents, itemsOf(doc)...)
 	}
+	return documents
+}
+
+// text is the text of one document, the line at which it begins, and why it is not a document.
+type text struct {
+	data    []byte
+	line    int
+	problem string
+}
+
+// yamlTexts returns the documents of a YAML file, as kubectl separates them: a separator is a line that begins with
+// ---, and only a comment may follow it. A separator before any text belongs to the document. Text after another
+// separator is not read, and hides none of the documents around it.
+func yamlTexts(data []byte) []text {
+	var texts []text
+	current := text{line: 1}
+	end := func(next int) {
+		if len(current.data) > 0 || current.problem != "" {
+			texts = append(texts, current)
+		}
+		current = text{line: next}
+	}
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		line = bytes.TrimRight(line, "\r\n")
+		after, isSeparator := bytes.CutPrefix(line, []byte("---"))
+		after = bytes.TrimSpace(after)
+		switch {
+		case isSeparator && len(after) > 0 && after[0] != '#':
+			end(number)
+			current.problem = fmt.Sprintf("is not YAML: line %d: a document begins with ---, and only a comment may follow; "+
+				"write the text on the next line", number)
+		case isSeparator && (len(current.data) > 0 || current.problem != ""):
+			end(number + 1)
+			continue
+		}
+		current.data = append(append(current.data, line...), '\n')
+	}
+	end(0)
+	return texts
+}
+
+// helmSource is the comment that Helm writes above each document.
+var helmSource = regexp.MustCompile(`(?m)\A(?:---.*\n)?# Source: (\S+)`)
+
+// originOf returns what generated a document.
+func originOf(file string, data []byte) string {
+	if match := helmSource.FindSubmatch(data); match != nil {
+		return "Helm template " + string(match[1])
+	}
+	if file == "-" {
+		return "standard input"
+	}
+	return ""
 }
 
 // placeOf returns the position of the document after i others.
@@ -60,12 +122,12 @@ func placeOf(i int) string { return fmt.Sprintf("document %d", i+1) }
 
 // jsonValues returns the values of a JSON file. A YAML reader cannot read all JSON: it does not understand how JSON
 // escapes characters beyond 16 bits.
-func jsonValues(data []byte) ([][]byte, bool) {
+func jsonValues(data []byte) ([]text, bool) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, false
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
-	var values [][]byte
+	var values []text
 	for {
 		var value json.RawMessage
 		switch err := decoder.Decode(&value); {
@@ -74,7 +136,8 @@ func jsonValues(data []byte) ([][]byte, bool) {
 		case err != nil:
 			return nil, false
 		}
-		values = append(values, value)
+		begin := int(decoder.InputOffset()) - len(value)
+		values = append(values, text{data: value, line: 1 + bytes.Count(data[:begin], []byte("\n"))})
 	}
 }
 
@@ -93,10 +156,10 @@ func itemsOf(doc Document) []Document {
 	}
 	var documents []Document
 	for i, item := range list.Items {
-		inner := Document{
-			File: doc.File, Place: fmt.Sprintf("%s, items[%d]", doc.Place, i), Listed: doc.Listed, Source: item,
-			Problem: doc.Problem,
-		}
+		inner := doc
+		inner.Place, inner.Source, inner.Data, inner.Meta = fmt.Sprintf("%s, items[%d]", doc.Place, i), item, nil,
+			metav1.TypeMeta{}
+		inner.within = append(slices.Clone(doc.within), i)
 		inner.read()
 		if inner.Meta.Kind == "" && kind != "" { // the items of a typed list need not repeat the kind
 			inner.Meta = metav1.TypeMeta{APIVersion: doc.Meta.APIVersion, Kind: kind}
@@ -136,16 +199,31 @@ func (d *Document) explain(err error) string {
 	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: "} {
 		text = strings.TrimPrefix(text, prefix)
 	}
-	text = strings.ReplaceAll(strings.TrimPrefix(text, "unmarshal errors:\n  "), "\n  ", "; ")
+	text = d.fileLines(strings.ReplaceAll(strings.TrimPrefix(text, "unmarshal errors:\n  "), "\n  ", "; "))
 	for i, line := range bytes.Split(d.Source, []byte("\n")) {
 		if indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; bytes.ContainsRune(indent, '\t') {
-			return fmt.Sprintf("is not valid YAML: line %d is indented with a tab; use spaces (%s)", i+1, text)
+			return fmt.Sprintf("is not valid YAML: line %d is indented with a tab; use spaces (%s)", d.Line+i, text)
 		}
 	}
 	if strings.Contains(text, "already set in map") {
 		return text + "; keep one of them"
 	}
 	return "is not valid YAML: " + text
+}
+
+var lineNumber = regexp.MustCompile(`\bline (\d+)`)
+
+// fileLines replaces the line numbers of a message about the document by those of its file. The YAML reader counts one
+// line more than the text has if a value is not complete.
+func (d *Document) fileLines(text string) string {
+	return lineNumber.ReplaceAllStringFunc(text, func(match string) string {
+		line, err := strconv.Atoi(strings.TrimPrefix(match, "line "))
+		if err != nil {
+			return match
+		}
+		last := bytes.Count(bytes.TrimRight(d.Source, "\n"), []byte("\n")) + 1
+		return "line " + strconv.Itoa(d.Line+min(line, last)-1)
+	})
 }
 
 // Title returns the file of a document and its position.

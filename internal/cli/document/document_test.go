@@ -23,7 +23,7 @@ func TestRead(t *testing.T) {
 			"kind: A\n---\nkind: List\nitems: [{kind: B}, {kind: CList, items: [{metadata: {}}]}]\n",
 			[]string{"-: document 1: A", "-: document 2, items[0]: B", "-: document 2, items[1], items[0]: C"},
 		},
-		"no YAML":   {"kind: A\n---\n\ta: b\n", []string{"-: document 1: A", "-: document 2: is not valid YAML: line 1 is indented with a tab; use spaces"}},
+		"no YAML":   {"kind: A\n---\n\ta: b\n", []string{"-: document 1: A", "-: document 2: is not valid YAML: line 3 is indented with a tab; use spaces"}},
 		"no object": {"- a\n", []string{"-: document 1: is not a Kubernetes object: it does not have apiVersion and kind"}},
 	} {
 		t.Run(name, func(t *testing.T) {

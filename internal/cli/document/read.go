@@ -14,13 +14,10 @@ import (
 const maxManifestBytes = 16 << 20
 
 // Read returns the documents of a file, of every manifest in a folder (*.yaml, *.yml and *.json) or, for "-", of stdin.
+// Text that is not a document is returned with its problem, so that the other files are still read.
 func Read(path string, stdin io.Reader) ([]Document, error) {
 	if path == "-" {
-		data, err := readBounded(stdin, "standard input")
-		if err != nil {
-			return nil, err
-		}
-		return splitDocuments("-", data, false)
+		return readInput("-", stdin, false)
 	}
 	files, listed, err := manifestFiles(path)
 	if err != nil {
@@ -37,29 +34,35 @@ func Read(path string, stdin io.Reader) ([]Document, error) {
 	return documents, nil
 }
 
+// Generated returns the documents of a text that another program generated. Origin names that program and its input,
+// and is the file of the documents.
+func Generated(origin string, data []byte) []Document {
+	documents := splitDocuments(origin, data, false)
+	for i := range documents {
+		documents[i].Origin = origin
+	}
+	return documents
+}
+
 func readFile(path string, listed bool) ([]Document, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read manifest: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	data, err := readBounded(file, path)
-	if err != nil {
-		return nil, err
-	}
-	return splitDocuments(path, data, listed)
+	return readInput(path, file, listed)
 }
 
-func readBounded(r io.Reader, name string) ([]byte, error) {
+func readInput(path string, r io.Reader, listed bool) ([]Document, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxManifestBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	if len(data) > maxManifestBytes {
-		return nil, fmt.Errorf("read %s: the file is larger than %d MiB, the limit for a "+
-			"manifest", name, maxManifestBytes>>20)
+		problem := fmt.Sprintf("is larger than %d MiB, the limit for a manifest", maxManifestBytes>>20)
+		return []Document{{File: path, Listed: listed, Line: 1, Origin: originOf(path, nil), Problem: problem}}, nil
 	}
-	return data, nil
+	return splitDocuments(path, data, listed), nil
 }
 
 // manifestFiles returns a folder's manifests in the order of their names, or the path itself. listed reports whether

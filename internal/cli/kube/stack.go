@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -176,4 +177,17 @@ func decode(live *unstructured.Unstructured) (*v1alpha2.LlamaStackDistribution, 
 func notServed(err error) bool {
 	return meta.IsNoMatchError(err) ||
 		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// Namespaces returns the names of the namespaces of the cluster.
+func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
+	var list corev1.NamespaceList
+	if err := c.List(ctx, &list, client.Limit(perPage)); err != nil {
+		return nil, Explain(err, "list", schema.GroupResource{Resource: "namespaces"}, "")
+	}
+	names := make([]string, 0, len(list.Items))
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return names, nil
 }

@@ -1,0 +1,165 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+)
+
+// cases are command lines for each exit code of a verb. A verb that always succeeds has none for 1.
+type cases struct{ success, rejected, usage []string }
+
+// exitCases returns command lines of every verb. {good}, {bad} and {new} are files, and {folder} is a folder.
+var exitCases = map[string]cases{
+	"init": {
+		[]string{"--provider", "ollama", "--endpoint", "http://ollama:11434"}, nil, []string{"--provider", "olama"},
+	},
+	"render":    {[]string{"-f", "{good}"}, []string{"-f", "{bad}"}, []string{"-f", "{new}"}},
+	"validate":  {[]string{"-f", "{good}"}, []string{"-f", "{bad}"}, []string{"-f", "{good}", "-o", "xml"}},
+	"providers": {nil, nil, []string{"--release", "9.9"}},
+	"upgrade-check": {
+		[]string{"-f", "{good}", "--to", "0.8"},
+		[]string{"-f", "{bad}", "--to", "0.8"},
+		[]string{"-f", "{good}"},
+	},
+	"convert":       {[]string{"-f", "{good}"}, []string{"-f", "{bad}"}, []string{"-f", "{good}", "--to", "v9"}},
+	"image inspect": {nil, []string{"oci:{folder}"}, []string{}},
+	"image label":   {nil, []string{"oci:{folder}:a", "--release", "0.7"}, []string{"oci:{folder}:a"}},
+	"bundle load":   {nil, []string{"{good}", "--registry", "registry:5000"}, []string{"{good}"}},
+	"migrate":       {[]string{"--dry-run", "-f", "{good}"}, []string{"--dry-run", "-f", "{bad}"}, []string{}},
+}
+
+// The exit codes of all verbs are those that docs/cli.md and the help of the root state.
+func TestExitCodes(t *testing.T) {
+	folder := write(t, map[string]string{"good.yaml": stack(simple), "bad.yaml": stack("{distribution: {name: starter}, networkin: {}}")})
+	files := strings.NewReplacer("{good}", filepath.Join(folder, "good.yaml"), "{bad}", filepath.Join(folder, "bad.yaml"),
+		"{new}", filepath.Join(folder, "new.yaml"), "{folder}", folder)
+	for verb, c := range exitCases {
+		for code, args := range [][]string{c.success, c.rejected, c.usage} {
+			if args == nil {
+				continue
+			}
+			line := strings.Fields(verb)
+			for _, arg := range args {
+				line = append(line, files.Replace(arg))
+			}
+			if got := run(t, "", line...); got.code != code {
+				t.Errorf("%q: exit code %d, want %d\n%s", line, got.code, code, got.err)
+			}
+		}
+		if got := run(t, "", append(strings.Fields(verb), "--no-such-flag")...); got.code != 2 {
+			t.Errorf("%s with an unknown flag: exit code %d", verb, got.code)
+		}
+	}
+	page, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	help := run(t, "", "--help").out
+	for _, line := range []string{
+		"success", "the command found a problem: a manifest, an image or a stack is rejected, or the work is not done",
+		"the command line is wrong: an unknown command, flag or value, or a file that does not exist",
+	} {
+		contains(t, help, line)
+		contains(t, string(page), line)
+	}
+}
+
+// leaves returns the verbs that do something.
+func leaves(command *cobra.Command) []string {
+	if len(command.Commands()) == 0 {
+		return []string{strings.TrimPrefix(command.CommandPath(), "kubectl-llamastack ")}
+	}
+	var verbs []string
+	for _, child := range command.Commands() {
+		verbs = append(verbs, leaves(child)...)
+	}
+	return verbs
+}
+
+// Verbs of a cluster have tests of their exit codes of their own.
+func TestExitCodesOfEveryOfflineVerb(t *testing.T) {
+	root := cli.NewCommand(cli.Streams{}, "test")
+	for _, verb := range leaves(root) {
+		command, _, err := root.Find(strings.Fields(verb))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, listed := exitCases[verb]
+		if onCluster := command.Flags().Lookup("kubeconfig") != nil; !listed && !onCluster {
+			t.Errorf("%s has no exit codes in the table", verb)
+		}
+	}
+}
+
+// Messages are coloured as --color asks, else on terminals only.
+func TestColourChoice(t *testing.T) {
+	for _, tc := range []struct {
+		terminal bool
+		args     []string
+		want     bool
+	}{
+		{false, nil, false},
+		{true, nil, true},
+		{true, []string{"--color", "never"}, false},
+		{false, []string{"--color=always"}, true},
+		{true, []string{"--color", "auto"}, true},
+	} {
+		for _, line := range [][]string{{"validate", "-f", "-"}, {"validate", "--no-such-flag"}} {
+			if slices.Contains(line, "--no-such-flag") && len(tc.args) > 0 {
+				continue // an unknown flag ends the parsing of the others
+			}
+			got := runStreams(t, cli.Streams{Colour: tc.terminal}, stack("{distribution: {name: startr}}"),
+				append(line, tc.args...)...)
+			if coloured := strings.Contains(got.err, "\x1b["); coloured != tc.want {
+				t.Errorf("%q, terminal %t: coloured %t\n%q", append(line, tc.args...), tc.terminal, coloured, got.err)
+			}
+		}
+	}
+	wrong := run(t, "", "providers", "--color", "allways")
+	if wrong.code != 2 {
+		t.Errorf("exit code %d", wrong.code)
+	}
+	contains(t, wrong.err, `"allways" is none of auto, always, never; did you mean "always"?`)
+}
+
+// Shells ask for completions with the hidden verb __complete.
+func TestCompletion(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"providers", "--release", "0.3", "--api", "inference", ""}, []string{"vllm", "tgi"}},
+		{[]string{"providers", "--release", "1.5", "--api", ""}, []string{"inference", "vectorIo"}},
+		{[]string{"render", "--release", ""}, []string{"0.7", "1.5"}},
+		{[]string{"init", "--release", "1.5", "--provider", ""}, []string{"vllm", "mistral"}},
+		{[]string{"init", "--provider", "vertexai", "--setting", ""}, []string{"project=", "location="}},
+		{[]string{"init", "--store", ""}, []string{"postgres"}},
+		{[]string{"init", "--distribution", ""}, []string{"starter"}},
+		{[]string{"validate", "-o", ""}, []string{"sarif", "github"}},
+		{[]string{"validate", "-f", ""}, []string{"yaml", ":8"}},
+		{[]string{"validate", "-k", ""}, []string{":16"}},
+		{[]string{"convert", "--to", ""}, []string{"v1alpha1"}},
+		{[]string{"upgrade-check", "-o", ""}, []string{"table", "yaml"}},
+		{[]string{"--color", ""}, []string{"never"}},
+	} {
+		got := run(t, "", append([]string{"__complete"}, tc.args...)...)
+		lines := strings.Split(got.out, "\n")
+		for _, want := range tc.want {
+			if !slices.Contains(lines, want) {
+				t.Errorf("%q: no %q in\n%s", tc.args, want, got.out)
+			}
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if got := run(t, "", "completion", shell); got.code != 0 || !strings.Contains(got.out, "kubectl-llamastack") {
+			t.Errorf("completion %s: exit code %d", shell, got.code)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package document
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Position is a place in a file: a line and a column, from 1. The zero value means that the place is not known.
+type Position struct{ Line, Column int }
+
+// Position returns the position of a field path: spec.providers.inference[0].endpoint. If the field does not exist, it
+// is the position of the nearest field above it. An alias leads to the place where the value is written.
+//
+// The position of a document that is piped is in the text that was read, not in a file.
+func (d *Document) Position(path string) Position {
+	root := d.root()
+	if root == nil {
+		return Position{Line: d.Line, Column: 1}
+	}
+	key, found := root, root
+	if path != "" {
+		key, found = find(root, path)
+	}
+	if key == nil {
+		key = found
+	}
+	return Position{Line: d.Line + key.Line - 1, Column: key.Column}
+}
+
+// ProblemPosition returns the position of the document's problem: the line that the problem names, or the first line.
+func (d *Document) ProblemPosition() Position {
+	if match := lineNumber.FindStringSubmatch(d.Problem); match != nil {
+		if line, err := strconv.Atoi(match[1]); err == nil {
+			return Position{Line: line, Column: 1}
+		}
+	}
+	return d.Position("")
+}
+
+// root returns the node of the object, or nil if the text cannot be read as nodes.
+func (d *Document) root() *yaml.Node {
+	var parsed yaml.Node
+	if d.whole == nil || yaml.NewDecoder(bytes.NewReader(d.whole)).Decode(&parsed) != nil || len(parsed.Content) == 0 {
+		return nil
+	}
+	node := parsed.Content[0]
+	for _, index := range d.within {
+		_, items := entry(node, "items", nil)
+		if items = target(items); items == nil || index >= len(items.Content) {
+			return node
+		}
+		node = items.Content[index]
+	}
+	return node
+}
+
+// find returns the node of a path, and the node of its key if it has one.
+func find(node *yaml.Node, path string) (key, value *yaml.Node) {
+	value = node
+	for rest := path; rest != ""; {
+		nextKey, next, after := step(target(value), rest)
+		if next == nil {
+			return key, value
+		}
+		key, value, rest = nextKey, next, after
+	}
+	return key, value
+}
+
+// step follows the first part of a path. It returns nil if the node has no such part.
+func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
+	if node == nil {
+		return nil, nil, ""
+	}
+	if inner, after, ok := bracket(path); ok {
+		key, value = element(node, inner)
+		return key, value, after
+	}
+	path = strings.TrimPrefix(path, ".")
+	// Keys may contain dots, so the longest one that fits wins.
+	for end := len(path); end > 0; end = strings.LastIndexAny(path[:end], ".[") {
+		if key, value := entry(node, path[:end], nil); value != nil {
+			return key, value, path[end:]
+		}
+	}
+	return nil, nil, ""
+}
+
+// bracket cuts a part in brackets from the front of a path.
+func bracket(path string) (inner, rest string, ok bool) {
+	path, ok = strings.CutPrefix(path, "[")
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(path, "]")
+}
+
+// element returns the item of a list by its index or its name, or the entry of a mapping.
+func element(node *yaml.Node, name string) (key, value *yaml.Node) {
+	if node.Kind != yaml.SequenceNode {
+		return entry(node, name, nil)
+	}
+	if index, err := strconv.Atoi(name); err == nil {
+		if index < 0 || index >= len(node.Content) {
+			return nil, nil
+		}
+		return nil, node.Content[index]
+	}
+	for _, item := range node.Content {
+		for _, field := range []string{"name", "id", "providerId"} {
+			if _, value := entry(target(item), field, nil); value != nil && value.Value == name {
+				return nil, item
+			}
+		}
+	}
+	return nil, nil
+}
+
+// entry returns the key and the value of a mapping, those of its merge keys included. Seen holds the mappings that the
+// lookup has visited, because an anchor may contain itself, and many times.
+func entry(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *yaml.Node) {
+	if node == nil || node.Kind != yaml.MappingNode || seen[node] {
+		return nil, nil
+	}
+	for _, same := range []func(string) bool{
+		func(key string) bool { return key == name },
+		func(key string) bool { return spelled(key) == spelled(name) },
+	} {
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if same(node.Content[i].Value) {
+				return node.Content[i], node.Content[i+1]
+			}
+		}
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Tag != "!!merge" {
+			continue
+		}
+		if seen == nil {
+			seen = map[*yaml.Node]bool{}
+		}
+		seen[node] = true
+		if key, value := merged(target(node.Content[i+1]), name, seen); value != nil {
+			return key, value
+		}
+	}
+	return nil, nil
+}
+
+// merged returns an entry of the mappings that a merge key names.
+func merged(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *yaml.Node) {
+	if node == nil || node.Kind != yaml.SequenceNode {
+		return entry(node, name, seen)
+	}
+	for _, item := range node.Content {
+		if key, value := entry(target(item), name, seen); value != nil {
+			return key, value
+		}
+	}
+	return nil, nil
+}
+
+// spelled returns a key without underscores and in lower case, because APIs may be written as vector_io or vectorIo.
+func spelled(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) }
+
+// target returns the node that an alias refers to.
+func target(node *yaml.Node) *yaml.Node {
+	if node != nil && node.Kind == yaml.AliasNode {
+		return node.Alias
+	}
+	return node
+}

@@ -1,0 +1,85 @@
+package findings
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// The forms of a report.
+const (
+	FormText   = "text"
+	FormJSON   = "json"
+	FormSARIF  = "sarif"
+	FormGitHub = "github"
+)
+
+// Forms returns the forms of a report.
+func Forms() []string { return []string{FormText, FormJSON, FormSARIF, FormGitHub} }
+
+// Write writes the report in a form for programs. Version is that of the command.
+func (r *Report) Write(page *bytes.Buffer, form, version string) error {
+	switch form {
+	case FormGitHub:
+		r.github(page)
+		return nil
+	case FormSARIF:
+		return encode(page, r.sarif(version))
+	default:
+		return encode(page, r)
+	}
+}
+
+func encode(page *bytes.Buffer, value any) error {
+	encoder := json.NewEncoder(page)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("print findings: %w", err)
+	}
+	return nil
+}
+
+// The workflow commands of GitHub escape these characters in a message, and the second set in a property too. See
+// https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts.
+var (
+	messageEscapes  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// github writes each finding as a workflow command, which GitHub shows at the line of the file.
+func (r *Report) github(page *bytes.Buffer) {
+	commands := map[string]string{Error: "error", Warning: "warning", Note: "notice"}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		var properties []string
+		if f.File != "" {
+			properties = append(properties, "file="+propertyEscapes.Replace(slashed(f.File)))
+		}
+		if f.File != "" && f.Line > 0 {
+			properties = append(properties, "line="+strconv.Itoa(f.Line), "col="+strconv.Itoa(max(1, f.Column)))
+		}
+		properties = append(properties, "title="+propertyEscapes.Replace(f.Rule))
+		fmt.Fprintf(page, "::%s %s::%s\n", commands[f.Level], strings.Join(properties, ","), messageEscapes.Replace(f.Sentence()))
+	}
+}
+
+// slashed returns a path with slashes, relative to the current folder if it is written so.
+func slashed(file string) string { return path.Clean(strings.ReplaceAll(file, `\`, "/")) }
+
+// uri returns a file as the URI of a SARIF artifact.
+func uri(file string) string {
+	file = slashed(file)
+	switch {
+	case strings.HasPrefix(file, "/"):
+		return (&url.URL{Scheme: "file", Path: file}).String()
+	case len(file) > 2 && file[1] == ':' && file[2] == '/': // a drive of Windows
+		return (&url.URL{Scheme: "file", Path: "/" + file}).String()
+	default:
+		return (&url.URL{Path: file}).EscapedPath()
+	}
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
+)
+
+type initOptions struct {
+	answers starter.Answers
+	// output is the file to write. Empty means standard output.
+	output string
+	force  bool
+}
+
+func newInitCommand(streams Streams) *cobra.Command {
+	options := initOptions{}
+	command := &cobra.Command{
+		Use:   "init [NAME]",
+		Short: "Write the first manifest of a stack, with comments",
+		Long: `Write a LlamaStackDistribution of v1alpha2 with comments: a server, a provider of
+models, the models, and the storage. Without flags, the command asks for each of
+them; an empty answer takes the default in brackets. With flags, it asks nothing.
+
+Secrets are named and never written: the manifest contains a commented template
+of each Secret without a value. The manifest passes kubectl llamastack validate.`,
+		Example: `  # answer questions
+  kubectl llamastack init
+
+  # a stack with a vLLM server
+  kubectl llamastack init my-stack --provider vllm --endpoint http://vllm:8000 --secret vllm-creds/token \
+    --model llama3.2-8b -o stack.yaml
+
+  # state in PostgreSQL, and a host name outside the cluster
+  kubectl llamastack init my-stack --provider openai --secret openai/key --store postgres --store-secret pg/url \
+    --expose llama.example.com -o stack.yaml`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				options.answers.Name = args[0]
+			}
+			return runInit(command, streams, options)
+		},
+	}
+	options.addFlags(command)
+	completeInit(command)
+	return command
+}
+
+// answerFlags are the flags that answer a question. One of them is enough to ask nothing.
+var answerFlags = []string{
+	"provider", "endpoint", "secret", "setting", "model", "store", "volume-size", "store-endpoint", "store-secret",
+	"release",
+	"distribution", "expose",
+}
+
+func (o *initOptions) addFlags(command *cobra.Command) {
+	flags, a := command.Flags(), &o.answers
+	flags.StringVar(&a.Provider, "provider", "", "type of the provider of models, for example vllm, ollama or openai")
+	flags.StringVar(&a.Endpoint, "endpoint", "", "URL of the provider; unset: its public service")
+	flags.StringVar(&a.Secret, "secret", "", "NAME/KEY of the Secret with the API key of the provider; unset: none")
+	flags.StringArrayVar(&a.Settings, "setting", nil, "KEY=VALUE of the provider's settings; may be repeated")
+	flags.StringArrayVar(&a.Models, "model", nil, "model to register, by the name that the provider gives it; may be repeated")
+	flags.StringVar(&a.Store, "store", "", "storage of the server's state: "+strings.Join(starter.Stores(), ", ")+
+		"; unset: "+starter.StoreSQLite)
+	flags.StringVar(&a.VolumeSize, "volume-size", "", "with --store sqlite or redis: size of the volume; unset: "+starter.DefaultVolumeSize)
+	flags.StringVar(&a.StoreEndpoint, "store-endpoint", "",
+		"with --store redis: HOST:PORT; unset: "+starter.DefaultStoreEndpoint)
+	flags.StringVar(&a.StoreSecret, "store-secret", "",
+		"NAME/KEY of the Secret with the connection string of PostgreSQL or the password of Redis; unset: <name>-postgres/url, or no password")
+	flags.StringVar(&a.Release, "release", "", "server release, for example 0.7 or 0.7.3; unset: the default of the operator")
+	flags.StringVar(&a.Distribution, "distribution", "", "distribution of the server; unset: "+starter.DefaultDistribution)
+	flags.StringVar(&a.Expose, "expose", "", "host name outside the cluster; unset: the server is reachable in the cluster only")
+	flags.StringVarP(&a.Namespace, "namespace", "n", "", "namespace to write into the manifest; unset: none")
+	flags.StringVarP(&o.output, "output", "o", "", "file to write, - for standard output; unset: standard output, or the answer to the last question")
+	flags.BoolVar(&o.force, "force", false, "overwrite the file")
+}
+
+func runInit(command *cobra.Command, streams Streams, options initOptions) error {
+	p := newPrinter(streams)
+	asks := true
+	for _, name := range answerFlags {
+		asks = asks && !command.Flags().Changed(name)
+	}
+	if asks {
+		q := newQuestions(command.InOrStdin(), p)
+		if err := q.ask(&options); err != nil {
+			return err
+		}
+	}
+	plan, err := starter.Check(options.answers)
+	if err != nil {
+		return err
+	}
+	data := plan.Manifest()
+	found, err := accepted(data)
+	if err != nil {
+		return err
+	}
+	if err := options.write(data, streams.Out); err != nil {
+		return err
+	}
+	for _, warning := range found.warnings {
+		p.warning(warning)
+	}
+	for _, note := range found.notes {
+		p.note(note)
+	}
+	if options.toFile() {
+		p.ok(options.output)
+		p.nextSteps(plan, options.output)
+	}
+	return nil
+}
+
+// accepted runs the pipeline on the manifest, as validate does. An error names the flag of the field.
+func accepted(data []byte) (*outcome, error) {
+	found, err := gather(document.Generated("init", data), []string{"init"}, defaultNamespace)
+	if err != nil {
+		return nil, err
+	}
+	outcome := found.offline(found.stacks[0])
+	for _, text := range outcome.errs {
+		path, message := findings.Split(text)
+		if flag, ok := starter.FlagOf(path); ok {
+			return nil, fmt.Errorf("%s: %s: %s", flag, path, message)
+		}
+		return nil, errors.New(text)
+	}
+	return &outcome, nil
+}
+
+func (o *initOptions) toFile() bool { return o.output != "" && o.output != "-" }
+
+// write writes the manifest. It overwrites a file only with --force.
+func (o *initOptions) write(data []byte, out io.Writer) error {
+	if !o.toFile() {
+		_, err := out.Write(data)
+		return err
+	}
+	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if o.force {
+		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	file, err := os.OpenFile(o.output, mode, 0o644) //nolint:gosec // a manifest without secrets, for everyone to read
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("--output: %q exists already; name another file, or overwrite it with --force", o.output)
+	}
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	_, err = file.Write(data)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	return nil
+}
+
+// nextSteps prints the commands that create the stack.
+func (p printer) nextSteps(plan *starter.Plan, file string) {
+	p.line("next:")
+	for _, command := range plan.Commands() {
+		p.line("  %s", command)
+	}
+	p.line("  kubectl llamastack validate -f %s", file)
+	p.line("  kubectl apply -f %s", file)
+}

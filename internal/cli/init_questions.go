@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// questions asks for the answers on the lines of a terminal, or of a pipe.
+type questions struct {
+	in *bufio.Scanner
+	p  printer
+	// ended reports that the input has no more lines. Every other question then takes its default.
+	ended bool
+}
+
+func newQuestions(in io.Reader, p printer) *questions {
+	return &questions{in: bufio.NewScanner(in), p: p}
+}
+
+// ask asks for everything that a manifest needs.
+func (q *questions) ask(o *initOptions) error {
+	a := &o.answers
+	for _, ask := range []func(*starter.Answers) error{q.server, q.provider, q.models, q.store, q.exposure} {
+		if err := ask(a); err != nil {
+			return err
+		}
+	}
+	if o.output != "" {
+		return nil
+	}
+	o.output = q.line("File to write, - for standard output", a.Name+".yaml")
+	return nil
+}
+
+func (q *questions) server(a *starter.Answers) error {
+	if a.Name == "" {
+		if err := q.text(a, &a.Name, starter.FlagName, "Name of the stack", starter.DefaultName); err != nil {
+			return err
+		}
+	}
+	return q.text(a, &a.Release, starter.FlagRelease,
+		"Server release: "+strings.Join(release.Offered(), ", ")+", or empty for the default of the operator", "")
+}
+
+func (q *questions) provider(a *starter.Answers) error {
+	q.p.line("Providers of models: %s", strings.Join(starter.Providers(a.Release), ", "))
+	if err := q.text(a, &a.Provider, starter.FlagProvider, "Provider", starter.DefaultProvider); err != nil {
+		return err
+	}
+	kind, ok := a.KindOf()
+	if !ok {
+		return nil
+	}
+	if kind.EndpointKey != "" {
+		question, preset := "URL of the provider, or empty for its public service", ""
+		if starter.NeedsEndpoint(kind) {
+			question, preset = "URL of the provider", "http://"+kind.Short()+":8000"
+		}
+		if err := q.text(a, &a.Endpoint, starter.FlagEndpoint, question, preset); err != nil {
+			return err
+		}
+	}
+	if kind.CredentialKey != "" {
+		if err := q.secret(a, kind); err != nil {
+			return err
+		}
+	}
+	return q.required(a, kind)
+}
+
+func (q *questions) secret(a *starter.Answers, kind *provider.Type) error {
+	question, preset := "Secret with the API key, as NAME/KEY, or empty for none", ""
+	if kind.NeedsCredential() && a.Endpoint == "" {
+		question, preset = "Secret with the API key, as NAME/KEY", starter.DefaultSecret(kind)
+	}
+	return q.text(a, &a.Secret, starter.FlagSecret, question, preset)
+}
+
+// required asks for the keys without which the server does not start.
+func (q *questions) required(a *starter.Answers, kind *provider.Type) error {
+	for _, key := range starter.Required(kind) {
+		for {
+			value := q.line("Setting "+key, "")
+			if value != "" {
+				a.Settings = append(a.Settings, key+"="+value)
+				break
+			}
+			if q.ended {
+				return fmt.Errorf("%s: provider %q does not start without the key %q", starter.FlagSetting, a.Provider, key)
+			}
+		}
+	}
+	return nil
+}
+
+func (q *questions) models(a *starter.Answers) error {
+	for model := range strings.SplitSeq(q.line("Models, separated by commas, or empty for none", ""), ",") {
+		if model = strings.TrimSpace(model); model != "" {
+			a.Models = append(a.Models, model)
+		}
+	}
+	return nil
+}
+
+func (q *questions) store(a *starter.Answers) error {
+	if err := q.text(a, &a.Store, starter.FlagStore, "Storage: "+strings.Join(starter.Stores(), ", "),
+		starter.StoreSQLite); err != nil {
+		return err
+	}
+	if a.Store == starter.StoreRedis {
+		if err := q.text(a, &a.StoreEndpoint, starter.FlagStoreEndpoint, "Address of Redis, HOST:PORT",
+			starter.DefaultStoreEndpoint); err != nil {
+			return err
+		}
+		if err := q.text(a, &a.StoreSecret, starter.FlagStoreSecret, "Secret with the password, as NAME/KEY, or empty for none", ""); err != nil {
+			return err
+		}
+	}
+	switch a.Store {
+	case starter.StorePostgres:
+		return q.text(a, &a.StoreSecret, starter.FlagStoreSecret, "Secret with the connection string, as NAME/KEY", a.Name+"-postgres/url")
+	case starter.StoreSQLite, starter.StoreRedis:
+		return q.text(a, &a.VolumeSize, starter.FlagVolumeSize, "Size of the volume", starter.DefaultVolumeSize)
+	default:
+		return nil
+	}
+}
+
+func (q *questions) exposure(a *starter.Answers) error {
+	return q.text(a, &a.Expose, starter.FlagExpose, "Host name outside the cluster, or empty for none", "")
+}
+
+// text asks until the answer is valid. Errors about other answers are left to their own questions.
+func (q *questions) text(a *starter.Answers, into *string, flag, question, preset string) error {
+	for {
+		*into = q.line(question, preset)
+		_, err := starter.Check(*a)
+		wrong, ok := errors.AsType[*starter.Error](err)
+		if !ok || wrong.Flag != flag {
+			return nil
+		}
+		if q.ended {
+			return err
+		}
+		q.p.problem(err.Error())
+	}
+}
+
+// line asks one question, and returns the answer or its default.
+func (q *questions) line(question, preset string) string {
+	shown := ""
+	if preset != "" {
+		shown = " [" + preset + "]"
+	}
+	_, _ = fmt.Fprintf(q.p.w, "%s%s: ", question, shown)
+	if !q.in.Scan() {
+		q.ended = true
+		q.p.line("")
+		return preset
+	}
+	return cmp.Or(strings.TrimSpace(q.in.Text()), preset)
+}

@@ -1,0 +1,221 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// initArguments returns the flags that a provider type needs in a release.
+func initArguments(t *testing.T, line, name string) []string {
+	t.Helper()
+	kind, ok := starter.Answers{Release: line, Provider: name}.KindOf()
+	if !ok {
+		t.Fatalf("release %s has no provider %q", line, name)
+	}
+	args := []string{"--release", line, "--provider", name}
+	if starter.NeedsEndpoint(kind) {
+		args = append(args, "--endpoint", "http://models:8000")
+	}
+	if kind.CredentialKey != "" {
+		args = append(args, "--secret", starter.DefaultSecret(kind))
+	}
+	for _, key := range starter.Required(kind) {
+		args = append(args, "--setting", key+"=text")
+	}
+	return args
+}
+
+// storeArguments are the flags of each kind of storage.
+var storeArguments = [][]string{
+	{"--store", "none"},
+	{"--store", "sqlite"},
+	{"--store", "sqlite", "--volume-size", "20Gi"},
+	{"--store", "postgres"},
+	{"--store", "postgres", "--store-secret", "pg/dsn"},
+	{"--store", "redis"},
+	{
+		"--store", "redis", "--store-endpoint", "redis.data:6380", "--store-secret", "redis/password", "--volume-size",
+		"1Gi",
+	},
+}
+
+// initValid checks that init writes a manifest that validate accepts.
+func initValid(t *testing.T, args []string) string {
+	t.Helper()
+	got := run(t, "", append([]string{"init", "demo"}, args...)...)
+	if got.code != 0 {
+		t.Fatalf("%q: exit code %d\n%s", args, got.code, got.err)
+	}
+	if checked := run(t, got.out, "validate", "-f", "-"); checked.code != 0 {
+		t.Errorf("%q: validate: exit code %d\n%s\n%s", args, checked.code, checked.err, got.out)
+	}
+	return got.out
+}
+
+// Every provider of every release gives a valid manifest, with each kind of storage in turn.
+func TestInitProviders(t *testing.T) {
+	count := 0
+	for _, line := range release.Offered() {
+		for _, name := range starter.Providers(line) {
+			store := storeArguments[count%len(storeArguments)]
+			initValid(t, slices.Concat(initArguments(t, line, name), store, []string{"--model", "m"}))
+			count++
+		}
+	}
+	if count < 100 {
+		t.Errorf("%d combinations", count)
+	}
+}
+
+// Every kind of storage of every release gives a valid manifest, with and without the optional flags.
+func TestInitStores(t *testing.T) {
+	for i, line := range release.Offered() {
+		for j, store := range storeArguments {
+			args := slices.Concat(initArguments(t, line, "vllm"), store)
+			if (i+j)%2 == 0 {
+				args = append(args, "--model", "meta/llama-3:8b", "--model", "123", "--expose", "llama.example.com", "-n", "team-a")
+			}
+			initValid(t, args)
+		}
+	}
+}
+
+// The Secrets are comments without values, and the settings keep their types.
+func TestInitManifest(t *testing.T) {
+	out := initValid(t, []string{
+		"--provider", "remote::vllm", "--endpoint", "https://vllm", "--secret", "shared/token", "--setting", "max_tokens=100",
+		"--store", "postgres", "--store-secret", "shared/url",
+	})
+	contains(t, out, "max_tokens: 100\n", "provider: remote::vllm\n",
+		"#   kubectl create secret generic shared --from-file=token=FILE --from-file=url=FILE\n",
+		"# kind: Secret\n# metadata:\n#   name: shared\n# stringData:\n#   token: # the API key of vllm\n#   url: # postgresql://")
+	if strings.Contains(out, "\nkind: Secret") {
+		t.Errorf("a Secret that is not a comment:\n%s", out)
+	}
+}
+
+// A wrong answer names the flag, the value and the allowed values or the remedy.
+func TestInitRefuses(t *testing.T) {
+	vllm := []string{"--provider", "vllm", "--endpoint", "http://vllm"}
+	for _, tc := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"Demo", "--provider", "ollama"}, []string{`NAME: "Demo" is not a valid name`}},
+		{[]string{"--provider", "vlm"}, []string{`--provider: "vlm" is none of `, ` vllm, `, `did you mean "vllm"?`}},
+		{[]string{"--store", "none"}, []string{`--provider: required`, "vllm"}},
+		{[]string{"--provider", "tgi"}, []string{`--provider: "tgi"`, "releases 0.2"}},
+		{[]string{"--provider", "vllm"}, []string{`--endpoint: required for provider "vllm"`}},
+		{[]string{"--provider", "vllm", "--endpoint", "vllm:8000"}, []string{"--endpoint: the value is not a URL"}},
+		{[]string{"--provider", "vllm", "--endpoint", "http://me:secret-value@vllm"}, []string{"--endpoint: the URL contains credentials"}},
+		{[]string{"--provider", "anthropic", "--endpoint", "http://a", "--secret", "a/b"}, []string{`--endpoint: "http://a": provider "anthropic" has no endpoint`}},
+		{[]string{"--provider", "openai"}, []string{`--secret: required for provider "openai"`, "openai-creds/api-key"}},
+		{append(vllm, "--secret", "sk-secret-value"), []string{"--secret: the value is not NAME/KEY of a Secret"}},
+		{append(vllm, "--setting", "max_tokns=1"), []string{
+			`--setting: "max_tokns" is none of `,
+			`did you mean "max_tokens"?`,
+		}},
+		{append(vllm, "--setting", "api_token=secret-value"), []string{`--setting: "api_token" is a credential; name a Secret with --secret`}},
+		{append(vllm, "--setting", "max_tokens=many"), []string{"--setting: spec.providers.inference.settings.max_tokens: must be a whole number"}},
+		{[]string{"--provider", "vertexai"}, []string{`--setting: provider "vertexai" does not start without the key "project"`}},
+		{append(vllm, "--store", "postgresql"), []string{`--store: "postgresql" is none of none, sqlite, postgres, redis; did you mean "postgres"?`}},
+		{append(vllm, "--store", "none", "--volume-size", "1Gi"), []string{"--volume-size: the value has no effect with --store none; use it with sqlite or redis"}},
+		{append(vllm, "--volume-size", "big"), []string{`--volume-size: "big" is not a size`}},
+		{append(vllm, "--release", "0.77"), []string{`--release: "0.77" is none of `, `did you mean "0.7"?`}},
+		{append(vllm, "--distribution", "startr"), []string{
+			`--distribution: "startr" is none of `,
+			`did you mean "starter"?`,
+		}},
+		{append(vllm, "--distribution", "remote-vllm", "--release", "1.5"), []string{`--release: "1.5" is not a release of distribution "remote-vllm"; use one of 0.2`}},
+		{append(vllm, "--expose", "https://a.example.com"), []string{`--expose: "https://a.example.com" is not a host name`}},
+		{append(vllm, "-n", "Team"), []string{`--namespace: "Team" is not a valid namespace`}},
+	} {
+		got := run(t, "", append([]string{"init"}, tc.args...)...)
+		if got.code != 2 || got.out != "" {
+			t.Errorf("%q: exit code %d, output %q", tc.args, got.code, got.out)
+		}
+		contains(t, got.err, tc.want...)
+		if strings.Contains(got.err, "secret-value") {
+			t.Errorf("%q: a credential is printed: %s", tc.args, got.err)
+		}
+	}
+}
+
+// The command asks on the lines of a pipe, asks again after a wrong answer, and takes defaults for empty ones.
+func TestInitAsks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, tc := range map[string]struct {
+		lines []string
+		file  string
+		want  []string
+	}{
+		"defaults": {nil, "my-stack.yaml", []string{
+			"name: my-stack\n", "provider: vllm\n", "endpoint: http://vllm:8000\n",
+			"size: 10Gi\n",
+		}},
+		"answers": {
+			[]string{
+				"chat", "9.9", "1.5", "opnai", "openai", "", "", "gpt-x, gpt-y", "redis", "", "redis/password", "5Gi",
+				"llama.example.com", "out.yaml",
+			},
+			"out.yaml",
+			[]string{"name: chat\n", `version: "1.5"`, "provider: openai\n", "name: openai-creds, key: api-key", "- gpt-x\n      - gpt-y\n", "endpoint: redis:6379\n", "size: 5Gi\n", "hostname: llama.example.com\n"},
+		},
+		"required setting": {
+			[]string{"vertex", "", "vertexai", "", "", "my-project", "", "none", "", "vertex.yaml"},
+			"vertex.yaml",
+			[]string{"settings:\n        project: my-project\n"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, strings.Join(append(tc.lines, ""), "\n"), "init")
+			if got.code != 0 || got.out != "" {
+				t.Fatalf("exit code %d, output %q\n%s", got.code, got.out, got.err)
+			}
+			data, err := os.ReadFile(tc.file)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, got.err)
+			}
+			contains(t, string(data), tc.want...)
+			contains(t, got.err, "ok: "+tc.file, "kubectl apply -f "+tc.file)
+			if checked := run(t, "", "validate", "-f", tc.file); checked.code != 0 {
+				t.Errorf("validate: exit code %d\n%s", checked.code, checked.err)
+			}
+		})
+	}
+	// The input ends where the provider needs an answer that has no default.
+	got := run(t, "x\n\nvertexai\n", "init")
+	if got.code != 2 {
+		t.Errorf("an input that ends: exit code %d\n%s", got.code, got.err)
+	}
+	contains(t, got.err, `--setting: provider "vertexai" does not start without the key "project"`)
+}
+
+// A file is overwritten only with --force.
+func TestInitFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "stack.yaml")
+	args := []string{"init", "--provider", "ollama", "--endpoint", "http://ollama:11434", "-o", file}
+	for i, tc := range []struct {
+		more []string
+		code int
+		want string
+	}{
+		{nil, 0, "ok: " + file},
+		{nil, 2, fmt.Sprintf("--output: %q exists already; name another file, or overwrite it with --force", file)},
+		{[]string{"--force"}, 0, "ok: " + file},
+		{[]string{"--force", "-o", filepath.Join(file, "x")}, 2, "--output: "},
+	} {
+		got := run(t, "", append(slices.Clone(args), tc.more...)...)
+		if got.code != tc.code || got.out != "" {
+			t.Errorf("%d: exit code %d, output %q", i, got.code, got.out)
+		}
+		contains(t, got.err, tc.want)
+	}
+}

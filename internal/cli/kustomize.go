@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+)
+
+// kustomizeTime bounds a build. A kustomization may fetch its bases from a network.
+const kustomizeTime = 2 * time.Minute
+
+// kustomizers are the commands that build a kustomization, in the order of preference.
+var kustomizers = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
+
+// kustomized returns the documents that kustomize builds from a folder. It runs a program for that (decision 0024).
+func kustomized(folder string) ([]document.Document, error) {
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("--kustomize: %q is not a folder; name the folder of a kustomization.yaml", folder)
+	}
+	arguments, err := kustomizer()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), kustomizeTime)
+	defer cancel()
+	var out, messages bytes.Buffer
+	command := exec.CommandContext(ctx, arguments[0], append(arguments[1:], folder)...) //nolint:gosec // one of kustomizers
+	command.Stdout, command.Stderr = &out, &messages
+	if err := command.Run(); err != nil {
+		text := strings.TrimPrefix(strings.TrimSpace(messages.String()), "error: ")
+		if text == "" || ctx.Err() != nil {
+			text = errors.Join(err, ctx.Err()).Error()
+		}
+		return nil, &rejection{
+			problems: []string{fmt.Sprintf("kustomize %s: %s", folder, strings.ReplaceAll(text, "\n", "; "))},
+			summary:  "the kustomization cannot be built",
+		}
+	}
+	return document.Generated("kustomize "+folder, out.Bytes()), nil
+}
+
+// kustomizer returns the first of the kustomizers that is installed.
+func kustomizer() ([]string, error) {
+	for _, arguments := range kustomizers {
+		if program, err := exec.LookPath(arguments[0]); err == nil {
+			return append([]string{program}, arguments[1:]...), nil
+		}
+	}
+	return nil, errors.New("--kustomize: neither kubectl nor kustomize is on the PATH; install one of them, " +
+		"or build the manifests elsewhere and use --filename")
+}

@@ -1,0 +1,110 @@
+package starter
+
+import (
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+)
+
+// The kinds of state storage.
+const (
+	StoreNone     = "none"
+	StoreSQLite   = "sqlite"
+	StorePostgres = "postgres"
+	StoreRedis    = "redis"
+)
+
+// Stores returns the kinds of state storage.
+func Stores() []string { return []string{StoreNone, StoreSQLite, StorePostgres, StoreRedis} }
+
+// The values of answers that are left out.
+const (
+	DefaultName          = "my-stack"
+	DefaultDistribution  = "starter"
+	DefaultProvider      = "vllm"
+	DefaultVolumeSize    = "10Gi"
+	DefaultStoreEndpoint = "redis:6379"
+)
+
+// The flags of the answers, for messages.
+const (
+	FlagName          = "NAME"
+	FlagNamespace     = "--namespace"
+	FlagDistribution  = "--distribution"
+	FlagRelease       = "--release"
+	FlagProvider      = "--provider"
+	FlagEndpoint      = "--endpoint"
+	FlagSecret        = "--secret"
+	FlagSetting       = "--setting"
+	FlagModel         = "--model"
+	FlagStore         = "--store"
+	FlagVolumeSize    = "--volume-size"
+	FlagStoreEndpoint = "--store-endpoint"
+	FlagStoreSecret   = "--store-secret"
+	FlagExpose        = "--expose"
+)
+
+// Answers are the answers of a user, as they are written.
+type Answers struct {
+	Name, Namespace       string
+	Distribution, Release string
+	// Provider is the type of the provider of models, with or without its prefix.
+	Provider string
+	// Endpoint is the URL of the provider.
+	Endpoint string
+	// Secret is NAME/KEY of the API key of the provider. Empty means that the provider needs none.
+	Secret string
+	// Settings are further keys of the provider, KEY=VALUE.
+	Settings []string
+	Models   []string
+	// Store is one of Stores. VolumeSize is the size of its volume, StoreEndpoint the address of Redis, and StoreSecret
+	// NAME/KEY of the connection string of PostgreSQL or the password of Redis.
+	Store, VolumeSize, StoreEndpoint, StoreSecret string
+	// Expose is a host name outside the cluster. Empty means that the server is reachable in the cluster only.
+	Expose string
+}
+
+// Plan is a checked set of answers.
+type Plan struct {
+	Answers
+	// Kind is the type of the provider in the release.
+	Kind *provider.Type
+
+	secret, storeSecret *secretKey
+	settings            []setting
+}
+
+// secretKey is a key of a Secret.
+type secretKey struct{ name, key string }
+
+// setting is a key of the provider and its value as YAML.
+type setting struct{ key, value string }
+
+// FlagOf returns the flag that sets a field, and false for a field that no flag sets.
+func FlagOf(path string) (string, bool) {
+	for _, flag := range []struct{ path, flag string }{
+		{"metadata.name", FlagName},
+		{"spec.distribution.version", FlagRelease},
+		{"spec.distribution", FlagDistribution},
+		{"spec.providers.inference.endpoint", FlagEndpoint},
+		{"spec.providers.inference.apiKey", FlagSecret},
+		{"spec.providers.inference.settings", FlagSetting},
+		{"spec.providers.inference", FlagProvider},
+		{"spec.resources.models", FlagModel},
+		{"spec.storage.kv.endpoint", FlagStoreEndpoint},
+		{"spec.storage", FlagStore},
+		{"spec.workload.storage", FlagVolumeSize},
+		{"spec.networking", FlagExpose},
+	} {
+		if strings.HasPrefix(path, flag.path) {
+			return flag.flag, true
+		}
+	}
+	return "", false
+}
+
+// KindOf returns the type of the provider of the answers, and false if it is not known.
+func (a Answers) KindOf() (*provider.Type, bool) {
+	p := Plan{Answers: a}
+	return p.rel().ResolveType(inference, a.Provider)
+}

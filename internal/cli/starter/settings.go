@@ -1,0 +1,93 @@
+package starter
+
+import (
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+)
+
+// Settings returns the keys of a provider that --setting sets. Keys that a flag of their own sets, and credentials, are
+// not among them.
+func Settings(kind *provider.Type) []string {
+	var names []string
+	for i := range kind.Config.Keys {
+		key := &kind.Config.Keys[i]
+		if !key.Internal && !key.Secret && key.Name != kind.EndpointKey && key.Name != kind.CredentialKey {
+			names = append(names, key.Name)
+		}
+	}
+	return names
+}
+
+// Required returns the keys that --setting has to set, because the server does not start without them.
+func Required(kind *provider.Type) []string {
+	var names []string
+	for _, name := range Settings(kind) {
+		key, _ := kind.Config.Key(name)
+		supplied := slices.ContainsFunc(kind.RequiredDefaults, func(d provider.Default) bool { return d.Key == name })
+		if key.Required && !supplied {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (p *Plan) checkSettings() error {
+	known := Settings(p.Kind)
+	given := map[string]bool{}
+	for _, text := range p.Answers.Settings {
+		name, value, ok := strings.Cut(text, "=")
+		switch {
+		case !ok:
+			return wrong(FlagSetting, "%q has no value; write KEY=VALUE", name)
+		case slices.Contains(p.Kind.Secrets(), name) || name == p.Kind.CredentialKey:
+			return wrong(FlagSetting, "%q is a credential; name a Secret with %s", name, FlagSecret)
+		case name == p.Kind.EndpointKey:
+			return wrong(FlagSetting, "%q is the endpoint; use %s", name, FlagEndpoint)
+		case !slices.Contains(known, name):
+			return unknown(FlagSetting, name, known)
+		case given[name]:
+			return wrong(FlagSetting, "%q is set twice; keep one of them", name)
+		}
+		given[name] = true
+		p.settings = append(p.settings, setting{name, p.settingValue(name, value)})
+	}
+	for _, name := range Required(p.Kind) {
+		if !given[name] {
+			return wrong(FlagSetting, "provider %q does not start without the key %q; add %s %s=VALUE", p.Provider, name, FlagSetting, name)
+		}
+	}
+	return nil
+}
+
+// settingValue returns a value as YAML. A value of a key that takes text stays text, also if it looks like a number.
+func (p *Plan) settingValue(name, value string) string {
+	key, _ := p.Kind.Config.Key(name)
+	if key.Type != nil && takesText(key.Type.String()) {
+		return scalar(value)
+	}
+	var parsed any
+	if err := yaml.Unmarshal([]byte(value), &parsed); err != nil || parsed == nil {
+		return scalar(value)
+	}
+	switch parsed.(type) {
+	case bool, float64, int64:
+		return strings.TrimSpace(value)
+	default:
+		return scalar(value)
+	}
+}
+
+func takesText(typ string) bool { return typ == "str" || strings.HasPrefix(typ, "str ") }
+
+// scalar returns a text as a scalar of YAML on one line.
+func scalar(text string) string {
+	data, err := yaml.Marshal(text)
+	if trimmed := strings.TrimSpace(string(data)); err == nil && !strings.Contains(trimmed, "\n") {
+		return trimmed
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(text) + `"`
+}

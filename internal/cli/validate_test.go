@@ -1,0 +1,253 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
+)
+
+// several is a file with two documents, whose second one has two mistakes.
+const several = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+---
+# the stack
+apiVersion: llamastack.io/v1alpha2
+kind: LlamaStackDistribution
+metadata: {name: demo, labels: {team: a}}
+spec:
+  distribution: {name: starter}
+  providers:
+    inference:
+      provider: vllm
+      endpont: http://vllm:8000
+  networking: {port: eighty}
+`
+
+// validateJSON returns the report of validate -o json.
+func validateJSON(t *testing.T, code int, stdin string, args ...string) findings.Report {
+	t.Helper()
+	got := run(t, stdin, append([]string{"validate", "-o", "json"}, args...)...)
+	if got.code != code {
+		t.Fatalf("exit code %d, want %d\n%s", got.code, code, got.err)
+	}
+	var report findings.Report
+	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
+		t.Fatalf("%v\n%s", err, got.out)
+	}
+	return report
+}
+
+// places returns the file, the line and the path of each error.
+func places(report findings.Report) []findings.Finding {
+	var list []findings.Finding
+	for _, f := range report.Findings {
+		if f.Level == findings.Error {
+			list = append(list, findings.Finding{
+				File: filepath.Base(f.File), Line: f.Line, Column: f.Column, Path: f.Path,
+				Origin: f.Origin,
+			})
+		}
+	}
+	return list
+}
+
+func TestValidatePositions(t *testing.T) {
+	folder := write(t, map[string]string{"stack.yaml": several})
+	file := filepath.Join(folder, "stack.yaml")
+	report := validateJSON(t, 1, "", "-f", file)
+	want := []findings.Finding{
+		{File: "stack.yaml", Line: 15, Column: 16, Path: "spec.networking.port"},
+		{File: "stack.yaml", Line: 14, Column: 7, Path: "spec.providers.inference.endpont"},
+	}
+	if diff := cmp.Diff(want, places(report)); diff != "" {
+		t.Errorf("positions (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]findings.Object{{File: file, Stack: "demo", Namespace: "default"}}, report.Stacks); diff != "" ||
+		report.Invalid != 1 {
+		t.Errorf("%d invalid, stacks (-want +got):\n%s", report.Invalid, diff)
+	}
+	contains(t, run(t, "", "validate", "-f", file).err, "error: "+file+":15:16: demo: spec.networking.port: must be a whole number")
+	contains(t, run(t, "", "validate", "-f", file, "-o", "github").out,
+		"::error file="+file+",line=14,col=7,title=manifest-invalid::demo: spec.providers.inference.endpont: unknown field")
+	contains(t, run(t, "", "validate", "-f", file, "-o", "sarif").out, `"version": "2.1.0"`, `"startLine": 14`)
+}
+
+// Text that no file holds has an origin in place of a file and a line.
+func TestValidateGenerated(t *testing.T) {
+	helm := "---\n# Source: chart/templates/stack.yaml\n" + stack("{distribution: {name: startr}}") + "---\n# Source: chart/templates/notes.yaml\n"
+	for name, tc := range map[string]struct {
+		text string
+		want findings.Finding
+	}{
+		"standard input": {
+			stack("{distribution: {name: startr}}"),
+			findings.Finding{File: ".", Path: "spec.distribution.name", Origin: "standard input"},
+		},
+		"Helm": {helm, findings.Finding{File: ".", Path: "spec.distribution.name", Origin: "Helm template chart/templates/stack.yaml"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff([]findings.Finding{tc.want}, places(validateJSON(t, 1, tc.text, "-f", "-"))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			github := run(t, tc.text, "validate", "-f", "-", "-o", "github").out
+			if strings.Contains(github, "file=") {
+				t.Errorf("a file: %s", github)
+			}
+			contains(t, github, "("+tc.want.Origin+", document 1)")
+		})
+	}
+}
+
+// A file that cannot be read hides none of the others, and is reported with its line.
+func TestValidateBrokenFile(t *testing.T) {
+	folder := write(t, map[string]string{
+		"a.yaml": stack(simple),
+		"b.yaml": "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nspec:\n  a: [\n",
+		"c.yaml": strings.Replace(stack(simple), "demo", "other", 1) + "--- !tag\nkind: A\n",
+	})
+	for _, args := range [][]string{
+		{"-f", folder}, {
+			"-f", filepath.Join(folder, "a.yaml"), "-f", filepath.Join(folder, "b.yaml"), "-f",
+			filepath.Join(folder, "c.yaml"),
+		},
+	} {
+		got := run(t, "", append([]string{"validate"}, args...)...)
+		if got.code != 1 {
+			t.Errorf("exit code %d", got.code)
+		}
+		contains(t, got.err, "ok: "+filepath.Join(folder, "a.yaml")+": demo",
+			"ok: "+filepath.Join(folder, "c.yaml")+": other",
+			"error: "+filepath.Join(folder, "b.yaml")+":4:1: is not valid YAML: line 4: ", "is not YAML: line 5: a document begins with ---, and only a comment may follow")
+	}
+}
+
+// A report for programs is complete also if no stack can be read.
+func TestValidateNothing(t *testing.T) {
+	report := validateJSON(t, 1, "kind: A\n", "-f", "-")
+	if len(report.Findings) != 1 || report.Findings[0].Message != "no LlamaStackDistribution in -; found only A" {
+		t.Errorf("got %+v", report)
+	}
+	got := run(t, "", "validate", "-f", "-", "-o", "sarf")
+	if got.code != 2 {
+		t.Errorf("exit code %d", got.code)
+	}
+	contains(t, got.err, `--output: "sarf" is none of text, json, sarif, github; did you mean "sarif"?`)
+}
+
+func TestSelector(t *testing.T) {
+	two := several + "---\n" + strings.Replace(stack(simple), "name: demo", "name: other, labels: {team: b}", 1)
+	for _, tc := range []struct {
+		selector, want string
+		code           int
+	}{
+		{"team=b", "ok: -: other", 0},
+		{"team!=b", "1 of 1 stacks are invalid", 1},
+		{"team", "1 of 2 stacks are invalid", 1},
+		{"team=c", `--selector "team=c": no stack of the files has these labels`, 1},
+		{"a in (", `--selector "a in (": `, 2},
+	} {
+		got := run(t, two, "validate", "-f", "-", "-l", tc.selector)
+		if got.code != tc.code {
+			t.Errorf("%q: exit code %d\n%s", tc.selector, got.code, got.err)
+		}
+		contains(t, got.err, tc.want)
+	}
+}
+
+// fakeKubectl puts a kubectl on the PATH that prints the kustomization of the folder as it is.
+func fakeKubectl(t *testing.T, script string) {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "kubectl"), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func TestKustomize(t *testing.T) {
+	folder := write(t, map[string]string{
+		"kustomization.yaml": stack(simple),
+		"wrong.yaml":         stack("{distribution: {name: startr}}"),
+	})
+	fakeKubectl(t, `[ "$1" = kustomize ] && cat "$2/kustomization.yaml"`)
+	for verb, more := range map[string][]string{
+		"validate": nil, "render": {"-o", "config"}, "upgrade-check": {"--to", "0.8"}, "convert": {"--to", "v1alpha1"},
+	} {
+		got := run(t, "", append([]string{verb, "-k", folder}, more...)...)
+		if got.code != 0 {
+			t.Errorf("%s: exit code %d\n%s", verb, got.code, got.err)
+		}
+	}
+	report := validateJSON(t, 1, "", "-k", folder, "-f", filepath.Join(folder, "wrong.yaml"))
+	if report.Stacks[0].File == "" || report.Stacks[1].File != "" || report.Stacks[1].Origin != "kustomize "+folder ||
+		!report.Stacks[1].Valid {
+		t.Errorf("stacks %+v", report.Stacks)
+	}
+}
+
+func TestKustomizeRefuses(t *testing.T) {
+	folder := t.TempDir()
+	missing := run(t, "", "validate", "-k", filepath.Join(folder, "none"))
+	if missing.code != 2 {
+		t.Errorf("a folder that does not exist: exit code %d", missing.code)
+	}
+	contains(t, missing.err, "--kustomize: ", "is not a folder; name the folder of a kustomization.yaml")
+
+	fakeKubectl(t, "echo 'error: unable to find one of kustomization.yaml' >&2; exit 1")
+	failed := run(t, "", "validate", "-k", folder)
+	if failed.code != 1 {
+		t.Errorf("a build that fails: exit code %d", failed.code)
+	}
+	contains(t, failed.err, "error: kustomize "+folder+": unable to find one of kustomization.yaml", "the kustomization cannot be built")
+
+	t.Setenv("PATH", folder)
+	none := run(t, "", "validate", "-k", folder)
+	if none.code != 2 {
+		t.Errorf("no kubectl: exit code %d", none.code)
+	}
+	contains(t, none.err, "--kustomize: neither kubectl nor kustomize is on the PATH")
+}
+
+// The hook for pre-commit runs on the files of a commit, most of which have no stack.
+func TestPreCommitHook(t *testing.T) {
+	data, err := os.ReadFile("../../.pre-commit-hooks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hooks []struct{ ID, Name, Description, Entry, Language string }
+	if err := yaml.Unmarshal(data, &hooks); err != nil || len(hooks) != 1 {
+		t.Fatalf("%d hooks, %v", len(hooks), err)
+	}
+	entry := strings.Fields(hooks[0].Entry)
+	if entry[0] != "kubectl-llamastack" || hooks[0].Language == "" || hooks[0].Name == "" {
+		t.Errorf("hook %+v", hooks[0])
+	}
+	folder := write(t, map[string]string{
+		"chart.yaml": "name: {{ .Values.name }}\n", "other.yaml": "- a\n", "good.yaml": stack(simple), "bad.yaml": several,
+	})
+	for _, tc := range []struct {
+		files []string
+		code  int
+	}{
+		{[]string{"chart.yaml", "other.yaml"}, 0},
+		{[]string{"chart.yaml", "good.yaml"}, 0},
+		{[]string{"good.yaml", "other.yaml", "bad.yaml"}, 1},
+	} {
+		args := slices.Clone(entry[1:])
+		for _, file := range tc.files {
+			args = append(args, filepath.Join(folder, file))
+		}
+		if got := run(t, "", args...); got.code != tc.code {
+			t.Errorf("%q: exit code %d\n%s", tc.files, got.code, got.err)
+		}
+	}
+}
