@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -52,7 +53,7 @@ func TestManifest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if before != nil && string(before) != string(sums) {
+		if before != nil && !bytes.Equal(before, sums) {
 			t.Errorf("two runs differ:\n%s\n%s", before, sums)
 		}
 		before = sums

@@ -231,7 +231,7 @@ func limit(value object, key *schema.Key) {
 	set("exclusiveMinimum", limits.Above)
 	set("exclusiveMaximum", limits.Below)
 	for _, member := range append([]*schema.Expr{expr}, expr.Args...) {
-		low, high := "", ""
+		var low, high string
 		switch member.Kind {
 		case schema.KindList:
 			low, high = "minItems", "maxItems"

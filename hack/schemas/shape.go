@@ -56,9 +56,7 @@ func (c *converter) shape(to object, path []string) {
 		to["errorMessage"] = "Write one provider, {provider: <type>, …}, or a list of providers."
 		return
 	}
-	for keyword, value := range objectSchema(fields) {
-		to[keyword] = value
-	}
+	maps.Copy(to, objectSchema(fields))
 	keys := "an object. Its keys are " + strings.Join(namesOf(fields), ", ") + "."
 	if name == shapes.Expose {
 		to["errorMessage"] = "Write true, false, or " + keys

@@ -58,7 +58,7 @@ The exit code is 1 when the server or the model does not answer.`,
 	}
 	options.AddConnection(command)
 	options.AddNamespace(command)
-	options.serverFlags.add(command)
+	options.add(command)
 	flags := command.Flags()
 	flags.StringVar(
 		&options.model, "model", "", "id of the model; unset: the only one, else the first of spec.resources.models",

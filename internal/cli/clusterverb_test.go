@@ -102,9 +102,12 @@ func (s *stubServer) check(t *testing.T, wantCode int, want string, args ...stri
 func liveStack(name string) string {
 	return fmt.Sprintf(`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution,
 	metadata: {name: %s, namespace: team-a, generation: 1, creationTimestamp: %q}, spec: {distribution: {name: starter}},
-	status: {observedGeneration: 1, phase: Ready, serviceURL: "http://%[1]s-service.team-a.svc:8321", version: {operatorVersion: v1.0.0, llamaStackServerVersion: 0.7.3},
-	resolvedDistribution: {serverRelease: "0.7"}, configGeneration: {configMapName: %[1]s-config-1, providerCount: 1, resourceCount: 1},
-	conditions: [{type: Ready, status: "True", reason: MinimumReplicasAvailable, message: 1/1 replicas available with current config}]}}`,
+	status: {observedGeneration: 1, phase: Ready, serviceURL: "http://%[1]s-service.team-a.svc:8321",
+		version: {operatorVersion: v1.0.0, llamaStackServerVersion: 0.7.3},
+	resolvedDistribution: {serverRelease: "0.7"},
+	configGeneration: {configMapName: %[1]s-config-1, providerCount: 1, resourceCount: 1},
+	conditions: [{type: Ready, status: "True", reason: MinimumReplicasAvailable,
+		message: 1/1 replicas available with current config}]}}`,
 		name, time.Now().Add(-time.Hour).Format(time.RFC3339))
 }
 
@@ -369,7 +372,8 @@ func TestVersion(t *testing.T) {
 			"Deployment",
 			"apps/v1",
 			`{metadata: {namespace: ops, name: llama-stack-operator}, spec: {replicas: 2,
-			template: {spec: {containers: [{name: manager, image: "example.com/operator:v1.0.0"}]}}}, status: {readyReplicas: 2}}`,
+			template: {spec: {containers: [{name: manager, image: "example.com/operator:v1.0.0"}]}}},
+			status: {readyReplicas: 2}}`,
 		),
 		"/apis/llamastack.io/v1alpha2/llamastackdistributions": listOf(
 			"LlamaStackDistribution",

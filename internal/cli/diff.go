@@ -198,7 +198,7 @@ func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, ve
 		from.operatorConfig = o.operatorConfig
 	}
 	var err error
-	if d.found, err = from.read(stdin, p); err != nil {
+	if d.found, err = from.read(stdin, p); err != nil { //nolint:contextcheck // a kustomization has its own time limit
 		return nil, err
 	}
 	if d.reader == nil {

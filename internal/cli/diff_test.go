@@ -89,7 +89,7 @@ func TestDiffOfSeveral(t *testing.T) {
 
 // An error is never the exit code of a difference.
 func TestDiffErrors(t *testing.T) {
-	valid := filepath.Join("testdata/diff/nothing/before.yaml")
+	valid := filepath.Join("testdata", "diff", "nothing", "before.yaml")
 	for name, tc := range map[string]struct {
 		stdin string
 		args  []string

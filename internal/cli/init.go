@@ -129,14 +129,15 @@ func accepted(data []byte) (*outcome, error) {
 		return nil, err
 	}
 	outcome := found.offline(found.stacks[0])
-	for _, text := range outcome.errs {
-		path, message := findings.Split(text)
-		if flag, ok := starter.FlagOf(path); ok {
-			return nil, fmt.Errorf("%s: %s: %s", flag, path, message)
-		}
-		return nil, errors.New(text)
+	if len(outcome.errs) == 0 {
+		return &outcome, nil
 	}
-	return &outcome, nil
+	text := outcome.errs[0]
+	path, message := findings.Split(text)
+	if flag, ok := starter.FlagOf(path); ok {
+		return nil, fmt.Errorf("%s: %s: %s", flag, path, message)
+	}
+	return nil, errors.New(text)
 }
 
 func (o *initOptions) toFile() bool { return o.output != "" && o.output != "-" }

@@ -31,7 +31,7 @@ func kustomized(folder string) ([]document.Document, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), kustomizeTime)
 	defer cancel()
 	var out, messages bytes.Buffer
-	command := exec.CommandContext(ctx, arguments[0], append(arguments[1:], folder)...) //nolint:gosec // one of kustomizers
+	command := exec.CommandContext(ctx, arguments[0], append(arguments[1:], folder)...)
 	command.Stdout, command.Stderr = &out, &messages
 	if err := command.Run(); err != nil {
 		text := strings.TrimPrefix(strings.TrimSpace(messages.String()), "error: ")

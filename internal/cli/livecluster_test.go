@@ -54,7 +54,8 @@ func newLiveCluster(t *testing.T) *liveCluster {
 	t.Cleanup(server.Close)
 	c.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: here, clusters: [{name: here, cluster: {server: %q}}],
-  contexts: [{name: here, context: {cluster: here, user: me, namespace: team-a}}], users: [{name: me, user: {token: t}}]}`, server.URL)
+  contexts: [{name: here, context: {cluster: here, user: me, namespace: team-a}}],
+  users: [{name: me, user: {token: t}}]}`, server.URL)
 	if err := os.WriteFile(c.kubeconfig, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

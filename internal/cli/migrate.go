@@ -184,7 +184,7 @@ func runSurvey(ctx context.Context, stdin io.Reader, streams Streams, version st
 func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p printer, version string) (inventory, error) {
 	if len(o.files) > 0 {
 		o.namespace = cmp.Or(o.namespace, defaultNamespace)
-		found, err := o.read(stdin, p)
+		found, err := o.read(stdin, p) //nolint:contextcheck // a kustomization has its own time limit
 		if err != nil {
 			return inventory{}, err
 		}

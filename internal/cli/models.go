@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -164,7 +165,7 @@ func throughService(
 	}
 	service := names.Service(stack.Name)
 	answer, err := set.CoreV1().Services(stack.Namespace).
-		ProxyGet(scheme, service, fmt.Sprint(render.Port(&stack.Spec)), path, nil).DoRaw(ctx)
+		ProxyGet(scheme, service, strconv.Itoa(int(render.Port(&stack.Spec))), path, nil).DoRaw(ctx)
 	if err != nil {
 		return nil, fmt.Errorf(
 			"the server does not answer through Service %q; look at it with kubectl llamastack status %s -n %s: %w",

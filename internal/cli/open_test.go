@@ -106,7 +106,7 @@ func TestChat(t *testing.T) {
 		"fails": {
 			models: oneModel, args: []string{"q"}, code: 1, out: "\n",
 			chat: func(w http.ResponseWriter, _ *http.Request) {
-				http.Error(w, `{"error":{"message":"Connection error `+canary+`"}}`, 500)
+				http.Error(w, `{"error":{"message":"Connection error `+canary+`"}}`, http.StatusInternalServerError)
 			},
 			err: `error: the model server of "vllm/llama" fails (status 500): The provider's service cannot be reached; the server's log has the details; its log: kubectl llamastack logs my -n team-a`,
 		},
@@ -143,7 +143,7 @@ func TestChat(t *testing.T) {
 func TestChatToken(t *testing.T) {
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+canary {
-			http.Error(w, `{"error":{"message":"Invalid token `+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+`"}}`, 401)
+			http.Error(w, `{"error":{"message":"Invalid token `+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+`"}}`, http.StatusUnauthorized)
 			return
 		}
 		fmt.Fprint(w, oneModel)

@@ -193,7 +193,7 @@ func watchPages(
 		var page, compared bytes.Buffer
 		write, err := look(ctx)
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the user ended the command
 		}
 		if err != nil && first {
 			return clusterProblem(err)

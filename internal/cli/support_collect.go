@@ -90,7 +90,7 @@ func (c *collector) stacks(
 	if len(selected) > 0 {
 		stacks = nil
 		for _, name := range selected {
-			stack, err := c.Cluster.Stack(ctx, name)
+			stack, err := c.Stack(ctx, name)
 			if err != nil {
 				return nil, err
 			}

@@ -122,7 +122,7 @@ func runUpgradeCheck(
 	var reports []upgrade.Report
 	var err error
 	if options.hasFiles() {
-		reports, err = options.ofFiles(stdin, p)
+		reports, err = options.ofFiles(stdin, p) //nolint:contextcheck // a kustomization has its own time limit
 	} else {
 		reports, err = options.ofCluster(ctx, stdin, p, version, args)
 	}

@@ -68,7 +68,8 @@ storage:
 networking: {tls: {enabled: true, secretName: llama-tls}, expose: true}
 secretEnv: {CLIENT: {secretKeyRef: {name: vllm-creds, key: token}}}
 externalProviders:
-  safety: [{providerId: custom, image: "example.com/custom:1", secretRefs: {api_token: {secretKeyRef: {name: vllm-creds, key: token}}}}]
+  safety: [{providerId: custom, image: "example.com/custom:1",
+    secretRefs: {api_token: {secretKeyRef: {name: vllm-creds, key: token}}}}]
 settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIENT}"}}}}
 `
 	env.Create(t, env.NewStack(t, "good", good))
@@ -101,7 +102,7 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	env.WaitForCondition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutFailed)
 	env.WaitForExternalProviders(t, "good", `custom Failed: Failed to pull provider image "example.com/custom:1": the registry rejects the credentials; `+
 		"add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod good-1-a")
-	checkNoSecrets(t, env, "good", set)
+	checkNoSecrets(t, "good", set)
 	controllertest.WaitUntil(t, func() error { // these are written last
 		for range env.ListEvents(t) {
 			return nil
@@ -157,7 +158,7 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 
 // checkNoSecrets checks that the containers that install external providers have no variable from a Secret, while the
 // server has.
-func checkNoSecrets(t *testing.T, env *controllertest.Environment, stack string, set *appsv1.ReplicaSet) {
+func checkNoSecrets(t *testing.T, stack string, set *appsv1.ReplicaSet) {
 	t.Helper()
 	pod := &set.Spec.Template.Spec
 	const name = "LLSD_CUSTOM_API_TOKEN"

@@ -124,7 +124,8 @@ workload:
         initContainers: [{name: fetch, image: "registry.example.com/fetch:1", resources: {limits: {cpu: 0.5}}}]
         containers:
         - {name: llama-stack, resources: {limits: {nvidia.com/gpu: 1}}, livenessProbe: {$patch: delete}}
-        - {name: proxy, image: "registry.example.com/proxy:1", ports: [{containerPort: 8443}], env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}
+        - {name: proxy, image: "registry.example.com/proxy:1", ports: [{containerPort: 8443}],
+           env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}
 `
 
 // TestCallsWithEveryOption checks that, with every option on, there is still one write for each child and one for the

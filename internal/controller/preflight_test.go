@@ -249,7 +249,8 @@ func TestPreflightSuperseded(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	const spec = `{distribution: {name: starter}, resources: {models: [MODEL]}, workload: {storage: {size: 1Gi}},
-providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}}}`
+providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
+  apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}}}`
 	model := func(name string) string { return strings.Replace(spec, "MODEL", name, 1) }
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-1"))
 	env.StartWithReadyStack(t, model("a"))

@@ -151,7 +151,8 @@ func TestSecretOfARunningStack(t *testing.T) {
 	env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, "my", after)
-		if after.Spec.Template.Annotations[names.AnnotationInputs] == before.Spec.Template.Annotations[names.AnnotationInputs] {
+		now, then := after.Spec.Template.Annotations, before.Spec.Template.Annotations
+		if now[names.AnnotationInputs] == then[names.AnnotationInputs] {
 			return fmt.Errorf("another value does not roll the pods")
 		}
 		return nil
@@ -228,7 +229,8 @@ func TestOverride(t *testing.T) {
 	controllertest.WaitUntil(t, func() error {
 		after := &appsv1.Deployment{}
 		env.Get(t, "my", after)
-		if after.Spec.Template.Annotations[names.AnnotationConfigHash] == before.Spec.Template.Annotations[names.AnnotationConfigHash] {
+		now, then := after.Spec.Template.Annotations, before.Spec.Template.Annotations
+		if now[names.AnnotationConfigHash] == then[names.AnnotationConfigHash] {
 			return fmt.Errorf("other content does not roll the pods")
 		}
 		return nil

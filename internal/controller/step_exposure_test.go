@@ -115,7 +115,8 @@ func TestCheckExposure(t *testing.T) {
 
 func TestRouteURL(t *testing.T) {
 	address := func(field string) map[string]any {
-		return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{map[string]any{field: "192.0.2.1"}}}}}
+		ingress := []any{map[string]any{field: "192.0.2.1"}}
+		return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": ingress}}}
 	}
 	for name, tc := range map[string]struct {
 		kind    schema.GroupVersionKind

@@ -21,7 +21,8 @@ const (
 	externalSpec = `
 distribution: {name: starter}
 externalProviders:
-  inference: [{providerId: mine, image: "example.com/mine:1", config: {url: "http://a"}}, {providerId: bare, image: "example.com/bare:1"}]
+  inference: [{providerId: mine, image: "example.com/mine:1", config: {url: "http://a"}},
+    {providerId: bare, image: "example.com/bare:1"}]
 `
 	metadata = `
 apiVersion: llamastack.io/v1alpha1

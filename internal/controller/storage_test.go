@@ -140,7 +140,9 @@ func TestVolumeWithoutARequestedSize(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "my-pvc", Labels: names.Labels("my")},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceStorage: resource.MustParse("1Gi"),
+			}},
 		},
 	})
 	bindVolume(t, env, "my-pvc")
@@ -236,7 +238,9 @@ func TestServerOfAVolume(t *testing.T) {
 			},
 			Spec: corev1.PersistentVolumeClaimSpec{
 				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+				Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{
+					corev1.ResourceStorage: resource.MustParse("1Gi"),
+				}},
 			},
 		})
 		env.Create(t, env.NewStack(t, name, `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`))

@@ -94,7 +94,9 @@ func healthy(t *testing.T) *doctor.Facts {
 			},
 			Conversion: &apiextensionsv1.CustomResourceConversion{
 				Strategy: apiextensionsv1.WebhookConverter,
-				Webhook:  &apiextensionsv1.WebhookConversion{ClientConfig: &apiextensionsv1.WebhookClientConfig{CABundle: made.bundle}},
+				Webhook: &apiextensionsv1.WebhookConversion{
+					ClientConfig: &apiextensionsv1.WebhookClientConfig{CABundle: made.bundle},
+				},
 			},
 		},
 		Status: apiextensionsv1.CustomResourceDefinitionStatus{

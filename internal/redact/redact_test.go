@@ -87,15 +87,19 @@ func TestObject(t *testing.T) {
 		},
 		"pod": {
 			`{kind: Pod, spec: {containers: [{name: c, image: i, command: [sh, -c, run], args: [--x=1, --y=text, --flag, text], env: [
-			  {name: A, value: text}, {name: HF_HOME, value: /data}, {name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]}}`,
+			  {name: A, value: text}, {name: HF_HOME, value: /data},
+			  {name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]}}`,
 			`{kind: Pod, spec: {containers: [{name: c, image: i, command: [sh, -c, <redacted>], args: [--x=1, --y=<redacted>, --flag, <redacted>], env: [
-			  {name: A, value: <redacted>}, {name: HF_HOME, value: /data}, {name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]}}`,
+			  {name: A, value: <redacted>}, {name: HF_HOME, value: /data},
+			  {name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]}}`,
 		},
 		"stack": {
 			`{kind: LlamaStackDistribution, spec: {providers: {inference: {provider: vllm, endpoint: "http://u:p@vllm", apiKey: {secretKeyRef: {name: s, key: k}},
-			  settings: {client_secret: x, api_keys: [a, b], max_tokens: 5, headers: {X-Own: text}, name: sk-abcdefghijk, ref: "${env.A}"}}}}}`,
+			  settings: {client_secret: x, api_keys: [a, b], max_tokens: 5,
+			  headers: {X-Own: text}, name: sk-abcdefghijk, ref: "${env.A}"}}}}}`,
 			`{kind: LlamaStackDistribution, spec: {providers: {inference: {provider: vllm, endpoint: "http://<redacted>@vllm", apiKey: {secretKeyRef: {name: s, key: k}},
-			  settings: {client_secret: <redacted>, api_keys: [<redacted>, <redacted>], max_tokens: 5, headers: {X-Own: <redacted>}, name: <redacted>, ref: "${env.A}"}}}}}`,
+			  settings: {client_secret: <redacted>, api_keys: [<redacted>, <redacted>], max_tokens: 5,
+			  headers: {X-Own: <redacted>}, name: <redacted>, ref: "${env.A}"}}}}}`,
 		},
 		"definition": {
 			`{kind: CustomResourceDefinition, metadata: {name: d}, spec: {versions: [{schema: {properties: {annotations: {type: object}, env: {type: array}}}}]}}`,

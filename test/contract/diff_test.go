@@ -57,7 +57,8 @@ func TestDiffAgainstTheOperator(t *testing.T) {
 
 			c.MustKubectl(t, "apply", "-n", namespace, "-f", after)
 			is := c.deployed(t, namespace)
-			restarts := was.Spec.Template.Annotations[names.AnnotationInputs] != is.Spec.Template.Annotations[names.AnnotationInputs]
+			then, now := was.Spec.Template.Annotations, is.Spec.Template.Annotations
+			restarts := then[names.AnnotationInputs] != now[names.AnnotationInputs]
 			if restarts != (predicted == "restart") {
 				t.Errorf("diff predicts %q, and the operator changes the pod template: %v", predicted, restarts)
 			}

@@ -2,6 +2,7 @@ package change
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -113,9 +114,9 @@ func differing(a, b []string) []edit {
 	var longest []int32
 	if (len(a)+1)*width <= maxCells {
 		longest = make([]int32, (len(a)+1)*width)
-		for i := len(a) - 1; i >= 0; i-- {
-			for j := len(b) - 1; j >= 0; j-- {
-				if a[i] == b[j] {
+		for i, before := range slices.Backward(a) {
+			for j, after := range slices.Backward(b) {
+				if before == after {
 					longest[i*width+j] = longest[(i+1)*width+j+1] + 1
 				} else {
 					longest[i*width+j] = max(longest[(i+1)*width+j], longest[i*width+j+1])

@@ -41,7 +41,7 @@ func TestUnified(t *testing.T) {
 
 // The edits of any two texts give both of them.
 func TestEdits(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
+	random := rand.New(rand.NewPCG(1, 2))
 	text := func() []string {
 		lines := make([]string, random.IntN(12))
 		for i := range lines {

@@ -91,14 +91,14 @@ func (r *reader) get(ctx context.Context, name string, object client.Object, res
 	return !apierrors.IsNotFound(err) && !r.fail(err, "get", resource)
 }
 
-// list reads the pages of a list, and reports whether they were read. Each page is passed to take.
+// list reads the pages of a list, and calls take after each page.
 func (r *reader) list(
 	ctx context.Context,
 	selector labels.Selector,
 	list client.ObjectList,
 	resource schema.GroupResource,
 	take func(),
-) bool {
+) {
 	for {
 		err := r.cluster.List(
 			ctx,
@@ -109,11 +109,11 @@ func (r *reader) list(
 			client.Continue(list.GetContinue()),
 		)
 		if r.fail(err, "list", resource) {
-			return false
+			return
 		}
 		take()
 		if list.GetContinue() == "" {
-			return true
+			return
 		}
 	}
 }

@@ -67,7 +67,8 @@ func TestModels(t *testing.T) {
 		"0.4": {`{"data": [{"id": "vllm/llama", "object": "model", "created": 1, "owned_by": "llama_stack", "custom_metadata": {"model_type": "llm", "provider_id": "vllm", "provider_resource_id": "llama"}}]}`, []server.Model{llm}, ""},
 		"1.5, sorted": {
 			`{"object": "list", "data": [{"id": "vllm/llama", "custom_metadata": {"model_type": "llm", "provider_id": "vllm", "provider_resource_id": "llama"}},
-			 {"id": "st/embed\u001b[31m", "custom_metadata": {"model_type": "embedding", "provider_id": "st", "provider_resource_id": "embed"}}, {"id": ""}]}`,
+			 {"id": "st/embed\u001b[31m", "custom_metadata": {"model_type": "embedding", "provider_id": "st",
+			 "provider_resource_id": "embed"}}, {"id": ""}]}`,
 			[]server.Model{{ID: "st/embed[31m", Type: "embedding", Provider: "st", ProviderModel: "embed"}, llm},
 			"",
 		},

@@ -38,7 +38,7 @@ func Required(kind *provider.Type) []string {
 func (p *Plan) checkSettings() error {
 	known := Settings(p.Kind)
 	given := map[string]bool{}
-	for _, text := range p.Answers.Settings {
+	for _, text := range p.Settings {
 		name, value, ok := strings.Cut(text, "=")
 		switch {
 		case !ok:

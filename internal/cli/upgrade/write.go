@@ -29,6 +29,7 @@ func (r *Report) Write(page *bytes.Buffer, all bool) {
 	case Deleting:
 		fmt.Fprintln(page, "the stack is being deleted")
 		return
+	default: // the other results have details
 	}
 	fmt.Fprintf(page, "%s to %s: %s\n", cmp.Or(r.From, "-"), r.To, r.Result)
 	for _, text := range r.Unknown {

@@ -1,3 +1,3 @@
-// Package rendercase reads the inputs of the golden cases in internal/render/testdata, for tests of the rendered objects
-// in package render and on an API server.
+// Package rendercase reads the inputs of the golden cases in internal/render/testdata. Tests of package render and tests
+// on an API server use it.
 package rendercase

@@ -2,9 +2,9 @@ package eventlist
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -183,10 +183,8 @@ func Table(events []Event, width int, now time.Time) string {
 	}
 	for _, event := range events {
 		table.Rows = append(table.Rows, []string{
-			layout.Age(
-				event.Last.Time,
-				now,
-			), fmt.Sprint(event.Count), event.Type, event.Reason, event.Object, event.Message,
+			layout.Age(event.Last.Time, now), strconv.Itoa(int(event.Count)), event.Type, event.Reason, event.Object,
+			event.Message,
 		})
 	}
 	return table.String(width)

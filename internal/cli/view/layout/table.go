@@ -54,10 +54,11 @@ func (t *Table) draw(rows [][]string, widths []int, width int) string {
 	lead := total(widths[:last]) + gap*last
 	own := t.WrapLast && width > 0 && width-lead < min(minLast, widths[last])
 	for i, row := range rows {
-		line := ""
+		var cells strings.Builder
 		for column := range last {
-			line += pad(row[column], widths[column]+gap)
+			cells.WriteString(pad(row[column], widths[column]+gap))
 		}
+		line := cells.String()
 		switch {
 		case !t.WrapLast || width == 0:
 			out.WriteString(strings.TrimRight(line+row[last], " ") + "\n")

@@ -203,16 +203,16 @@ func (l *List) Table(width int, now time.Time, namespaces bool, flags string) st
 
 func (l *List) sentence() string {
 	sum := &l.Summary
-	text := fmt.Sprintf("%d of %s ready", sum.Ready, count(sum.Total, "stack"))
+	parts := []string{fmt.Sprintf("%d of %s ready", sum.Ready, count(sum.Total, "stack"))}
 	for _, part := range []struct {
 		number int
 		words  string
 	}{{sum.NotReady, "not ready"}, {sum.InProgress, "in progress"}, {sum.Warnings, "with a warning"}} {
 		if part.number > 0 {
-			text += fmt.Sprintf(", %d %s", part.number, part.words)
+			parts = append(parts, fmt.Sprintf("%d %s", part.number, part.words))
 		}
 	}
-	return text + "."
+	return strings.Join(parts, ", ") + "."
 }
 
 // next returns the command that looks at the first stack that needs it.

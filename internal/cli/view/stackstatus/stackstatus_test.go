@@ -169,228 +169,228 @@ func crashing() *corev1.ContainerStatus {
 const crash = `0/2 replicas available with current config: container "llama-stack" crashed with ConnectError: a store or a provider cannot be reached; ` +
 	`check the endpoints, and that it runs; see kubectl logs my-4c9d8b7f6-abcd2 -c llama-stack --previous`
 
-func cases() map[string]*stackstatus.Facts {
-	with := func(change func(f *facts)) *stackstatus.Facts {
-		f := healthy()
-		change(f)
-		return &f.Facts
-	}
-	return map[string]*stackstatus.Facts{
-		"ready": with(func(*facts) {}),
-		"everything": with(func(f *facts) {
-			f.Stack.Status.RouteURL = "https://my-team-a-3f2c.apps.example.com"
-			f.Claims = []corev1.PersistentVolumeClaim{
-				{ObjectMeta: metav1.ObjectMeta{Name: "my-pvc"}, Spec: corev1.PersistentVolumeClaimSpec{
-					StorageClassName: ptr.To(
-						"standard",
-					),
-					Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{"storage": resource.MustParse("10Gi")}},
-				}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}},
-			}
-			f.Exposures = []unstructured.Unstructured{
-				{Object: map[string]any{"kind": "Ingress", "metadata": map[string]any{"name": "my-ingress"}}},
-			}
-			f.Autoscaler = &autoscalingv2.HorizontalPodAutoscaler{
+// with returns the facts of a healthy stack with a change.
+func with(change func(f *facts)) *stackstatus.Facts {
+	f := healthy()
+	change(f)
+	return &f.Facts
+}
+
+var cases = map[string]*stackstatus.Facts{
+	"ready": with(func(*facts) {}),
+	"everything": with(func(f *facts) {
+		f.Stack.Status.RouteURL = "https://my-team-a-3f2c.apps.example.com"
+		f.Claims = []corev1.PersistentVolumeClaim{
+			{ObjectMeta: metav1.ObjectMeta{Name: "my-pvc"}, Spec: corev1.PersistentVolumeClaimSpec{
+				StorageClassName: ptr.To(
+					"standard",
+				),
+				Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{"storage": resource.MustParse("10Gi")}},
+			}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}},
+		}
+		f.Exposures = []unstructured.Unstructured{
+			{Object: map[string]any{"kind": "Ingress", "metadata": map[string]any{"name": "my-ingress"}}},
+		}
+		f.Autoscaler = &autoscalingv2.HorizontalPodAutoscaler{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "my-hpa",
+			}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 5},
+			Status: autoscalingv2.HorizontalPodAutoscalerStatus{CurrentReplicas: 2, DesiredReplicas: 3},
+		}
+		f.Stack.Status.ExternalProviders = []v1alpha2.ExternalProviderStatus{
+			{ProviderID: "acme", Phase: v1alpha2.ExternalProviderReady},
+		}
+		for i := range 14 {
+			f.Models = append(f.Models, modellist.Model{ID: fmt.Sprintf("vllm/model-%02d", i), Type: "llm"})
+		}
+	}),
+	"paused": with(func(f *facts) {
+		f.Stack.Annotations = map[string]string{names.AnnotationPaused: "true"}
+		f.condition(v1alpha2.ConditionReady, "False", v1alpha2.ReasonDeploymentPaused, "The stack is paused").
+			condition(v1alpha2.ConditionDeploymentUpdated, "Unknown", v1alpha2.ReasonDeploymentPaused, "The stack is paused")
+	}),
+	"being-deleted": with(func(f *facts) {
+		f.Stack.DeletionTimestamp, f.Stack.Finalizers = ptr.To(
+			ago(2*time.Hour),
+		), []string{
+			"foregroundDeletion",
+			"example.com/backup",
+		}
+		f.Flags = " --context prod"
+	}),
+	"being-deleted-recently": with(func(f *facts) { f.Stack.DeletionTimestamp = ptr.To(ago(3 * time.Second)) }),
+	"scaled-to-zero": with(func(f *facts) {
+		f.deployment(0, 0).replicaSet(3, 0, 0)
+		f.condition(
+			v1alpha2.ConditionReady,
+			"True",
+			v1alpha2.ReasonScaledToZero,
+			"Scaled to zero replicas, as asked for",
+		)
+	}),
+	"of-the-previous-operator": with(func(f *facts) {
+		f.Stack.Status.ObservedGeneration, f.Stack.Status.Version.OperatorVersion = 0, "0.4.0"
+	}),
+	"adopted": with(func(f *facts) {
+		f.condition(
+			v1alpha2.ConditionAdopted,
+			"False",
+			v1alpha2.ReasonRenderingDiffers,
+			"The probes of the container differ",
+		)
+	}),
+	"no-operator": with(func(f *facts) {
+		f.Stack.Generation, f.Stack.ManagedFields = 4, []metav1.ManagedFieldsEntry{
+			{
+				Manager: "kubectl",
+				Time:    ptr.To(ago(10 * time.Minute)),
+			}, {Subresource: "status", Time: ptr.To(ago(0))},
+		}
+	}),
+	"never-observed": with(func(f *facts) {
+		f.Stack.Status, f.Models, f.Deployment, f.ReplicaSets, f.Pods = v1alpha2.LlamaStackDistributionStatus{}, nil, nil,
+			nil, nil
+	}),
+	"just-created": with(func(f *facts) {
+		f.Stack.Status, f.Models, f.Deployment, f.ReplicaSets, f.Pods = v1alpha2.LlamaStackDistributionStatus{}, nil, nil,
+			nil, nil
+		f.Stack.CreationTimestamp = ago(2 * time.Second)
+	}),
+	"rolling-out": with(func(f *facts) {
+		f.deployment(2, 2).replicaSet(3, 1, 1).pods("Running", 1, nil).replicaSet(4, 2, 1).pods("Running", 1, nil).
+			pods("Pending", 1, &corev1.ContainerStatus{Name: "llama-stack", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}})
+		f.Deployment.Status.Replicas, f.Deployment.Status.Conditions[0].Reason = 3, "ReplicaSetUpdated"
+		f.notReady(
+			v1alpha2.ConditionAvailable,
+			v1alpha2.ReasonRolloutInProgress,
+			"1/2 replicas available with current config",
+		)
+		f.condition(
+			v1alpha2.ConditionReconciling,
+			"True",
+			v1alpha2.ReasonRolloutInProgress,
+			"1/2 replicas available with current config",
+		)
+	}),
+	"roll-out-stuck": with(func(f *facts) {
+		f.deployment(2, 2).
+			replicaSet(3, 2, 2).
+			pods("Running", 2, nil).
+			replicaSet(4, 1, 0).
+			pods("Running", 1, crashing())
+		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, crash)
+	}),
+	"crash-loop": with(func(f *facts) {
+		f.deployment(2, 0).replicaSet(4, 2, 0).pods("Running", 2, crashing())
+		f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, crash)
+		f.Stack.Status.Phase = v1alpha2.PhaseFailed
+	}),
+	"crash-of-an-init-container": with(func(f *facts) {
+		f.deployment(1, 0).replicaSet(4, 1, 0).pods("Pending", 1, nil)
+		c := crashing()
+		c.Name = "reconcile-registry"
+		f.Pods[0].Status.InitContainerStatuses = []corev1.ContainerStatus{*c}
+		f.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{
+			{
+				Name:  "llama-stack",
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}},
+			},
+		}
+		f.notReady(
+			v1alpha2.ConditionAvailable,
+			v1alpha2.ReasonRolloutFailed,
+			"0/1 replicas available with current config",
+		)
+	}),
+	"image-cannot-be-pulled": with(func(f *facts) {
+		f.deployment(1, 0).replicaSet(4, 1, 0).pods("Pending", 1, &corev1.ContainerStatus{
+			Name: "llama-stack", Image: "example.com/a:1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "not found"}},
+		})
+		f.notReady(
+			v1alpha2.ConditionAvailable,
+			v1alpha2.ReasonRolloutFailed,
+			"0/1 replicas available with current config",
+		)
+	}),
+	"pending-pod": with(func(f *facts) {
+		f.deployment(1, 0).replicaSet(4, 1, 0).pods("Pending", 1, nil)
+		f.Pods[0].Status.Conditions = []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: "False", Reason: "Unschedulable", Message: "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
+		}}
+		f.Deployment.Status.Conditions[0].Reason = "ReplicaSetUpdated"
+		f.notReady(
+			v1alpha2.ConditionAvailable,
+			v1alpha2.ReasonRolloutInProgress,
+			`0/1 replicas available with current config: pod "my-4c9d8b7f6-abcd2" cannot be scheduled: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.`,
+		)
+	}),
+	"pods-lost-while-the-status-is-old": with(func(f *facts) {
+		f.deployment(2, 1).replicaSet(4, 2, 1).pods("Running", 1, nil)
+		f.Pods = append(f.Pods, f.Pods[0])
+		f.Pods[1].Name, f.Pods[1].Status.ContainerStatuses, f.Pods[1].Status.Conditions = "my-4c9d8b7f6-abcd9",
+			[]corev1.ContainerStatus{
+				*crashing(),
+			}, nil
+	}),
+	"secret-missing": with(func(f *facts) {
+		f.notReady(
+			v1alpha2.ConditionSecretsResolved,
+			v1alpha2.ReasonSecretNotFound,
+			`spec.providers.inference.apiKey: Secret "key" does not exist in namespace "team-a"; create it`,
+		)
+		f.condition(v1alpha2.ConditionStalled, "True", v1alpha2.ReasonSecretNotFound, "")
+		f.condition(v1alpha2.ConditionAvailable, "Unknown", v1alpha2.ReasonWaiting, "Waits for SecretsResolved")
+	}),
+	"invalid-in-three-ways": with(func(f *facts) {
+		f.notReady(
+			v1alpha2.ConditionValidationSucceeded,
+			v1alpha2.ReasonInvalidSpec,
+			"spec.a: Required value;\nspec.b: Required value;\nspec.c: Required value",
+		)
+	}),
+	"degraded": with(func(f *facts) {
+		f.condition(
+			v1alpha2.ConditionDegraded,
+			"True",
+			v1alpha2.ReasonAutoscalerInactive,
+			`HorizontalPodAutoscaler "my-hpa" does not scale (FailedGetResourceMetric): no metrics`,
+		)
+	}),
+	"provider-with-an-error": with(func(f *facts) {
+		f.Stack.Status.DistributionConfig.Providers[0].Health = v1alpha2.ProviderHealthStatus{
+			Status:  "Error",
+			Message: "the provider's own check fails",
+		}
+	}),
+	"preflight-failed": with(func(f *facts) {
+		f.Pods = append(
+			f.Pods,
+			corev1.Pod{
 				ObjectMeta: metav1.ObjectMeta{
-					Name: "my-hpa",
-				}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 5},
-				Status: autoscalingv2.HorizontalPodAutoscalerStatus{CurrentReplicas: 2, DesiredReplicas: 3},
-			}
-			f.Stack.Status.ExternalProviders = []v1alpha2.ExternalProviderStatus{
-				{ProviderID: "acme", Phase: v1alpha2.ExternalProviderReady},
-			}
-			for i := range 14 {
-				f.Models = append(f.Models, modellist.Model{ID: fmt.Sprintf("vllm/model-%02d", i), Type: "llm"})
-			}
-		}),
-		"paused": with(func(f *facts) {
-			f.Stack.Annotations = map[string]string{names.AnnotationPaused: "true"}
-			f.condition(v1alpha2.ConditionReady, "False", v1alpha2.ReasonDeploymentPaused, "The stack is paused").
-				condition(v1alpha2.ConditionDeploymentUpdated, "Unknown", v1alpha2.ReasonDeploymentPaused, "The stack is paused")
-		}),
-		"being-deleted": with(func(f *facts) {
-			f.Stack.DeletionTimestamp, f.Stack.Finalizers = ptr.To(
-				ago(2*time.Hour),
-			), []string{
-				"foregroundDeletion",
-				"example.com/backup",
-			}
-			f.Flags = " --context prod"
-		}),
-		"being-deleted-recently": with(func(f *facts) { f.Stack.DeletionTimestamp = ptr.To(ago(3 * time.Second)) }),
-		"scaled-to-zero": with(func(f *facts) {
-			f.deployment(0, 0).replicaSet(3, 0, 0)
-			f.condition(
-				v1alpha2.ConditionReady,
-				"True",
-				v1alpha2.ReasonScaledToZero,
-				"Scaled to zero replicas, as asked for",
-			)
-		}),
-		"of-the-previous-operator": with(func(f *facts) {
-			f.Stack.Status.ObservedGeneration, f.Stack.Status.Version.OperatorVersion = 0, "0.4.0"
-		}),
-		"adopted": with(func(f *facts) {
-			f.condition(
-				v1alpha2.ConditionAdopted,
-				"False",
-				v1alpha2.ReasonRenderingDiffers,
-				"The probes of the container differ",
-			)
-		}),
-		"no-operator": with(func(f *facts) {
-			f.Stack.Generation, f.Stack.ManagedFields = 4, []metav1.ManagedFieldsEntry{
-				{
-					Manager: "kubectl",
-					Time:    ptr.To(ago(10 * time.Minute)),
-				}, {Subresource: "status", Time: ptr.To(ago(0))},
-			}
-		}),
-		"never-observed": with(func(f *facts) {
-			f.Stack.Status, f.Models, f.Deployment, f.ReplicaSets, f.Pods = v1alpha2.LlamaStackDistributionStatus{}, nil, nil,
-				nil, nil
-		}),
-		"just-created": with(func(f *facts) {
-			f.Stack.Status, f.Models, f.Deployment, f.ReplicaSets, f.Pods = v1alpha2.LlamaStackDistributionStatus{}, nil, nil,
-				nil, nil
-			f.Stack.CreationTimestamp = ago(2 * time.Second)
-		}),
-		"rolling-out": with(func(f *facts) {
-			f.deployment(2, 2).replicaSet(3, 1, 1).pods("Running", 1, nil).replicaSet(4, 2, 1).pods("Running", 1, nil).
-				pods("Pending", 1, &corev1.ContainerStatus{Name: "llama-stack", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}})
-			f.Deployment.Status.Replicas, f.Deployment.Status.Conditions[0].Reason = 3, "ReplicaSetUpdated"
-			f.notReady(
-				v1alpha2.ConditionAvailable,
-				v1alpha2.ReasonRolloutInProgress,
-				"1/2 replicas available with current config",
-			)
-			f.condition(
-				v1alpha2.ConditionReconciling,
-				"True",
-				v1alpha2.ReasonRolloutInProgress,
-				"1/2 replicas available with current config",
-			)
-		}),
-		"roll-out-stuck": with(func(f *facts) {
-			f.deployment(2, 2).
-				replicaSet(3, 2, 2).
-				pods("Running", 2, nil).
-				replicaSet(4, 1, 0).
-				pods("Running", 1, crashing())
-			f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, crash)
-		}),
-		"crash-loop": with(func(f *facts) {
-			f.deployment(2, 0).replicaSet(4, 2, 0).pods("Running", 2, crashing())
-			f.notReady(v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, crash)
-			f.Stack.Status.Phase = v1alpha2.PhaseFailed
-		}),
-		"crash-of-an-init-container": with(func(f *facts) {
-			f.deployment(1, 0).replicaSet(4, 1, 0).pods("Pending", 1, nil)
-			c := crashing()
-			c.Name = "reconcile-registry"
-			f.Pods[0].Status.InitContainerStatuses = []corev1.ContainerStatus{*c}
-			f.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{
-				{
-					Name:  "llama-stack",
-					State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}},
+					Name:              "my-preflight-1a2b3c4d",
+					Labels:            names.PreflightSelector("my"),
+					CreationTimestamp: ago(time.Minute),
 				},
-			}
-			f.notReady(
-				v1alpha2.ConditionAvailable,
-				v1alpha2.ReasonRolloutFailed,
-				"0/1 replicas available with current config",
-			)
-		}),
-		"image-cannot-be-pulled": with(func(f *facts) {
-			f.deployment(1, 0).replicaSet(4, 1, 0).pods("Pending", 1, &corev1.ContainerStatus{
-				Name: "llama-stack", Image: "example.com/a:1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "not found"}},
-			})
-			f.notReady(
-				v1alpha2.ConditionAvailable,
-				v1alpha2.ReasonRolloutFailed,
-				"0/1 replicas available with current config",
-			)
-		}),
-		"pending-pod": with(func(f *facts) {
-			f.deployment(1, 0).replicaSet(4, 1, 0).pods("Pending", 1, nil)
-			f.Pods[0].Status.Conditions = []corev1.PodCondition{{
-				Type: corev1.PodScheduled, Status: "False", Reason: "Unschedulable", Message: "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
-			}}
-			f.Deployment.Status.Conditions[0].Reason = "ReplicaSetUpdated"
-			f.notReady(
-				v1alpha2.ConditionAvailable,
-				v1alpha2.ReasonRolloutInProgress,
-				`0/1 replicas available with current config: pod "my-4c9d8b7f6-abcd2" cannot be scheduled: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.`,
-			)
-		}),
-		"pods-lost-while-the-status-is-old": with(func(f *facts) {
-			f.deployment(2, 1).replicaSet(4, 2, 1).pods("Running", 1, nil)
-			f.Pods = append(f.Pods, f.Pods[0])
-			f.Pods[1].Name, f.Pods[1].Status.ContainerStatuses, f.Pods[1].Status.Conditions = "my-4c9d8b7f6-abcd9",
-				[]corev1.ContainerStatus{
-					*crashing(),
-				}, nil
-		}),
-		"secret-missing": with(func(f *facts) {
-			f.notReady(
-				v1alpha2.ConditionSecretsResolved,
-				v1alpha2.ReasonSecretNotFound,
-				`spec.providers.inference.apiKey: Secret "key" does not exist in namespace "team-a"; create it`,
-			)
-			f.condition(v1alpha2.ConditionStalled, "True", v1alpha2.ReasonSecretNotFound, "")
-			f.condition(v1alpha2.ConditionAvailable, "Unknown", v1alpha2.ReasonWaiting, "Waits for SecretsResolved")
-		}),
-		"invalid-in-three-ways": with(func(f *facts) {
-			f.notReady(
-				v1alpha2.ConditionValidationSucceeded,
-				v1alpha2.ReasonInvalidSpec,
-				"spec.a: Required value;\nspec.b: Required value;\nspec.c: Required value",
-			)
-		}),
-		"degraded": with(func(f *facts) {
-			f.condition(
-				v1alpha2.ConditionDegraded,
-				"True",
-				v1alpha2.ReasonAutoscalerInactive,
-				`HorizontalPodAutoscaler "my-hpa" does not scale (FailedGetResourceMetric): no metrics`,
-			)
-		}),
-		"provider-with-an-error": with(func(f *facts) {
-			f.Stack.Status.DistributionConfig.Providers[0].Health = v1alpha2.ProviderHealthStatus{
-				Status:  "Error",
-				Message: "the provider's own check fails",
-			}
-		}),
-		"preflight-failed": with(func(f *facts) {
-			f.Pods = append(
-				f.Pods,
-				corev1.Pod{
-					ObjectMeta: metav1.ObjectMeta{
-						Name:              "my-preflight-1a2b3c4d",
-						Labels:            names.PreflightSelector("my"),
-						CreationTimestamp: ago(time.Minute),
-					},
-					Status: corev1.PodStatus{
-						Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{*crashing()},
-					},
+				Status: corev1.PodStatus{
+					Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{*crashing()},
 				},
-			)
-			f.notReady(
-				v1alpha2.ConditionDeploymentUpdated,
-				v1alpha2.ReasonPreflightFailed,
-				`The change does not start in pod "my-preflight-1a2b3c4d": container "llama-stack" crashed with exit code 1`,
-			)
-		}),
-		"no-right-to-read-pods": with(func(f *facts) {
-			f.Pods, f.ReplicaSets, f.Deployment = nil, nil, nil
-			f.Unseen = []string{`you may not list pods in namespace "team-a"`}
-		}),
-	}
+			},
+		)
+		f.notReady(
+			v1alpha2.ConditionDeploymentUpdated,
+			v1alpha2.ReasonPreflightFailed,
+			`The change does not start in pod "my-preflight-1a2b3c4d": container "llama-stack" crashed with exit code 1`,
+		)
+	}),
+	"no-right-to-read-pods": with(func(f *facts) {
+		f.Pods, f.ReplicaSets, f.Deployment = nil, nil, nil
+		f.Unseen = []string{`you may not list pods in namespace "team-a"`}
+	}),
 }
 
 // Every case has a transcript for a terminal of 60 columns, for one of 110 columns, and with --verbose for programs.
 func TestReport(t *testing.T) {
-	for name, given := range cases() {
+	for name, given := range cases {
 		t.Run(name, func(t *testing.T) {
 			report := stackstatus.NewReport(given)
 			narrow := report.Text(60, false)
@@ -412,7 +412,7 @@ func TestReport(t *testing.T) {
 
 func TestList(t *testing.T) {
 	var stacks []v1alpha2.LlamaStackDistribution
-	for name, given := range cases() {
+	for name, given := range cases {
 		stack := *given.Stack.DeepCopy()
 		stack.Name = name
 		stacks = append(stacks, stack)

@@ -22,15 +22,16 @@ var marks = map[Level]string{Wrong: "✗ ", Waiting: "… ", Warning: "! ", OK: 
 // provider and model.
 func (r *Report) Text(width int, verbose bool) string {
 	root := r.tree(verbose)
-	text := root.String(width)
+	var text strings.Builder
+	text.WriteString(root.String(width))
 	for _, unseen := range r.Unseen {
-		text += layout.Paragraph("Not shown: "+unseen+".", width)
+		text.WriteString(layout.Paragraph("Not shown: "+unseen+".", width))
 	}
-	text += "\n" + layout.Paragraph(marks[r.Verdict.Level]+r.Verdict.Sentence, width)
+	text.WriteString("\n" + layout.Paragraph(marks[r.Verdict.Level]+r.Verdict.Sentence, width))
 	if r.Verdict.Next != "" {
-		text += "Next: " + r.Verdict.Next + "\n"
+		text.WriteString("Next: " + r.Verdict.Next + "\n")
 	}
-	return text
+	return text.String()
 }
 
 func (r *Report) tree(verbose bool) layout.Node {
@@ -192,16 +193,17 @@ func (s *Server) providersText() string {
 	for i := range s.Providers {
 		sums[s.Providers[i].Health.Status]++
 	}
-	text := count(len(s.Providers), "provider")
+	parts := []string{count(len(s.Providers), "provider")}
 	for _, health := range []struct{ status, words string }{
 		{v1alpha2.ProviderHealthOK, "healthy"},
 		{v1alpha2.ProviderHealthError, "with an error"},
 		{v1alpha2.ProviderHealthUnknown, "of unknown health"},
 	} {
 		if number := sums[health.status]; number > 0 {
-			text += fmt.Sprintf(", %d %s", number, health.words)
+			parts = append(parts, fmt.Sprintf("%d %s", number, health.words))
 		}
 	}
+	text := strings.Join(parts, ", ")
 	if number := sums[v1alpha2.ProviderHealthNotImplemented] + sums[""]; number == len(s.Providers) {
 		text += "; the server does not check their health"
 	}
