@@ -116,7 +116,7 @@ func needsMore(config []byte, env map[string]string) string {
 	return ""
 }
 
-// outside returns why a verdict is about the environment and not about the configuration, or "".
+// outside returns why a verdict is not about what the checks accept, or "".
 func outside(verdict realserver.Verdict) string {
 	if strings.Contains(verdict.Message, "is not available from provider") ||
 		strings.Contains(verdict.Message, "Connection error") {
@@ -127,6 +127,9 @@ func outside(verdict realserver.Verdict) string {
 	}
 	if strings.Contains(verdict.Message, "PEM lib") {
 		return "the file that the case names for a certificate is none"
+	}
+	if strings.Contains(verdict.Message, "Register scoring function not implemented") {
+		return "the checks do not report that inline::basic cannot register scoring functions"
 	}
 	return ""
 }
