@@ -183,7 +183,7 @@ func Table(events []Event, width int, now time.Time) string {
 	}
 	for _, event := range events {
 		table.Rows = append(table.Rows, []string{
-			layout.Age(event.Last.Time, now), strconv.Itoa(int(event.Count)), event.Type, event.Reason, event.Object,
+			layout.Age(event.Last.Time, now), strconv.Itoa(event.Count), event.Type, event.Reason, event.Object,
 			event.Message,
 		})
 	}
