@@ -39,7 +39,8 @@ func TestCloudIdentities(t *testing.T) {
 				}
 			}
 		}
-		list := given["operatorConfig"].(map[string]any)["data"].(map[string]any)["registries"].(map[string]any)["cloudIdentity"].([]any)[0].(string)
+		data := given["operatorConfig"].(map[string]any)["data"].(map[string]any)
+		list := data["registries"].(map[string]any)["cloudIdentity"].([]any)[0].(string)
 		if !strings.Contains(made["operator_config.yaml"], list) {
 			t.Errorf("the ConfigMap has no %q:\n%s", list, made["operator_config.yaml"])
 		}

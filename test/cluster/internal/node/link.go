@@ -15,7 +15,8 @@ import (
 )
 
 // Namespaces are the namespaces that the node's first process gets.
-const Namespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC
+const Namespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS |
+	syscall.CLONE_NEWIPC
 
 // Link connects the machine with the network namespace of process pid, in the first free slot. The link and the routes
 // over it are removed with the namespace.
