@@ -34,7 +34,7 @@ type upgradeOptions struct {
 func newUpgradeCheckCommand(streams Streams, version string) *cobra.Command {
 	options := upgradeOptions{}
 	command := &cobra.Command{
-		Use:   "upgrade-check --to RELEASE [-f FILE | NAME…]",
+		Use:   "upgrade-check --to RELEASE [-f FILE | -k DIR | NAME…]",
 		Short: "Show what another server release means for stacks: actions, data, clients",
 		Long: `Generate the configuration of each stack for the release that it asks for and for
 another one, and answer in this order: the settings that need action, with the field
@@ -42,7 +42,7 @@ and the remedy; the data that the other release leaves behind; the changes for
 clients; the changes in your own fields. Changes that no field of the spec causes are
 counted; --all lists them.
 
-With --filename, the stacks are those of the files. Without it, they are those of
+With --filename or --kustomize, the stacks are those of files. Otherwise they are those of
 the cluster, in the namespace of the context or as --namespace, --all-namespaces,
 --selector and names select them. The command then prints one line for each stack,
 and the details of those that need action. It reads the stacks and the ConfigMaps
