@@ -17,7 +17,8 @@ var (
 	// bearer is a credential in a header.
 	bearer = regexp.MustCompile(`(?i)\b((?:bearer|basic)\s+)([^\s"'$]+)`)
 	// known are credentials that their first characters identify.
-	known = regexp.MustCompile(`\b(?:sk-|hf_|gh[pousr]_|github_pat_|glpat-|gsk_|nvapi-|tvly-|xox[abp]-|AKIA)[A-Za-z0-9_-]{10,}`)
+	known = regexp.MustCompile(`\b(?:(?:sk|pk|rk|nvapi|glpat|tvly|pplx|csk|xox[abeoprs])-|(?:gsk|hf|r8|tgp|gh[opsru]|` +
+		`github_pat)_|dapi|AKIA|ASIA|AIza|sha256~|eyJ)[A-Za-z0-9._-]{10,}`)
 	// option is a credential in a command line, or in a query.
 	option = regexp.MustCompile(`(?i)([a-z0-9_-]*(?:password|passwd|secret|token|api[-_]?key)=)([^\s&"'$]+)`)
 	// segment is the key that a path leads to. list is the key of a list in a path.

@@ -157,7 +157,7 @@ func FuzzPosition(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, path string) {
 		documents, err := document.Read("-", strings.NewReader(text))
 		if err != nil {
-			t.Skip()
+			return // a text that cannot be read has no positions
 		}
 		for _, doc := range documents {
 			if at := doc.Position(path); at.Line < 1 {
