@@ -170,7 +170,8 @@ func (n *negatives) unregistrable(kind *provider.Type) {
 		n.own(n.smallSpec(n.another(kind, fields{"provider": kind.Type}))),
 		func(config fields) {
 			registerIn(config, n.section(), "scoring_fns", fields{
-				"scoring_fn_id": "mine", "provider_id": "another", "description": "A function.", "return_type": fields{"type": "number"},
+				"scoring_fn_id": "mine", "provider_id": "another", "description": "A function.",
+				"return_type": fields{"type": "number"},
 			})
 		}))
 }

@@ -105,7 +105,8 @@ func (m *maker) firstOf(api string) string {
 		conditional := slices.ContainsFunc(d.Variables,
 			func(v release.Variable) bool { return slices.Contains(v.Enables, p.id) })
 		kind, known := m.rel.Provider(api, p.providerType)
-		if p.api == api && !conditional && !(known && kind.RegistersNothing) {
+		refuses := known && kind.RegistersNothing
+		if p.api == api && !conditional && !refuses {
 			return p.id
 		}
 	}
