@@ -44,10 +44,10 @@ func index(lines []line) string {
 	out.WriteString(`
 ## Columns
 
-- **Key**: the key to write under ` + "`settings`" + ` of the provider. A key below ` + "`secretRefs`" + ` takes its value
-  from a Secret.
-- **Type**: the type in the server's source. ` + "`str`" + ` is text, ` + "`HttpUrl`" + ` a URL, and ` + "`SecretStr`" + `
-  text that is never shown. ` + "`null`" + ` in a type means that you can leave the key out.
+- **Key**: the key to write under ` + "`settings`" + ` of the provider. A key below ` + "`secretRefs`" + ` takes its
+  value from a Secret.
+- **Type**: the type in the server's source. ` + "`str`" + ` is text, ` + "`HttpUrl`" + ` a URL, and
+  ` + "`SecretStr`" + ` text that is never shown. ` + "`null`" + ` in a type means that you can leave the key out.
 - **Required**: "supplied" means that the operator writes a working value if you set none.
 - **Secret**: the key is a credential. Set it with ` + "`apiKey`" + ` or ` + "`secretRefs`" + `.
 - **Variable**: the environment variable that the distribution ` + "`starter`" + ` reads for this key. Set it with
