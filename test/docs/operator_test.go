@@ -20,9 +20,13 @@ import (
 
 const (
 	// operatorPage is about the operator's ConfigMap.
-	operatorPage = "docs/operator.md"
+	operatorPage = "docs/reference/operator-config.md"
 	// metricsPage is about the operator's metrics.
-	metricsPage = "docs/metrics.md"
+	metricsPage = "docs/reference/metrics.md"
+	// optionsPage is about the operator's command line and environment.
+	optionsPage = "docs/reference/operator-flags.md"
+	// versionsPage is about the versions that work together.
+	versionsPage = "docs/explanation/versions.md"
 )
 
 var keyHeading = regexp.MustCompile("(?m)^## `([a-zA-Z-]+)`$")
@@ -34,7 +38,7 @@ func TestOperatorConfig(t *testing.T) {
 	for _, match := range keyHeading.FindAllStringSubmatch(p.text, -1) {
 		keys = append(keys, match[1])
 		section := page{p.path, "\n" + p.section(t, "`"+match[1]+"`")}
-		examples := section.fenced("yaml")
+		examples := section.fenced("yml")
 		if len(examples) == 0 {
 			t.Errorf("%s: %s has no example", p.path, match[1])
 		}
