@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var values = regexp.MustCompile("(?ms)^```yml\n(.*?)\n```$")
+var values = regexp.MustCompile("(?ms)^```yaml title=\"values.yaml\"\n(.*?)\n```$")
 
 // TestCloudIdentities renders what the page on cloud identities requires on each cloud: the ServiceAccount and
 // the pods have what that cloud looks for, and the ConfigMap has the list.

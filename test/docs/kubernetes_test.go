@@ -55,7 +55,7 @@ func TestOldestKubernetes(t *testing.T) {
 		t.Fatalf("the chart does not say %s", kubeVersion)
 	}
 	page, version := readPage(t, versionsPage), string(match[1])
-	if want := "| Kubernetes | " + version + " or newer"; !strings.Contains(page.text, want) {
+	if want := "Kubernetes " + version + " or newer"; !strings.Contains(page.text, want) {
 		t.Errorf("%s does not say %q", page.path, want)
 	}
 	_, table, _ := strings.Cut(page.section(t, "Versions of Kubernetes"), "|---|---|\n")

@@ -38,7 +38,7 @@ func TestOperatorConfig(t *testing.T) {
 	for _, match := range keyHeading.FindAllStringSubmatch(p.text, -1) {
 		keys = append(keys, match[1])
 		section := page{p.path, "\n" + p.section(t, "`"+match[1]+"`")}
-		examples := section.fenced("yml")
+		examples := section.fenced("yaml")
 		if len(examples) == 0 {
 			t.Errorf("%s: %s has no example", p.path, match[1])
 		}
