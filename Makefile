@@ -67,6 +67,13 @@ build: ## Build the operator and the CLI into bin/
 		echo "built bin/$$program"; \
 	done
 
+IMAGE ?= llama-stack-k8s-operator:dev
+CONTAINER_TOOL ?= docker
+
+.PHONY: image
+image: ## Build the image of the operator from the Dockerfile [IMAGE=llama-stack-k8s-operator:dev, CONTAINER_TOOL=docker or podman]
+	@$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) --tag $(IMAGE) .
+
 .PHONY: demo
 demo: cluster-tool $(if $(NODE),node-packages) ## Show the control plane, the operator and a sample stack [NODE=1: in pods, with an answer; as root]
 	@$(BIN)/cluster run $(if $(NODE),--node) -- hack/demo

@@ -121,6 +121,9 @@ func programs(t *testing.T, kubectl string) string {
 // shared matches what a page must not do while other pages run: it changes objects outside its namespace.
 var shared = regexp.MustCompile(names.OperatorNamespace + `|kubectl create (?:namespace|ns|clusterrole)|kind: Namespace`)
 
+// forwards matches commands that listen at a port of this machine.
+var forwards = regexp.MustCompile(`kubectl port-forward|kubectl proxy|kubectl llamastack open`)
+
 // run runs the pages: most of them at the same time, then those that change more than their namespace.
 func (s *site) run(t *testing.T, pages []page) {
 	t.Helper()
@@ -129,7 +132,7 @@ func (s *site) run(t *testing.T, pages []page) {
 	t.Run("pages", func(t *testing.T) {
 		for _, p := range pages {
 			parsed := script.Parse(p.text)
-			if parsed.Alone || s.runs(parsed) && shared.MatchString(p.text) {
+			if parsed.Alone || s.runs(parsed) && shared.MatchString(p.text) || s.onNode && forwards.MatchString(p.text) {
 				alone = append(alone, p)
 				continue
 			}
