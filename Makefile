@@ -1,6 +1,6 @@
 # `make help` lists the targets. You need only Go, git and make. The targets build
-# tools from tools/go.mod into .cache/bin, and the control plane from Go modules
-# into your cache directory.
+# tools from tools/go.mod into .cache/bin, and put a control plane into your cache
+# directory: its release, or a build from Go modules (test/cluster/README.md).
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c

@@ -21,7 +21,7 @@ const (
 	mostCellWords = 40
 )
 
-// userFolders hold the pages for users, besides the quickstart. Their commands run, and their length is limited.
+// userFolders have the pages for users, in addition to the quickstart. Their commands run, and their length is limited.
 var userFolders = []string{"docs/how-to", "docs/troubleshooting", "docs/explanation"}
 
 // notForUsers are the folders of docs whose pages are not scripts.
