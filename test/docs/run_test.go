@@ -259,10 +259,10 @@ func (s *site) deleteNamespace(t *testing.T, name string) {
 	}
 	testutil.Within(t, 2*time.Minute, func() error {
 		err := s.client.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
-		if client.IgnoreNotFound(err) == nil && err != nil {
-			return nil
+		if err == nil {
+			return fmt.Errorf("the namespace %q still exists", name)
 		}
-		return fmt.Errorf("the namespace %q still exists: %w", name, err)
+		return client.IgnoreNotFound(err)
 	})
 }
 

@@ -82,7 +82,8 @@ func standIn(folder string, base v1.Layer, version string) (v1.Image, error) {
 	}, base, config)
 }
 
-// ModelServer is the image of a stand-in as a model server: ollama or vllm. Its entrypoint is that of the published image.
+// ModelServer is the image of a stand-in as a model server: ollama or vllm. Its entrypoint is that of the published
+// image.
 func ModelServer(standIn v1.Image, name string) (v1.Image, error) {
 	file, err := standIn.ConfigFile()
 	if err != nil {
