@@ -92,7 +92,8 @@ func newRelease(t *testing.T) (bench, *published) {
 	}
 	packed := archive(t, "etcd-v3.9.9-plan9-mips/etcd", "released etcd")
 	p.answers[etcdPath] = text(packed)
-	p.answers[etcdSums] = text(sumOf("") + "  etcd-v3.9.9-darwin-arm64.zip\n" + sumOf(packed) + "  etcd-v3.9.9-plan9-mips.tar.gz\n")
+	p.answers[etcdSums] = text(sumOf("") + "  etcd-v3.9.9-darwin-arm64.zip\n" +
+		sumOf(packed) + "  etcd-v3.9.9-plan9-mips.tar.gz\n")
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
 	b.cache.Origin = Any
@@ -145,7 +146,7 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"another program": {kubectlPath, text("released kubectl, and more"), "the published one is " + sumOf("released kubectl")},
+		"another program": {kubectlPath, text("released kubectl 2"), "the published one is " + sumOf("released kubectl")},
 		"another sum":     {kubectlPath + ".sha256", text(sumOf("other")), "the published one is " + sumOf("other")},
 		"truncated": {kubectlPath, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000000")
@@ -178,7 +179,8 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 					reasons = append(reasons, said)
 				}
 			}
-			if len(reasons) != 1 || !strings.Contains(reasons[0], test.want) || !strings.Contains(reasons[0], "built from Go modules") {
+			if len(reasons) != 1 || !strings.Contains(reasons[0], test.want) ||
+				!strings.Contains(reasons[0], "built from Go modules") {
 				t.Errorf("reasons %q, want %q", reasons, test.want)
 			}
 			left, err := filepath.Glob(filepath.Join(b.cache.Folder, "*-release-*.partial"))
