@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	nodeLimit    = 5 * time.Minute
+	nodeLimit    = 6 * time.Minute
 	nodePatience = time.Minute
 	// operatorName is the image of the operator in the manifest.
 	operatorName = "library/llama-stack-k8s-operator:dev"

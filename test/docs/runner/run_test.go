@@ -35,7 +35,7 @@ func TestRun(t *testing.T) {
 	const node = "<!-- docs-test: node -->\n"
 	for name, test := range map[string]struct {
 		page, want string
-		gate       int
+		ran        int
 	}{
 		"outputs": {console("$ echo a; echo b >&2\na\nb\n$ echo c\n$ false # exit code 1"), "", 3},
 		"files":   {files + console("$ cat a/b.yaml\nx: y"), "", 1},
@@ -59,10 +59,20 @@ func TestRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			result := newPlace(t).Run(t.Context(), script.Parse(test.page))
 			got := failures(result)
-			if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" || result.Gate != test.gate {
-				t.Errorf("%d commands of %d; failures:\n%s\nwant:\n%s", result.Gate, test.gate, got, test.want)
+			if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" || result.Ran != test.ran {
+				t.Errorf("%d commands of %d; failures:\n%s\nwant:\n%s", result.Ran, test.ran, got, test.want)
 			}
 		})
+	}
+}
+
+// On a node, blocks of both levels run, and the output of the gate is not compared.
+func TestRunOnNode(t *testing.T) {
+	place := newPlace(t)
+	place.OnNode = true
+	result := place.Run(t.Context(), script.Parse(console("$ echo a\nb")+"<!-- docs-test: node -->\n"+console("$ echo a\nb")))
+	if got := failures(result); !strings.HasPrefix(got, "7: $ echo a") || len(result.Failures) != 1 || result.Ran != 2 {
+		t.Errorf("%d commands; failures:\n%s", result.Ran, got)
 	}
 }
 
