@@ -1,6 +1,6 @@
 # `make help` lists the targets. You need only Go, git and make. The targets build
-# tools from tools/go.mod into .cache/bin, and the control plane from Go modules
-# into your cache directory.
+# tools from tools/go.mod into .cache/bin, and put a control plane into your cache
+# directory: its release, or a build from Go modules (test/cluster/README.md).
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -66,6 +66,13 @@ build: ## Build the operator and the CLI into bin/
 		$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/$$program ./cmd/$$program; \
 		echo "built bin/$$program"; \
 	done
+
+IMAGE ?= llama-stack-k8s-operator:dev
+CONTAINER_TOOL ?= docker
+
+.PHONY: image
+image: ## Build the image of the operator from the Dockerfile [IMAGE=llama-stack-k8s-operator:dev, CONTAINER_TOOL=docker or podman]
+	@$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) --tag $(IMAGE) .
 
 .PHONY: demo
 demo: cluster-tool $(if $(NODE),node-packages) ## Show the control plane, the operator and a sample stack [NODE=1: in pods, with an answer; as root]

@@ -21,7 +21,7 @@ const (
 	mostCellWords = 40
 )
 
-// userFolders hold the pages for users, besides the quickstart. Their commands run, and their length is limited.
+// userFolders have the pages for users, in addition to the quickstart. Their commands run, and their length is limited.
 var userFolders = []string{"docs/how-to", "docs/troubleshooting", "docs/explanation"}
 
 // notForUsers are the folders of docs whose pages are not scripts.
@@ -159,4 +159,31 @@ func tryPage(t *testing.T, path string) (page, bool) {
 		}
 	}
 	return page{}, false
+}
+
+// The checks find mistakes.
+func TestPageChecksFail(t *testing.T) {
+	tick := func(text string) string { return strings.ReplaceAll(text, "~", "`") }
+	for text, want := range map[string]string{
+		"~~~console\n$ a\n~~~\n":                    "",
+		"~~~sh\na\n~~~\n":                           `line 1: a block of "sh"`,
+		"~~~\na\n~~~\n":                             `line 1: a block of ""`,
+		"Text:\n\n    kubectl get pods\n":           "line 3: an indented command",
+		"Text:\n\n    $ make test\n":                "line 3: an indented command",
+		"~~~text\n    kubectl get pods\n~~~\n":      "",
+		"<!--\n    kubectl get pods\n-->\n":         "",
+		"1. a list:\n\n    ~~~text\n    x\n    ~~~": "",
+	} {
+		problems := strictProblems(tick(text))
+		if got := strings.Join(problems, "\n"); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	long := "| a | " + strings.Repeat("word ", mostCellWords+1) + "|\n"
+	if got := longCells("| a | b |\n" + long + tick("~~~text\n"+long+"~~~\n")); len(got) != 1 {
+		t.Errorf("%d long cells", len(got))
+	}
+	if got := words("one two <!-- not\nthese --> three"); got != 3 {
+		t.Errorf("%d words", got)
+	}
 }
