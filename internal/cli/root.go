@@ -20,7 +20,7 @@ type Streams struct {
 	Colour bool
 	// Width is the number of columns of the terminal that Out is. Zero means that Out is not a terminal.
 	Width int
-	// Terminal reports that Err is a terminal. Progress is shown only there.
+	// Terminal reports whether Err is a terminal. Progress is shown only there.
 	Terminal bool
 
 	// choice is the value of --color.

@@ -73,7 +73,7 @@ func TestProvidersRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--api", "safety", "--release", "1.5"}, `the server release 1.5 has no API "safety" with providers; release 0.8 was the last that had it; check text`},
+		{[]string{"--api", "safety", "--release", "1.5"}, `server release 1.5 has no API "safety" with providers; release 0.8 was the last that had it; check text`},
 		{[]string{"--api", "inferense"}, `did you mean "inference"?`},
 		{[]string{"vlm"}, `has no provider type "vlm", did you mean "remote::vllm"?`},
 		{[]string{"tgi"}, `has no provider type "tgi"; releases 0.2, 0.3, 0.4, 0.5, 0.6 have it`},
@@ -151,7 +151,7 @@ func TestPublicModels(t *testing.T) {
 		contains(t, run(t, stack(spec), verb, "-f", "-").err,
 			`note: -: demo: spec.resources.models[0]: the name of this model for clients is "vllm/llama"`,
 			`note: -: demo: spec.resources.models[1]: the name of this model for clients is "vllm/meta/llama-70b"`,
-			`spec.resources.models[1].name: the server release 0.7 ignores this name because providerModelId is set`)
+			`spec.resources.models[1].name: server release 0.7 ignores this name because providerModelId is set`)
 	}
 	got := run(t, stack(spec), "upgrade-check", "-f", "-", "--to", "1.0")
 	contains(t, got.out, "~ model fast: vllm/meta/llama-70b -> vllm/fast\n")

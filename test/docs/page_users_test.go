@@ -21,7 +21,7 @@ const (
 	mostCellWords = 40
 )
 
-// userFolders have the pages for users, in addition to the quickstart. Their commands run, and their length is limited.
+// userFolders hold the pages for users, in addition to the quickstart. Their commands run, and their length is limited.
 var userFolders = []string{"docs/how-to", "docs/troubleshooting", "docs/explanation"}
 
 // notForUsers are the folders of docs whose pages are not scripts.
@@ -132,7 +132,7 @@ func longCells(text string) []string {
 	return long
 }
 
-// A page and a cell of a table are short enough to be read.
+// Pages and table cells must be short enough to read.
 func TestPagesAreShort(t *testing.T) {
 	for _, p := range scripts(t) {
 		if count := words(p.text); count > mostWords {
