@@ -55,7 +55,7 @@ const (
 	// ReasonForbiddenByBounds means that the bounds in the operator's ConfigMap do not allow what the spec requests.
 	// Status: False.
 	ReasonForbiddenByBounds = "ForbiddenByBounds"
-	// ReasonUnknownDistribution means that the operator does not know the name of the distribution. Status: False.
+	// ReasonUnknownDistribution means that the name of the distribution is not in the catalogue. Status: False.
 	ReasonUnknownDistribution = "UnknownDistribution"
 	// ReasonConfigMapNotFound means that a referenced ConfigMap does not exist. Status: False.
 	ReasonConfigMapNotFound = "ConfigMapNotFound"

@@ -33,6 +33,43 @@ const (
 	end   = "<!-- End of the help. People write the rest. -->\n"
 )
 
+const (
+	success  = "success"
+	rejected = "a manifest is rejected or cannot be read, or no stack is in the files; nothing is printed"
+	failed   = "the cluster or the server does not answer, a right is missing, or the stack does not exist"
+	wrong    = "an unknown command, flag or value, or a file that does not exist"
+)
+
+// exitCodes are the meanings of the exit codes 0, 1 and 2 of each command. A command that never ends with a code has an
+// empty text.
+var exitCodes = map[string][3]string{
+	"init":          {success, "", wrong + "; a wrong answer, or a file that exists without --force"},
+	"render":        {success, rejected, wrong},
+	"validate":      {success, "a manifest is rejected or cannot be read, or no stack is in the files; with --strict, also a warning", wrong},
+	"providers":     {success, "", wrong + "; an unknown release, API or type"},
+	"upgrade-check": {success, "a stack would not start on the other release; a pinned stack does not count", wrong},
+	"convert":       {success, "a manifest is rejected, or nothing can be converted; nothing is printed", wrong},
+	"image inspect": {success, "the operator would not accept the image", wrong + "; an invalid image name"},
+	"image label":   {success, "the image cannot be labelled or written", wrong + "; an invalid image name"},
+	"bundle load":   {success, "an image is not loaded", wrong},
+	"migrate":       {success, "a stack is rejected or cannot be written, or the cluster or the conversion webhook does not answer", wrong},
+	"status":        {"the status is shown, also that of a stack that is not ready", failed, wrong},
+	"models":        {success, failed, wrong},
+	"events":        {success, failed, wrong},
+	"logs":          {success, failed, wrong},
+	"open":          {"you ended the command with Ctrl-C", failed + "; no pod is ready, or the port is in use", wrong},
+	"chat": {
+		success, failed + "; the server requires a token or does not have the model, or the model server behind it fails", wrong,
+	},
+	"support-bundle": {success, failed + ", or the file cannot be written", wrong},
+	"doctor":         {"no check has an error", "a check has an error, or the cluster does not answer", wrong},
+	"diff": {
+		"no difference", "differences, or a stack that does not exist yet",
+		"an error: a manifest is invalid, the cluster does not answer, or the command line is invalid",
+	},
+	"version": {success, "the cluster does not answer", wrong},
+}
+
 // run writes the pages. A page of a command that no longer exists is an error, because it may have notes.
 func run(folder string) error {
 	root := cli.NewCommand(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "reference")
@@ -41,6 +78,9 @@ func run(folder string) error {
 	known := map[string]bool{index: true}
 	for _, command := range commands {
 		known[fileOf(command)] = true
+		if _, ok := exitCodes[nameOf(command)]; !ok {
+			return fmt.Errorf("exitCodes does not have %q", nameOf(command))
+		}
 		if err := write(filepath.Join(folder, fileOf(command)), page(command)); err != nil {
 			return err
 		}
@@ -77,7 +117,9 @@ func nameOf(command *cobra.Command) string {
 	return strings.TrimPrefix(command.CommandPath(), command.Root().Name()+" ")
 }
 
-func fileOf(command *cobra.Command) string { return strings.ReplaceAll(nameOf(command), " ", "-") + ".md" }
+func fileOf(command *cobra.Command) string {
+	return strings.ReplaceAll(nameOf(command), " ", "-") + ".md"
+}
 
 // write replaces the generated part of a page, and keeps the notes below it.
 func write(path, text string) error {
@@ -105,7 +147,12 @@ func page(command *cobra.Command) string {
 	block(&text, "Description", command.Long)
 	block(&text, "Examples", dedent(command.Example))
 	block(&text, "Flags", command.LocalFlags().FlagUsages())
-	block(&text, "Flags of every command", command.InheritedFlags().FlagUsages())
+	text.WriteString("\n## Exit codes\n\n| code | meaning |\n|---|---|\n")
+	for i, meaning := range exitCodes[nameOf(command)] {
+		if meaning != "" {
+			fmt.Fprintf(&text, "| %d | %s |\n", i, meaning)
+		}
+	}
 	text.WriteString("\n")
 	return text.String()
 }
@@ -136,6 +183,7 @@ func overview(root *cobra.Command) string {
 			}
 		}
 	}
-	fmt.Fprintf(&text, "\n## Flags of every command\n\n```text\n%s\n```\n\n", strings.TrimRight(root.PersistentFlags().FlagUsages(), "\n"))
+	block(&text, "Flag of every command", root.PersistentFlags().FlagUsages())
+	text.WriteString("\n")
 	return text.String()
 }
