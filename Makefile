@@ -257,7 +257,7 @@ generate-docs: $(BIN)/crd-ref-docs
 		$(BIN)/crd-ref-docs --log-level=ERROR --source-path=api/$$version --config=hack/crd-ref-docs.yaml \
 			--renderer=markdown --output-path=docs/reference/$$version.md; done
 	@sed -i 's/items:XValidation: .*<nil>\\} <br \/>//' docs/reference/v1alpha2.md # The tool prints rules on items as a Go struct. The CRD and the messages show these rules.
-	@$(GO) run ./hack/reference api/v1alpha2 docs/reference/v1alpha2.md
+	@$(GO) run ./hack/reference api/v1alpha2 docs/reference/v1alpha2.md docs/reference/v1alpha1.md
 	@$(GO) run ./hack/conditions api/v1alpha2/conditions.go docs
 	@mkdir -p docs/reference/cli; $(GO) run ./hack/clireference docs/reference/cli
 
@@ -329,6 +329,26 @@ release-data: ## Extract the data of a server release from its package [RELEASE=
 .PHONY: release-data-newest
 release-data-newest: ## List server releases in the package index that have no data here
 	@hack/release-data/extract --newest
+
+##@ Documentation site
+
+# The programs of the site have a folder for each version of the list. MkDocs 1.6 is pinned: the variable hides the
+# theme's advice about MkDocs 2.
+SITE_ENV = $${XDG_CACHE_HOME:-$$HOME/.cache}/llama-stack-k8s-operator/site-$$(sha256sum site/requirements.txt | cut -c1-12)
+SITE_TOOLS = hack/server-env site/requirements.txt "$(SITE_ENV)"
+export NO_MKDOCS_2_WARNING := 1
+
+.PHONY: site
+site: ## Build the documentation site into .cache/site, and check its links (needs Python 3.12 or newer)
+	@PATH="$$($(SITE_TOOLS)):$$PATH"; mkdocs build --clean 2>&1 | { grep -v '^INFO' || true; }; echo "built .cache/site"
+
+.PHONY: site-serve
+site-serve: ## Serve the documentation site on http://127.0.0.1:8000 and build it again after each change
+	@PATH="$$($(SITE_TOOLS)):$$PATH"; mkdocs serve
+
+.PHONY: site-version
+site-version: ## Add a version of the site to the local branch gh-pages [VERSION=1.2 ALIAS=latest]
+	@PATH="$$($(SITE_TOOLS)):$$PATH"; mike deploy --update-aliases "$(VERSION)" $(ALIAS)
 
 ##@ Cluster
 

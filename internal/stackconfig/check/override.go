@@ -44,6 +44,7 @@ func Override(data []byte, rel *release.Release) []draft.Finding {
 		}
 	}
 	c.providers()
+	c.resources()
 	return c.findings[:min(len(c.findings), maxOverrideFindings)]
 }
 
@@ -80,6 +81,22 @@ func (c *overrideChecker) providers() {
 			problems := e.Kind.Config.Check(yamlnode.Get(e.Node, "config"))
 			for i := range problems {
 				c.found(draft.JoinPath(path+".config", problems[i].Path), problems[i].Message())
+			}
+		}
+	}
+}
+
+// resources reports resources that their provider does not register.
+func (c *overrideChecker) resources() {
+	for _, known := range c.Release.Resources() {
+		for i, item := range yamlnode.Items(c.ResourcesOf(known)) {
+			id, condition := envref.Static(yamlnode.Text(item, "provider_id"))
+			e := c.Index.Find(known.API, id)
+			if e == nil || !e.Enabled || condition != "" {
+				continue
+			}
+			if key, problem := refusal(known, item, e.Kind); problem != "" {
+				c.found(draft.ItemPath(known, i)+"."+key, problem)
 			}
 		}
 	}

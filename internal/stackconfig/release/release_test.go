@@ -324,12 +324,23 @@ func TestCredentialIsOptional(t *testing.T) {
 func TestResourceIDs(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		eachProvider(r, func(p *provider.Type) {
-			var want []string
-			if p.API == "safety" && p.Type == "inline::code-scanner" {
-				want = []string{"code-scanner", "code-shield"}
-			}
+			want := map[string][]string{
+				"safety/inline::code-scanner": {"code-scanner", "code-shield"},
+				"safety/inline::prompt-guard": {"Prompt-Guard-86M"},
+			}[p.API+"/"+p.Type]
 			if !slices.Equal(p.ResourceIDs, want) {
 				t.Errorf("%s takes %v, want %v", p.Type, p.ResourceIDs, want)
+			}
+		})
+	})
+}
+
+func TestRegistersNothing(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		eachProvider(r, func(p *provider.Type) {
+			want := p.API == "scoring" && (p.Type == "inline::basic" || p.Type == "inline::braintrust")
+			if p.RegistersNothing != want {
+				t.Errorf("%s registers nothing: %t, want %t", p.Type, p.RegistersNothing, want)
 			}
 		})
 	})
