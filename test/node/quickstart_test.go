@@ -16,7 +16,7 @@ import (
 )
 
 // quickstart is the manifest of the quickstart of v1alpha1. It differs in the API group and in what a small node needs
-// to run and reach it: docs/v1alpha1.md explains that a stack without a port has no Service.
+// to run and reach it: docs/reference/v1alpha1-fields.md explains that a stack without a port has no Service.
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
