@@ -153,6 +153,17 @@ test-node-all: $(NODE_NEEDS) ## Run test-node with every scenario on the real se
 test-upgrade: $(NODE_NEEDS) ## Test upgrades with running pods: from the operator for v1alpha1, back and forth, and from an older commit [OLDER=bin/manager of its work tree, KUBECONFIG=]
 	@OLDER="$(if $(OLDER),$(abspath $(OLDER)))"; export OLDER; $(call node_tests,node$(comma)all,30m,^(TestTakeOver|TestOperatorUpgrade)$$,step[:$(comma)] )
 
+# Prints the table of the pages, and the commands that failed.
+DOCS_TEST = -count=1 -timeout=60m ./test/docs -args $(if $(PAGE),-page=$(PAGE)) $(if $(UPDATE),-update) -table=$(abspath $(CACHE))/test/docs.txt
+
+.PHONY: docs-test
+docs-test: cluster-tool $(BIN)/helm $(if $(NODE),node-packages) ## Run the commands of the documentation and compare what they print [PAGE=how-to/vllm, UPDATE=1: write what they print, NODE=1: also those with pods, as root]
+	@mkdir -p $(CACHE)/test; rm -f $(CACHE)/test/docs.txt; export $(ASSETS); status=0; \
+	$(if $(NODE),$(BIN)/cluster run --node --) $(GO) test $(if $(NODE),-tags=node) -run '^TestPages$(if $(NODE),OnNode)$$' -parallel=4 \
+		$(DOCS_TEST) >$(CACHE)/test/docs.log 2>&1 || status=$$?; \
+	if [ -s $(CACHE)/test/docs.txt ]; then cat $(CACHE)/test/docs.txt; else cat $(CACHE)/test/docs.log; fi; \
+	[ $$status -eq 0 ] || echo "The whole log is in $(CACHE)/test/docs.log."; exit $$status
+
 # Prints the commands and their output, after a failure too.
 .PHONY: test-airgap
 test-airgap: $(BIN)/gotestsum $(BIN)/helm cluster-tool node-packages ## Install from a bundle on a node without internet access, up to a model's answer (root, Linux, Python 3.12 or newer)
