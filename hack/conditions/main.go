@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	_ "embed" // texts of the pages
 	"errors"
 	"fmt"
 	"go/ast"
@@ -138,22 +139,20 @@ func constantOf(spec ast.Spec) (constant, error) {
 
 func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-const (
-	generated = "<!-- Written by `make generate-docs` from the comments in api/v1alpha2/conditions.go. -->\n"
-	reasonsOf = "Reasons of "
+const reasonsOf = "Reasons of "
+
+// The texts before the first section of each page.
+var (
+	//go:embed conditions.txt
+	conditionsIntro string
+	//go:embed events.txt
+	eventsIntro string
 )
 
 // conditions returns the page with the condition types in their order, each with its reasons.
 func conditions(blocks []block, found map[string]entries.Entry) (string, error) {
 	var page strings.Builder
-	page.WriteString("# Conditions\n\n" + generated + `
-Conditions are in ` + "`status.conditions`" + ` of a stack. ` + "`kubectl get llsd`" + ` shows the reason of ` + "`Ready`" + ` in the column
-STATUS. Each reason links to its entry in the troubleshooting pages. [Status](status.md) describes the other fields.
-
-The first eight sections are in the order of the operator's steps. ` + "`Ready`" + ` takes its reason from the first condition
-that is not ` + "`True`" + `, and its message names that condition. Only that condition has the details: no message appears
-twice.
-`)
+	page.WriteString(conditionsIntro)
 	reasons := map[string]block{}
 	for _, one := range blocks[1:] {
 		reasons[strings.TrimPrefix(one.title, reasonsOf)] = one
@@ -174,11 +173,7 @@ twice.
 // events returns the page with the events.
 func events(blocks []block, found map[string]entries.Entry) (string, error) {
 	var page strings.Builder
-	page.WriteString("# Events\n\n" + generated + `
-` + "`kubectl llamastack events NAME`" + ` lists the events of a stack and of its objects. The operator emits at most two events
-for a change, and does not repeat an event. Clusters keep events for one hour, unless an administrator changed that. Each
-reason links to its entry in the troubleshooting pages.
-`)
+	page.WriteString(eventsIntro)
 	for _, one := range blocks {
 		on, isEvents := strings.CutPrefix(one.title, "Event reasons ")
 		if !isEvents {
@@ -203,8 +198,8 @@ func table(page *strings.Builder, detail string, reasons []constant, found map[s
 	for _, reason := range reasons {
 		entry, ok := found[reason.value]
 		if !ok {
-			return fmt.Errorf("no page below docs/troubleshooting has an entry of %q: a heading \"`%s`: …\", or a row that begins with an anchor",
-				reason.value, reason.value)
+			return fmt.Errorf("no page below docs/troubleshooting has an entry of %q: a heading \"`%s`: …\", or a row that "+
+				"begins with an anchor", reason.value, reason.value)
 		}
 		fmt.Fprintf(page, "| [`%s`](../troubleshooting/%s) | %s | %s |\n", reason.value, entry, reason.detail, reason.meaning)
 	}
