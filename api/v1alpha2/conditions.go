@@ -9,8 +9,8 @@ const (
 	// first condition that is not True, and its message names that condition. If all are True, it has the reason of
 	// Available.
 	ConditionReady = "Ready"
-	// ConditionValidationSucceeded is True if the spec is valid, its bounds allow it, and the ConfigMaps that it refers
-	// to exist.
+	// ConditionValidationSucceeded is True if the spec is valid, the operator's bounds allow it, and the ConfigMaps that
+	// it refers to exist.
 	ConditionValidationSucceeded = "ValidationSucceeded"
 	// ConditionSecretsResolved is True if every referenced Secret and key exists and is usable.
 	ConditionSecretsResolved = "SecretsResolved"
@@ -97,7 +97,7 @@ const (
 	ReasonMissingProviderForResource = "MissingProviderForResource"
 	// ReasonMissingConfigLabels means that the labels of the image have no base configuration. Status: False.
 	ReasonMissingConfigLabels = "MissingConfigLabels"
-	// ReasonBaseConfigRequired means that a base configuration is required, and that the operator is set not to read
+	// ReasonBaseConfigRequired means that the spec requires a base configuration, and the operator is set not to read
 	// images. Status: False.
 	ReasonBaseConfigRequired = "BaseConfigRequired"
 	// ReasonBaseConfigUnavailable means that the operator cannot read the image with the base configuration. The status
@@ -149,7 +149,7 @@ const (
 	// ReasonStorageShrinkRefused means that the spec requests less than the PersistentVolumeClaim does. Status: False.
 	ReasonStorageShrinkRefused = "StorageShrinkRefused"
 	// ReasonStorageChangeRefused means that the spec requests another storage class or other access modes than the
-	// volume has, or that the API server rejects another change of the PersistentVolumeClaim. Status: False.
+	// volume has, or the API server rejects another change of the PersistentVolumeClaim. Status: False.
 	ReasonStorageChangeRefused = "StorageChangeRefused"
 )
 
@@ -208,8 +208,8 @@ const (
 
 // Reasons of Adopted.
 const (
-	// ReasonRenderingDiffers means that an earlier operator created the pods, and that this one would write their
-	// template differently. Status: False.
+	// ReasonRenderingDiffers means that an earlier operator created the pods, and this one would write their template
+	// differently. Status: False.
 	ReasonRenderingDiffers = "RenderingDiffers"
 )
 
