@@ -278,6 +278,8 @@ generate-docs: $(BIN)/crd-ref-docs
 	@$(GO) run ./hack/reference api/v1alpha2 docs/reference/v1alpha2.md docs/reference/v1alpha1.md
 	@$(GO) run ./hack/providers docs/reference/providers
 	@$(GO) run ./hack/flags docs/reference/operator-flags.md
+	@$(GO) run ./hack/conditions api/v1alpha2/conditions.go docs
+	@mkdir -p docs/reference/cli; $(GO) run ./hack/clireference docs/reference/cli
 
 # JSON Schemas for editors.
 .PHONY: generate-schemas
