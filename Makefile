@@ -15,7 +15,7 @@ CACHE := .cache
 BIN := $(CACHE)/bin
 
 # The pure packages of docs/development/architecture.md. A test in test/architecture compares this list with its table.
-PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/change internal/cli/upgrade internal/cli/view \
+PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/change internal/cli/document internal/cli/dryrun internal/cli/findings internal/cli/upgrade internal/cli/view \
 	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/podtemplate \
 	internal/redact internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))

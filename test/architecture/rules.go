@@ -138,6 +138,11 @@ var Rules = []Rule{
 	})},
 	{Path: "internal/bundle", Imports: []string{"internal/imagename"}},
 	{Path: "internal/cli/change", Kind: Pure, Imports: pure},
+	{Path: "internal/cli/findings", Kind: Pure},
+	{Path: "internal/cli/document", Kind: Pure},
+	{Path: "internal/cli/dryrun", Kind: Pure, Imports: slices.Concat(pure, []string{
+		"internal/cli/document", "internal/cli/findings", "internal/ogxserver", "internal/operatorconfig",
+	})},
 	{Path: "internal/cli/upgrade", Kind: Pure, Imports: slices.Concat(pure, []string{"internal/cli/change"})},
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
 		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig",

@@ -1,0 +1,56 @@
+package dryrun
+
+import "github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
+
+// Reported returns the findings for one stack with their positions, and whether the stack is valid.
+func Reported(s *Stack, found *Outcome, strict bool) (list []findings.Finding, valid bool) {
+	add := func(level, rule string, texts []string) {
+		for _, text := range texts {
+			list = append(list, s.finding(level, rule, text))
+		}
+	}
+	add(findings.Error, findings.RuleInvalid, found.Errors)
+	add(findings.Warning, findings.RuleWarning, found.Warnings)
+	add(findings.Warning, findings.RuleData, found.Lost)
+	add(findings.Note, findings.RuleNote, found.Notes)
+	return list, len(found.Errors) == 0 && (!strict || len(found.Warnings)+len(found.Lost) == 0)
+}
+
+// finding returns a finding at the position of its field. Generated text has no position that a user can edit, so its
+// origin takes the place of the file. Only Helm output in a file has both.
+func (s *Stack) finding(level, rule, text string) findings.Finding {
+	path, message := findings.Split(text)
+	f := findings.Finding{
+		Level: level, Rule: rule, Stack: s.Object.Name, Namespace: s.Object.Namespace, Path: path,
+		Message: message,
+	}
+	if s.doc == nil {
+		return f
+	}
+	f.Origin, f.Document = s.doc.Origin, s.doc.Place
+	if s.isGenerated() {
+		return f
+	}
+	at := s.doc.Position(path)
+	if text == s.doc.Problem {
+		at = s.doc.ProblemPosition()
+	}
+	f.File, f.Line, f.Column = s.File, at.Line, at.Column
+	return f
+}
+
+// isGenerated reports whether no file holds the text.
+func (s *Stack) isGenerated() bool { return s.File == "-" || s.File == s.doc.Origin }
+
+// Checked returns a stack as an object of a report.
+func (s *Stack) Checked(valid bool) findings.Object {
+	object := findings.Object{File: s.File, Stack: s.Object.Name, Namespace: s.Object.Namespace, Valid: valid}
+	if s.doc == nil {
+		return object
+	}
+	object.Origin = s.doc.Origin
+	if s.isGenerated() {
+		object.File = ""
+	}
+	return object
+}
