@@ -16,7 +16,7 @@ BIN := $(CACHE)/bin
 
 # The pure packages of docs/development/architecture.md. A test in test/architecture compares this list with its table.
 PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/change internal/cli/document internal/cli/dryrun internal/cli/findings internal/cli/upgrade internal/cli/view \
-	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/podtemplate \
+	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/playground internal/podtemplate \
 	internal/redact internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
@@ -318,6 +318,12 @@ krew: ## Write dist/krew/llamastack.yaml, the krew manifest of a release [VERSIO
 .PHONY: man
 man: ## Write the man pages of the CLI into dist/man, the same bytes for the same commands
 	@$(GO) run ./hack/man '$(VERSION)' dist/man
+
+PLAYGROUND ?= $(CACHE)/site/playground
+
+.PHONY: playground
+playground: ## Write the page of the playground, the same bytes for the same sources [PLAYGROUND=.cache/site/playground]
+	@$(GO) run ./hack/playground $(PLAYGROUND)
 
 .PHONY: release-data
 release-data: ## Extract the data of a server release from its package [RELEASE=0.7.3]

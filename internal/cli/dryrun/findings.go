@@ -39,6 +39,17 @@ func (s *Stack) finding(level, rule, text string) findings.Finding {
 	return f
 }
 
+// Lines returns the lines of field paths in the file. A line is 0 if the stack is not from a file.
+func (s *Stack) Lines(paths []string) []int {
+	lines := make([]int, len(paths))
+	if s.doc != nil {
+		for i, position := range s.doc.Positions(paths) {
+			lines[i] = position.Line
+		}
+	}
+	return lines
+}
+
 // isGenerated reports whether no file holds the text.
 func (s *Stack) isGenerated() bool { return s.File == "-" || s.File == s.doc.Origin }
 

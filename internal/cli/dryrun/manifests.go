@@ -35,6 +35,8 @@ type Manifests struct {
 	Config operatorconfig.Config
 	// Live reports that the objects come from a cluster and not from files.
 	Live bool
+	// Pasted reports that the objects come from a text without a file. A remedy then names no flag.
+	Pasted bool
 	// Denied holds the ConfigMaps of the cluster that the caller may not read.
 	Denied map[Key]bool
 	// running is what a cluster shows of the stack that is planned. Nil means that it is not known.

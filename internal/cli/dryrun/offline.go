@@ -286,6 +286,11 @@ func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 	if !ok && m.Live {
 		return nil, fmt.Errorf("%s.configMapName: ConfigMap %q of namespace %q does not exist", path, name, namespace)
 	}
+	if !ok && m.Pasted {
+		return nil, fmt.Errorf("%s.configMapName: the text does not contain ConfigMap %q of namespace %q; add it as another "+
+			"document",
+			path, name, namespace)
+	}
 	if !ok {
 		return nil, fmt.Errorf("%s.configMapName: the files do not contain ConfigMap %q of namespace %q; add it with "+
 			"another --filename",
