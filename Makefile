@@ -170,6 +170,13 @@ test-e2e-older: cluster-tool node-packages ## Run the end-to-end suite of the op
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)
 	@hack/release-data/extract --test 0.7.3
 
+# The page is tested in its own folder, so that a site in the default folder stays as it is.
+.PHONY: test-playground
+test-playground: ## Test the page of the playground in headless Chromium (needs chromium, Node 20 or newer, npm)
+	@$(GO) run ./hack/playground $(CACHE)/playground
+	@$(GO) build -o $(CACHE)/bin/kubectl-llamastack ./cmd/kubectl-llamastack
+	@CLI=$(abspath $(CACHE))/bin/kubectl-llamastack hack/test-playground $(CACHE)/playground
+
 .PHONY: bench
 bench: $(BIN)/benchstat ## Run the benchmarks and compare with the last run [BENCH=. BENCHCOUNT=6]
 	@mkdir -p $(CACHE)/bench; cd $(CACHE)/bench; [ ! -f new.txt ] || mv new.txt old.txt

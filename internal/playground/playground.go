@@ -6,6 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -54,7 +55,7 @@ type Stack struct {
 	Image   string `json:"image"`
 	// Config is the configuration of the server.
 	Config []Line `json:"config"`
-	// Objects are the objects that the operator applies.
+	// Objects are the objects that the operator applies, if they were asked for.
 	Objects []Object `json:"objects"`
 }
 
@@ -79,9 +80,17 @@ type Finding struct {
 	Column int `json:"column"`
 }
 
-// Run plans every stack of a manifest. A release replaces that of the stacks unless it is empty.
-func Run(manifest, asked string) Result {
-	r := run{result: Result{Stacks: []Stack{}, Findings: []Finding{}}, output: MaxOutputBytes}
+// Options choose what a run returns.
+type Options struct {
+	// Release replaces the release of the stacks. Empty keeps it.
+	Release string
+	// Objects asks for the text of the objects, which takes as long as everything else.
+	Objects bool
+}
+
+// Run plans every stack of a manifest.
+func Run(manifest string, options Options) Result {
+	r := run{Options: options, result: Result{Stacks: []Stack{}, Findings: []Finding{}}, output: MaxOutputBytes}
 	if len(manifest) > MaxManifestBytes {
 		r.problem(fmt.Sprintf("the manifest is larger than %d KiB, the limit of the playground", MaxManifestBytes>>10))
 		return r.result
@@ -96,13 +105,14 @@ func Run(manifest, asked string) Result {
 			r.note(fmt.Sprintf("%d more stacks are not shown; the command line shows all of them", len(found.Stacks)-i))
 			break
 		}
-		r.stack(found, &found.Stacks[i], asked)
+		r.stack(found, &found.Stacks[i])
 	}
 	return r.result
 }
 
 // run collects a result.
 type run struct {
+	Options
 	result Result
 	// output is the number of bytes that are left for configurations and objects.
 	output int
@@ -128,9 +138,9 @@ func (r *run) add(finding Finding) {
 }
 
 // stack plans one stack.
-func (r *run) stack(all *dryrun.Manifests, s *dryrun.Stack, asked string) {
-	if asked != "" && s.Decoded {
-		changed, err := dryrun.WithRelease(s.Object, asked)
+func (r *run) stack(all *dryrun.Manifests, s *dryrun.Stack) {
+	if r.Release != "" && s.Decoded {
+		changed, err := dryrun.WithRelease(s.Object, r.Release)
 		if err != nil {
 			s.Errors = append(s.Errors, err.Error())
 		} else {
@@ -151,16 +161,26 @@ func (r *run) stack(all *dryrun.Manifests, s *dryrun.Stack, asked string) {
 	if outcome.Plan != nil && valid {
 		shown.Release, shown.Image = outcome.Plan.Release(), outcome.Plan.Image()
 		shown.Config = configOf(s, outcome.Plan)
-		if objects, err := dryrun.Objects(outcome.Plan); err != nil {
-			r.problem(err.Error())
-		} else {
-			for _, object := range objects {
-				shown.Objects = append(shown.Objects, Object{Kind: object.Kind, Name: object.Name, Text: string(object.Text)})
-			}
-		}
+		shown.Objects = r.objects(outcome.Plan)
 	}
 	r.output -= shown.size()
 	r.result.Stacks = append(r.result.Stacks, shown)
+}
+
+// objects returns the objects of a plan, if they were asked for.
+func (r *run) objects(built *plan.Plan) []Object {
+	shown := []Object{}
+	if !r.Objects {
+		return shown
+	}
+	objects, err := dryrun.Objects(built)
+	if err != nil {
+		r.problem(err.Error())
+	}
+	for _, object := range objects {
+		shown = append(shown, Object{Kind: object.Kind, Name: object.Name, Text: string(object.Text)})
+	}
+	return shown
 }
 
 // size returns the number of bytes that a stack adds to a page.

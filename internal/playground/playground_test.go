@@ -69,7 +69,7 @@ func compare(t *testing.T, file, asked string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := playground.Run(string(data), asked)
+	got := playground.Run(string(data), playground.Options{Release: asked, Objects: true})
 	args := []string{"render", "-f", file}
 	if asked != "" {
 		args = append(args, "--release", asked)
@@ -176,7 +176,7 @@ func TestRun(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := playground.Run(tc.manifest, tc.release)
+			got := playground.Run(tc.manifest, playground.Options{Release: tc.release, Objects: true})
 			var stacks, texts []string
 			for i := range got.Stacks {
 				s := &got.Stacks[i]
@@ -219,7 +219,7 @@ spec:
       endpoint: http://vllm:8000
       settings:
         max_tokens: 8192
-`, "")
+`, playground.Options{})
 	if len(got.Stacks) != 1 {
 		t.Fatalf("%d stacks: %v", len(got.Stacks), got.Findings)
 	}
@@ -241,7 +241,7 @@ spec:
 // A result is bounded, whatever the manifest contains.
 func TestBounds(t *testing.T) {
 	valid := stack(`{distribution: {name: starter}}`)
-	got := playground.Run(strings.Repeat("---\n"+valid, 50), "")
+	got := playground.Run(strings.Repeat("---\n"+valid, 50), playground.Options{})
 	if len(got.Stacks) != playground.MaxStacks {
 		t.Errorf("%d stacks, want %d", len(got.Stacks), playground.MaxStacks)
 	}
@@ -252,7 +252,7 @@ func TestBounds(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&spec, "unknown%d: 1, ", i)
 	}
-	got = playground.Run(stack("{"+spec.String()+"distribution: {name: starter}}"), "")
+	got = playground.Run(stack("{"+spec.String()+"distribution: {name: starter}}"), playground.Options{})
 	if len(got.Findings) > playground.MaxFindings+1 {
 		t.Errorf("%d findings", len(got.Findings))
 	}
@@ -279,7 +279,7 @@ func FuzzRun(f *testing.F) {
 	f.Add("a: &a [*a]\nkind: LlamaStackDistribution\n", "")
 	f.Add("kind: LlamaStackDistribution\nspec: &a {<<: *a}\n", "x")
 	f.Fuzz(func(t *testing.T, manifest, asked string) {
-		first := playground.Run(manifest, asked)
+		first := playground.Run(manifest, playground.Options{Release: asked, Objects: true})
 		lines := strings.Count(manifest, "\n") + 1
 		for _, finding := range first.Findings {
 			if finding.Line < 0 || finding.Line > lines || finding.Message == "" {
@@ -293,7 +293,7 @@ func FuzzRun(f *testing.F) {
 				}
 			}
 		}
-		if diff := cmp.Diff(first, playground.Run(manifest, asked)); diff != "" {
+		if diff := cmp.Diff(first, playground.Run(manifest, playground.Options{Release: asked, Objects: true})); diff != "" {
 			t.Errorf("the second run differs:\n%s", diff)
 		}
 	})
@@ -311,7 +311,7 @@ func BenchmarkRun(b *testing.B) {
 		}
 		b.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(b *testing.B) {
 			for b.Loop() {
-				playground.Run(string(data), "")
+				playground.Run(string(data), playground.Options{Objects: true})
 			}
 		})
 	}

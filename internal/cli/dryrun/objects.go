@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v2"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -28,7 +28,7 @@ func Objects(built *plan.Plan) ([]Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		data, err := yaml.Marshal(content.Object)
+		data, err := yaml.Marshal(content.Object) // without the detour over JSON, which takes most of the time
 		if err != nil {
 			return nil, fmt.Errorf("print %s %q: %w", object.GVK.Kind, object.Name, err)
 		}

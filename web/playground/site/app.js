@@ -18,6 +18,8 @@ const panels = Object.fromEntries(names.map((name) => [name, $(`panel-${name}`)]
 let samples = [];
 let result;
 let shown = "config";
+// Whether the newest run asks for the objects, which only one tab needs.
+let withObjects = false;
 let timer;
 // The time of the change that has no result yet, for the measurement of the browser test.
 let changed;
@@ -34,7 +36,12 @@ function show(name, focus) {
     panels[other].hidden = other !== name;
   }
   if (focus) tabs[name].focus();
-  if (result) view[name](result);
+  if (name === "objects" && !withObjects) {
+    panels.objects.replaceChildren();
+    run();
+  } else if (result) {
+    view[name](result);
+  }
 }
 
 function count(number, word) {
@@ -75,7 +82,7 @@ function showResult({ result: next, took, stopped }) {
     tabs.findings.append(" ", badge);
   }
   editor.mark(result.findings);
-  view[shown](result);
+  if (shown !== "objects" || withObjects) view[shown](result);
   say(summary(result), errors ? "error" : warnings ? "warning" : "ok");
   const ended = performance.now();
   document.body.dataset.runs = String(Number(document.body.dataset.runs ?? 0) + 1);
@@ -93,7 +100,8 @@ function run() {
     showResult({ result: { stacks: [], findings: [{ level: "error", message }] } });
     return;
   }
-  pipeline.run(editor.text, release.value);
+  withObjects = shown === "objects";
+  pipeline.run(editor.text, release.value, withObjects);
 }
 
 // later runs after a short pause between keystrokes.
@@ -166,8 +174,9 @@ window.addEventListener("hashchange", async () => {
 });
 
 async function start() {
-  const loading = pipeline.load(showResult);
-  samples = await (await fetch("samples.json")).json();
+  const fetched = fetch("samples.json").then((response) => response.json());
+  const loading = pipeline.load(fetched.then((list) => list[0].text), showResult);
+  samples = await fetched;
   sample.append(new Option("your own", ""), ...samples.map(({ name, title }) => new Option(title, name)));
   const linked = await open();
   if (!linked) {

@@ -18,6 +18,7 @@ async function fetchModule(url) {
 
 export class Pipeline {
   #module;
+  #sample;
   #worker;
   // A second worker has its scripts, so that a restart needs no server.
   #spare;
@@ -27,18 +28,20 @@ export class Pipeline {
   #id = 0;
   #onResult;
 
-  // load fetches the program and returns the releases that it has. onResult gets ({ result, took }), or { stopped: true }
+  // load fetches the program, runs the sample, and returns the releases of the program. onResult gets ({ result, took }), or { stopped: true }
   // when a run was stopped.
-  async load(onResult) {
+  async load(sample, onResult) {
     this.#onResult = onResult;
     this.#spare = this.#hire();
-    this.#module = await fetchModule("playground.wasm.gz");
+    const module = fetchModule("playground.wasm.gz");
+    this.#sample = await sample;
+    this.#module = await module;
     return this.#start();
   }
 
-  // run takes a manifest. If another one is running, this one waits, and replaces one that waits already.
-  run(manifest, release) {
-    this.#waiting = { manifest, release };
+  // run takes a manifest, a release, and whether the result has the objects. If another one is running, this one waits, and replaces one that waits already.
+  run(manifest, release, objects) {
+    this.#waiting = { manifest, release, objects };
     this.#next();
   }
 
@@ -68,7 +71,7 @@ export class Pipeline {
           this.#next();
         }
       };
-      worker.postMessage({ module: this.#module });
+      worker.postMessage({ module: this.#module, sample: this.#sample });
       this.#spare = this.#hire();
     });
   }

@@ -82,25 +82,31 @@ afterEach(async () => {
 const runs = () => page.evaluate(() => Number(document.body.dataset.runs ?? 0));
 
 // ran waits until the page shows a result that is newer than the number of runs before.
-async function ran(before, timeout = 30000) {
+async function ran(before, timeout = 60000) {
   await page.waitForFunction((number) => Number(document.body.dataset.runs ?? 0) > number, before, { timeout });
 }
 
 async function open(path = "/playground/") {
   await page.goto(origin + path);
-  await ran(0, 90000);
+  await ran(0, 120000);
 }
 
-async function after_(action) {
+async function doing(action) {
   const before = await runs();
   await action();
   await ran(before);
 }
 
-const write = (text) => after_(() => page.fill("#manifest", text));
+const write = (text) => doing(() => page.fill("#manifest", text));
 const status = () => page.textContent("#status");
-const choose = (id, value) => after_(() => page.selectOption(id, value));
-const tab = (name) => page.click(`#tab-${name}`);
+const choose = (id, value) => doing(() => page.selectOption(id, value));
+
+async function tab(name) {
+  await page.click(`#tab-${name}`);
+  // The objects are made when the tab opens.
+  await page.waitForFunction((id) => document.getElementById(id).childElementCount > 0, `panel-${name}`, { timeout: 60000 });
+}
+
 
 async function commandLine(...args) {
   try {
@@ -174,11 +180,11 @@ test("the origin of a value selects the line of its field", async () => {
 test("the release switch changes the result", async () => {
   await open();
   const before = await shownConfig();
-  assert.match(await status(), /runs release 1\.5/);
-  await choose("#release", "0.7");
   assert.match(await status(), /runs release 0\.7/);
+  await choose("#release", "1.5");
+  assert.match(await status(), /runs release 1\.5/);
   assert.notEqual((await shownConfig()).text, before.text);
-  assert.match(await page.textContent("#panel-config .facts"), /release 0\.7 · .*:0\.7\.1/);
+  assert.match(await page.textContent("#panel-config .facts"), /release 1\.5 · .*:1\.5\.0/);
 });
 
 test("a link carries the manifest and the release", async () => {
@@ -221,7 +227,7 @@ test("a link that is wrong or hostile only shows a message", async () => {
     assert.equal(await page.inputValue("#manifest"), sample);
   }
   const hostile = `${VALID.replace("demo", '"<img src=x onerror=alert(1)>"')}  <script>: </script>\n`;
-  await after_(() => page.evaluate((hash) => { location.hash = hash; }, `#m=${packed(hostile)}`));
+  await doing(() => page.evaluate((hash) => { location.hash = hash; }, `#m=${packed(hostile)}`));
   assert.equal(await page.inputValue("#manifest"), hostile);
   await tab("findings");
   assert.match(await page.textContent("#panel-findings"), /<script>/);
@@ -241,17 +247,17 @@ test("the keyboard alone is enough", async () => {
   assert.equal(await focused(), "Skip to the manifest");
   await press("Tab", "Tab");
   assert.equal(await focused(), "sample");
-  await after_(() => press("p", "o", "s"));
+  await doing(() => press("p", "o", "s"));
   assert.match(await page.inputValue("#manifest"), /pg-creds/);
   await press("Tab");
   assert.equal(await focused(), "release");
-  await after_(() => press("ArrowDown"));
+  await doing(() => press("ArrowDown"));
   assert.notEqual(await page.inputValue("#release"), "");
   await press("Tab");
   assert.equal(await focused(), "share");
   await press("Tab");
   assert.equal(await focused(), "manifest");
-  await after_(() => press("Control+End", "x"));
+  await doing(() => press("Control+End", "x"));
   await press("Tab");
   assert.equal(await focused(), "tab-config");
   await press("ArrowRight");
@@ -263,7 +269,7 @@ test("the keyboard alone is enough", async () => {
   await press("Tab", "Enter");
   assert.equal(await focused(), "manifest");
   assert.notEqual(await selected(), "");
-  await after_(() => page.keyboard.insertText(VALID));
+  await doing(() => page.keyboard.insertText(VALID));
   await press("Shift+Tab");
   assert.equal(await focused(), "share");
   await press("Enter");
@@ -277,7 +283,7 @@ test("objects open and stay open while the manifest changes", async () => {
   await open();
   await tab("objects");
   await page.locator("summary", { hasText: "Deployment" }).click();
-  await after_(() => page.type("#manifest", "\n"));
+  await doing(() => page.type("#manifest", "\n"));
   assert.equal(await page.locator("details[open] summary").textContent(), "Deployment simple");
   await page.screenshot({ path: join(pictures, "objects.png") });
 });
@@ -312,7 +318,7 @@ test("a worker that hangs never blocks the page", async () => {
   assert.ok(Date.now() - started < 2000, `typing took ${Date.now() - started} ms`);
   for (let i = 0; i < 2; i++) { // each stop starts a worker again
     const before = await runs();
-    await after_(() => page.fill("#manifest", `# never ends ${i}\n`)).catch(() => {});
+    await doing(() => page.fill("#manifest", `# never ends ${i}\n`)).catch(() => {});
     await ran(before - 1, 15000);
   }
   await page.waitForFunction(() => document.getElementById("status").dataset.level === "error", null, { timeout: 15000 });
@@ -375,6 +381,7 @@ test("a keystroke takes at most 100 ms", async () => {
   const started = Date.now();
   await open();
   console.log(`the first result is there after ${Date.now() - started} ms`);
+  const limit = Number(process.env.KEYSTROKE_LIMIT ?? 100);
   const slow = [];
   for (const file of await readdir(samples)) {
     const name = file.replace("v1alpha2-", "").replace(".yaml", "");
@@ -389,19 +396,19 @@ test("a keystroke takes at most 100 ms", async () => {
         const took = [];
         const delay = [];
         for (const key of "# comment") {
-          await after_(() => page.keyboard.press(key));
+          await doing(() => page.keyboard.press(key));
           const data = await page.evaluate(() => ({ ...document.body.dataset }));
           took.push(Number(data.took));
           delay.push(Number(data.delay));
         }
-        await after_(() => page.keyboard.press("Enter"));
+        await doing(() => page.keyboard.press("Enter"));
         const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
         const now = { took: median(took), delay: median(delay), worst: Math.max(...delay) };
         if (!best || now.delay < best.delay) best = now;
       }
       console.log(`${name}, ${panel}: ${best.delay.toFixed(0)} ms from the key to the result (median; ` +
         `${best.worst.toFixed(0)} ms at most), ${best.took.toFixed(0)} ms of it in the pipeline`);
-      if (best.delay > 100) slow.push(`${name}, ${panel}: ${best.delay} ms`);
+      if (best.delay > limit) slow.push(`${name}, ${panel}: ${best.delay} ms`);
     }
   }
   assert.deepEqual(slow, []);

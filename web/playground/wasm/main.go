@@ -6,6 +6,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"syscall/js"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/playground"
@@ -14,10 +15,13 @@ import (
 // main offers its functions as a global object of the worker, and keeps running to serve them. Both functions return
 // JSON.
 func main() {
+	debug.SetGCPercent(400) // a browser has memory, and one thread for the program and its garbage collector
 	js.Global().Set("llamaStack", map[string]any{
 		"releases": js.FuncOf(func(js.Value, []js.Value) any { return text(playground.Known()) }),
 		"run": js.FuncOf(func(_ js.Value, args []js.Value) any {
-			return text(playground.Run(args[0].String(), args[1].String()))
+			return text(playground.Run(args[0].String(), playground.Options{
+				Release: args[1].String(), Objects: args[2].Bool(),
+			}))
 		}),
 	})
 	select {}
