@@ -13,30 +13,39 @@ func Reported(s *Stack, found *Outcome, strict bool) (list []findings.Finding, v
 	add(findings.Warning, findings.RuleWarning, found.Warnings)
 	add(findings.Warning, findings.RuleData, found.Lost)
 	add(findings.Note, findings.RuleNote, found.Notes)
+	s.place(list)
 	return list, len(found.Errors) == 0 && (!strict || len(found.Warnings)+len(found.Lost) == 0)
 }
 
-// finding returns a finding at the position of its field. Generated text has no position that a user can edit, so its
-// origin takes the place of the file. Only Helm output in a file has both.
+// finding returns a finding without its position.
 func (s *Stack) finding(level, rule, text string) findings.Finding {
 	path, message := findings.Split(text)
 	f := findings.Finding{
 		Level: level, Rule: rule, Stack: s.Object.Name, Namespace: s.Object.Namespace, Path: path,
 		Message: message,
 	}
-	if s.doc == nil {
-		return f
+	if s.doc != nil {
+		f.Origin, f.Document = s.doc.Origin, s.doc.Place
 	}
-	f.Origin, f.Document = s.doc.Origin, s.doc.Place
-	if s.isGenerated() {
-		return f
-	}
-	at := s.doc.Position(path)
-	if text == s.doc.Problem {
-		at = s.doc.ProblemPosition()
-	}
-	f.File, f.Line, f.Column = s.File, at.Line, at.Column
 	return f
+}
+
+// place sets the positions of findings to those of their fields. Generated text has no position that a user can edit,
+// so its origin takes the place of the file. Only Helm output in a file has both.
+func (s *Stack) place(list []findings.Finding) {
+	if s.doc == nil || s.isGenerated() {
+		return
+	}
+	paths := make([]string, 0, len(list))
+	for i := range list {
+		paths = append(paths, list[i].Path)
+	}
+	for i, at := range s.doc.Positions(paths) {
+		if list[i].Text() == s.doc.Problem {
+			at = s.doc.ProblemPosition()
+		}
+		list[i].File, list[i].Line, list[i].Column = s.File, at.Line, at.Column
+	}
 }
 
 // Lines returns the lines of field paths in the file. A line is 0 if the stack is not from a file.

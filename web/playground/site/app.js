@@ -25,7 +25,10 @@ let timer;
 let changed;
 
 const pipeline = new Pipeline();
-const editor = new Editor($("manifest"), $("gutter"), () => later());
+const editor = new Editor($("manifest"), $("gutter"), () => {
+  sample.value = "";
+  later();
+});
 const view = new View(panels, { select: (line) => editor.select(line), showFindings: () => show("findings", true) });
 
 function show(name, focus) {

@@ -63,6 +63,7 @@ export class Pipeline {
           resolve(data.releases);
           this.#next();
         } else if (data.ended) {
+          reject(new Error("the program has ended"));
           this.#stop(worker);
         } else if (data.id === this.#running) {
           clearTimeout(this.#timer);
