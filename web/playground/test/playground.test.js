@@ -363,6 +363,8 @@ for (const scheme of ["light", "dark"]) {
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than the window`);
         await page.screenshot({ path: join(pictures, `${name}-${scheme}-${size}.png`), fullPage: size === "narrow" });
       };
+      await choose("#sample", "full");
+      await page.locator("#panel-config .yours").first().evaluate((row) => row.scrollIntoView({ block: "start" }));
       await check("config");
       await page.click("#share");
       await page.waitForSelector("#link:not([hidden])");
