@@ -228,7 +228,9 @@ spec:
 		"base_url: http://vllm:8000": {Origin: "spec.providers.inference.endpoint", Line: 11},
 		"max_tokens: 8192":           {Origin: "spec.providers.inference.settings.max_tokens", Line: 13},
 	} {
-		i := slices.IndexFunc(lines, func(line playground.Line) bool { return strings.HasPrefix(strings.TrimSpace(line.Text), text) })
+		i := slices.IndexFunc(lines, func(line playground.Line) bool {
+			return strings.HasPrefix(strings.TrimSpace(line.Text), text)
+		})
 		if i < 0 {
 			t.Errorf("no line %q in:\n%s", text, configText(&got.Stacks[0]))
 		} else if !strings.HasPrefix(lines[i].Origin, want.Origin) || lines[i].Line != want.Line {
