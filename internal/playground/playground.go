@@ -116,7 +116,7 @@ type run struct {
 	result Result
 	// output is the number of bytes that are left for configurations and objects.
 	output int
-	// omitted reports that the list of findings is full.
+	// omitted reports whether the list of findings is full.
 	omitted bool
 }
 

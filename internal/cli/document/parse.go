@@ -6,8 +6,8 @@ import "fmt"
 // model or an archive, and is reported as such.
 const MaxBytes = 16 << 20
 
-// Parse returns the documents of a text. File is its path, or "-" for standard input. Listed reports that the file was
-// found in a folder. Text that is not a document is returned with its problem.
+// Parse returns the documents of a text. File is its path, or "-" for standard input. Listed reports whether the file
+// was found in a folder. Text that is not a document is returned with its problem.
 func Parse(file string, data []byte, listed bool) []Document {
 	if len(data) > MaxBytes {
 		problem := fmt.Sprintf("is larger than %d MiB, the limit for a manifest", MaxBytes>>20)

@@ -33,9 +33,9 @@ type Manifests struct {
 	Others, Notes []string
 	// Config is the configuration from the operator's ConfigMap.
 	Config operatorconfig.Config
-	// Live reports that the objects come from a cluster and not from files.
+	// Live reports whether the objects come from a cluster and not from files.
 	Live bool
-	// Pasted reports that the objects come from a text without a file. A remedy then names no flag.
+	// Pasted reports whether the objects come from a text without a file. A remedy then names no flag.
 	Pasted bool
 	// Denied holds the ConfigMaps of the cluster that the caller may not read.
 	Denied map[Key]bool
@@ -54,7 +54,7 @@ type Stack struct {
 	// Decoded reports whether the document could be decoded. A document with a wrong group, a misspelt field or a
 	// value of the wrong type is decoded too, so that all its mistakes are reported together.
 	Decoded bool
-	// Older reports that the document is of v1alpha1. Object is then the stored version, v1alpha2.
+	// Older reports whether the document is of v1alpha1. Object is then the stored version, v1alpha2.
 	Older bool
 	// unfit lists the paths of values that were left out because they do not fit their fields.
 	unfit []string
