@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
@@ -104,10 +105,10 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 	if err != nil {
 		return asError(err)
 	}
-	var compared []stack
+	var compared []dryrun.Stack
 	var changes []change.Change
 	var problems []string
-	for _, s := range d.found.stacks {
+	for _, s := range d.found.Stacks {
 		changed, err := d.change(ctx, s)
 		if rejected, ok := errors.AsType[*rejection](err); ok {
 			problems = append(problems, rejected.problems...)
@@ -115,7 +116,7 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 		}
 		if err != nil {
 			return &rejection{
-				problems: []string{s.title() + ": " + err.Error()}, summary: "nothing is compared",
+				problems: []string{s.Title() + ": " + err.Error()}, summary: "nothing is compared",
 				code: codeError,
 			}
 		}
@@ -125,8 +126,8 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 	if len(problems) > 0 {
 		return &rejection{
 			problems: problems, code: codeError,
-			summary: fmt.Sprintf("%d of %d stacks are not compared", len(d.found.stacks)-len(changes),
-				len(d.found.stacks)),
+			summary: fmt.Sprintf("%d of %d stacks are not compared", len(d.found.Stacks)-len(changes),
+				len(d.found.Stacks)),
 		}
 	}
 	return err
@@ -142,7 +143,7 @@ func asError(err error) error {
 }
 
 // writeChanges prints the changes. It returns a rejection without a message if there are any.
-func writeChanges(out io.Writer, form string, stacks []stack, changes []change.Change) error {
+func writeChanges(out io.Writer, form string, stacks []dryrun.Stack, changes []change.Change) error {
 	var page bytes.Buffer
 	differs := false
 	for i := range changes {
@@ -157,7 +158,7 @@ func writeChanges(out io.Writer, form string, stacks []stack, changes []change.C
 			if i > 0 {
 				page.WriteByte('\n')
 			}
-			one.Write(&page, stacks[i].file)
+			one.Write(&page, stacks[i].File)
 		}
 	}
 	if len(changes) > 0 && (form == formJSON || form == formYAML) {
@@ -177,15 +178,15 @@ func writeChanges(out io.Writer, form string, stacks []stack, changes []change.C
 // differ compares the stacks of files with those of a cluster, or of earlier files.
 type differ struct {
 	printer printer
-	found   *manifests
+	found   *dryrun.Manifests
 	// reader reads the cluster. Nil means that the stacks are compared with previous.
 	reader   *reader
-	previous *manifests
+	previous *dryrun.Manifests
 }
 
 func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, version string) (*differ, error) {
 	d := &differ{printer: p}
-	namespace := cmp.Or(o.Namespace, defaultNamespace)
+	namespace := cmp.Or(o.Namespace, dryrun.DefaultNamespace)
 	if o.previous == "" {
 		cluster, err := o.Connect(version)
 		if err != nil {
@@ -202,11 +203,11 @@ func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, ve
 		return nil, err
 	}
 	if d.reader == nil {
-		d.previous, err = d.found.readPrevious(o.previous, namespace, stdin)
+		d.previous, err = readPrevious(d.found, o.previous, namespace, stdin)
 		return d, err
 	}
 	err = d.reader.operatorConfig(ctx, o.operatorConfig, stdin, p)
-	d.found.config = d.reader.config
+	d.found.Config = d.reader.config
 	if _, said := errors.AsType[*rejection](err); err != nil && !said {
 		err = &rejection{problems: []string{err.Error()}, summary: "nothing is compared"}
 	}

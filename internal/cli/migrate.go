@@ -17,6 +17,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/progress"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
@@ -183,12 +184,12 @@ func runSurvey(ctx context.Context, stdin io.Reader, streams Streams, version st
 
 func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p printer, version string) (inventory, error) {
 	if len(o.files) > 0 {
-		o.namespace = cmp.Or(o.namespace, defaultNamespace)
+		o.namespace = cmp.Or(o.namespace, dryrun.DefaultNamespace)
 		found, err := o.read(stdin, p) //nolint:contextcheck // a kustomization has its own time limit
 		if err != nil {
 			return inventory{}, err
 		}
-		return found.takeovers(), nil
+		return takeovers(found), nil
 	}
 	c, err := o.cluster.Connect(version)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
 // rejection is the error for a wrong manifest. Its findings are already printed or included here.
@@ -62,12 +64,12 @@ func (p printer) warning(message string) { p.line("%s %s", p.paint(yellow, "warn
 func (p printer) note(message string) { p.line("note: %s", message) }
 
 // remarks prints the findings for one stack that are not errors.
-func (p printer) remarks(s stack, found outcome) {
-	for _, warning := range slices.Concat(found.warnings, found.lost) {
-		p.warning(s.title() + ": " + warning)
+func (p printer) remarks(s dryrun.Stack, found dryrun.Outcome) {
+	for _, warning := range slices.Concat(found.Warnings, found.Lost) {
+		p.warning(s.Title() + ": " + warning)
 	}
-	for _, note := range found.notes {
-		p.note(s.title() + ": " + note)
+	for _, note := range found.Notes {
+		p.note(s.Title() + ": " + note)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/upgrade"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -172,14 +173,14 @@ func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, nam
 func (o *upgradeOptions) ofFiles(stdin io.Reader, p printer) ([]upgrade.Report, error) {
 	from := sources{
 		files: o.files, kustomizations: o.kustomizations, selector: o.Selector,
-		namespace: cmp.Or(o.Namespace, defaultNamespace), operatorConfig: o.operatorConfig,
+		namespace: cmp.Or(o.Namespace, dryrun.DefaultNamespace), operatorConfig: o.operatorConfig,
 	}
 	found, err := from.read(stdin, p)
 	if err != nil {
 		return nil, err
 	}
-	reports := make([]upgrade.Report, 0, len(found.stacks))
-	for _, s := range found.stacks {
+	reports := make([]upgrade.Report, 0, len(found.Stacks))
+	for _, s := range found.Stacks {
 		reports = append(reports, o.report(found, s, nil))
 	}
 	return reports, nil
@@ -228,7 +229,7 @@ func (o *upgradeOptions) ofReader(
 		if err != nil {
 			return nil, err
 		}
-		reports = append(reports, o.report(m, stack{object: object, decoded: true}, newRunning(object, nil)))
+		reports = append(reports, o.report(m, dryrun.Stack{Object: object, Decoded: true}, dryrun.NewRunning(object, nil)))
 	}
 	if len(stacks) == 0 {
 		p.note("no stack is found; look at all namespaces with --all-namespaces")
@@ -237,18 +238,18 @@ func (o *upgradeOptions) ofReader(
 }
 
 // report runs the pipeline for both releases. Known is what the cluster shows of the stack, or nil.
-func (o *upgradeOptions) report(m *manifests, s stack, known *running) upgrade.Report {
+func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryrun.Running) upgrade.Report {
 	in := upgrade.Input{
-		Namespace: s.object.Namespace, Name: s.object.Name, File: s.file, To: o.to,
-		Deleting: s.object.DeletionTimestamp != nil,
-		Unknown:  m.unreadable(s.object),
+		Namespace: s.Object.Namespace, Name: s.Object.Name, File: s.File, To: o.to,
+		Deleting: s.Object.DeletionTimestamp != nil,
+		Unknown:  unreadable(m, s.Object),
 	}
-	if !s.decoded {
-		in.After.Errors = s.errs
+	if !s.Decoded {
+		in.After.Errors = s.Errors
 		return upgrade.Of(in)
 	}
-	if s.object.Spec.Distribution.Name == "" && len(s.errs) == 0 {
-		in.Image = s.object.Spec.Distribution.Image
+	if s.Object.Spec.Distribution.Name == "" && len(s.Errors) == 0 {
+		in.Image = s.Object.Spec.Distribution.Image
 	}
 	if in.Image != "" || in.Deleting || len(in.Unknown) > 0 {
 		return upgrade.Of(in)
@@ -256,32 +257,32 @@ func (o *upgradeOptions) report(m *manifests, s stack, known *running) upgrade.R
 	today, next := s, s
 	var err error
 	if o.from != "" {
-		today.object, err = withRelease(s.object, o.from)
+		today.Object, err = dryrun.WithRelease(s.Object, o.from)
 	}
 	if err == nil {
-		next.object, err = withRelease(s.object, o.to)
+		next.Object, err = dryrun.WithRelease(s.Object, o.to)
 	}
 	if err != nil {
 		in.After.Errors = []string{err.Error()}
 		return upgrade.Of(in)
 	}
 	var places *retention.Places
-	before := m.as(known, today).offline(today)
-	if before.plan != nil {
-		places = before.plan.Places
+	before := as(m, known, today).Plan(today)
+	if before.Plan != nil {
+		places = before.Plan.Places
 	}
-	in.Before, in.After = before.forUpgrade(), m.as(known, next).offlineSince(next, places).forUpgrade()
+	in.Before, in.After = forUpgrade(before), forUpgrade(as(m, known, next).PlanSince(next, places))
 	return upgrade.Of(in)
 }
 
-func (o outcome) forUpgrade() upgrade.Outcome {
-	return upgrade.Outcome{Plan: o.plan, Errors: o.errs, Warnings: o.warnings, Left: o.lost}
+func forUpgrade(o dryrun.Outcome) upgrade.Outcome {
+	return upgrade.Outcome{Plan: o.Plan, Errors: o.Errors, Warnings: o.Warnings, Left: o.Lost}
 }
 
 // as returns the objects with what the cluster shows of a stack, if it is known.
-func (m *manifests) as(known *running, s stack) *manifests {
+func as(m *dryrun.Manifests, known *dryrun.Running, s dryrun.Stack) *dryrun.Manifests {
 	if known == nil {
 		return m
 	}
-	return m.with(known, &s.object.Spec)
+	return m.With(known, &s.Object.Spec)
 }

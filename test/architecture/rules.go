@@ -138,6 +138,14 @@ var Rules = []Rule{
 	})},
 	{Path: "internal/bundle", Imports: []string{"internal/imagename"}},
 	{Path: "internal/cli/change", Kind: Pure, Imports: pure},
+	{Path: "internal/cli/findings", Kind: Pure},
+	{Path: "internal/cli/document", Kind: Pure},
+	{Path: "internal/cli/dryrun", Kind: Pure, Imports: slices.Concat(pure, []string{
+		"internal/cli/document", "internal/cli/findings", "internal/ogxserver", "internal/operatorconfig",
+	})},
+	{Path: "internal/playground", Kind: Pure, Imports: slices.Concat(pure, []string{
+		"internal/cli/document", "internal/cli/dryrun", "internal/cli/findings",
+	})},
 	{Path: "internal/cli/upgrade", Kind: Pure, Imports: slices.Concat(pure, []string{"internal/cli/change"})},
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
 		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig",
@@ -148,6 +156,7 @@ var Rules = []Rule{
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},
 	{Path: "cmd/kubectl-llamastack", Imports: []string{"internal/cli"}},
+	{Path: "web/playground/wasm", Imports: []string{"internal/playground"}},
 
 	// Packages that no product package may import: test tools, tests and scripts.
 	{Path: "internal/testutil/...", Imports: adapters},
