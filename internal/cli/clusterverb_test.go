@@ -390,6 +390,11 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%q is missing in\n%s%s", want, got.out, got.err)
 		}
 	}
+	// The manifest of this operator labels its Deployment with its name only.
+	if want := "labelSelector=app.kubernetes.io%2Fname%3Dllama-stack-k8s-operator"; !slices.ContainsFunc(s.requests,
+		func(request string) bool { return strings.Contains(request, want) }) {
+		t.Errorf("no request with %s: %q", want, s.requests)
+	}
 	var out, errs strings.Builder
 	code := cli.Run(
 		cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs},

@@ -22,11 +22,11 @@ func (r *rejection) Error() string { return r.summary }
 // printer writes messages for people.
 type printer struct {
 	w      io.Writer
-	colour bool
+	color bool
 }
 
 func newPrinter(streams Streams) printer {
-	return printer{w: streams.Err, colour: streams.coloured()}
+	return printer{w: streams.Err, color: streams.colored()}
 }
 
 const (
@@ -36,7 +36,7 @@ const (
 )
 
 func (p printer) paint(code, text string) string {
-	if !p.colour {
+	if !p.color {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"

@@ -99,7 +99,11 @@ func runSupportBundle(
 		return rejected(err)
 	}
 	if left := len(material.LeftOut); left > 0 {
-		p.warning(fmt.Sprintf("%d things are left out; the file left-out.txt in the archive lists them", left))
+		what := "1 thing is"
+		if left > 1 {
+			what = fmt.Sprintf("%d things are", left)
+		}
+		p.warning(what + " left out; the file left-out.txt in the archive lists the reasons")
 	}
 	p.ok(
 		fmt.Sprintf("%s has %d files, %.1f KB; read it before you pass it on", options.output, len(files), float64(size)/1e3),

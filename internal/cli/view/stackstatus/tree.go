@@ -96,12 +96,25 @@ func (r *Report) pod(pod *Pod) layout.Node {
 	if pod.Ready {
 		readiness = "ready"
 	}
-	text := fmt.Sprintf("%sPod %s: %s, %s, %s, %s old", mark(pod.Ready), pod.Name, pod.State, readiness,
+	text := fmt.Sprintf("%sPod %s: %s, %s, %s, %s old", marks[pod.level()], pod.Name, pod.State, readiness,
 		count(int(pod.Restarts), "restart"), layout.Age(pod.Created.Time, r.now))
 	if pod.Container != "" {
 		text += ", container " + pod.Container
 	}
 	return layout.Node{Text: text}
+}
+
+// level returns how urgent the state of a pod is. A pod that starts has no trouble yet, and one whose containers run may
+// become ready.
+func (p *Pod) level() Level {
+	switch {
+	case p.Ready:
+		return OK
+	case p.Trouble == "" || p.Trouble == NotReady && p.Restarts == 0:
+		return Waiting
+	default:
+		return Wrong
+	}
 }
 
 func (r *Report) conditions(verbose bool) []layout.Node {

@@ -57,8 +57,10 @@ type Written struct {
 }
 
 const (
-	// Selector selects the Deployments of operators that are made with the usual tools.
-	Selector = "control-plane=controller-manager"
+	// Selector selects the Deployment of this operator, from its manifest or its chart.
+	Selector = nameLabel + "=llama-stack-k8s-operator"
+	// OlderSelector selects the Deployments of operators that are made with the usual tools, such as the previous one.
+	OlderSelector = "control-plane=controller-manager"
 
 	nameLabel    = "app.kubernetes.io/name"
 	versionLabel = "app.kubernetes.io/version"
