@@ -154,4 +154,3 @@ func noModels(stack *v1alpha2.LlamaStackDistribution, selection string, live boo
 
 Next: kubectl edit llsd ` + stack.Name + " -n " + stack.Namespace + selection + "\n"
 }
-

@@ -21,7 +21,7 @@ func (r *rejection) Error() string { return r.summary }
 
 // printer writes messages for people.
 type printer struct {
-	w      io.Writer
+	w     io.Writer
 	color bool
 }
 

@@ -107,6 +107,7 @@ func (o *versionOptions) server(ctx context.Context, version string, p printer) 
 			return nil, err
 		}
 		p.warning(err.Error())
+		found.Unlisted = true
 	}
 	found.Operators = append(found.Operators, versionlist.Operators(deployments)...)
 	if len(found.APIVersions) == 0 {

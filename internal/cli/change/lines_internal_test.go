@@ -102,3 +102,14 @@ func TestCompareFields(t *testing.T) {
 		})
 	}
 }
+
+// Long values that differ late are shown from shortly before their difference on.
+func TestArrowOfLongValues(t *testing.T) {
+	same := strings.Repeat("a", 100)
+	if got, want := arrow(same+"-one", same+"-two"), "…aaaaaaaaaaa-one -> …aaaaaaaaaaa-two"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := arrow(same, same), strings.Repeat("a", 59)+"… -> "+strings.Repeat("a", 59)+"…"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

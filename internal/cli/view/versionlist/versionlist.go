@@ -36,6 +36,8 @@ type Server struct {
 	// APIVersions are the versions of stacks that the API server serves, the preferred one first.
 	APIVersions []string   `json:"apiVersions"`
 	Operators   []Operator `json:"operators"`
+	// Unlisted reports whether the caller may not list the Deployments of operators.
+	Unlisted bool `json:"operatorsUnlisted,omitempty"`
 	// Stacks are the operators that wrote the status of stacks last.
 	Stacks []Written `json:"stacks"`
 }
@@ -197,7 +199,11 @@ func (r *Report) Text() string {
 			operator.Replicas,
 		)
 	}
-	if len(r.Server.Operators) == 0 {
+	switch {
+	case len(r.Server.Operators) > 0:
+	case r.Server.Unlisted:
+		line("Operator", "not known")
+	default:
 		line("Operator", "none found")
 	}
 	for _, written := range r.Server.Stacks {
