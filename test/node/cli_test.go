@@ -178,7 +178,8 @@ func (u *user) changes() {
 	u.edited("stack.yaml", "service.yaml", "  workload:\n", "  networking:\n    expose: {hostname: "+u.namespace+".example.com}\n  workload:\n")
 	contains(u.t, "diff", u.ends(1, "kubectl llamastack diff -f service.yaml"), "the pods stay", "+ Ingress/my-ingress")
 
-	u.edited("stack.yaml", "edit.yaml", "      - llama3.2-8b\n", "      - llama3.2-8b\n      - llama3.2-70b\n")
+	u.edited("stack.yaml", "edit.yaml", "      - llama3.2-8b\n", "      - llama3.2-8b\n      - llama3.2-70b\n"+
+		"    tools:\n      - {name: tickets, mcpEndpoint: \"http://tickets:8080/mcp\"}\n")
 	contains(u.t, "diff", u.ends(1, "kubectl llamastack diff -f edit.yaml"), "the pods restart", "a preflight runs",
 		"data: all of it stays where it is", "+ model llama3.2-70b: vllm/llama3.2-70b", "Deployment/my\n")
 	before := u.onePod("my").UID
@@ -191,6 +192,14 @@ func (u *user) changes() {
 		return nil
 	})
 	u.ready("my")
-	u.says("kubectl llamastack status my", "vllm/llama3.2-8b (llm)", "vllm/llama3.2-70b (llm)", "✓ All is well")
+	u.eventually(func() error { // the operator asks the server when the earlier pod is gone
+		stack := &v1alpha2.LlamaStackDistribution{}
+		err := u.get("my", stack)
+		if err == nil && len(stack.Status.MCPServers) != 1 {
+			err = fmt.Errorf("MCP servers %v", stack.Status.MCPServers)
+		}
+		return err
+	})
+	u.says("kubectl llamastack status my", "vllm/llama3.2-8b (llm)", "vllm/llama3.2-70b (llm)", "1 MCP server\n", "tickets", "✓ All is well")
 	u.says("kubectl llamastack diff -f edit.yaml", "no difference")
 }

@@ -100,6 +100,11 @@ func (s *server) handler() http.Handler {
 	) {
 		answer(w, list(s.config.toolGroups()))
 	})
+	mux.HandleFunc("GET /v1beta/connectors", func(w http.ResponseWriter,
+		_ *http.Request,
+	) {
+		answer(w, list(s.config.connectors()))
+	})
 	mux.HandleFunc("GET /v1/storage", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.config.storage()) })
 	mux.HandleFunc("POST /v1/chat/completions", s.chat)
 	return mux
