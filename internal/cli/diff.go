@@ -45,7 +45,7 @@ Both sides are planned with the operator's own code. The command reads the stack
 its status, its Deployment and the ConfigMaps that it refers to. It reads no Secret,
 writes nothing, and names what you may not read. With --previous it compares with
 the manifests of a file, without a cluster. Credentials in values are replaced by
-"***".
+"<redacted>".
 
 Exit codes, as of kubectl diff:
   0  no difference

@@ -51,13 +51,13 @@ func TestMCPServers(t *testing.T) {
 			`{"identifier": "tickets", "mcp_endpoint": {"uri": "http://u:`+canary+`@tickets"}, "args": {"key": "`+canary+`"}}`,
 			`{"identifier": "mcp::docs", "mcp_endpoint": {"uri": "http://docs"}}`), tickets},
 		"0.6": {"0.6.1", groups, listing(`{"identifier": "builtin::rag"}`), none},
-		"0.7": {"0.7.3", "/v1beta/connectors", listing(`{"connector_id": "tickets", "connector_type": "mcp", "url": "http://` + canary + `"}`,
+		"0.7": {"0.7.3", "/v1beta/connectors", listing(`{"connector_id": "tickets", "connector_type": "mcp", "url": "http://`+canary+`"}`,
 			`{"connector_id": "mcp::docs"}`, `{"connector_id": "other", "connector_type": "other"}`), tickets},
-		"1.5":              {"1.5.0", "/v1alpha/admin/connectors", listing(`{"connector_id": "mcp::docs"}`, `{"connector_id": "tickets"}`, `{"connector_id": "tickets"}`), tickets},
-		"odd ids":          {"1.5.0", "/v1alpha/admin/connectors", listing(`{"connector_id": "a b"}`, `{}`), none},
-		"many":             {"0.7.3", "/v1beta/connectors", listing(many...), first},
-		"not JSON":         {"0.7.3", "/v1beta/connectors", canary, none},
-		"no such path":     {"0.7.3", groups, listing(`{"identifier": "tickets"}`), none},
+		"1.5":          {"1.5.0", "/v1alpha/admin/connectors", listing(`{"connector_id": "mcp::docs"}`, `{"connector_id": "tickets"}`, `{"connector_id": "tickets"}`), tickets},
+		"odd ids":      {"1.5.0", "/v1alpha/admin/connectors", listing(`{"connector_id": "a b"}`, `{}`), none},
+		"many":         {"0.7.3", "/v1beta/connectors", listing(many...), first},
+		"not JSON":     {"0.7.3", "/v1beta/connectors", canary, none},
+		"no such path": {"0.7.3", groups, listing(`{"identifier": "tickets"}`), none},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/tools/clientcmd"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/forward"
 )
 
 // The command line from the manifest to an answer, as a user of one namespace: write a stack, apply it, find out why it
@@ -47,6 +50,7 @@ func TestCommandLine(t *testing.T) {
 	u.answers()
 	u.looks()
 	u.opens()
+	u.forwards()
 	u.bundles()
 	u.changes()
 }
@@ -133,6 +137,23 @@ func (u *user) opens() {
 	}
 	if err := command.Wait(); err != nil {
 		u.t.Errorf("%s after Ctrl-C: %v", line, err)
+	}
+}
+
+// forwards checks that the API server forwards the port through a WebSocket, as it does from Kubernetes 1.31 on.
+func (u *user) forwards() {
+	u.t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(u.folder, "kubeconfig"))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	session, err := forward.Open(u.t.Context(), config, u.onePod("my"), 0, 8321)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer session.Close()
+	if session.SPDY {
+		u.t.Error("the port is forwarded by SPDY")
 	}
 }
 
