@@ -12,6 +12,8 @@ var (
 	// segment is the key that a path leads to. list is the key of a list in a path.
 	segment = regexp.MustCompile(`([A-Za-z0-9_-]+)$`)
 	list    = regexp.MustCompile(`([A-Za-z0-9_-]+)\[`)
+	// plainDefault is a reference to a variable whose default is not secret whatever the name of its key.
+	plainDefault = regexp.MustCompile(`^\$\{env\.[A-Za-z0-9_]+:=([0-9]{1,6}|true|false)?\}$`)
 	// variable is the value of a variable of a container.
 	variable = regexp.MustCompile(`\benv\[([^\]]+)\]\.value$`)
 )
@@ -46,7 +48,7 @@ func isSecret(path, value string) bool {
 	if match == nil {
 		match = segment.FindStringSubmatch(path)
 	}
-	return match != nil && (credential.IsKey(snake(match[1])) || IsKey(match[1]) && !isPlain(value)) ||
+	return match != nil && (credential.IsKey(snake(match[1])) || IsKey(match[1]) && !isPlain(value) && !plainDefault.MatchString(value)) ||
 		secretList(path) >= 0
 }
 

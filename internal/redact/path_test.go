@@ -33,6 +33,9 @@ func TestValue(t *testing.T) {
 		{"spec.template.spec.imagePullSecrets[regcred].name", "regcred", "regcred"},
 		{"config.session_cookie", "abc", "<redacted>"},
 		{"config.token", "12345", "<redacted>"},
+		{"config.max_tokens", "${env.VLLM_MAX_TOKENS:=4096}", "${env.VLLM_MAX_TOKENS:=4096}"},
+		{"config.token", "${env.TOKEN:=4096}", "${env.TOKEN:=<redacted>}"},
+		{"provider_id", "${env.AZURE_API_KEY:+azure}", "${env.AZURE_API_KEY:+azure}"},
 		{"note", "dapi0123456789abcdef", "<redacted>"},
 	} {
 		if got := redact.Value(tc.path, tc.value); got != tc.want {

@@ -90,6 +90,12 @@ func textOfLine(line string) string {
 		line = assignment.ReplaceAllStringFunc(line, func(found string) string {
 			parts := assignment.FindStringSubmatch(found)
 			value := strings.Trim(parts[2], `\"'`)
+			if strings.HasPrefix(parts[1], "env.") { // of ${env.NAME:+value} and ${env.NAME:=default}
+				if strings.HasPrefix(value, "+") {
+					return found
+				}
+				value = strings.TrimSuffix(strings.TrimPrefix(value, "="), "}")
+			}
 			if isReference(value) || isPlain(value) || strings.HasPrefix(value, Mark) {
 				return found
 			}
