@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +48,7 @@ right. The command changes nothing in the cluster.`,
 		Example: `  kubectl llamastack support-bundle my-stack -o support.tar.gz
   kubectl llamastack support-bundle -A --server-logs -o support.tar.gz`,
 		RunE: func(command *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(command)
 			defer stop()
 			return runSupportBundle(ctx, streams, version, args, &options)
 		},
