@@ -45,7 +45,7 @@ create pods/portforward.`,
 			}
 			cluster, err := options.Connect(version)
 			if err != nil {
-				return clusterProblem(err)
+				return err
 			}
 			return onCluster(command, streams, func(ctx context.Context, page *bytes.Buffer) error {
 				return options.run(ctx, cluster, args[0], streams, page)
