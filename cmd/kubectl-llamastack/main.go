@@ -17,7 +17,7 @@ func main() {
 	streams := cli.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: terminal && os.Getenv("TERM") != "dumb",
 		Color: terminal && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == "", // https://no-color.org
-		Width:  width(),
+		Width: width(),
 	}
 	os.Exit(cli.Run(streams, version, os.Args[1:]))
 }

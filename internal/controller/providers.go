@@ -47,8 +47,8 @@ const (
 	fewProviders = 5
 )
 
-// relevant returns the providers that the spec names, and those whose health the server checks. A distribution brings
-// along about thirty others, which no user of the stack configured, and which hide the rest of a status.
+// relevant returns the providers that the spec names, and those whose health the server checks. A distribution has
+// about thirty others, which no user of the stack configured, and which hide the rest of a status.
 func relevant(listed []v1alpha2.ProviderInfo, in *intent.Intent) []v1alpha2.ProviderInfo {
 	wanted := slices.DeleteFunc(slices.Clone(listed), func(p v1alpha2.ProviderInfo) bool {
 		own := slices.ContainsFunc(in.Providers, func(own intent.Provider) bool {

@@ -39,7 +39,9 @@ func TestRecordServer(t *testing.T) {
 		"those of the spec":          {nil, own, answer, []string{"p07", "p09"}, 28},
 		"and those that are checked": {nil, own, checked, []string{"p03", "p07", "p09"}, 27},
 		"the first without any":      {nil, &intent.Intent{}, answer, []string{"p00", "p01", "p02", "p03", "p04"}, 25},
-		"all for v1alpha1":           {map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}, own, answer, ids(listed), 0},
+		"all for v1alpha1": {
+			map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}, own, answer, ids(listed), 0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &stack{}

@@ -53,7 +53,10 @@ func TestMCPServers(t *testing.T) {
 		"0.6": {"0.6.1", groups, listing(`{"identifier": "builtin::rag"}`), none},
 		"0.7": {"0.7.3", "/v1beta/connectors", listing(`{"connector_id": "tickets", "connector_type": "mcp", "url": "http://`+canary+`"}`,
 			`{"connector_id": "mcp::docs"}`, `{"connector_id": "other", "connector_type": "other"}`), tickets},
-		"1.5":          {"1.5.0", "/v1alpha/admin/connectors", listing(`{"connector_id": "mcp::docs"}`, `{"connector_id": "tickets"}`, `{"connector_id": "tickets"}`), tickets},
+		"1.5": {
+			"1.5.0", "/v1alpha/admin/connectors",
+			listing(`{"connector_id": "mcp::docs"}`, `{"connector_id": "tickets"}`, `{"connector_id": "tickets"}`), tickets,
+		},
 		"odd ids":      {"1.5.0", "/v1alpha/admin/connectors", listing(`{"connector_id": "a b"}`, `{}`), none},
 		"many":         {"0.7.3", "/v1beta/connectors", listing(many...), first},
 		"not JSON":     {"0.7.3", "/v1beta/connectors", canary, none},
@@ -78,14 +81,15 @@ func TestMCPServers(t *testing.T) {
 func TestMCPServersOnce(t *testing.T) {
 	var requests, failing atomic.Int32
 	failing.Store(2)
-	b := startWith(t, probe.Options{Interval: retry}, listingMCP("0.7.3", "/v1beta/connectors", func(w http.ResponseWriter, r *http.Request) {
+	mcp := func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
 		if failing.Add(-1) >= 0 {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		sending(listing(`{"connector_id": "tickets"}`))(w, r)
-	}), false)
+	}
+	b := startWith(t, probe.Options{Interval: retry}, listingMCP("0.7.3", "/v1beta/connectors", mcp), false)
 	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
 	if got := b.answered(t, target); got.MCPServers != nil || requests.Load() != 0 {
 		t.Errorf("%d requests for %+v", requests.Load(), got.MCPServers)

@@ -49,7 +49,8 @@ const (
 	jitter          = 0.2
 )
 
-// Prober asks servers for their version, their providers, their models and their MCP servers. It is a Runnable of the manager.
+// Prober asks servers for their version, their providers, their models and their MCP servers. It is a Runnable of the
+// manager.
 type Prober struct {
 	client   client
 	interval time.Duration

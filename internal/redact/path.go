@@ -48,8 +48,10 @@ func isSecret(path, value string) bool {
 	if match == nil {
 		match = segment.FindStringSubmatch(path)
 	}
-	return match != nil && (credential.IsKey(snake(match[1])) || IsKey(match[1]) && !isPlain(value) && !plainDefault.MatchString(value)) ||
-		secretList(path) >= 0
+	if secretList(path) >= 0 || match != nil && credential.IsKey(snake(match[1])) {
+		return true
+	}
+	return match != nil && IsKey(match[1]) && !isPlain(value) && !plainDefault.MatchString(value)
 }
 
 // secretList returns where the first list of credentials in a path ends its key, or -1.

@@ -109,8 +109,12 @@ var Rules = []Rule{
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 	{Path: "internal/absorb", Kind: Pure, Imports: pure},
-	{Path: "internal/redact", Kind: Pure, Imports: []string{"internal/envref", "internal/names", "internal/stackconfig/credential"}},
-	{Path: "internal/doctor", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/operatorconfig", "internal/status"}},
+	{Path: "internal/redact", Kind: Pure, Imports: []string{
+		"internal/envref", "internal/names", "internal/stackconfig/credential",
+	}},
+	{Path: "internal/doctor", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/operatorconfig", "internal/status",
+	}},
 	{Path: "internal/support", Kind: Pure, Imports: []string{"internal/doctor", "internal/redact"}},
 	{Path: "internal/cli/view/...", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/envref", "internal/stackconfig/release", "internal/stackconfig/yamlnode",

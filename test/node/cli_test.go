@@ -22,8 +22,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/forward"
 )
 
-// The command line from the manifest to an answer, as a user of one namespace: write a stack, apply it, find out why it
-// does not start, ask a model, look at a change before it is applied, and follow it.
+// The command line from the manifest to an answer, as a user of one namespace. The user writes a stack, applies it, and
+// finds out why it does not start. The user then asks a model, looks at a change before applying it, and follows it.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -185,7 +185,9 @@ func (u *user) bundles() {
 		}
 		found[header.Name] = true
 	}
-	for _, want := range []string{"LlamaStackDistribution/my.yaml", "Deployment/my.yaml", "Secret/creds.yaml", "events.yaml"} {
+	for _, want := range []string{
+		"LlamaStackDistribution/my.yaml", "Deployment/my.yaml", "Secret/creds.yaml", "events.yaml",
+	} {
 		if name := "llamastack-support/namespaces/" + u.namespace + "/" + want; !found[name] {
 			u.t.Errorf("the archive has no %s: %v", name, found)
 		}
@@ -196,7 +198,8 @@ func (u *user) bundles() {
 func (u *user) changes() {
 	u.t.Helper()
 	u.says("kubectl llamastack diff -f stack.yaml", "no difference")
-	u.edited("stack.yaml", "service.yaml", "  workload:\n", "  networking:\n    expose: {hostname: "+u.namespace+".example.com}\n  workload:\n")
+	u.edited("stack.yaml", "service.yaml", "  workload:\n",
+		"  networking:\n    expose: {hostname: "+u.namespace+".example.com}\n  workload:\n")
 	contains(u.t, "diff", u.ends(1, "kubectl llamastack diff -f service.yaml"), "the pods stay", "+ Ingress/my-ingress")
 
 	u.edited("stack.yaml", "edit.yaml", "      - llama3.2-8b\n", "      - llama3.2-8b\n      - llama3.2-70b\n"+
@@ -221,6 +224,7 @@ func (u *user) changes() {
 		}
 		return err
 	})
-	u.says("kubectl llamastack status my", "vllm/llama3.2-8b (llm)", "vllm/llama3.2-70b (llm)", "1 MCP server\n", "tickets", "✓ All is well")
+	u.says("kubectl llamastack status my", "vllm/llama3.2-8b (llm)", "vllm/llama3.2-70b (llm)", "1 MCP server\n", "tickets",
+		"✓ All is well")
 	u.says("kubectl llamastack diff -f edit.yaml", "no difference")
 }

@@ -93,7 +93,11 @@ func TestCompareFields(t *testing.T) {
 			fields{"kind": "ConfigMap", "data": fields{"f": "b"}},
 			[]Field{{"data.f", "1 bytes, sha256:ca978112ca1b", "1 bytes, sha256:3e23e8160039"}},
 		},
-		"a credential": {fields{"api_key": "a"}, fields{"api_key": "b"}, []Field{{"api_key", "<redacted> (before)", "<redacted> (after)"}}},
+		"a credential": {
+			fields{"api_key": "a"},
+			fields{"api_key": "b"},
+			[]Field{{"api_key", "<redacted> (before)", "<redacted> (after)"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, compare(tc.before, tc.after)); diff != "" {

@@ -98,8 +98,8 @@ func (s *Session) failure(dialer *dialer, problems string) error {
 	}
 }
 
-// dialer opens a connection through a WebSocket, and by SPDY if the API server does not upgrade the request. It keeps the
-// error, which a PortForwarder returns only as text.
+// dialer opens a connection through a WebSocket, and by SPDY if the API server does not upgrade the request. It keeps
+// the error, which a PortForwarder returns only as text.
 type dialer struct {
 	webSocket, spdy httpstream.Dialer
 	answer          *answer

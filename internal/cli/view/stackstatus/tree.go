@@ -104,8 +104,8 @@ func (r *Report) pod(pod *Pod) layout.Node {
 	return layout.Node{Text: text}
 }
 
-// level returns how urgent the state of a pod is. A pod that starts has no trouble yet, and one whose containers run may
-// become ready.
+// level returns how urgent the state of a pod is. A pod that starts has no trouble yet, and one whose containers run
+// may become ready.
 func (p *Pod) level() Level {
 	switch {
 	case p.Ready:
