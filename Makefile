@@ -1,6 +1,6 @@
 # `make help` lists the targets. You need only Go, git and make. The targets build
-# tools from tools/go.mod into .cache/bin, and the control plane from Go modules
-# into your cache directory.
+# tools from tools/go.mod into .cache/bin, and put a control plane into your cache
+# directory: its release, or a build from Go modules (test/cluster/README.md).
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -66,6 +66,13 @@ build: ## Build the operator and the CLI into bin/
 		$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/$$program ./cmd/$$program; \
 		echo "built bin/$$program"; \
 	done
+
+IMAGE ?= llama-stack-k8s-operator:dev
+CONTAINER_TOOL ?= docker
+
+.PHONY: image
+image: ## Build the image of the operator from the Dockerfile [IMAGE=llama-stack-k8s-operator:dev, CONTAINER_TOOL=docker or podman]
+	@$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) --tag $(IMAGE) .
 
 .PHONY: demo
 demo: cluster-tool $(if $(NODE),node-packages) ## Show the control plane, the operator and a sample stack [NODE=1: in pods, with an answer; as root]
@@ -152,6 +159,17 @@ test-node-all: $(NODE_NEEDS) ## Run test-node with every scenario on the real se
 .PHONY: test-upgrade
 test-upgrade: $(NODE_NEEDS) ## Test upgrades with running pods: from the operator for v1alpha1, back and forth, and from an older commit [OLDER=bin/manager of its work tree, KUBECONFIG=]
 	@OLDER="$(if $(OLDER),$(abspath $(OLDER)))"; export OLDER; $(call node_tests,node$(comma)all,30m,^(TestTakeOver|TestOperatorUpgrade)$$,step[:$(comma)] )
+
+# Prints the table of the pages, and the commands that failed.
+DOCS_TEST = -count=1 -timeout=60m ./test/docs -args $(if $(PAGE),-page=$(PAGE)) $(if $(UPDATE),-update) -table=$(abspath $(CACHE))/test/docs.txt
+
+.PHONY: docs-test
+docs-test: cluster-tool $(BIN)/helm $(if $(NODE),node-packages) ## Run the commands of the documentation and compare what they print [PAGE=how-to/vllm, UPDATE=1: write what they print, NODE=1: also those with pods, as root]
+	@mkdir -p $(CACHE)/test; rm -f $(CACHE)/test/docs.txt; export $(ASSETS); status=0; \
+	$(if $(NODE),$(BIN)/cluster run --node --) $(GO) test $(if $(NODE),-tags=node) -run '^TestPages$(if $(NODE),OnNode)$$' -parallel=4 \
+		$(DOCS_TEST) >$(CACHE)/test/docs.log 2>&1 || status=$$?; \
+	if [ -s $(CACHE)/test/docs.txt ]; then cat $(CACHE)/test/docs.txt; else cat $(CACHE)/test/docs.log; fi; \
+	[ $$status -eq 0 ] || echo "The whole log is in $(CACHE)/test/docs.log."; exit $$status
 
 # Prints the commands and their output, after a failure too.
 .PHONY: test-airgap
@@ -257,7 +275,11 @@ generate-docs: $(BIN)/crd-ref-docs
 		$(BIN)/crd-ref-docs --log-level=ERROR --source-path=api/$$version --config=hack/crd-ref-docs.yaml \
 			--renderer=markdown --output-path=docs/reference/$$version.md; done
 	@sed -i 's/items:XValidation: .*<nil>\\} <br \/>//' docs/reference/v1alpha2.md # The tool prints rules on items as a Go struct. The CRD and the messages show these rules.
-	@$(GO) run ./hack/reference api/v1alpha2 docs/reference/v1alpha2.md
+	@$(GO) run ./hack/reference api/v1alpha2 docs/reference/v1alpha2.md docs/reference/v1alpha1.md
+	@$(GO) run ./hack/providers docs/reference/providers
+	@$(GO) run ./hack/flags docs/reference/operator-flags.md
+	@$(GO) run ./hack/conditions api/v1alpha2/conditions.go docs
+	@mkdir -p docs/reference/cli; $(GO) run ./hack/clireference docs/reference/cli
 
 # JSON Schemas for editors.
 .PHONY: generate-schemas
@@ -327,6 +349,26 @@ release-data: ## Extract the data of a server release from its package [RELEASE=
 .PHONY: release-data-newest
 release-data-newest: ## List server releases in the package index that have no data here
 	@hack/release-data/extract --newest
+
+##@ Documentation site
+
+# The programs of the site have a folder for each version of the list. MkDocs 1.6 is pinned: the variable hides the
+# theme's advice about MkDocs 2.
+SITE_ENV = $${XDG_CACHE_HOME:-$$HOME/.cache}/llama-stack-k8s-operator/site-$$(sha256sum site/requirements.txt | cut -c1-12)
+SITE_TOOLS = hack/server-env site/requirements.txt "$(SITE_ENV)"
+export NO_MKDOCS_2_WARNING := 1
+
+.PHONY: site
+site: ## Build the documentation site into .cache/site, and check its links (needs Python 3.12 or newer)
+	@PATH="$$($(SITE_TOOLS)):$$PATH"; mkdocs build --clean 2>&1 | { grep -v '^INFO' || true; }; echo "built .cache/site"
+
+.PHONY: site-serve
+site-serve: ## Serve the documentation site on http://127.0.0.1:8000 and build it again after each change
+	@PATH="$$($(SITE_TOOLS)):$$PATH"; mkdocs serve
+
+.PHONY: site-version
+site-version: ## Add a version of the site to the local branch gh-pages [VERSION=1.2 ALIAS=latest]
+	@PATH="$$($(SITE_TOOLS)):$$PATH"; mike deploy --update-aliases "$(VERSION)" $(ALIAS)
 
 ##@ Cluster
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -10,17 +11,18 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: reference TYPES FILE")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: reference TYPES FILE OLDER")
 		os.Exit(2)
 	}
-	if err := rewrite(os.Args[1], os.Args[2]); err != nil {
+	if err := rewrite(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, "reference:", err)
 		os.Exit(1)
 	}
 }
 
-func rewrite(types, file string) error {
+// rewrite adds the tables to the page of a version, and repairs the links of this page and of the older version's page.
+func rewrite(types, file, olderFile string) error {
 	fields, err := shapes.Read(types)
 	if err != nil {
 		return err
@@ -29,10 +31,21 @@ func rewrite(types, file string) error {
 	if err != nil {
 		return fmt.Errorf("read reference: %w", err)
 	}
+	older, err := os.ReadFile(olderFile)
+	if err != nil {
+		return fmt.Errorf("read older reference: %w", err)
+	}
 	text, err := complete(string(page), fields)
 	if err != nil {
 		return fmt.Errorf("complete %s: %w", file, err)
 	}
+	if err := write(file, relink(text, "", "")); err != nil {
+		return err
+	}
+	return write(olderFile, relink(string(older), text, filepath.Base(file)))
+}
+
+func write(file, text string) error {
 	//nolint:gosec // a file of the repository, for everybody to read
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("write reference: %w", err)

@@ -63,3 +63,21 @@ func TestReference(t *testing.T) {
 		t.Errorf("%d tables: run make generate", tables)
 	}
 }
+
+func TestRelink(t *testing.T) {
+	const newer = "### Resource Types\n\n#### Phase\n"
+	tests := map[string]struct{ page, want string }{
+		"own section":     {"#### Secret\n[Secret](#secret)\n", "#### Secret\n[Secret](#secret)\n"},
+		"newer section":   {"_[Phase](#phase)_", "_[Phase](v1alpha2.md#phase)_"},
+		"no section":      {"- [Provider](#provider)\n", "- Provider\n"},
+		"dots and spaces": {"## llamastack.io/v1alpha1\n[a](#llamastackiov1alpha1)", "## llamastack.io/v1alpha1\n[a](#llamastackiov1alpha1)"},
+		"other page":      {"[a](https://example.com#b)", "[a](https://example.com#b)"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := relink(test.page, newer, "v1alpha2.md"); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -97,15 +97,7 @@ func TestBackendTLSPolicy(t *testing.T) {
 		authority := testutil.CertificateFor(t, name)
 		updateObject(t, env, certificate, func() { certificate.Data["ca.crt"] = authority })
 		waitForValidation(t, env, "my-backendtlspolicy", known)
-		controllertest.WaitUntil(t, func() error {
-			if err := env.Client.Get(t.Context(), env.Key("my-server-ca"), authorities); err != nil {
-				return err
-			}
-			if diff := cmp.Diff(map[string]string{"ca.crt": string(authority)}, authorities.Data); diff != "" {
-				return fmt.Errorf("authorities (-want +got):\n%s", diff)
-			}
-			return nil
-		})
+		waitForAuthority(t, env, authority)
 	}
 	before := env.WaitUntilIdle(t, version)
 	env.UpdateSpec(t, "my", strings.Replace(spec, "networking: {", "networking: {allowedFrom: {}, ", 1))
@@ -116,13 +108,7 @@ func TestBackendTLSPolicy(t *testing.T) {
 		}
 	}
 
-	setPolicyStatus(t, env, "False", "NoValidCACertificate", "no certificate in it")
-	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
-	if want := `BackendTLSPolicy "my-backendtlspolicy" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate in it`; condition.Message != want {
-		t.Errorf("message %q, want %q", condition.Message, want)
-	}
-	setPolicyStatus(t, env, "True", "Accepted", "fine")
-	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
+	checkPolicyStatus(t, env)
 
 	// The policy is deleted when any of its preconditions ends.
 	gone := func() {
@@ -146,6 +132,33 @@ func TestBackendTLSPolicy(t *testing.T) {
 	comes()
 	env.SetOperatorConfig(t, operatorconfig.KeyGateway, "")
 	gone()
+}
+
+// waitForAuthority waits until the ConfigMap that Gateways read has only the authority.
+func waitForAuthority(t *testing.T, env *controllertest.Environment, authority []byte) {
+	t.Helper()
+	shown := &corev1.ConfigMap{}
+	controllertest.WaitUntil(t, func() error {
+		if err := env.Client.Get(t.Context(), env.Key("my-server-ca"), shown); err != nil {
+			return err
+		}
+		if diff := cmp.Diff(map[string]string{"ca.crt": string(authority)}, shown.Data); diff != "" {
+			return fmt.Errorf("authorities (-want +got):\n%s", diff)
+		}
+		return nil
+	})
+}
+
+// checkPolicyStatus rejects the policy and accepts it again, as a Gateway does, and compares the condition.
+func checkPolicyStatus(t *testing.T, env *controllertest.Environment) {
+	t.Helper()
+	setPolicyStatus(t, env, "False", "NoValidCACertificate", "no certificate in it")
+	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
+	if want := `BackendTLSPolicy "my-backendtlspolicy" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate in it`; condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	setPolicyStatus(t, env, "True", "Accepted", "fine")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 }
 
 // updateObject updates an object.

@@ -24,6 +24,22 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
+// canarySpec uses every field that takes a Secret.
+const canarySpec = `
+distribution: {name: starter}
+providers:
+  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
+storage:
+  kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {name: redis-creds, key: password}}}
+  sql: {type: postgres, connectionString: {secretKeyRef: {name: pg-creds, key: dsn}}}
+networking: {tls: {enabled: true, secretName: llama-tls}, expose: true}
+secretEnv: {CLIENT: {secretKeyRef: {name: vllm-creds, key: token}}}
+externalProviders:
+  safety: [{providerId: custom, image: "example.com/custom:1",
+    secretRefs: {api_token: {secretKeyRef: {name: vllm-creds, key: token}}}}]
+settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIENT}"}}}}
+`
+
 // TestSecretsStaySecret checks that no value of a Secret appears outside Secrets: not in applied objects, status,
 // events, logs or request paths, whether the value is valid or not.
 func TestSecretsStaySecret(t *testing.T) {
@@ -58,25 +74,11 @@ func TestSecretsStaySecret(t *testing.T) {
 	env.StartOperator(t, "canary")
 	env.SetOperatorConfig(t, operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
 	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, "readLabels: false")
-	const good = `
-distribution: {name: starter}
-providers:
-  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
-storage:
-  kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {name: redis-creds, key: password}}}
-  sql: {type: postgres, connectionString: {secretKeyRef: {name: pg-creds, key: dsn}}}
-networking: {tls: {enabled: true, secretName: llama-tls}, expose: true}
-secretEnv: {CLIENT: {secretKeyRef: {name: vllm-creds, key: token}}}
-externalProviders:
-  safety: [{providerId: custom, image: "example.com/custom:1",
-    secretRefs: {api_token: {secretKeyRef: {name: vllm-creds, key: token}}}}]
-settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIENT}"}}}}
-`
-	env.Create(t, env.NewStack(t, "good", good))
-	env.Create(t, env.NewStack(t, "dsn", strings.ReplaceAll(good, "pg-creds", "broken-dsn")))
-	env.Create(t, env.NewStack(t, "number", strings.ReplaceAll(good, "vllm-creds", "number")))
-	env.Create(t, env.NewStack(t, "tls", strings.ReplaceAll(good, "llama-tls", "broken-tls")))
-	env.Create(t, env.NewStack(t, "slipped", strings.ReplaceAll(good, "llama-tls", "slipped-tls")))
+	env.Create(t, env.NewStack(t, "good", canarySpec))
+	env.Create(t, env.NewStack(t, "dsn", strings.ReplaceAll(canarySpec, "pg-creds", "broken-dsn")))
+	env.Create(t, env.NewStack(t, "number", strings.ReplaceAll(canarySpec, "vllm-creds", "number")))
+	env.Create(t, env.NewStack(t, "tls", strings.ReplaceAll(canarySpec, "llama-tls", "broken-tls")))
+	env.Create(t, env.NewStack(t, "slipped", strings.ReplaceAll(canarySpec, "llama-tls", "slipped-tls")))
 	env.WaitForCondition(t, "tls", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
 	env.WaitForCondition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.WaitForCondition(t, "dsn", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
@@ -88,6 +90,21 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 		t.Errorf("Gateways are shown %q, want the authority's certificate alone", got)
 	}
 	env.WaitForNoChild(t, "slipped-server-ca", shown)
+	failWithText(t, env, canary)
+	controllertest.WaitUntil(t, func() error { // these are written last
+		for range env.ListEvents(t) {
+			return nil
+		}
+		return os.ErrNotExist
+	})
+
+	checkObjectsWithout(t, env, marked)
+	checkLogsWithout(t, marked)
+}
+
+// failWithText makes the pods of the stack "good" fail, with a text in every message of a container.
+func failWithText(t *testing.T, env *controllertest.Environment, canary string) {
+	t.Helper()
 	// A server prints the values that it rejects, and a kubelet prints the answers of registries.
 	said := "ValidationError: [input_value='" + canary + "']\n" + canary + "Error: " + canary
 	set := env.CreateReplicaSet(t, "good", appsv1.ReplicaSetStatus{})
@@ -103,13 +120,11 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	env.WaitForExternalProviders(t, "good", `custom Failed: Failed to pull provider image "example.com/custom:1": the registry rejects the credentials; `+
 		"add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod good-1-a")
 	checkNoSecrets(t, "good", set)
-	controllertest.WaitUntil(t, func() error { // these are written last
-		for range env.ListEvents(t) {
-			return nil
-		}
-		return os.ErrNotExist
-	})
+}
 
+// checkObjectsWithout checks that no object that the operator writes contains one of the texts.
+func checkObjectsWithout(t *testing.T, env *controllertest.Environment, marked []string) {
+	t.Helper()
 	kinds := []schema.GroupVersionKind{
 		{Version: "v1", Kind: "ConfigMapList"},
 		{Version: "v1", Kind: "ServiceList"},
@@ -145,6 +160,11 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	if looked < 8 {
 		t.Errorf("looked at %d objects only", looked)
 	}
+}
+
+// checkLogsWithout checks that neither the operator's log nor the audit log contains one of the texts.
+func checkLogsWithout(t *testing.T, marked []string) {
+	t.Helper()
 	trail, err := os.ReadFile(controllertest.AuditLog())
 	if err != nil {
 		t.Fatal(err)

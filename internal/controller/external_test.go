@@ -66,29 +66,7 @@ externalProviders:
 `, labelled, bare)))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	stack := env.WaitForExternalProviders(t, "my", "labelled Pending", "bare Pending")
-	if one := stack.Status.ExternalProviders[0]; one.Image != labelled ||
-		one.InitContainerName != "external-provider-labelled" {
-		t.Errorf("status %+v", one)
-	}
-	config := &corev1.ConfigMap{}
-	env.Get(t, stack.Status.ConfigGeneration.ConfigMapName, config)
-	for _, want := range []string{
-		"provider_type: remote::mine", "module: my_org.mine",
-		"provider_type: " + externalprovider.UnknownType,
-	} {
-		if !strings.Contains(config.Data[names.ConfigFile], want) {
-			t.Errorf("no %q in the configuration:\n%s", want, config.Data[names.ConfigFile])
-		}
-	}
-	deployment := &appsv1.Deployment{}
-	env.Get(t, "my", deployment)
-	var images []string
-	for _, container := range deployment.Spec.Template.Spec.InitContainers {
-		images = append(images, container.Image)
-	}
-	if want := []string{labelled + "@" + digest, bare + "@" + bareDigest}; !slices.Equal(images[:2], want) {
-		t.Errorf("images %q, want those that were read: %q", images, want)
-	}
+	checkRenderedProviders(t, env, stack, labelled+"@"+digest, bare+"@"+bareDigest)
 
 	reads := controllertest.CountCalls(env.WaitUntilIdle(t, "external"))
 	// One of the two reads of the ServiceAccount is the read before its apply, as for any child.
@@ -148,6 +126,46 @@ externalProviders:
 	waitForEventNote(t, env, v1alpha2.EventExternalProviderDiffers, differs)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 
+	checkRestartWithoutRegistry(t, env, operator, r)
+	env.WaitForExternalProviders(t, "my", "labelled Ready: "+differs, "bare Ready")
+}
+
+// checkRenderedProviders compares the configuration and the init containers with the images that were read.
+func checkRenderedProviders(
+	t *testing.T, env *controllertest.Environment, stack *v1alpha2.LlamaStackDistribution, read ...string,
+) {
+	t.Helper()
+	if one := stack.Status.ExternalProviders[0]; !strings.HasPrefix(read[0], one.Image+"@") ||
+		one.InitContainerName != "external-provider-labelled" {
+		t.Errorf("status %+v", one)
+	}
+	config := &corev1.ConfigMap{}
+	env.Get(t, stack.Status.ConfigGeneration.ConfigMapName, config)
+	for _, want := range []string{
+		"provider_type: remote::mine", "module: my_org.mine",
+		"provider_type: " + externalprovider.UnknownType,
+	} {
+		if !strings.Contains(config.Data[names.ConfigFile], want) {
+			t.Errorf("no %q in the configuration:\n%s", want, config.Data[names.ConfigFile])
+		}
+	}
+	deployment := &appsv1.Deployment{}
+	env.Get(t, "my", deployment)
+	var images []string
+	for _, container := range deployment.Spec.Template.Spec.InitContainers {
+		images = append(images, container.Image)
+	}
+	if !slices.Equal(images[:2], read) {
+		t.Errorf("images %q, want those that were read: %q", images, read)
+	}
+}
+
+// checkRestartWithoutRegistry restarts the operator while the registry is down, and checks that it writes nothing and
+// reads no image again.
+func checkRestartWithoutRegistry(
+	t *testing.T, env *controllertest.Environment, operator *controllertest.Operator, r *controllertest.Registry,
+) {
+	t.Helper()
 	before, requests := len(env.WaitUntilIdle(t, "external")), r.Requests.Load()
 	r.Down.Store(true)
 	operator.Stop(t)
@@ -155,7 +173,6 @@ externalProviders:
 	if calls := env.WaitUntilIdle(t, "external")[before:]; controllertest.HasWrites(calls) {
 		t.Errorf("a restart without the registry: %q", calls)
 	}
-	env.WaitForExternalProviders(t, "my", "labelled Ready: "+differs, "bare Ready")
 	if got := r.Requests.Load(); got != requests {
 		t.Errorf("%d requests for images that were read", got-requests)
 	}

@@ -32,12 +32,7 @@ func TestOtherOperator(t *testing.T) {
 	ours.Manager = names.FieldManager
 	newer := write(time.Minute)
 	newer.APIVersion = v1alpha2.GroupVersion.String()
-	for name, tc := range map[string]struct {
-		entries []metav1.ManagedFieldsEntry
-		updated time.Duration // status.version.lastUpdated
-		after   time.Duration
-		pause   time.Duration
-	}{
+	for name, tc := range map[string]otherOperatorCase{
 		"nobody":                {},
 		"before this one began": {entries: []metav1.ManagedFieldsEntry{write(-time.Second)}, after: time.Second},
 		"beside this one": {
@@ -65,39 +60,50 @@ func TestOtherOperator(t *testing.T) {
 		"this one":                       {entries: []metav1.ManagedFieldsEntry{ours}, after: 2 * time.Minute},
 		"an edit of the status, by hand": {entries: []metav1.ManagedFieldsEntry{newer}, after: 2 * time.Minute},
 	} {
-		t.Run(name, func(t *testing.T) {
-			own := newStack(t, `{distribution: {name: starter}}`)
-			f := newFixture(t)
-			f.now = func() time.Time { return began }
-			if pause := f.holdBack(t.Context(), own); pause != 0 {
-				t.Fatalf("held back for %v at the start", pause)
-			}
-			if err := f.Create(t.Context(), own); err != nil {
-				t.Fatal(err)
-			}
-			own.ManagedFields = tc.entries
-			if tc.updated != 0 {
-				own.Status.Version = &v1alpha2.VersionStatus{LastUpdated: &metav1.Time{Time: began.Add(tc.updated)}}
-			}
-			f.cache, f.writes = singleStackReader{f.Client, own}, nil
-			f.now = func() time.Time { return began.Add(tc.after) }
-			got, err := f.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOf(own)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if tc.pause == 0 {
-				if len(f.writes) == 0 {
-					t.Error("the stack is left alone")
-				}
-				return
-			}
-			if got.RequeueAfter != tc.pause || len(f.writes) > 0 || len(f.recorder.Events) != 1 {
-				t.Fatalf("again after %v, want %v; writes %v, %d events", got.RequeueAfter, tc.pause, f.writes, len(f.recorder.Events))
-			}
-			if event := <-f.recorder.Events; !strings.HasPrefix(event, "Warning "+v1alpha2.EventOtherOperator+" Another operator") || !strings.Contains(event, `field manager "manager"`) {
-				t.Errorf("event %q", event)
-			}
-		})
+		t.Run(name, func(t *testing.T) { checkOtherOperator(t, tc, began) })
+	}
+}
+
+// otherOperatorCase is a row of TestOtherOperator.
+type otherOperatorCase struct {
+	entries []metav1.ManagedFieldsEntry
+	updated time.Duration // status.version.lastUpdated
+	after   time.Duration
+	pause   time.Duration
+}
+
+// checkOtherOperator reconciles a stack that another operator may have written.
+func checkOtherOperator(t *testing.T, tc otherOperatorCase, began time.Time) {
+	own := newStack(t, `{distribution: {name: starter}}`)
+	f := newFixture(t)
+	f.now = func() time.Time { return began }
+	if pause := f.holdBack(t.Context(), own); pause != 0 {
+		t.Fatalf("held back for %v at the start", pause)
+	}
+	if err := f.Create(t.Context(), own); err != nil {
+		t.Fatal(err)
+	}
+	own.ManagedFields = tc.entries
+	if tc.updated != 0 {
+		own.Status.Version = &v1alpha2.VersionStatus{LastUpdated: &metav1.Time{Time: began.Add(tc.updated)}}
+	}
+	f.cache, f.writes = singleStackReader{f.Client, own}, nil
+	f.now = func() time.Time { return began.Add(tc.after) }
+	got, err := f.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOf(own)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tc.pause == 0 {
+		if len(f.writes) == 0 {
+			t.Error("the stack is left alone")
+		}
+		return
+	}
+	if got.RequeueAfter != tc.pause || len(f.writes) > 0 || len(f.recorder.Events) != 1 {
+		t.Fatalf("again after %v, want %v; writes %v, %d events", got.RequeueAfter, tc.pause, f.writes, len(f.recorder.Events))
+	}
+	if event := <-f.recorder.Events; !strings.HasPrefix(event, "Warning "+v1alpha2.EventOtherOperator+" Another operator") || !strings.Contains(event, `field manager "manager"`) {
+		t.Errorf("event %q", event)
 	}
 }
 

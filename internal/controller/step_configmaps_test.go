@@ -30,13 +30,7 @@ func TestReadConfigMaps(t *testing.T) {
 	if len(trusted) != 1 || len(problems) > 0 {
 		t.Fatalf("%d certificates, %v", len(trusted), problems)
 	}
-	for name, tc := range map[string]struct {
-		spec            string
-		configMap       string
-		data            map[string]string
-		certificates    [][]byte
-		reason, message string
-	}{
+	for name, tc := range map[string]configMapsCase{
 		"nothing is referred to": {spec: `{distribution: {name: starter}}`},
 		"override":               {spec: withOverride, configMap: "mine", data: map[string]string{"config.yaml": "version: 2\n"}},
 		"no override": {
@@ -74,37 +68,49 @@ func TestReadConfigMaps(t *testing.T) {
 			data: map[string]string{"ca-bundle.crt": "garbage", "odh-ca-bundle.crt": string(certificate)},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			own, f := newStack(t, tc.spec), newFixture(t)
-			if tc.configMap != "" {
-				f.createObjects(t,
-					&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: tc.configMap}, Data: tc.data})
-			}
-			s, err := f.runSteps(t, own, "configmaps")
-			var want *status.Failure
-			if tc.reason != "" {
-				want = &status.Failure{
-					Condition: v1alpha2.ConditionValidationSucceeded, Reason: tc.reason, Message: tc.message,
-					Retry: status.OnReferenceChange,
-				}
-			}
-			checkFailure(t, err, want)
-			if diff := cmp.Diff(tc.certificates, slices.Concat(s.configMaps.trust.Own,
-				s.configMaps.trust.Platform)); diff != "" {
-				t.Errorf("certificates (-want +got):\n%s", diff)
-			}
-			if tc.configMap == "" || tc.configMap == names.TrustedCABundle {
-				return
-			}
-			for key, value := range tc.data {
-				if got := string(s.configMaps.contents[tc.configMap][key]); got != value {
-					t.Errorf("key %q is %q, want %q", key, got, value)
-				}
-			}
-			if users := f.references.usersOf(kindConfigMap, childKey(own, tc.configMap)); len(users) != 1 {
-				t.Errorf("the users of the ConfigMap are %v, want the stack", users)
-			}
-		})
+		t.Run(name, func(t *testing.T) { checkConfigMaps(t, tc) })
+	}
+}
+
+// configMapsCase is a row of TestReadConfigMaps.
+type configMapsCase struct {
+	spec            string
+	configMap       string
+	data            map[string]string
+	certificates    [][]byte
+	reason, message string
+}
+
+// checkConfigMaps reads the ConfigMaps of a stack and compares their contents.
+func checkConfigMaps(t *testing.T, tc configMapsCase) {
+	own, f := newStack(t, tc.spec), newFixture(t)
+	if tc.configMap != "" {
+		f.createObjects(t,
+			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: tc.configMap}, Data: tc.data})
+	}
+	s, err := f.runSteps(t, own, "configmaps")
+	var want *status.Failure
+	if tc.reason != "" {
+		want = &status.Failure{
+			Condition: v1alpha2.ConditionValidationSucceeded, Reason: tc.reason, Message: tc.message,
+			Retry: status.OnReferenceChange,
+		}
+	}
+	checkFailure(t, err, want)
+	if diff := cmp.Diff(tc.certificates, slices.Concat(s.configMaps.trust.Own,
+		s.configMaps.trust.Platform)); diff != "" {
+		t.Errorf("certificates (-want +got):\n%s", diff)
+	}
+	if tc.configMap == "" || tc.configMap == names.TrustedCABundle {
+		return
+	}
+	for key, value := range tc.data {
+		if got := string(s.configMaps.contents[tc.configMap][key]); got != value {
+			t.Errorf("key %q is %q, want %q", key, got, value)
+		}
+	}
+	if users := f.references.usersOf(kindConfigMap, childKey(own, tc.configMap)); len(users) != 1 {
+		t.Errorf("the users of the ConfigMap are %v, want the stack", users)
 	}
 }
 
@@ -123,7 +129,7 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	refused := &status.Failure{
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapNotFound,
 		Retry: status.OnReferenceChange,
-		Message: `ConfigMap "mine" of namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not name "team". ` +
+		Message: `ConfigMap "mine" in namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not name "team". ` +
 			`Referenced by: spec.overrideConfig.configMapName`,
 	}
 	_, err := f.runSteps(t, own, "configmaps")

@@ -79,18 +79,7 @@ func TestImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tc := range []struct {
-		name      string
-		asked     v1alpha2.DistributionSpec
-		status    *v1alpha2.ResolvedDistribution
-		running   rollout.Distribution
-		answer    string // the server's answer, to this operator or to the previous one
-		foreign   bool   // the Deployment was taken over with its pods unchanged
-		images    distribution.Overrides
-		image     string
-		catalogue string
-		newer     string
-	}{
+	for _, tc := range []imageCase{
 		{
 			name: "new stack", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			image: catalogue.Image, catalogue: catalogue.Image,
@@ -153,27 +142,44 @@ func TestImage(t *testing.T) {
 			status: &v1alpha2.ResolvedDistribution{Image: "example.com/other:1"}, image: "example.com/mine:1",
 		},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			object := &stack{}
-			object.Spec.Distribution = tc.asked
-			object.Status.ResolvedDistribution = tc.status
-			if tc.answer != "" {
-				object.Status.Version = &v1alpha2.VersionStatus{LlamaStackServerVersion: tc.answer}
-			}
-			running := &rollout.Record{Distribution: tc.running}
-			if tc.foreign {
-				running.Inputs = "digest"
-			}
-			r := &Reconciler{relatedImages: tc.images, config: newOperatorConfig(emptyCache{}, ""), cache: emptyCache{}}
-			found, err := r.image(t.Context(), object, running)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := []string{found.distribution.Image, found.catalogue, found.newer}
-			if diff := cmp.Diff([]string{tc.image, tc.catalogue, tc.newer}, got); diff != "" {
-				t.Errorf("image, catalogue image, newer image (-want +got):\n%s", diff)
-			}
-		})
+		t.Run(tc.name, func(t *testing.T) { checkImage(t, tc) })
+	}
+}
+
+// imageCase is a row of TestImage.
+type imageCase struct {
+	name      string
+	asked     v1alpha2.DistributionSpec
+	status    *v1alpha2.ResolvedDistribution
+	running   rollout.Distribution
+	answer    string // the server's answer, to this operator or to the previous one
+	foreign   bool   // the Deployment was taken over with its pods unchanged
+	images    distribution.Overrides
+	image     string
+	catalogue string
+	newer     string
+}
+
+// checkImage compares the image that a stack gets with the row.
+func checkImage(t *testing.T, tc imageCase) {
+	object := &stack{}
+	object.Spec.Distribution = tc.asked
+	object.Status.ResolvedDistribution = tc.status
+	if tc.answer != "" {
+		object.Status.Version = &v1alpha2.VersionStatus{LlamaStackServerVersion: tc.answer}
+	}
+	running := &rollout.Record{Distribution: tc.running}
+	if tc.foreign {
+		running.Inputs = "digest"
+	}
+	r := &Reconciler{relatedImages: tc.images, config: newOperatorConfig(emptyCache{}, ""), cache: emptyCache{}}
+	found, err := r.image(t.Context(), object, running)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{found.distribution.Image, found.catalogue, found.newer}
+	if diff := cmp.Diff([]string{tc.image, tc.catalogue, tc.newer}, got); diff != "" {
+		t.Errorf("image, catalogue image, newer image (-want +got):\n%s", diff)
 	}
 }
 

@@ -40,14 +40,7 @@ func TestPlanOfAStack(t *testing.T) {
 			corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key,
 		}},
 	}
-	for name, tc := range map[string]struct {
-		spec      string
-		bounds    string
-		fresh     bool
-		condition string
-		events    []string
-		failure   *status.Failure
-	}{
+	for name, tc := range map[string]planCase{
 		"of the image": {spec: `{distribution: {name: starter}}`, condition: "True DistributionDefaultUsed: The image's own configuration runs unchanged"},
 		"generated":    {spec: based + "{models: [m]}}", condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 1 model"},
 		"generated, with a shield": {
@@ -100,26 +93,39 @@ func TestPlanOfAStack(t *testing.T) {
 			},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			own := newStack(t, tc.spec)
-			if !tc.fresh {
-				own.Status.ObservedGeneration = own.Generation
-			}
-			config := newOperatorConfigMap(operatorconfig.KeyBounds, tc.bounds)
-			config.Data[operatorconfig.KeyRegistries] = "readLabels: false"
-			f := newFixture(t, append(given, config)...)
-			s, err := f.runSteps(t, own, "plan")
-			checkFailure(t, err, tc.failure)
-			if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionConfigGenerated]); diff != "" {
-				t.Errorf("condition (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.events, s.report.eventTexts()); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
-			if err == nil && (s.planned.plan == nil || s.planned.input.OperatorVersion != "v1.2.3") {
-				t.Errorf("plan %v by operator %q", s.planned.plan, s.planned.input.OperatorVersion)
-			}
-		})
+		t.Run(name, func(t *testing.T) { checkPlan(t, tc, given) })
+	}
+}
+
+// planCase is a row of TestPlanOfAStack.
+type planCase struct {
+	spec      string
+	bounds    string
+	fresh     bool
+	condition string
+	events    []string
+	failure   *status.Failure
+}
+
+// checkPlan runs the steps up to the plan of a stack in a cluster with the given objects.
+func checkPlan(t *testing.T, tc planCase, given []client.Object) {
+	own := newStack(t, tc.spec)
+	if !tc.fresh {
+		own.Status.ObservedGeneration = own.Generation
+	}
+	config := newOperatorConfigMap(operatorconfig.KeyBounds, tc.bounds)
+	config.Data[operatorconfig.KeyRegistries] = "readLabels: false"
+	f := newFixture(t, append(given, config)...)
+	s, err := f.runSteps(t, own, "plan")
+	checkFailure(t, err, tc.failure)
+	if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionConfigGenerated]); diff != "" {
+		t.Errorf("condition (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(tc.events, s.report.eventTexts()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if err == nil && (s.planned.plan == nil || s.planned.input.OperatorVersion != "v1.2.3") {
+		t.Errorf("plan %v by operator %q", s.planned.plan, s.planned.input.OperatorVersion)
 	}
 }
 

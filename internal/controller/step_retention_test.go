@@ -38,14 +38,7 @@ func TestRetentionOfData(t *testing.T) {
 			Message: message,
 		}
 	}
-	for name, tc := range map[string]struct {
-		runs, spec string
-		accepts    string
-		told       bool // in the status
-		left       string
-		event      string
-		failure    *status.Failure
-	}{
+	for name, tc := range map[string]retentionCase{
 		"nothing runs":    {spec: onRedis},
 		"nothing is lost": {runs: onVolume, spec: strings.Replace(onVolume, "workload", "disabled: [eval], workload", 1)},
 		"nothing changes": {runs: onRedis, spec: onRedis},
@@ -66,44 +59,57 @@ func TestRetentionOfData(t *testing.T) {
 			event: "Warning DataLeftBehind " + lost[:60],
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFixture(t)
-			if tc.runs != "" {
-				f.applyStack(t, tc.runs)
-			}
-			own := newStack(t, tc.spec)
-			own.Generation = 2
-			if tc.accepts != "" {
-				own.Annotations = map[string]string{names.AnnotationAcceptDataLoss: tc.accepts}
-			}
-			if tc.told {
-				told, err := f.runSteps(t, own, "retention")
-				if err != nil {
-					t.Fatal(err)
-				}
-				<-f.recorder.Events
-				own.Status.Conditions = []metav1.Condition{{
-					Type:    v1alpha2.ConditionDataLeftBehind,
-					Message: leftMessage(told.leaves),
-				}}
-			}
-			s, err := f.runSteps(t, own, "retention")
-			checkFailure(t, err, tc.failure)
-			starts := func(what, got, want string) {
-				if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
-					t.Errorf("%s %q, want one that begins with %q", what, got, want)
-				}
-			}
-			starts("left", leftMessage(s.leaves), tc.left)
-			event := ""
-			if len(f.recorder.Events) > 0 {
-				event = <-f.recorder.Events
-			}
-			starts("event", event, tc.event)
-			if len(f.writes) > 0 {
-				t.Errorf("writes %v", f.writes)
-			}
-		})
+		t.Run(name, func(t *testing.T) { checkRetention(t, tc) })
+	}
+}
+
+// retentionCase is a row of TestRetentionOfData.
+type retentionCase struct {
+	runs, spec string
+	accepts    string
+	told       bool // in the status
+	left       string
+	event      string
+	failure    *status.Failure
+}
+
+// checkRetention applies the earlier spec, then runs the steps up to the retention of data.
+func checkRetention(t *testing.T, tc retentionCase) {
+	f := newFixture(t)
+	if tc.runs != "" {
+		f.applyStack(t, tc.runs)
+	}
+	own := newStack(t, tc.spec)
+	own.Generation = 2
+	if tc.accepts != "" {
+		own.Annotations = map[string]string{names.AnnotationAcceptDataLoss: tc.accepts}
+	}
+	if tc.told {
+		told, err := f.runSteps(t, own, "retention")
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-f.recorder.Events
+		own.Status.Conditions = []metav1.Condition{{
+			Type:    v1alpha2.ConditionDataLeftBehind,
+			Message: leftMessage(told.leaves),
+		}}
+	}
+	s, err := f.runSteps(t, own, "retention")
+	checkFailure(t, err, tc.failure)
+	starts := func(what, got, want string) {
+		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("%s %q, want one that begins with %q", what, got, want)
+		}
+	}
+	starts("left", leftMessage(s.leaves), tc.left)
+	event := ""
+	if len(f.recorder.Events) > 0 {
+		event = <-f.recorder.Events
+	}
+	starts("event", event, tc.event)
+	if len(f.writes) > 0 {
+		t.Errorf("writes %v", f.writes)
 	}
 }
 

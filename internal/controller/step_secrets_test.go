@@ -96,14 +96,7 @@ func TestReadSecrets(t *testing.T) {
 	}
 	broken := pair(now.AddDate(1, 0, 0))
 	broken.Data[corev1.TLSPrivateKeyKey] = pair(now.AddDate(1, 0, 0)).Data[corev1.TLSPrivateKeyKey]
-	for name, tc := range map[string]struct {
-		spec            string
-		secret          *corev1.Secret
-		condition       string
-		events          []string
-		after           time.Duration
-		reason, message string
-	}{
+	for name, tc := range map[string]secretsCase{
 		"none": {spec: `{distribution: {name: starter}}`, condition: "True NoSecretsReferenced: The spec does not refer to any Secret"},
 		"one":  {spec: withSecret, secret: opaque("token", "sk-abc"), condition: "True AllSecretsFound: Resolved 1 secret reference"},
 		"missing": {
@@ -143,36 +136,49 @@ func TestReadSecrets(t *testing.T) {
 		},
 		"certificate of another key": {
 			spec: withTLS, secret: broken, reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Secret "cert" in namespace "team" has a certificate and a key that do not belong together. Referenced by: spec.networking.tls.secretName`,
+			message: `Secret "cert" in namespace "team" has a certificate and a key that do not match. Referenced by: spec.networking.tls.secretName`,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFixture(t)
-			f.now = func() time.Time { return now }
-			if tc.secret != nil {
-				f.createObjects(t, tc.secret.DeepCopy())
-			}
-			s, err := f.runSteps(t, newStack(t, tc.spec), "secrets")
-			var want *status.Failure
-			if tc.reason != "" {
-				want = &status.Failure{
-					Condition: v1alpha2.ConditionSecretsResolved, Reason: tc.reason, Message: tc.message,
-					Retry: status.OnReferenceChange,
-				}
-			}
-			checkFailure(t, err, want)
-			if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionSecretsResolved]); diff != "" {
-				t.Errorf("condition (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.events, s.report.eventTexts()); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
-			if got := s.report.requeueAfter(now); got != tc.after {
-				t.Errorf("reconciled again after %v, want %v", got, tc.after)
-			}
-			if found := tc.secret != nil && err == nil; found != (s.secrets.references.Digest != "") {
-				t.Errorf("digest %q", s.secrets.references.Digest)
-			}
-		})
+		t.Run(name, func(t *testing.T) { checkSecrets(t, tc, now) })
+	}
+}
+
+// secretsCase is a row of TestReadSecrets.
+type secretsCase struct {
+	spec            string
+	secret          *corev1.Secret
+	condition       string
+	events          []string
+	after           time.Duration
+	reason, message string
+}
+
+// checkSecrets reads the Secrets of a stack and compares the report.
+func checkSecrets(t *testing.T, tc secretsCase, now time.Time) {
+	f := newFixture(t)
+	f.now = func() time.Time { return now }
+	if tc.secret != nil {
+		f.createObjects(t, tc.secret.DeepCopy())
+	}
+	s, err := f.runSteps(t, newStack(t, tc.spec), "secrets")
+	var want *status.Failure
+	if tc.reason != "" {
+		want = &status.Failure{
+			Condition: v1alpha2.ConditionSecretsResolved, Reason: tc.reason, Message: tc.message,
+			Retry: status.OnReferenceChange,
+		}
+	}
+	checkFailure(t, err, want)
+	if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionSecretsResolved]); diff != "" {
+		t.Errorf("condition (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(tc.events, s.report.eventTexts()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if got := s.report.requeueAfter(now); got != tc.after {
+		t.Errorf("reconciled again after %v, want %v", got, tc.after)
+	}
+	if found := tc.secret != nil && err == nil; found != (s.secrets.references.Digest != "") {
+		t.Errorf("digest %q", s.secrets.references.Digest)
 	}
 }

@@ -30,7 +30,7 @@ func TestStorageCondition(t *testing.T) {
 // TestVolumeOfAStack checks that a volume stays as it is if the spec requests something that it cannot become, and that
 // this blocks nothing else: the failure comes with the last step.
 func TestVolumeOfAStack(t *testing.T) {
-	const remedy = "; a volume cannot change either of them, and the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
+	const remedy = "; neither can change on an existing volume, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
 	shrinks := &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageShrinkRefused, Retry: status.OnObjectChange,
 		Message: `spec.workload.storage.size: 5Gi is less than the 20Gi that PersistentVolumeClaim "my-pvc" requests, and a volume cannot shrink. ` +
@@ -42,14 +42,7 @@ func TestVolumeOfAStack(t *testing.T) {
 			Message: message + remedy,
 		}
 	}
-	for name, tc := range map[string]struct {
-		storage  string
-		capacity string // of a claim that requests 20Gi; empty means that there is no volume yet
-		class    string // of the claim; empty means none
-		wanted   string // requested size afterwards
-		has      string // class that is applied afterwards
-		failure  *status.Failure
-	}{
+	for name, tc := range map[string]volumeCase{
 		"the same":                    {storage: "size: 20Gi", capacity: "20Gi", class: "slow", wanted: "20Gi"},
 		"larger":                      {storage: "size: 30Gi", capacity: "20Gi", class: "slow", wanted: "30Gi"},
 		"larger, before there is one": {storage: "size: 30Gi", class: "slow", wanted: "30Gi"},
@@ -72,48 +65,61 @@ func TestVolumeOfAStack(t *testing.T) {
 		"other access modes":             {storage: "size: 20Gi, accessModes: [ReadWriteMany]", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: changed(`spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany`)},
 		"the first trouble is told":      {storage: "size: 5Gi, accessModes: [ReadWriteMany]", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: changed(`spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany`)},
 	} {
-		t.Run(name, func(t *testing.T) {
-			own := newStack(t, `{distribution: {name: starter}, workload: {storage: {`+tc.storage+`}}}`)
-			live := &corev1.PersistentVolumeClaim{
-				ObjectMeta: childMeta(own, "my-pvc"),
-				Spec: corev1.PersistentVolumeClaimSpec{
-					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-					Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{
-						corev1.ResourceStorage: resource.MustParse("20Gi"),
-					}},
-				},
-			}
-			if tc.class != "" {
-				live.Spec.StorageClassName = &tc.class
-			}
-			if tc.capacity != "" {
-				live.Spec.VolumeName, live.Status.Phase = "volume", corev1.ClaimBound
-				live.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(tc.capacity)}
-			}
-			s, err := newFixture(t, live).runSteps(t, own, "ownership")
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkFailure(t, checkVolume(s.owned.volumeTrouble), tc.failure)
-			claim, wanted, _, err := s.owned.volumeClaim()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if wanted.Cmp(resource.MustParse(tc.wanted)) != 0 {
-				t.Errorf("requests %s, want %s", wanted.String(), tc.wanted)
-			}
-			if class, _, _ := unstructured.NestedString(claim.Wanted.Object, classPath...); class != tc.has {
-				t.Errorf("class %q, want %q", class, tc.has)
-			}
-			if modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, modesPath...); !slices.Equal(modes,
-				[]string{"ReadWriteOnce"}) {
-				t.Errorf("access modes %v", modes)
-			}
-			strategy, _, _ := unstructured.NestedString(s.owned.desired[s.owned.deployment()].Wanted.Object, "spec", "strategy",
-				"type")
-			if strategy != "Recreate" {
-				t.Errorf("the strategy is %s, but one pod at a time can have the volume", strategy)
-			}
-		})
+		t.Run(name, func(t *testing.T) { checkVolumeOf(t, tc) })
+	}
+}
+
+// volumeCase is a row of TestVolumeOfAStack.
+type volumeCase struct {
+	storage  string
+	capacity string // of a claim that requests 20Gi; empty means that there is no volume yet
+	class    string // of the claim; empty means none
+	wanted   string // requested size afterwards
+	has      string // class that is applied afterwards
+	failure  *status.Failure
+}
+
+// checkVolumeOf runs the steps on a stack with a PersistentVolumeClaim, and compares what is applied to it.
+func checkVolumeOf(t *testing.T, tc volumeCase) {
+	own := newStack(t, `{distribution: {name: starter}, workload: {storage: {`+tc.storage+`}}}`)
+	live := &corev1.PersistentVolumeClaim{
+		ObjectMeta: childMeta(own, "my-pvc"),
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceStorage: resource.MustParse("20Gi"),
+			}},
+		},
+	}
+	if tc.class != "" {
+		live.Spec.StorageClassName = &tc.class
+	}
+	if tc.capacity != "" {
+		live.Spec.VolumeName, live.Status.Phase = "volume", corev1.ClaimBound
+		live.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(tc.capacity)}
+	}
+	s, err := newFixture(t, live).runSteps(t, own, "ownership")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFailure(t, checkVolume(s.owned.volumeTrouble), tc.failure)
+	claim, wanted, _, err := s.owned.volumeClaim()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wanted.Cmp(resource.MustParse(tc.wanted)) != 0 {
+		t.Errorf("requests %s, want %s", wanted.String(), tc.wanted)
+	}
+	if class, _, _ := unstructured.NestedString(claim.Wanted.Object, classPath...); class != tc.has {
+		t.Errorf("class %q, want %q", class, tc.has)
+	}
+	if modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, modesPath...); !slices.Equal(modes,
+		[]string{"ReadWriteOnce"}) {
+		t.Errorf("access modes %v", modes)
+	}
+	strategy, _, _ := unstructured.NestedString(s.owned.desired[s.owned.deployment()].Wanted.Object, "spec", "strategy",
+		"type")
+	if strategy != "Recreate" {
+		t.Errorf("the strategy is %s, but one pod at a time can have the volume", strategy)
 	}
 }

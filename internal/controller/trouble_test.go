@@ -24,15 +24,7 @@ func TestTroubleOfPods(t *testing.T) {
 		}}}
 	}
 	backOff := controllertest.WaitingState("CrashLoopBackOff", "back-off 5m0s restarting failed container")
-	for _, tc := range []struct {
-		name     string
-		set      appsv1.ReplicaSetStatus
-		pod      *corev1.PodStatus
-		progress string
-		reason   string
-		phase    v1alpha2.Phase
-		want     string
-	}{
+	for _, tc := range []troubleCase{
 		{
 			name: "image", pod: new(controllertest.ServerPodStatus("docker.io/llamastack/distribution-starter:0.5.2", controllertest.WaitingState("ImagePullBackOff", "not found"), corev1.ContainerState{})),
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
@@ -80,31 +72,45 @@ func TestTroubleOfPods(t *testing.T) {
 			reason: v1alpha2.ReasonReplicasUnavailable, phase: v1alpha2.PhaseInitializing,
 		},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			env.Create(t, env.NewStack(t, tc.name, `{distribution: {name: starter}}`))
-			env.WaitForCondition(t, tc.name, v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-			set := env.CreateReplicaSet(t, tc.name, tc.set)
-			if tc.pod != nil {
-				env.CreatePod(t, set, *tc.pod)
-			}
-			if tc.progress != "" {
-				env.SetProgressReason(t, tc.name, tc.progress)
-			}
-			want := "0/1 replicas available with current config"
-			if tc.want != "" {
-				want += ": " + tc.want
-			}
-			controllertest.WaitUntil(t, func() error {
-				return env.CheckCondition(t, tc.name, v1alpha2.ConditionAvailable,
-					tc.reason, want)
-			})
-			if err := env.CheckCondition(t, tc.name, v1alpha2.ConditionReady, tc.reason, "Available is False; its message has the details"); err != nil {
-				t.Error(err)
-			}
-			stack := &v1alpha2.LlamaStackDistribution{}
-			if env.Get(t, tc.name, stack); stack.Status.Phase != tc.phase {
-				t.Errorf("phase %q, want %q", stack.Status.Phase, tc.phase)
-			}
-		})
+		t.Run(tc.name, func(t *testing.T) { checkTrouble(t, tc, env) })
+	}
+}
+
+// troubleCase is a row of TestTroubleOfPods.
+type troubleCase struct {
+	name     string
+	set      appsv1.ReplicaSetStatus
+	pod      *corev1.PodStatus
+	progress string
+	reason   string
+	phase    v1alpha2.Phase
+	want     string
+}
+
+// checkTrouble creates a stack with such pods and waits for its conditions.
+func checkTrouble(t *testing.T, tc troubleCase, env *controllertest.Environment) {
+	env.Create(t, env.NewStack(t, tc.name, `{distribution: {name: starter}}`))
+	env.WaitForCondition(t, tc.name, v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	set := env.CreateReplicaSet(t, tc.name, tc.set)
+	if tc.pod != nil {
+		env.CreatePod(t, set, *tc.pod)
+	}
+	if tc.progress != "" {
+		env.SetProgressReason(t, tc.name, tc.progress)
+	}
+	want := "0/1 replicas available with current config"
+	if tc.want != "" {
+		want += ": " + tc.want
+	}
+	controllertest.WaitUntil(t, func() error {
+		return env.CheckCondition(t, tc.name, v1alpha2.ConditionAvailable,
+			tc.reason, want)
+	})
+	if err := env.CheckCondition(t, tc.name, v1alpha2.ConditionReady, tc.reason, "Available is False; its message has the details"); err != nil {
+		t.Error(err)
+	}
+	stack := &v1alpha2.LlamaStackDistribution{}
+	if env.Get(t, tc.name, stack); stack.Status.Phase != tc.phase {
+		t.Errorf("phase %q, want %q", stack.Status.Phase, tc.phase)
 	}
 }

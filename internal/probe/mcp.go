@@ -22,7 +22,7 @@ const (
 	connectorsPath = "/v1alpha/admin/connectors"
 )
 
-// mcpPath returns the path at which a server of a version lists its MCP servers (server fact 72). It is empty for a
+// mcpPath returns the path at which a server of a version lists its MCP servers (server fact 76). It is empty for a
 // version that cannot be read.
 func mcpPath(version string) string {
 	first, rest, _ := strings.Cut(version, ".")

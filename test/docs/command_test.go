@@ -11,6 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/test/docs/script"
 )
 
 var (
@@ -79,23 +80,48 @@ func TestOfflineCommandsRun(t *testing.T) {
 	}
 }
 
-// An example is an object, or a part of a spec that makes one with a distribution. Examples of the operator's ConfigMap
-// have their own test.
+// example is a YAML block of a page.
+type example struct {
+	line int
+	text string
+}
+
+// examples are the stacks of a page, and the parts of a spec. A part makes a stack together with a distribution. A file
+// without a version is for another program.
+func (p page) examples() []example {
+	var found []example
+	for _, block := range script.Parse(p.text).Blocks {
+		if block.Language != "yaml" || block.Invalid {
+			continue
+		}
+		text := block.Text
+		if !hasVersion.MatchString(text) {
+			if block.Title != "" || block.Reason != "" {
+				continue
+			}
+			text = "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: example}\nspec:\n" +
+				"  distribution: {name: starter}\n  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
+		}
+		if isStack.MatchString(text) {
+			found = append(found, example{block.Line, text})
+		}
+	}
+	return found
+}
+
+// An example is a valid stack, or a part of a spec that makes one with a distribution. Examples of the operator's
+// ConfigMap have their own test.
 func TestExamplesAreValid(t *testing.T) {
 	checked := 0
 	for _, p := range pages(t) {
 		if p.path == operatorPage || p.path == metricsPage { // their examples are not stacks
 			continue
 		}
-		for i, example := range p.fenced("yaml") {
-			if !strings.Contains("\n"+example, "\napiVersion:") {
-				example = "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: example}\nspec:\n" +
-					"  distribution: {name: starter}\n  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ") + "\n"
-			}
+		for _, each := range p.examples() {
 			checked++
-			t.Run(fmt.Sprintf("%s/%d", p.path, i+1), func(t *testing.T) {
-				if code, _, stderr := run(example, "validate", "--strict", "-f", "-"); code != 0 {
-					t.Errorf("exit code %d\n%s\n%s", code, stderr, example)
+			t.Run(fmt.Sprintf("%s/%d", p.path, each.line), func(t *testing.T) {
+				if code, _, stderr := run(each.text, "validate", "--strict", "-f", "-"); code != 0 {
+					t.Errorf("exit code %d\n%s\n%s", code, stderr, each.text)
 				}
 			})
 		}

@@ -3,6 +3,7 @@ package image
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,9 +82,9 @@ func TestLabelKeepsWhatItDoesNotKnow(t *testing.T) {
 	wantConfig := `{"config":{"Labels":{"io.llamastack.config.base64":"dmVyc2lvbjogMgo=","io.llamastack.config.version":"2",` +
 		`"io.llamastack.server.version":"0.7.3","own":"label"},"StopTimeout":7},"history":[{"created_by":"none","empty_layer":true}],` +
 		`"rootfs":{"type":"layers","diff_ids":[]},"unknown":{"b":1e400,"a":"<&>"}}`
-	wantTop := fmt.Sprintf(`{"annotations":{"a":"b"},"artifactType":"x","config":{"annotations":{"d":"e"},"digest":%q,`+
+	wantTop := fmt.Sprintf(`{"annotations":{"a":"b"},"artifactType":"x","config":{"annotations":{"d":"e"},"data":%q,"digest":%q,`+
 		`"mediaType":"application/vnd.oci.image.config.v1+json","size":%d},"layers":[],"schemaVersion":2,"subject":{"digest":"c"}}`,
-		digestOf([]byte(wantConfig)), len(wantConfig))
+		base64.StdEncoding.EncodeToString([]byte(wantConfig)), digestOf([]byte(wantConfig)), len(wantConfig))
 	if diff := cmp.Diff([]string{wantConfig, wantTop}, []string{
 		string(changed.Blobs[0].Content),
 		string(changed.Top.Content),
@@ -93,6 +94,42 @@ func TestLabelKeepsWhatItDoesNotKnow(t *testing.T) {
 	again, err := Label(t.Context(), s, s.keep(changed), small)
 	if err != nil || again.Top.Digest != changed.Top.Digest {
 		t.Errorf("labelled once more it is %s, not %s: %v", again.Top.Digest, changed.Top.Digest, err)
+	}
+}
+
+// A manifest has the configuration of the image embedded if it is an OCI manifest and the configuration is small. The
+// operator then reads one blob less.
+func TestLabelEmbedsTheConfiguration(t *testing.T) {
+	const oci, docker = "application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"
+	few, many := `{"rootfs":{"diff_ids":[]}}`, `{"a":"`+strings.Repeat("a", registry.MaxEmbedded)+`","rootfs":{"diff_ids":[]}}`
+	for name, tc := range map[string]struct {
+		config, mediaType string
+		want              bool
+	}{
+		"small":      {few, oci, true},
+		"large":      {many, oci, false},
+		"for Docker": {few, docker, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := store{}
+			of := s.add(fmt.Sprintf(`{"schemaVersion":2,"config":{"mediaType":%q,"digest":%q,"size":%d},"layers":[]}`,
+				tc.mediaType, s.add(tc.config), len(tc.config)))
+			changed, err := Label(t.Context(), s, of, small)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made, err := v1.ParseManifest(bytes.NewReader(changed.Top.Content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []byte
+			if tc.want {
+				want = changed.Blobs[0].Content
+			}
+			if !bytes.Equal(made.Config.Data, want) {
+				t.Errorf("the manifest contains %q, want %q", made.Config.Data, want)
+			}
+		})
 	}
 }
 
@@ -236,7 +273,7 @@ func TestLabelRefuses(t *testing.T) {
 	}
 }
 
-// The layer of a configuration must never change, because otherwise a second layer would be added on top.
+// The same configuration must always produce the same layer; otherwise, relabelling would add a second layer.
 func TestLayer(t *testing.T) {
 	const want = "sha256:653e01fb9992c9fa91dae022a8cbf3f38fa1090910cbd0070f8a97345f35e734"
 	if got := digestOf(layerOf(large.Config).packed).String(); got != want {
@@ -256,7 +293,7 @@ func TestCheckTag(t *testing.T) {
 }
 
 // FuzzLabel labels arbitrary registry content. Label must not panic, must give the same bytes for the same input, and
-// the operator must read the wanted labels.
+// the operator must read the expected labels.
 func FuzzLabel(f *testing.F) {
 	f.Add(`{"rootfs":{"diff_ids":["a"]},"history":[{}],"config":{"Labels":{"a":"b"}}}`, layerEntry("sha256:"+strings.Repeat("0", 64)))
 	f.Add(`{"config":null,"rootfs":null}`, "")

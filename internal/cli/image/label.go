@@ -198,6 +198,9 @@ func (l *labeller) image(ctx context.Context, manifest object, changed Changed) 
 	}
 	made := blobOf(config.encode(), of.MediaType)
 	of.point(made.Digest, len(made.Content))
+	if of.MediaType == types.OCIConfigJSON && len(made.Content) <= registry.MaxEmbedded {
+		of.set("data", made.Content) // the operator needs one request less; Docker's manifests have no such key
+	}
 	manifest.set("config", of.object)
 	l.add(made)
 	top := manifestOf(manifest)

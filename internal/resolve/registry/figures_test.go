@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -159,6 +161,30 @@ func indexOf(single v1.Image) v1.ImageIndex {
 	})
 }
 
+// embedding is an image whose manifest also contains the configuration of the image, or other bytes in its place.
+type embedding struct {
+	v1.Image
+	data func(config []byte) []byte
+}
+
+func (e embedding) Manifest() (*v1.Manifest, error) {
+	made, err := e.Image.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	config, err := e.RawConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	made = made.DeepCopy()
+	made.Config.Data = e.data(config)
+	return made, nil
+}
+
+func (e embedding) RawManifest() ([]byte, error) { return partial.RawManifest(e) }
+func (e embedding) Digest() (v1.Hash, error)     { return partial.Digest(e) }
+func (e embedding) Size() (int64, error)         { return partial.Size(e) }
+
 // TestRequestsOfARead counts the requests of a first read and of a second one, by tag and by digest.
 func TestRequestsOfARead(t *testing.T) {
 	file := layer(t, entry{name: "config.yaml", content: config, kind: '0'})
@@ -174,6 +200,11 @@ func TestRequestsOfARead(t *testing.T) {
 		{"an image with a layer", inLayer, 4, 3},
 		{"an index, a label", indexOf(inLabel), 4, 3},
 		{"an index, a layer", indexOf(inLayer), 5, 4},
+		{"an index, a layer, labelled by kubectl llamastack", indexOf(embedding{inLayer, bytes.Clone}), 4, 3},
+		{"an index, an embedded label", indexOf(embedding{inLabel, bytes.Clone}), 3, 2},
+		{"other embedded bytes", embedding{inLabel, bytes.ToUpper}, 3, 2},
+		{"a part of the bytes", embedding{inLabel, func(config []byte) []byte { return config[1:] }}, 3, 2},
+		{"too many embedded bytes", embedding{inLabel, func([]byte) []byte { return make([]byte, MaxEmbedded+1) }}, 3, 2},
 	} {
 		for _, challenge := range []string{"", "Basic", "Bearer"} {
 			t.Run(strings.TrimSpace(tc.name+" "+challenge), func(t *testing.T) {

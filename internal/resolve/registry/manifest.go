@@ -3,6 +3,8 @@ package registry
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"hash"
 
@@ -14,6 +16,37 @@ type descriptor struct {
 	Digest   v1.Hash   `json:"digest"`
 	Size     int64     `json:"size"`
 	Platform *platform `json:"platform"`
+	Data     embedded  `json:"data"`
+}
+
+// MaxEmbedded bounds, in bytes, content that is read from a descriptor. Larger content is read from its blob.
+const MaxEmbedded = 32 << 10
+
+// embedded is content within its own descriptor, as the OCI image specification allows (descriptor.md, "data"). It
+// saves a request, and a reader may always read the blob instead.
+type embedded []byte
+
+// UnmarshalJSON drops content that is too large, and content that is not in base64.
+func (e *embedded) UnmarshalJSON(text []byte) error {
+	*e = nil
+	if base64.StdEncoding.DecodedLen(len(text)) > MaxEmbedded+4 {
+		return nil
+	}
+	var content []byte
+	if json.Unmarshal(text, &content) == nil && len(content) <= MaxEmbedded {
+		*e = content
+	}
+	return nil
+}
+
+// inline returns the embedded content, if it is the described content.
+func (d *descriptor) inline() ([]byte, bool) {
+	hasher, err := d.hasher()
+	if err != nil || len(d.Data) == 0 || int64(len(d.Data)) != d.Size {
+		return nil, false
+	}
+	_, _ = hasher.Write(d.Data) // a hash accepts every write
+	return d.Data, hex.EncodeToString(hasher.Sum(nil)) == d.Digest.Hex
 }
 
 // hasher returns the hash for the digest of the described content.

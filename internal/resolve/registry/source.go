@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -128,6 +129,9 @@ func ReadBlob(ctx context.Context, from Source, digest v1.Hash, size int64, use 
 func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reader) error) error {
 	if _, err := of.hasher(); err != nil {
 		return err
+	}
+	if content, ok := of.inline(); ok {
+		return use(bytes.NewReader(content))
 	}
 	body, err := from.Blob(ctx, of.Digest)
 	if err != nil {

@@ -35,15 +35,24 @@ providers:
      config: {base_url: "http://vllm:8000/v1", max_token: 5, max_tokens: many}}
   - {provider_id: c, provider_type: "remote::mine", module: mine}
   - {provider_id: "${env.D:+d}", provider_type: "remote::vllm"}
+  scoring:
+  - {provider_id: basic, provider_type: "inline::basic"}
+  - {provider_id: judge, provider_type: "inline::llm-as-judge"}
+registered_resources:
+  scoring_fns:
+  - {scoring_fn_id: mine, provider_id: basic, description: mine, return_type: {type: number}}
+  - {scoring_fn_id: judged, provider_id: judge, description: mine, return_type: {type: number}}
 nonsense: {a: 1}
 server: {port: "${env.PORT:=8321}"}
 `
 	want := []string{
 		`spec.overrideConfig: nonsense: unknown key; the server ignores it`,
-		`spec.overrideConfig: apis[1]: the server release 0.7 has no API "infrence"`,
+		`spec.overrideConfig: apis[1]: server release 0.7 has no API "infrence"`,
 		`spec.overrideConfig: providers.inference[0]: "remote::vlm" is not a type of inference provider in release 0.7; did you mean "remote::vllm"?`,
 		`spec.overrideConfig: providers.inference[1].config.max_token: unknown key; the server ignores it; did you mean "max_tokens"?`,
 		`spec.overrideConfig: providers.inference[1].config.max_tokens: must be a whole number, found text`,
+		`spec.overrideConfig: registered_resources.scoring_fns[0].provider_id: inline::basic registers no scoring_fns of a ` +
+			`configuration, and the server does not start; remove the entry`,
 	}
 	var got []string
 	for _, finding := range check.Override([]byte(config), release.Default()) {

@@ -2,15 +2,20 @@ package check
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// registeredResources reports resources of unknown providers, which stop the server (server fact 17). It skips
-// resources whose condition is not met.
+// registeredResources reports resources of unknown providers, which stop the server (server fact 17), and resources
+// that their provider does not register. It skips resources whose condition is not met.
 func (c *checker) registeredResources() {
 	for _, known := range c.Release.Resources() {
 		if known.Dropped {
@@ -23,8 +28,13 @@ func (c *checker) registeredResources() {
 		for i, item := range yamlnode.Items(c.ResourcesOf(known)) {
 			text := yamlnode.Text(item, "provider_id")
 			id, condition := envref.Static(text)
-			if text == "" || id == draft.DisabledID || id == known.AnyProvider || !c.Met(condition) ||
-				c.Index.Find(known.API, id) != nil || envref.In(id) {
+			if text == "" || id == draft.DisabledID || id == known.AnyProvider || !c.Met(condition) || envref.In(id) {
+				continue
+			}
+			if e := c.Index.Find(known.API, id); e != nil {
+				if key, problem := refusal(known, item, e.Kind); problem != "" {
+					c.failAt(draft.ItemPath(known, i)+"."+key, func() string { return problem })
+				}
 				continue
 			}
 			c.failAt(draft.ItemPath(known, i)+".provider_id", func() string {
@@ -39,6 +49,28 @@ func (c *checker) registeredResources() {
 func (c *checker) warnDropped(known release.Resource) {
 	if yamlnode.Len(c.ResourcesOf(known)) > 0 {
 		c.Warn(draft.Finding{ConfigPath: draft.JoinPath(known.Section, known.Kind), Message: fmt.Sprintf(
-			"the server release %s reads the base's %s and ignores them; %s", c.Release.Line, known.Kind, known.Instead)})
+			"server release %s reads the base's %s and ignores them; %s", c.Release.Line, known.Kind, known.Instead)})
 	}
+}
+
+// refusal returns why the provider of a resource does not register it, and the key with the wrong value. The server
+// does not start then (server fact 60, server fact 72). The result is empty when the name is known only in the pod.
+func refusal(known release.Resource, item *yaml.Node, kind *provider.Type) (key, problem string) {
+	if kind == nil {
+		return "", ""
+	}
+	if kind.RegistersNothing {
+		return "provider_id", fmt.Sprintf("%s registers no %s of a configuration, and the server does not start; remove the entry",
+			kind.Type, known.Kind)
+	}
+	key = known.ProviderIDKey
+	if yamlnode.Text(item, key) == "" {
+		key = known.IDKey
+	}
+	name := yamlnode.Text(item, key)
+	if len(kind.ResourceIDs) == 0 || envref.In(name) || slices.Contains(kind.ResourceIDs, name) {
+		return "", ""
+	}
+	return key, fmt.Sprintf("%q is not accepted by %s, and the server does not start; use one of %s", name, kind.Type,
+		strings.Join(kind.ResourceIDs, ", "))
 }

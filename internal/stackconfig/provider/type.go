@@ -52,6 +52,9 @@ type Type struct {
 	// ResourceIDs are the only names that the provider accepts for its resources. Any other name stops the server.
 	// Empty for nearly all types, which accept any name.
 	ResourceIDs []string
+	// RegistersNothing reports whether the provider serves only its own resources. An entry of the configuration that
+	// names the provider stops the server.
+	RegistersNothing bool
 	// RequiredDefaults are values for keys that the type requires and that a user cannot be expected to supply, in the
 	// order in which they are written. Defaults returns them with the placeholders filled.
 	RequiredDefaults []Default

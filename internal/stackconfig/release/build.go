@@ -141,7 +141,8 @@ func (b *builder) provider(api, kind string, row *providerRow) *provider.Type {
 		EndpointParts: provider.EndpointParts{Port: row.PortKey},
 		CredentialKey: row.CredentialKey, CredentialOptional: row.CredentialOptional, InMemory: row.InMemory,
 		RegionKey:   row.RegionKey,
-		ResourceIDs: row.ResourceIDs, Requires: row.Requires, Optional: row.Optional, Packages: row.Packages,
+		ResourceIDs: row.ResourceIDs, RegistersNothing: row.RegistersNothing,
+		Requires: row.Requires, Optional: row.Optional, Packages: row.Packages,
 		ToolGroup: row.ToolGroup, Deprecated: row.Deprecated,
 	}
 	for _, d := range row.RequiredDefaults {

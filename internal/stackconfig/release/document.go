@@ -99,6 +99,7 @@ type providerRow struct {
 	InMemory           bool         `json:"in_memory"`
 	RegionKey          string       `json:"region_key"`
 	ResourceIDs        []string     `json:"resource_ids"`
+	RegistersNothing   bool         `json:"registers_nothing"`
 	RequiredDefaults   []defaultRow `json:"required_defaults"`
 	Requires           []string     `json:"requires"`
 	Optional           []string     `json:"optional"`

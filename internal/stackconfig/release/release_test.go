@@ -55,7 +55,7 @@ func TestRuntime(t *testing.T) {
 		},
 		"0.4": func(r *release.Runtime) {
 			r.ConfigFile = "config.yaml"
-			r.TelemetrySwitch, r.TelemetryVariables = "", true
+			r.TelemetrySwitch, r.TelemetryVariables, r.IntrospectionUnverified = "", true, true
 		},
 		"0.5": func(r *release.Runtime) { r.DistributionKey = "distro_name" },
 		"0.6": func(r *release.Runtime) { r.ModelsAskedAtStart = false },
@@ -66,6 +66,7 @@ func TestRuntime(t *testing.T) {
 		},
 		"1.0": func(r *release.Runtime) {
 			r.Command, r.RegistryKeepsNamespace, r.EntrypointKnown = []string{"ogx", "run"}, true, false
+			r.IntrospectionUnverified = false
 		},
 		"1.1": func(r *release.Runtime) { r.ServerPortIgnored = false },
 		"1.2": func(r *release.Runtime) { r.PlainHTTPRefused, r.WritesTemp = true, true },
@@ -324,12 +325,23 @@ func TestCredentialIsOptional(t *testing.T) {
 func TestResourceIDs(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		eachProvider(r, func(p *provider.Type) {
-			var want []string
-			if p.API == "safety" && p.Type == "inline::code-scanner" {
-				want = []string{"code-scanner", "code-shield"}
-			}
+			want := map[string][]string{
+				"safety/inline::code-scanner": {"code-scanner", "code-shield"},
+				"safety/inline::prompt-guard": {"Prompt-Guard-86M"},
+			}[p.API+"/"+p.Type]
 			if !slices.Equal(p.ResourceIDs, want) {
 				t.Errorf("%s takes %v, want %v", p.Type, p.ResourceIDs, want)
+			}
+		})
+	})
+}
+
+func TestRegistersNothing(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		eachProvider(r, func(p *provider.Type) {
+			want := p.API == "scoring" && (p.Type == "inline::basic" || p.Type == "inline::braintrust")
+			if p.RegistersNothing != want {
+				t.Errorf("%s registers nothing: %t, want %t", p.Type, p.RegistersNothing, want)
 			}
 		})
 	})

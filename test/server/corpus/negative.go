@@ -176,6 +176,7 @@ func Negatives(rel *release.Release) []Negative {
 	n.references()
 	n.sections()
 	n.settings()
+	n.probes()
 	n.disabled()
 	n.declared()
 	n.supplied()
@@ -232,6 +233,19 @@ func (n *negatives) inBase(change func(config fields)) mistake {
 		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
 	}
 	return mistake{wrong: n.over(data, n.again()), right: n.small, change: change}
+}
+
+// inBaseOf is a mistake in a base that is otherwise the configuration of a stack.
+func (n *negatives) inBaseOf(right *Case, change func(config fields)) mistake {
+	outcome, err := right.Run()
+	if err != nil || outcome.Refused != "" {
+		panic(fmt.Sprintf("corpus: the neighbour of a mistake in %s: %v %s", n.rel.Line, err, outcome.Refused))
+	}
+	data, err := changed(outcome.Config, change)
+	if err != nil {
+		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
+	}
+	return mistake{wrong: n.over(data, n.again()), right: right, change: change}
 }
 
 // again is a spec that only repeats what the base has.

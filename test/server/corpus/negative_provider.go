@@ -104,6 +104,11 @@ func (n *negatives) providerTypes() {
 	if kind := n.first(func(kind *provider.Type) bool { return n.isScoring(kind) && Heavy(kind) == "" }); kind != nil {
 		n.scoring(kind)
 	}
+	for _, kind := range n.types() {
+		if kind.RegistersNothing {
+			n.unregistrable(kind)
+		}
+	}
 }
 
 // typesOfOthers has types of other releases and of other APIs.
@@ -157,6 +162,18 @@ func (n *negatives) scoring(kind *provider.Type) {
 	n.refused("provider/second-of-a-type", "already exists|already registered|conflicting|scoring", n.nextTo(one, two, func(config fields) {
 		addProvider(config, kind.API, fields{"provider_id": "second", "provider_type": kind.Type, "config": fields{}})
 	}))
+}
+
+// unregistrable has a scoring function of a provider that registers none of a configuration.
+func (n *negatives) unregistrable(kind *provider.Type) {
+	n.refused("provider/registers-nothing/"+kind.Type, "not implemented|not allowed|autoevals", n.inBaseOf(
+		n.own(n.smallSpec(n.another(kind, fields{"provider": kind.Type}))),
+		func(config fields) {
+			registerIn(config, n.section(), "scoring_fns", fields{
+				"scoring_fn_id": "mine", "provider_id": "another", "description": "A function.",
+				"return_type": fields{"type": "number"},
+			})
+		}))
 }
 
 // providerKeys leaves out every key that a type requires to start.

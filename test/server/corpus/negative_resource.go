@@ -257,6 +257,18 @@ func (n *negatives) names() {
 			item := n.registered(config)["shields"].([]any)[0].(fields)
 			item["shield_id"] = "mine"
 		}))
+	n.refused("shield/of-the-base-that-its-provider-does-not-know", "Unsupported Code Scanner ID|codeshield", n.inBaseOf(
+		n.own(n.smallSpec(shield(fields{"name": "code-scanner"}, "code-scanner"))),
+		func(config fields) {
+			item := n.registered(config)["shields"].([]any)[0].(fields)
+			item["provider_shield_id"] = "mine"
+		}))
+	n.refused("shield/that-prompt-guard-does-not-know", "Only Prompt-Guard-86M", n.nextTo(
+		shield(fields{"name": "Prompt-Guard-86M"}, "prompt-guard"), shield(fields{"name": "mine"}, "prompt-guard"),
+		func(config fields) {
+			item := n.registered(config)["shields"].([]any)[0].(fields)
+			item["shield_id"] = "mine"
+		}))
 }
 
 // tools that the server does not have.

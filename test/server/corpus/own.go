@@ -98,13 +98,15 @@ func registerIn(base fields, sectionName, kind string, entry fields) {
 	parent[kind] = append(list, entry)
 }
 
-// firstOf is the id of a provider of the starter that is always there.
+// firstOf is the id of a provider of the starter that always exists and registers the resources of a configuration.
 func (m *maker) firstOf(api string) string {
 	d, _ := m.rel.Distribution(starter)
 	for _, p := range providersOf(shipped(m.rel, starter)) {
 		conditional := slices.ContainsFunc(d.Variables,
 			func(v release.Variable) bool { return slices.Contains(v.Enables, p.id) })
-		if p.api == api && !conditional {
+		kind, known := m.rel.Provider(api, p.providerType)
+		refuses := known && kind.RegistersNothing
+		if p.api == api && !conditional && !refuses {
 			return p.id
 		}
 	}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	pageLink       = regexp.MustCompile(`\[([^\]]+)\]\(#([a-z0-9-]+)\)`)
+	sectionHeading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+)
+
+// relink repairs the links that lead to no section of the page. crd-ref-docs writes such links for types of another
+// package, and for types that have no section because users never see their names. A link to a section of the newer page
+// leads there. Any other link becomes plain text.
+func relink(page, newer, newerFile string) string {
+	own, others := anchorsOf(page), anchorsOf(newer)
+	return pageLink.ReplaceAllStringFunc(page, func(link string) string {
+		match := pageLink.FindStringSubmatch(link)
+		switch text, anchor := match[1], match[2]; {
+		case own[anchor]:
+			return link
+		case others[anchor]:
+			return "[" + text + "](" + newerFile + "#" + anchor + ")"
+		default:
+			return text
+		}
+	})
+}
+
+// anchorsOf returns the anchors of the headings, which have the names of Go types or of API groups.
+func anchorsOf(page string) map[string]bool {
+	anchors := map[string]bool{}
+	for _, match := range sectionHeading.FindAllStringSubmatch(page, -1) {
+		name := strings.ReplaceAll(strings.ToLower(match[1]), " ", "-")
+		anchors[strings.NewReplacer(".", "", "/", "").Replace(name)] = true
+	}
+	return anchors
+}

@@ -1,0 +1,77 @@
+package docs
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/test/docs/runner"
+	"github.com/llamastack/llama-stack-k8s-operator/test/docs/script"
+)
+
+var (
+	documentEnd = regexp.MustCompile(`(?m)^---[ \t]*$`)
+	hasVersion  = regexp.MustCompile(`(?m)^apiVersion:`)
+	isStack     = regexp.MustCompile(`(?m)^apiVersion: *llamastack\.io/`)
+)
+
+// checkManifests sends the Kubernetes objects of a page to the API server, as far as no command applies them. Stacks
+// have their own test, which needs no API server.
+func (s *site) checkManifests(t *testing.T, result *runner.Result, parsed *script.Page, kubeconfig string) {
+	t.Helper()
+	for i := range parsed.Blocks {
+		block := &parsed.Blocks[i]
+		if block.Language != "yaml" || block.Where == script.Nowhere || block.Invalid || isUsed(parsed, block) {
+			continue
+		}
+		for _, document := range documentEnd.Split(block.Text, -1) {
+			if !hasVersion.MatchString(document) || isStack.MatchString(document) {
+				continue
+			}
+			expectOperatorConfig(t, document)
+			command := exec.CommandContext(t.Context(), testutil.Kubectl(), "--kubeconfig="+kubeconfig, "apply",
+				"--dry-run=server", "--validate=strict", "--filename=-")
+			command.Stdin = strings.NewReader(document)
+			if output, err := command.CombinedOutput(); err != nil {
+				result.Failures = append(result.Failures, runner.Failure{
+					Line: block.Line,
+					Text: fmt.Sprintf("the API server rejects the manifest: %v\n%s", err, output),
+				})
+			}
+		}
+	}
+}
+
+// isUsed reports whether a command that runs in the gate names the file of a block.
+func isUsed(parsed *script.Page, block *script.Block) bool {
+	if block.Title == "" {
+		return false
+	}
+	for i := range parsed.Blocks {
+		for _, command := range parsed.Blocks[i].Commands {
+			if parsed.Blocks[i].Where == script.Gate && strings.Contains(command.Text, block.Title) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// expectOperatorConfig checks the values of the operator's ConfigMap, which the API server accepts in any form.
+func expectOperatorConfig(t *testing.T, document string) {
+	t.Helper()
+	var config corev1.ConfigMap
+	if err := yaml.Unmarshal([]byte(document), &config); err != nil || config.Kind != "ConfigMap" {
+		return
+	}
+	if config.Name == names.OperatorConfigMap {
+		expectConfig(t, config.Data)
+	}
+}

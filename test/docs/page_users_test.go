@@ -1,0 +1,167 @@
+package docs
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/test/docs/script"
+)
+
+const (
+	quickstartPage = "docs/quickstart.md"
+	// mostWords is the length of a page for users.
+	mostWords = 1500
+	// mostCellWords is the length of a cell of a table.
+	mostCellWords = 40
+)
+
+// userFolders hold the pages for users, in addition to the quickstart. Their commands run, and their length is limited.
+var userFolders = []string{"docs/how-to", "docs/troubleshooting", "docs/explanation"}
+
+// notForUsers are the folders of docs whose pages are not scripts.
+var notForUsers = []string{"docs/development", "docs/reference"}
+
+// isStrict reports whether a page follows the rules for pages for users.
+func isStrict(path string) bool {
+	return path == quickstartPage || slices.ContainsFunc(userFolders, func(folder string) bool {
+		return strings.HasPrefix(path, folder+"/")
+	})
+}
+
+// below are the pages in a folder and in the folders below it.
+func below(t *testing.T, folder string) []page {
+	t.Helper()
+	var found []page
+	err := filepath.WalkDir(filepath.Join(testutil.Root(), folder), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".md" {
+			return err
+		}
+		relative, err := filepath.Rel(testutil.Root(), path)
+		if err == nil {
+			found = append(found, readPage(t, relative))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// scripts are the pages whose commands run.
+func scripts(t *testing.T) []page {
+	t.Helper()
+	return slices.DeleteFunc(append(below(t, "docs"), readPage(t, "README.md")), func(p page) bool {
+		return slices.ContainsFunc(notForUsers, func(folder string) bool {
+			return strings.HasPrefix(p.path, folder+"/")
+		})
+	})
+}
+
+// commandLine matches an indented line that is a command.
+var commandLine = regexp.MustCompile(`^ {4}(?:\$ )?(?:kubectl|make|helm|docker|podman|curl|go|git|oc|kind|bin/\S+)\b`)
+
+// strictProblems returns what is wrong with the form of a page for users.
+func strictProblems(text string) []string {
+	var problems []string
+	parsed := script.Parse(text)
+	for _, block := range parsed.Blocks {
+		if !slices.Contains(script.Languages, block.Language) {
+			problems = append(problems, fmt.Sprintf("line %d: a block of %q; use %s", block.Line, block.Language,
+				strings.Join(script.Languages, ", ")))
+		}
+	}
+	for i, line := range strings.Split(withoutBlocks(text), "\n") {
+		if commandLine.MatchString(line) {
+			problems = append(problems, fmt.Sprintf("line %d: an indented command; use a console block", i+1))
+		}
+	}
+	return problems
+}
+
+// withoutBlocks empties the lines of blocks and comments.
+func withoutBlocks(text string) string {
+	empty := func(found string) string { return strings.Repeat("\n", strings.Count(found, "\n")) }
+	return htmlComment.ReplaceAllStringFunc(fence.ReplaceAllStringFunc(text, empty), empty)
+}
+
+var htmlComment = regexp.MustCompile(`(?s)<!--.*?-->`)
+
+// Comments for the tests are correct, and pages for users have only blocks of known languages.
+func TestPagesAreScripts(t *testing.T) {
+	for _, p := range scripts(t) {
+		for _, problem := range script.Parse(p.text).Problems {
+			t.Errorf("%s:%d: %s", p.path, problem.Line, problem.Text)
+		}
+		if !isStrict(p.path) {
+			continue
+		}
+		for _, problem := range strictProblems(p.text) {
+			t.Errorf("%s: %s", p.path, problem)
+		}
+	}
+}
+
+// words counts the words of the text that readers see.
+func words(text string) int { return len(strings.Fields(htmlComment.ReplaceAllString(text, ""))) }
+
+// longCells returns the cells of tables with too many words.
+func longCells(text string) []string {
+	var long []string
+	for line := range strings.SplitSeq(withoutBlocks(text), "\n") {
+		if !strings.HasPrefix(strings.TrimSpace(line), "|") {
+			continue
+		}
+		for cell := range strings.SplitSeq(line, "|") {
+			if len(strings.Fields(cell)) > mostCellWords {
+				long = append(long, strings.TrimSpace(cell))
+			}
+		}
+	}
+	return long
+}
+
+// Pages and table cells must be short enough to read.
+func TestPagesAreShort(t *testing.T) {
+	for _, p := range scripts(t) {
+		if count := words(p.text); count > mostWords {
+			t.Errorf("%s has %d words, at most %d", p.path, count, mostWords)
+		}
+		for _, cell := range longCells(p.text) {
+			t.Errorf("%s: a cell has %d words, at most %d: %q", p.path, len(strings.Fields(cell)), mostCellWords, cell)
+		}
+	}
+}
+
+// The checks find mistakes.
+func TestPageChecksFail(t *testing.T) {
+	tick := func(text string) string { return strings.ReplaceAll(text, "~", "`") }
+	for text, want := range map[string]string{
+		"~~~console\n$ a\n~~~\n":                    "",
+		"~~~sh\na\n~~~\n":                           `line 1: a block of "sh"`,
+		"~~~\na\n~~~\n":                             `line 1: a block of ""`,
+		"Text:\n\n    kubectl get pods\n":           "line 3: an indented command",
+		"Text:\n\n    $ make test\n":                "line 3: an indented command",
+		"~~~text\n    kubectl get pods\n~~~\n":      "",
+		"<!--\n    kubectl get pods\n-->\n":         "",
+		"1. a list:\n\n    ~~~text\n    x\n    ~~~": "",
+	} {
+		problems := strictProblems(tick(text))
+		if got := strings.Join(problems, "\n"); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	long := "| a | " + strings.Repeat("word ", mostCellWords+1) + "|\n"
+	if got := longCells("| a | b |\n" + long + tick("~~~text\n"+long+"~~~\n")); len(got) != 1 {
+		t.Errorf("%d long cells", len(got))
+	}
+	if got := words("one two <!-- not\nthese --> three"); got != 3 {
+		t.Errorf("%d words", got)
+	}
+}

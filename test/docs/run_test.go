@@ -1,0 +1,353 @@
+package docs
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
+	"github.com/llamastack/llama-stack-k8s-operator/test/docs/runner"
+	"github.com/llamastack/llama-stack-k8s-operator/test/docs/script"
+)
+
+var (
+	onlyPage    = flag.String("page", "", "run only the pages whose path contains this text")
+	update      = flag.Bool("update", false, "write the outputs that differ into the pages")
+	resultTable = flag.String("table", "", "file for a table of the pages")
+)
+
+const (
+	gateLimit     = 30 * time.Second
+	gatePatience  = 10 * time.Second
+	updatePatence = 3 * time.Second
+)
+
+// site runs pages on a cluster.
+type site struct {
+	client     client.Client
+	kubeconfig string // an administrator's
+	programs   string
+	onNode     bool
+
+	limit, patience time.Duration
+	// prepare prepares the namespace of a page.
+	prepare func(t *testing.T, namespace string, parsed *script.Page)
+
+	mu   sync.Mutex
+	rows []pageResult
+}
+
+// pageResult is a row of the table: a page and its result.
+type pageResult struct {
+	path    string
+	onNode  bool
+	result  runner.Result
+	took    time.Duration
+	skipped []string
+	waiting int // commands that run only on a node
+}
+
+// chosen are the scripts that the test runs.
+func chosen(t *testing.T) []page {
+	t.Helper()
+	found := slices.DeleteFunc(scripts(t), func(p page) bool { return !strings.Contains(p.path, *onlyPage) })
+	if len(found) == 0 {
+		t.Fatalf("no page has %q in its path", *onlyPage)
+	}
+	return found
+}
+
+// The commands of the pages do what the pages show, on an API server without nodes.
+func TestPages(t *testing.T) {
+	pages := chosen(t)
+	// The test runs again when the manifest changes, which only kubectl reads.
+	if _, err := os.ReadFile(filepath.Join(testutil.Root(), "dist", "install.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	c := process.StartCluster(t, testutil.Options{})
+	c.Install(t)
+	c.WaitEstablished(t, "crd/"+names.CustomResourceDefinition)
+	testutil.RunControllers(t, c.Kubeconfig, []string{
+		"deployment-controller", "replicaset-controller", "namespace-controller", "garbage-collector-controller",
+	})
+	operator := c.StartOperator(t)
+	testutil.Within(t, process.Patience, operator.Ready)
+	c.Publish(t, operator)
+	// On a busy machine, the webhook needs more than the shipped two seconds, and the API server ignores it after that.
+	c.MustKubectl(t, "patch", "validatingwebhookconfiguration", names.ValidatingWebhookConfiguration, "--type=json",
+		`--patch=[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":20}]`)
+	s := &site{
+		client: c.Client, kubeconfig: c.Kubeconfig, programs: programs(t, testutil.Kubectl()), limit: gateLimit,
+		patience: gatePatience, prepare: func(*testing.T, string, *script.Page) {},
+	}
+	s.run(t, pages)
+}
+
+// programs is a folder with the programs that the pages call.
+func programs(t *testing.T, kubectl string) string {
+	t.Helper()
+	folder := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", folder+"/", "./cmd/kubectl-llamastack")
+	build.Dir = testutil.Root()
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the command line: %v\n%s", err, output)
+	}
+	helm := filepath.Join(testutil.Root(), ".cache/bin/helm")
+	for name, target := range map[string]string{"kubectl": kubectl, "helm": helm} {
+		if _, err := os.Stat(target); err != nil {
+			continue
+		}
+		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// shared matches what a page must not do while other pages run: it changes objects outside its namespace.
+var shared = regexp.MustCompile(names.OperatorNamespace + `|kubectl create (?:namespace|ns|clusterrole)|kind: Namespace`)
+
+// forwards matches commands that listen at a port of this machine.
+var forwards = regexp.MustCompile(`kubectl port-forward|kubectl proxy|kubectl llamastack open`)
+
+// run runs the pages: most of them at the same time, then those that change more than their namespace.
+func (s *site) run(t *testing.T, pages []page) {
+	t.Helper()
+	defer s.print(t)
+	var alone []page
+	t.Run("pages", func(t *testing.T) {
+		for _, p := range pages {
+			parsed := script.Parse(p.text)
+			if parsed.Alone || s.runs(parsed) && shared.MatchString(p.text) || s.onNode && forwards.MatchString(p.text) {
+				alone = append(alone, p)
+				continue
+			}
+			t.Run(p.path, func(t *testing.T) {
+				t.Parallel()
+				s.page(t, p)
+			})
+		}
+	})
+	for _, p := range alone {
+		t.Run(p.path, func(t *testing.T) {
+			defer s.restore(t, s.namespaces(t))
+			s.page(t, p)
+		})
+	}
+}
+
+// runs reports whether a page has a command for this cluster.
+func (s *site) runs(parsed *script.Page) bool {
+	if s.onNode {
+		return parsed.Count(script.Node) > 0
+	}
+	return parsed.Count(script.Gate) > 0
+}
+
+// notInNames matches what the name of a namespace cannot have.
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// page runs a page in a namespace and a folder of its own.
+func (s *site) page(t *testing.T, p page) {
+	t.Helper()
+	parsed := script.Parse(p.text)
+	line := pageResult{path: p.path, onNode: s.onNode}
+	if !s.onNode {
+		line.waiting = parsed.Count(script.Node)
+	}
+	for _, block := range parsed.Blocks {
+		if block.Reason != "" {
+			line.skipped = append(line.skipped, block.Reason)
+		}
+	}
+	started := time.Now()
+	defer func() {
+		line.took = time.Since(started)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.rows = append(s.rows, line)
+	}()
+	hasManifests := !s.onNode && isStrict(p.path) && len(p.fenced("yaml")) > 0
+	if !s.runs(parsed) && !hasManifests {
+		return
+	}
+	namespace := "page-" + strings.Trim(notInNames.ReplaceAllString(strings.TrimSuffix(strings.TrimPrefix(
+		strings.ToLower(p.path), "docs/"), ".md"), "-"), "-")
+	s.createNamespace(t, namespace)
+	s.prepare(t, namespace, parsed)
+	place := &runner.Place{
+		Folder: t.TempDir(), State: t.TempDir(), Namespace: namespace, Kubeconfig: s.kubeconfigFor(t, namespace),
+		Programs: s.programs, OnNode: s.onNode, Limit: s.limit, Patience: s.patience,
+	}
+	if *update {
+		place.Patience = updatePatence
+	}
+	if parsed.Repository {
+		copyManifests(t, place.Folder)
+	}
+	line.result = place.Run(t.Context(), parsed)
+	if *update && len(line.result.Changes) > 0 {
+		text := script.Update(p.text, line.result.Changes)
+		if err := os.WriteFile(filepath.Join(testutil.Root(), p.path), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: wrote %d outputs", p.path, len(line.result.Changes))
+	}
+	if hasManifests {
+		s.checkManifests(t, &line.result, parsed, place.Kubeconfig)
+	}
+	for _, failure := range line.result.Failures {
+		t.Errorf("%s:%d: %s", p.path, failure.Line, failure.Text)
+	}
+	if s.onNode { // its pods would take the place of those of the next page
+		s.deleteNamespace(t, namespace)
+	}
+}
+
+// copyManifests copies the folders of the repository that commands read.
+func copyManifests(t *testing.T, folder string) {
+	t.Helper()
+	for _, name := range []string{"charts", "config", "dist"} {
+		err := os.CopyFS(filepath.Join(folder, name), os.DirFS(filepath.Join(testutil.Root(), name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// kubeconfigFor is a kubeconfig with a default namespace.
+func (s *site) kubeconfigFor(t *testing.T, namespace string) string {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(s.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Contexts[config.CurrentContext].Namespace = namespace
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func (s *site) createNamespace(t *testing.T, name string) {
+	t.Helper()
+	if err := s.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deleteNamespace deletes a namespace and waits until it no longer exists.
+func (s *site) deleteNamespace(t *testing.T, name string) {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	ctx := context.WithoutCancel(t.Context())
+	if err := client.IgnoreNotFound(s.client.Delete(ctx, namespace)); err != nil {
+		t.Error(err)
+		return
+	}
+	testutil.Within(t, 2*time.Minute, func() error {
+		err := s.client.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
+		if err == nil {
+			return fmt.Errorf("the namespace %q still exists", name)
+		}
+		return client.IgnoreNotFound(err)
+	})
+}
+
+func (s *site) namespaces(t *testing.T) []string {
+	t.Helper()
+	var list corev1.NamespaceList
+	if err := s.client.List(t.Context(), &list); err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for i := range list.Items {
+		found = append(found, list.Items[i].Name)
+	}
+	return found
+}
+
+// restore removes what a page left outside its namespace: other namespaces, and the operator's ConfigMap.
+func (s *site) restore(t *testing.T, before []string) {
+	t.Helper()
+	for _, name := range s.namespaces(t) {
+		if !slices.Contains(before, name) && !strings.HasPrefix(name, "page-") {
+			s.deleteNamespace(t, name)
+		}
+	}
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap,
+	}}
+	if err := client.IgnoreNotFound(s.client.Delete(t.Context(), config)); err != nil {
+		t.Error(err)
+	}
+}
+
+// print writes the table.
+func (s *site) print(t *testing.T) {
+	t.Helper()
+	if *resultTable == "" {
+		return
+	}
+	file, err := os.Create(*resultTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	writeTable(file, s.rows)
+}
+
+func writeTable(file io.Writer, rows []pageResult) {
+	slices.SortFunc(rows, func(a, b pageResult) int { return strings.Compare(a.path, b.path) })
+	table := tabwriter.NewWriter(file, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "PAGE\tON API SERVER\tON NODE\tONLY ON NODE\tSKIPPED BLOCKS\tSECONDS\tRESULT")
+	var onServer, onNode, waiting, skipped, failed int
+	for _, each := range rows {
+		result := "ok"
+		if n := len(each.result.Failures); n > 0 {
+			result = fmt.Sprintf("%d failed", n)
+			failed++
+		}
+		gate, node := each.result.Ran, 0
+		if each.onNode {
+			gate, node = node, gate
+		}
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%.1f\t%s\n", each.path, gate, node, each.waiting, len(each.skipped),
+			each.took.Seconds(), result)
+		onServer += gate
+		onNode += node
+		waiting += each.waiting
+		skipped += len(each.skipped)
+	}
+	fmt.Fprintf(table, "%d pages\t%d\t%d\t%d\t%d\t\t%d failed\n", len(rows), onServer, onNode, waiting, skipped, failed)
+	_ = table.Flush() // the writer is a file, and a test that fails shows it
+	for _, each := range rows {
+		for _, reason := range each.skipped {
+			fmt.Fprintf(file, "skipped on %s: %s\n", each.path, reason)
+		}
+	}
+	for _, each := range rows {
+		for _, failure := range each.result.Failures {
+			fmt.Fprintf(file, "\nFAILED %s:%d: %s\n", each.path, failure.Line, failure.Text)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/docs/script"
+)
+
+const (
+	// shownNamespace is the namespace that readers use.
+	shownNamespace = "default"
+	// shownHome is the home folder that readers see in an output.
+	shownHome = "/home/you"
+	// poll is the time between two attempts of a command that reads.
+	poll = 300 * time.Millisecond
+)
+
+// Place is where a page runs.
+type Place struct {
+	// Folder is the page's folder, which is also its home.
+	Folder string
+	// State is a folder for the state of the shell between two commands.
+	State string
+	// Namespace is the default namespace of the kubeconfig.
+	Namespace  string
+	Kubeconfig string
+	// Programs is a folder that the PATH begins with.
+	Programs string
+	// Environment lists additional variables, as KEY=value.
+	Environment []string
+	// OnNode reports whether the blocks that need a node run.
+	OnNode bool
+	// Limit is the time that a command may take.
+	Limit time.Duration
+	// Patience is the time that a command that reads has until its output is the expected one.
+	Patience time.Duration
+}
+
+// Result is the result of a page.
+type Result struct {
+	// Ran counts the commands that ran and that readers see.
+	Ran int
+	// Failures are the commands that failed or that printed something else.
+	Failures []Failure
+	// Changes are the outputs that differ, for script.Update.
+	Changes []script.Change
+}
+
+// Failure is a command that failed.
+type Failure struct {
+	Line int
+	Text string
+}
+
+// Run runs the blocks of a page from top to bottom. It ends after a command that fails, because the next commands need
+// its effect. An output that differs does not end it.
+func (p *Place) Run(ctx context.Context, page *script.Page) Result {
+	var result Result
+	shell := &shell{place: p, folder: p.Folder}
+	defer shell.close()
+	for i := range page.Blocks {
+		block := &page.Blocks[i]
+		if block.Where == script.Nowhere || block.Where == script.Node && !p.OnNode {
+			continue
+		}
+		if block.Title != "" && block.Language != script.Console {
+			if err := p.write(block); err != nil {
+				result.Failures = append(result.Failures, Failure{block.Line, err.Error()})
+				return result
+			}
+		}
+		for j := range block.Commands {
+			command := &block.Commands[j]
+			if !block.Hidden {
+				result.Ran++
+			}
+			// The outputs of the gate may differ when pods run.
+			shown := command.Output
+			if p.OnNode && block.Where == script.Gate {
+				shown = nil
+			}
+			if !p.command(ctx, shell, command, shown, &result) {
+				return result
+			}
+		}
+	}
+	return result
+}
+
+// write writes the file that a block is.
+func (p *Place) write(block *script.Block) error {
+	file := filepath.Join(p.Folder, filepath.FromSlash(block.Title))
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+		return fmt.Errorf("make the folder of %q: %w", block.Title, err)
+	}
+	if err := os.WriteFile(file, []byte(block.Text), 0o600); err != nil {
+		return fmt.Errorf("write %q: %w", block.Title, err)
+	}
+	return nil
+}
+
+// command runs a command with an expected output, and reports whether the next one can run.
+func (p *Place) command(ctx context.Context, shell *shell, command *script.Command, shown []string,
+	result *Result,
+) bool {
+	deadline := time.Now().Add(p.Patience)
+	for {
+		output, code, err := shell.run(ctx, command.Text)
+		output = p.shown(output)
+		ran := err == nil && code == command.Exit
+		if ran && (len(shown) == 0 || script.Matches(shown, output)) {
+			return true
+		}
+		if ctx.Err() == nil && reads(command.Text) && time.Now().Before(deadline) {
+			wait(ctx, poll)
+			continue
+		}
+		failure := Failure{Line: command.Line}
+		switch {
+		case err != nil:
+			failure.Text = fmt.Sprintf("$ %s\n%v\n%s", command.Text, err, output)
+		case !ran:
+			failure.Text = fmt.Sprintf("$ %s\nexit code %d, want %d\n%s", command.Text, code, command.Exit, output)
+		default:
+			failure.Text = fmt.Sprintf("$ %s\n--- the page shows\n%s\n--- the command printed\n%s", command.Text,
+				strings.Join(command.Output, "\n"), output)
+			result.Changes = append(result.Changes, script.Change{Command: command, Output: output})
+		}
+		result.Failures = append(result.Failures, failure)
+		return ran
+	}
+}
+
+// shown replaces what only the test has: its namespace and its folder.
+func (p *Place) shown(output string) string {
+	if p.Namespace != "" {
+		output = strings.ReplaceAll(output, p.Namespace, shownNamespace)
+	}
+	return strings.ReplaceAll(output, p.Folder, shownHome)
+}
+
+// reading matches commands that only read. They run again until they print what the page shows, because the operator
+// and the cluster need some time after a change.
+var reading = regexp.MustCompile(`^(?:kubectl (?:get|describe|logs|events|wait|rollout status|explain|api-resources|auth can-i|` +
+	`llamastack (?:status|models|events|logs|doctor|diff|version|chat))|curl)\b`)
+
+func reads(command string) bool { return reading.MatchString(command) }
+
+func wait(ctx context.Context, duration time.Duration) {
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

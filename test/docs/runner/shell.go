@@ -1,0 +1,105 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// prologue restores the variables of the last command, and saves them after this one. Every assigned variable is
+// exported, so that the next command has it.
+const prologue = `if [ -f "$DOCS_TEST/variables" ]; then . "$DOCS_TEST/variables"; fi
+trap 'export -p >"$DOCS_TEST/variables"; pwd >"$DOCS_TEST/folder"' EXIT
+set -o allexport
+`
+
+// firstOutput is the time that a command in the background has for its first output.
+const firstOutput = 10 * time.Second
+
+// shell runs commands one after the other, each in a process of its own. Variables and the folder stay.
+type shell struct {
+	place  *Place
+	folder string
+	// groups are the process groups of commands that may still run.
+	groups []int
+}
+
+// run runs a command and returns its output and its exit code. A command in the background has some time for its first
+// output.
+func (s *shell) run(ctx context.Context, text string) (output string, code int, err error) {
+	log, err := os.CreateTemp(s.place.State, "output-")
+	if err != nil {
+		return "", 0, fmt.Errorf("make a file for the output: %w", err)
+	}
+	defer log.Close()
+	ctx, cancel := context.WithTimeout(ctx, s.place.Limit)
+	defer cancel()
+	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", prologue+text)
+	command.Dir, command.Env = s.folder, s.environment()
+	// With a file, the shell ends although a command in the background still writes.
+	command.Stdout, command.Stderr = log, log
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	command.WaitDelay = time.Second
+	err = command.Run()
+	if command.Process != nil {
+		s.groups = append(s.groups, command.Process.Pid)
+	}
+	if background(text) && err == nil {
+		waitForOutput(ctx, log.Name())
+	}
+	written, _ := os.ReadFile(log.Name())
+	if folder, err := os.ReadFile(filepath.Join(s.place.State, "folder")); err == nil {
+		s.folder = strings.TrimSuffix(string(folder), "\n")
+	}
+	if ctx.Err() != nil {
+		return string(written), 0, fmt.Errorf("the command did not end within %v", s.place.Limit)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() >= 0 {
+		return string(written), exit.ExitCode(), nil
+	}
+	return string(written), 0, err
+}
+
+// environment is that of a user with a home, a kubeconfig and the programs.
+func (s *shell) environment() []string {
+	variables := []string{
+		"PATH=" + s.place.Programs + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + s.place.Folder, "KUBECONFIG=" + s.place.Kubeconfig, "DOCS_TEST=" + s.place.State,
+		"LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1", "TZ=UTC",
+		// kubectl caches the kinds of the API server. All pages use the same one.
+		"KUBECACHEDIR=" + filepath.Join(s.place.State, "cache"),
+	}
+	return append(variables, s.place.Environment...)
+}
+
+// background reports whether a command goes on in the background.
+func background(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasSuffix(text, "&") && !strings.HasSuffix(text, "&&")
+}
+
+func waitForOutput(ctx context.Context, file string) {
+	ctx, cancel := context.WithTimeout(ctx, firstOutput)
+	defer cancel()
+	for ctx.Err() == nil {
+		if info, err := os.Stat(file); err == nil && info.Size() > 0 {
+			return
+		}
+		wait(ctx, poll/10)
+	}
+}
+
+// close ends the commands in the background.
+func (s *shell) close() {
+	for _, group := range s.groups {
+		_ = syscall.Kill(-group, syscall.SIGKILL) // most of them have ended
+	}
+}

@@ -1,0 +1,162 @@
+package script
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Ellipsis stands for any text inside a line, and for any lines when it is alone on a line.
+const Ellipsis = "…"
+
+// gap matches the space between two columns. Its width depends on the longest cell.
+var gap = regexp.MustCompile(`(\S)[ \t]{2,}`)
+
+// Lines splits an output into lines without the space at their ends, and without empty lines at the end.
+func Lines(output string) []string {
+	lines := strings.Split(output, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " \t\r")
+	}
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// Matches reports whether an output is the one that a page shows.
+func Matches(shown []string, output string) bool {
+	lines := Lines(output)
+	// fits[j] states whether the rest of the lines from j on fits the rest of the patterns.
+	fits := make([]bool, len(lines)+1)
+	fits[len(lines)] = true
+	for _, pattern := range slices.Backward(trimmed(shown)) {
+		next := make([]bool, len(lines)+1)
+		for j := len(lines); j >= 0; j-- {
+			if isEllipsis(pattern) {
+				next[j] = fits[j] || j < len(lines) && next[j+1]
+			} else {
+				next[j] = j < len(lines) && fits[j+1] && lineMatches(pattern, lines[j])
+			}
+		}
+		fits = next
+	}
+	return fits[0]
+}
+
+func trimmed(shown []string) []string { return Lines(strings.Join(shown, "\n")) }
+
+func isEllipsis(line string) bool { return strings.TrimSpace(line) == Ellipsis }
+
+// lineMatches reports whether a line is the one that a page shows.
+func lineMatches(pattern, line string) bool {
+	parts := strings.Split(narrow(pattern), Ellipsis)
+	line = narrow(line)
+	rest, found := strings.CutPrefix(line, parts[0])
+	if !found {
+		return false
+	}
+	for i, part := range parts[1:] {
+		if i == len(parts)-2 {
+			return strings.HasSuffix(rest, part)
+		}
+		_, after, found := strings.Cut(rest, part)
+		if !found {
+			return false
+		}
+		rest = after
+	}
+	return rest == ""
+}
+
+// narrow replaces the space between columns by two spaces. The indentation stays.
+func narrow(line string) string {
+	return gap.ReplaceAllString(strings.TrimRight(line, " \t\r"), "$1  ")
+}
+
+// Merge returns the lines to show for an output. It keeps the shown lines that still match, with their ellipses.
+func Merge(shown []string, output string) []string {
+	shown, lines := trimmed(shown), Lines(output)
+	if len(lines) == 0 {
+		return nil
+	}
+	pairs := pair(shown, lines)
+	var merged []string
+	for i, j := 0, 0; i < len(shown) || j < len(lines); {
+		switch {
+		case i < len(shown) && isEllipsis(shown[i]):
+			// The ellipsis stays if its neighbors match: it stands for the lines between them.
+			end := len(lines)
+			if i+1 < len(shown) {
+				end = pairs[i+1]
+			}
+			before := i == 0 && j == 0 || i > 0 && (pairs[i-1] == j-1 && j > 0 || isEllipsis(shown[i-1]))
+			if before && end >= j {
+				merged, j = append(merged, shown[i]), end
+			}
+			i++
+		case i < len(shown) && pairs[i] == j:
+			merged = append(merged, shown[i])
+			i, j = i+1, j+1
+		case i < len(shown) && pairs[i] < 0:
+			i++ // a shown line that the output does not have
+		default:
+			merged = append(merged, lines[j])
+			j++
+		}
+	}
+	return merged
+}
+
+// pair returns for each shown line the index of the line of the output that it is, or -1: a longest common subsequence.
+func pair(shown, lines []string) []int {
+	longest := make([][]int, len(shown)+1)
+	for i := range longest {
+		longest[i] = make([]int, len(lines)+1)
+	}
+	same := func(i, j int) bool { return !isEllipsis(shown[i]) && lineMatches(shown[i], lines[j]) }
+	for i := range slices.Backward(shown) {
+		for j := len(lines) - 1; j >= 0; j-- {
+			longest[i][j] = max(longest[i+1][j], longest[i][j+1])
+			if same(i, j) {
+				longest[i][j] = max(longest[i][j], longest[i+1][j+1]+1)
+			}
+		}
+	}
+	pairs := make([]int, len(shown))
+	for i := range pairs {
+		pairs[i] = -1
+	}
+	for i, j := 0, 0; i < len(shown) && j < len(lines); {
+		switch {
+		case same(i, j) && longest[i][j] == longest[i+1][j+1]+1:
+			pairs[i] = j
+			i, j = i+1, j+1
+		case longest[i+1][j] >= longest[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
+}
+
+// Change is a new output of a command.
+type Change struct {
+	Command *Command
+	Output  string
+}
+
+// Update returns the text of a page with new outputs. The changes are in the order of the page.
+func Update(text string, changes []Change) string {
+	lines := strings.Split(text, "\n")
+	for _, change := range slices.Backward(changes) {
+		command := change.Command
+		var output []string
+		for _, line := range Merge(command.Output, change.Output) {
+			output = append(output, strings.TrimRight(command.indent+line, " \t"))
+		}
+		lines = slices.Replace(lines, command.first, command.last, output...)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,99 @@
+package script
+
+// Page is a page as a script.
+type Page struct {
+	// Blocks are the blocks in their order, without those that have no meaning for the script.
+	Blocks []Block
+	// StandIns are the model servers that the page needs in its namespace.
+	StandIns []StandIn
+	// Repository states that the commands run in a copy of the manifests of the repository.
+	Repository bool
+	// Alone states that the page must not run at the same time as another page.
+	Alone bool
+	// Problems are the errors in the page itself.
+	Problems []Problem
+}
+
+// StandIn is a stand-in for a model server.
+type StandIn struct {
+	// Name is the name of the Service.
+	Name string
+	// Port is the port of the Service.
+	Port string
+	// Models are the models that it lists; empty means a default.
+	Models []string
+}
+
+// Problem is an error in a page.
+type Problem struct {
+	Line int
+	Text string
+}
+
+// Where is the level at which a block runs.
+type Where int
+
+const (
+	// Gate blocks run on an API server without nodes, and also on a node.
+	Gate Where = iota
+	// Node blocks run only on a node.
+	Node
+	// Nowhere blocks do not run. They have a reason.
+	Nowhere
+)
+
+// Block is a fenced block, or a hidden block of commands.
+type Block struct {
+	// Line is the number of the line of the opening fence.
+	Line int
+	// Language is the first word after the fence.
+	Language string
+	// Title is the name of the file that the block is.
+	Title string
+	// Text is the content, with a line break at the end of each line.
+	Text string
+	// Where and Reason state where the block runs. Only a block that runs nowhere has a reason.
+	Where  Where
+	Reason string
+	// Hidden states that readers do not see the block.
+	Hidden bool
+	// Invalid states that the block is intentionally not a valid manifest.
+	Invalid bool
+	// Commands are those of a console block, and the only one of a hidden block.
+	Commands []Command
+}
+
+// Command is a command with its expected output.
+type Command struct {
+	// Line is the number of its first line.
+	Line int
+	// Text is what the shell runs.
+	Text string
+	// Exit is the expected exit code.
+	Exit int
+	// Output are the lines that the page shows below the command. Without lines, the output is not compared.
+	Output []string
+	// first and last are the indexes of the lines of the output in the page, for Update.
+	first, last int
+	// indent is the indentation of the block.
+	indent string
+}
+
+// Languages are the languages of blocks that pages for users may have.
+var Languages = []string{
+	"console", "diff", "dockerfile", "ini", "json", "lua", "mermaid", "python", "text", "toml", "vim", "xml", "yaml",
+}
+
+// Console is the language of blocks with commands.
+const Console = "console"
+
+// Count returns the number of commands that run at a level, and of those that run nowhere. On a node, the commands of
+// the gate run too.
+func (p *Page) Count(where Where) (commands int) {
+	for i := range p.Blocks {
+		if p.Blocks[i].Where == where && !p.Blocks[i].Hidden {
+			commands += len(p.Blocks[i].Commands)
+		}
+	}
+	return commands
+}

@@ -1,0 +1,226 @@
+package script
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// fences replaces ~ by the character of fences, which a raw string cannot have.
+func fences(text string) string { return strings.ReplaceAll(text, "~", "`") }
+
+const wholePage = `# Title
+
+<!-- docs-test: stand-ins vllm ollama mine:9000=llama,qwen -->
+<!-- docs-test: repository -->
+<!-- docs-test: setup
+kubectl create secret generic a --from-literal=b=c
+$ export X=1
+-->
+
+~~~yaml title="stack.yaml"
+kind: A
+~~~
+
+<!-- docs-test: node -->
+~~~console
+$ kubectl get a \
+    --output=wide
+NAME   AGE
+a      …
+$ false # exit code 1
+$ cat <<EOF
+line
+EOF
+line
+
+$ echo
+~~~
+
+1. In a list:
+
+   <!-- docs-test: skip: Kind needs Docker. -->
+   ~~~console
+   $ kind create cluster
+   ~~~
+
+<!--
+~~~console
+$ not a block
+~~~
+-->
+
+<!-- docs-test: invalid -->
+
+~~~yaml
+kind: B
+~~~
+`
+
+func TestParse(t *testing.T) {
+	want := &Page{
+		Blocks: []Block{
+			{
+				Line: 5, Language: "console", Hidden: true,
+				Commands: []Command{{Line: 6, Text: "kubectl create secret generic a --from-literal=b=c\nexport X=1"}},
+			},
+			{Line: 10, Language: "yaml", Title: "stack.yaml", Text: "kind: A\n"},
+			{
+				Line: 15, Language: "console", Where: Node, Commands: []Command{
+					{Line: 16, Text: "kubectl get a \\\n    --output=wide", Output: []string{"NAME   AGE", "a      …"}},
+					{Line: 20, Text: "false", Exit: 1},
+					{Line: 21, Text: "cat <<EOF\nline\nEOF", Output: []string{"line"}},
+					{Line: 26, Text: "echo"},
+				},
+			},
+			{
+				Line: 32, Language: "console", Where: Nowhere, Reason: "Kind needs Docker.",
+				Commands: []Command{{Line: 33, Text: "kind create cluster"}},
+			},
+			{Line: 44, Language: "yaml", Text: "kind: B\n", Invalid: true},
+		},
+		StandIns: []StandIn{
+			{Name: "vllm", Port: "8000"},
+			{Name: "ollama", Port: "11434"},
+			{Name: "mine", Port: "9000", Models: []string{"llama", "qwen"}},
+		},
+		Repository: true,
+	}
+	got := Parse(fences(wholePage))
+	for i := range got.Blocks {
+		if got.Blocks[i].Language == Console {
+			got.Blocks[i].Text = "" // it is in the commands
+		}
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Command{})); diff != "" {
+		t.Errorf("page (-want +got):\n%s", diff)
+	}
+	if got.Count(Node) != 4 || got.Count(Gate) != 0 || got.Count(Nowhere) != 1 {
+		t.Errorf("%d, %d and %d commands", got.Count(Gate), got.Count(Node), got.Count(Nowhere))
+	}
+}
+
+func TestProblems(t *testing.T) {
+	for text, want := range map[string]string{
+		"~~~console\nkubectl get pods\n~~~":                             `2: the line "kubectl get pods" is neither a command`,
+		"~~~console\n~~~":                                               "1: the block has no command",
+		"~~~yaml\na: b\n":                                               "1: the block has no end",
+		"<!-- docs-test: nodes -->\n~~~text\n~~~":                       `1: "nodes" is unknown`,
+		"<!-- docs-test: skip: no docker -->\n~~~text\n~~~":             `1: the reason "no docker" is not a full sentence`,
+		"<!-- docs-test: node -->\nText.\n":                             "1: the comment is not on the line before a block",
+		"<!-- docs-test: node -->":                                      "1: the comment is not on the line before a block",
+		"<!-- docs-test: setup\ntrue\n":                                 `1: the comment has no end`,
+		"<!-- docs-test: stand-ins Vllm -->":                            `1: "Vllm" is not a stand-in`,
+		"<!-- docs-test: stand-ins other -->":                           `1: the stand-in "other" has no usual port`,
+		"~~~yaml title=\"../a\"\n~~~":                                   `1: the title "../a" is not a path`,
+		"~~~console\n$ cat <<EOF\nx\n~~~":                               `2: the text of the command has no end, "EOF"`,
+		"<!-- docs-test: setup somewhere\ntrue\n-->\n":                  `1: "setup somewhere" is not the start of a hidden block`,
+		"~~~yaml title=\"a/b.yaml\"\n~~~\n<!-- a comment\n\n~~~\n-->\n": "",
+	} {
+		problems := Parse(fences(text)).Problems
+		var got string
+		if len(problems) > 0 {
+			got = fmt.Sprintf("%d: %s", problems[0].Line, problems[0].Text)
+		}
+		if len(problems) > 1 || !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: %v, want %q", text, problems, want)
+		}
+	}
+}
+
+func TestMatches(t *testing.T) {
+	for _, test := range []struct {
+		shown, output string
+		want          bool
+	}{
+		{"a", "a\n", true},
+		{"a  ", "a\n\n", true},
+		{"a", "b\n", false},
+		{"a", "a\nb\n", false},
+		{"a\nb", "a\n", false},
+		{"NAME   AGE\nmy-stack   …", "NAME       AGE\nmy-stack   12s\n", true},
+		{"  a", "a\n", false},
+		{"…", "", true},
+		{"…", "a\nb\n", true},
+		{"a\n…\nc", "a\nc\n", true},
+		{"a\n…\nc", "a\nb\nb\nc\n", true},
+		{"a\n…\nc", "a\nb\n", false},
+		{"pod/… created", "pod/abc created\n", true},
+		{"pod/… created", "pod/abc deleted\n", false},
+		{"a…a", "a\n", false},
+		{"x … y … z", "x 1 y 2 z\n", true},
+		{"x …", "x\n", false},
+		{"…\nlast", "first\nlast\nlast\n", true},
+	} {
+		if got := Matches(strings.Split(test.shown, "\n"), test.output); got != test.want {
+			t.Errorf("%q and %q: %t", test.shown, test.output, got)
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	for _, test := range []struct{ shown, output, want string }{
+		{"a\nb", "a\nc\n", "a\nc"},
+		{"NAME AGE\nold …", "NAME AGE\nold 1s\nnew 2s\n", "NAME AGE\nold …\nnew 2s"},
+		{"a\n…\nd\ne", "a\nb\nc\nd\nf\n", "a\n…\nd\nf"},
+		{"a\n…", "a\nb\nc\n", "a\n…"},
+		{"…\nb", "a\nb\nc\n", "…\nb\nc"},
+		{"…\nb", "a\nc\n", "a\nc"},
+		{"a", "", ""},
+		{"", "a\n", "a"},
+	} {
+		if got := strings.Join(Merge(strings.Split(test.shown, "\n"), test.output), "\n"); got != test.want {
+			t.Errorf("%q and %q: %q, want %q", test.shown, test.output, got, test.want)
+		}
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	before := fences("~~~console\n$ a\nold\n$ b\n~~~\n\n- x\n\n  ~~~console\n  $ c\n  NAME\n  1 …\n  ~~~\nend\n")
+	want := fences("~~~console\n$ a\nnew\nline\n$ b\n~~~\n\n- x\n\n  ~~~console\n  $ c\n  NAME\n  1 …\n  2 y\n  ~~~\nend\n")
+	p := Parse(before)
+	got := Update(before, []Change{
+		{&p.Blocks[0].Commands[0], "new\nline\n"},
+		{&p.Blocks[1].Commands[0], "NAME\n1 x\n2 y\n"},
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("page (-want +got):\n%s", diff)
+	}
+}
+
+// Any text is a page, its commands are in the page, and an update with a new output shows that output.
+func FuzzParse(f *testing.F) {
+	f.Add(fences(wholePage), "NAME\na  1s\n")
+	f.Add(fences("~~~console\n$ a\n…\nb\n$ c # exit code 3\n~~~"), "x\nb")
+	f.Add(fences("\t~~~console\n\t$ cat <<-'EOF' \\\n\tEOF\n~~~~\n"), "")
+	f.Fuzz(func(t *testing.T, text, output string) {
+		page := Parse(text)
+		count := strings.Count(text, "\n") + 1
+		for _, problem := range page.Problems {
+			if problem.Line < 1 || problem.Line > count {
+				t.Errorf("a problem in line %d of %d", problem.Line, count)
+			}
+		}
+		for i := range page.Blocks {
+			if page.Blocks[i].Hidden {
+				continue
+			}
+			for j := range page.Blocks[i].Commands {
+				command := &page.Blocks[i].Commands[j]
+				if command.Line < 1 || command.Line > count {
+					t.Errorf("a command in line %d of %d", command.Line, count)
+				}
+				if !Matches(command.Output, strings.Join(command.Output, "\n")) {
+					t.Errorf("%q does not match itself", command.Output)
+				}
+				if merged := Merge(command.Output, output); len(merged) > 0 && !Matches(merged, output) {
+					t.Errorf("%q for %q: %q does not match", command.Output, output, merged)
+				}
+				Update(text, []Change{{command, output}})
+			}
+		}
+	})
+}
