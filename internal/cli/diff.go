@@ -2,30 +2,22 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // codeError is the exit code of diff for an error, because 1 stands for differences.
 const codeError = 2
 
 type diffOptions struct {
-	kube.Flags
-	files          []string
-	operatorConfig string
+	planningFlags
 	// previous is a file with the running stacks. Empty means that they are read from the cluster.
 	previous string
 	output   string
@@ -46,7 +38,7 @@ Both sides are planned with the operator's own code. The command reads the stack
 its status, its Deployment and the ConfigMaps that it refers to. It reads no Secret,
 writes nothing, and names what you may not read. With --previous it compares with
 the manifests of a file, without a cluster. Credentials in values are replaced by
-"***".
+"<redacted>".
 
 Exit codes, as of kubectl diff:
   0  no difference
@@ -63,20 +55,16 @@ Exit codes, as of kubectl diff:
   kubectl llamastack diff -f stack.yaml --previous running.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(command)
 			defer stop()
 			return runDiff(ctx, command.InOrStdin(), streams, version, options)
 		},
 	}
-	options.AddConnection(command)
+	options.add(command, "file or folder with manifests", "that of the cluster")
 	options.AddNamespace(command)
 	flags := command.Flags()
-	flags.StringArrayVarP(&options.files, "filename", "f", nil,
-		"file or folder with manifests, - for standard input; may be repeated")
 	flags.StringVar(&options.previous, "previous", "",
 		"file or folder with the manifests of what runs, - for standard input; no cluster is read")
-	flags.StringVar(&options.operatorConfig, "operator-config", "",
-		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: that of the cluster")
 	flags.StringVarP(&options.output, "output", "o", formText, "text, diff, json or yaml")
 	must(command.MarkFlagRequired("filename"))
 	command.MarkFlagsMutuallyExclusive("previous", "kubeconfig")
@@ -186,30 +174,23 @@ type differ struct {
 
 func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, version string) (*differ, error) {
 	d := &differ{printer: p}
-	namespace := cmp.Or(o.Namespace, dryrun.DefaultNamespace)
+	from := o.sources("")
+	from.operatorConfig = o.operatorConfig
+	var err error
 	if o.previous == "" {
-		cluster, err := o.Connect(version)
-		if err != nil {
+		if d.reader, err = o.reader(version); err != nil {
 			return nil, err
 		}
-		d.reader, namespace = newReader(cluster, version), cluster.Namespace
+		from = o.sources(d.reader.cluster.Namespace)
 	}
-	from := sources{files: o.files, namespace: namespace}
-	if d.reader == nil {
-		from.operatorConfig = o.operatorConfig
-	}
-	var err error
 	if d.found, err = from.read(stdin, p); err != nil { //nolint:contextcheck // a kustomization has its own time limit
 		return nil, err
 	}
 	if d.reader == nil {
-		d.previous, err = readPrevious(d.found, o.previous, namespace, stdin)
+		d.previous, err = readPrevious(d.found, o.previous, from.namespace, stdin)
 		return d, err
 	}
 	err = d.reader.operatorConfig(ctx, o.operatorConfig, stdin, p)
 	d.found.Config = d.reader.config
-	if _, said := errors.AsType[*rejection](err); err != nil && !said {
-		err = &rejection{problems: []string{err.Error()}, summary: "nothing is compared"}
-	}
-	return d, err
+	return d, orSummary(err, "nothing is compared")
 }

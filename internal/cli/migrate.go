@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +87,7 @@ cases the list of stored versions does not change.`,
   kubectl llamastack migrate --storage v1alpha1`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(command)
 			defer stop()
 			if options.storage == "" && options.dryRun {
 				return runSurvey(ctx, command.InOrStdin(), streams, version, options)

@@ -23,12 +23,12 @@ func (r *rejection) Error() string { return r.summary }
 
 // printer writes messages for people.
 type printer struct {
-	w      io.Writer
-	colour bool
+	w     io.Writer
+	color bool
 }
 
 func newPrinter(streams Streams) printer {
-	return printer{w: streams.Err, colour: streams.coloured()}
+	return printer{w: streams.Err, color: streams.colored()}
 }
 
 const (
@@ -38,7 +38,7 @@ const (
 )
 
 func (p printer) paint(code, text string) string {
-	if !p.colour {
+	if !p.color {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"

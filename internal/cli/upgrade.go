@@ -2,30 +2,21 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/upgrade"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
 type upgradeOptions struct {
-	kube.Flags
-	// files are manifests. None means that the stacks of the cluster are read.
-	files          []string
+	// Without files and kustomizations, the stacks of the cluster are read.
+	planningFlags
 	kustomizations []string
-	operatorConfig string
 	to             string
 	from           string
 	output         string
@@ -61,7 +52,7 @@ The exit code is 1 when a stack would not start.`,
   # for a pipeline
   kubectl llamastack upgrade-check --to 1.5 -l team=a -o json`,
 		RunE: func(command *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(command)
 			defer stop()
 			return runUpgradeCheck(ctx, command.InOrStdin(), streams, version, args, options)
 		},
@@ -71,16 +62,11 @@ The exit code is 1 when a stack would not start.`,
 }
 
 func (o *upgradeOptions) addFlags(command *cobra.Command) {
-	o.AddConnection(command)
+	o.add(command, "file or folder with manifests in place of a cluster", "that of the cluster, or none with --filename")
 	o.AddScope(command)
 	flags := command.Flags()
-	flags.StringArrayVarP(&o.files, "filename", "f", nil,
-		"file or folder with manifests in place of a cluster, - for standard input; may be repeated")
 	flags.StringArrayVarP(&o.kustomizations, "kustomize", "k", nil,
 		"folder with a kustomization.yaml that kubectl builds, in place of a cluster; may be repeated")
-	flags.StringVar(&o.operatorConfig, "operator-config", "",
-		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: that of the cluster, or none with "+
-			"--filename")
 	flags.StringVar(&o.to, "to", "", "the server release to look at, for example 0.8 or 0.7.3")
 	flags.StringVar(&o.from, "from", "", "the release to compare with; unset: the one that the stack asks for")
 	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")
@@ -171,10 +157,8 @@ func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, nam
 
 // ofFiles returns the reports for the stacks of files.
 func (o *upgradeOptions) ofFiles(stdin io.Reader, p printer) ([]upgrade.Report, error) {
-	from := sources{
-		files: o.files, kustomizations: o.kustomizations, selector: o.Selector,
-		namespace: cmp.Or(o.Namespace, dryrun.DefaultNamespace), operatorConfig: o.operatorConfig,
-	}
+	from := o.sources("")
+	from.kustomizations, from.selector, from.operatorConfig = o.kustomizations, o.Selector, o.operatorConfig
 	found, err := from.read(stdin, p)
 	if err != nil {
 		return nil, err
@@ -190,19 +174,15 @@ func (o *upgradeOptions) ofFiles(stdin io.Reader, p printer) ([]upgrade.Report, 
 func (o *upgradeOptions) ofCluster(
 	ctx context.Context, stdin io.Reader, p printer, version string, args []string,
 ) ([]upgrade.Report, error) {
-	cluster, err := o.Connect(version)
+	r, err := o.reader(version)
 	if err != nil {
 		return nil, err
 	}
-	r := newReader(cluster, version)
 	reports, err := o.ofReader(ctx, stdin, p, r, args)
 	for _, text := range r.unknown {
 		p.warning("not known: " + text)
 	}
-	if _, said := errors.AsType[*rejection](err); err != nil && !said {
-		err = &rejection{problems: []string{err.Error()}, summary: "nothing is known of the cluster"}
-	}
-	return reports, err
+	return reports, orSummary(err, "nothing is known of the cluster")
 }
 
 // progressStep is the number of stacks between two messages about the progress.
