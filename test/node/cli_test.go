@@ -224,7 +224,8 @@ func (u *user) changes() {
 		}
 		return err
 	})
-	u.says("kubectl llamastack status my", "vllm/llama3.2-8b (llm)", "vllm/llama3.2-70b (llm)", "1 MCP server\n", "tickets",
+	u.says("kubectl llamastack status my", "vllm/llama3.2-8b (llm)", "vllm/llama3.2-70b (llm)", "1 MCP server\n",
+		"tickets",
 		"✓ All is well")
 	u.says("kubectl llamastack diff -f edit.yaml", "no difference")
 }
