@@ -190,10 +190,9 @@ test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or
 
 # The page is tested in its own folder, so that a site in the default folder stays as it is.
 .PHONY: test-playground
-test-playground: ## Test the page of the playground in headless Chromium (needs chromium, Node 20 or newer, npm)
-	@$(GO) run ./hack/playground $(CACHE)/playground
+test-playground: playground ## Test the page of the playground in headless Chromium (needs chromium, Node 20 or newer, npm)
 	@$(GO) build -o $(CACHE)/bin/kubectl-llamastack ./cmd/kubectl-llamastack
-	@CLI=$(abspath $(CACHE))/bin/kubectl-llamastack hack/test-playground $(CACHE)/playground
+	@CLI=$(abspath $(CACHE))/bin/kubectl-llamastack hack/test-playground $(PLAYGROUND)
 
 .PHONY: bench
 bench: $(BIN)/benchstat ## Run the benchmarks and compare with the last run [BENCH=. BENCHCOUNT=6]
@@ -348,10 +347,10 @@ krew: ## Write dist/krew/llamastack.yaml, the krew manifest of a release [VERSIO
 man: ## Write the man pages of the CLI into dist/man, the same bytes for the same commands
 	@$(GO) run ./hack/man '$(VERSION)' dist/man
 
-PLAYGROUND ?= $(CACHE)/site/playground
+PLAYGROUND ?= $(CACHE)/playground
 
 .PHONY: playground
-playground: ## Write the page of the playground, the same bytes for the same sources [PLAYGROUND=.cache/site/playground]
+playground: ## Write the page of the playground, the same bytes for the same sources [PLAYGROUND=.cache/playground]
 	@$(GO) run ./hack/playground $(PLAYGROUND)
 
 .PHONY: release-data
@@ -372,7 +371,7 @@ SITE_TOOLS = hack/server-env site/requirements.txt "$(SITE_ENV)"
 export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: site
-site: ## Build the documentation site into .cache/site, and check its links (needs Python 3.12 or newer)
+site: playground ## Build the documentation site with the playground into .cache/site, and check its links (needs Python 3.12 or newer)
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mkdocs build --clean 2>&1 | { grep -v '^INFO' || true; }; echo "built .cache/site"
 
 .PHONY: site-serve
@@ -380,7 +379,7 @@ site-serve: ## Serve the documentation site on http://127.0.0.1:8000 and build i
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mkdocs serve
 
 .PHONY: site-version
-site-version: ## Add a version of the site to the local branch gh-pages [VERSION=1.2 ALIAS=latest]
+site-version: playground ## Add a version of the site to the local branch gh-pages [VERSION=1.2 ALIAS=latest]
 	@PATH="$$($(SITE_TOOLS)):$$PATH"; mike deploy --update-aliases "$(VERSION)" $(ALIAS)
 
 ##@ Cluster

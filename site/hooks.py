@@ -1,17 +1,21 @@
 """Hooks of MkDocs for the documentation site.
 
 Pages link to files of the repository outside of docs/, because readers of the Markdown can follow such links. On the
-site, these links lead to the repository. After the build, a check fails if a page loads anything from another host,
-because the site must work without internet access.
+site, these links lead to the repository. Links to the published playground lead to the playground of the same version.
+After the build, a check fails if a page loads anything from another host, because the site must work without internet
+access.
 """
 
 import posixpath
 import re
+import shutil
 from pathlib import Path
 
 # A link or an image of Markdown: the text before the target, the target, and an anchor.
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 FENCE = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
+# A link to the published playground, with its text.
+PLAYGROUND = re.compile(r"\[([^\]]+)\]\(https://llamastack\.github\.io/llama-stack-k8s-operator/latest/playground/\)")
 MISSING = "the link {target!r} of {page} leads to a file that does not exist"
 
 
@@ -30,9 +34,14 @@ def on_page_markdown(markdown, page, config, **_):
         kind = "tree" if path.is_dir() else "blob"
         return f"{match[1]}{config['repo_url']}/{kind}/main/{target}{match[3]}"
 
+    up = "../" * page.url.count("/")
+
+    def relink(text):
+        return PLAYGROUND.sub(rf'<a href="{up}playground/">\1</a>', LINK.sub(replace, text))
+
     # Only text outside of code blocks has links.
     parts = FENCE.split(markdown)
-    return "".join(part if part.startswith("```") else LINK.sub(replace, part) for part in parts)
+    return "".join(part if part.startswith("```") else relink(part) for part in parts)
 
 
 # Elements that a browser loads without a click.
@@ -41,8 +50,11 @@ LOADED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=[\"']?(?:https?:)?//|"
 
 
 def on_post_build(config, **_):
-    """Fails if a page of the site loads a file from another host."""
+    """Adds the playground, and fails if a page of the site loads a file from another host."""
     site = Path(config["site_dir"])
+    # `make site` writes it here.
+    if (playground := Path(config["docs_dir"]).parent / ".cache" / "playground").is_dir():
+        shutil.copytree(playground, site / "playground", dirs_exist_ok=True)
     for page in sorted(site.rglob("*.html")):
         if found := LOADED.search(page.read_text(encoding="utf-8")):
             raise ValueError(f"{page.relative_to(site)} loads a file from another host: {found[0]}")
