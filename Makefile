@@ -15,8 +15,8 @@ CACHE := .cache
 BIN := $(CACHE)/bin
 
 # The pure packages of docs/development/architecture.md. A test in test/architecture compares this list with its table.
-PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/change internal/cli/upgrade internal/cli/view \
-	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/podtemplate \
+PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/change internal/cli/document internal/cli/dryrun internal/cli/findings internal/cli/upgrade internal/cli/view \
+	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/playground internal/podtemplate \
 	internal/redact internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
@@ -188,6 +188,13 @@ test-e2e-older: cluster-tool node-packages ## Run the end-to-end suite of the op
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)
 	@hack/release-data/extract --test 0.7.3
 
+# The page is tested in its own folder, so that a site in the default folder stays as it is.
+.PHONY: test-playground
+test-playground: ## Test the page of the playground in headless Chromium (needs chromium, Node 20 or newer, npm)
+	@$(GO) run ./hack/playground $(CACHE)/playground
+	@$(GO) build -o $(CACHE)/bin/kubectl-llamastack ./cmd/kubectl-llamastack
+	@CLI=$(abspath $(CACHE))/bin/kubectl-llamastack hack/test-playground $(CACHE)/playground
+
 .PHONY: bench
 bench: $(BIN)/benchstat ## Run the benchmarks and compare with the last run [BENCH=. BENCHCOUNT=6]
 	@mkdir -p $(CACHE)/bench; cd $(CACHE)/bench; [ ! -f new.txt ] || mv new.txt old.txt
@@ -340,6 +347,12 @@ krew: ## Write dist/krew/llamastack.yaml, the krew manifest of a release [VERSIO
 .PHONY: man
 man: ## Write the man pages of the CLI into dist/man, the same bytes for the same commands
 	@$(GO) run ./hack/man '$(VERSION)' dist/man
+
+PLAYGROUND ?= $(CACHE)/site/playground
+
+.PHONY: playground
+playground: ## Write the page of the playground, the same bytes for the same sources [PLAYGROUND=.cache/site/playground]
+	@$(GO) run ./hack/playground $(PLAYGROUND)
 
 .PHONY: release-data
 release-data: ## Extract the data of a server release from its package [RELEASE=0.7.3]

@@ -63,6 +63,12 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
+	// mcpServers lists the MCP servers that the running server has, as in v1alpha2.
+	// +listType=map
+	// +listMapKey=id
+	// +optional
+	MCPServers []v1alpha2.MCPServerStatus `json:"mcpServers,omitempty"`
+
 	// externalProviders lists the external providers, as in v1alpha2.
 	// +listType=map
 	// +listMapKey=providerId
@@ -87,6 +93,11 @@ type DistributionConfig struct {
 	// providers lists the providers of the running server, by API and id.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
+
+	// providersLeftOut is the number of providers that the server returns in addition to providers. Stacks that were
+	// created as v1alpha1 list all of them.
+	// +optional
+	ProvidersLeftOut int32 `json:"providersLeftOut,omitempty"`
 
 	// availableDistributions maps known names to images.
 	// +optional

@@ -289,6 +289,11 @@ func (in *LlamaStackDistributionStatus) DeepCopyInto(out *LlamaStackDistribution
 		*out = make([]v1alpha2.ModelStatus, len(*in))
 		copy(*out, *in)
 	}
+	if in.MCPServers != nil {
+		in, out := &in.MCPServers, &out.MCPServers
+		*out = make([]v1alpha2.MCPServerStatus, len(*in))
+		copy(*out, *in)
+	}
 	if in.ExternalProviders != nil {
 		in, out := &in.ExternalProviders, &out.ExternalProviders
 		*out = make([]v1alpha2.ExternalProviderStatus, len(*in))

@@ -63,6 +63,13 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
+	// mcpServers lists the MCP servers that the running server has, by id. It has the first 20, and is empty if the stack
+	// has none or if the server does not list them. Servers do not report the health of their MCP servers.
+	// +listType=map
+	// +listMapKey=id
+	// +optional
+	MCPServers []MCPServerStatus `json:"mcpServers,omitempty"`
+
 	// externalProviders lists the external providers by id.
 	// +listType=map
 	// +listMapKey=providerId
@@ -210,10 +217,15 @@ type DistributionConfigStatus struct {
 	// availableDistributions maps known names to images. It is set only for stacks that were created as v1alpha1.
 	// +optional
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
-	// providers lists the providers of the running server, by API and id, as its /v1/providers returns them. It is
-	// empty if the server does not return them.
+	// providers lists providers of the running server, by API and id, as its /v1/providers returns them: those that the
+	// spec names, and those whose health the server checks. If it has none of them, the list has the first five. It has
+	// at most 20, except for stacks that were created as v1alpha1, where it has all. It is empty if the server does not
+	// return them.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
+	// providersLeftOut is the number of providers that the server returns in addition to providers.
+	// +optional
+	ProvidersLeftOut int32 `json:"providersLeftOut,omitempty"`
 }
 
 // ProviderInfo is one provider of the running server. Its JSON names are those of the server.
@@ -228,6 +240,12 @@ type ProviderInfo struct {
 	// except for stacks that were created as v1alpha1.
 	// +optional
 	Health ProviderHealthStatus `json:"health,omitzero"`
+}
+
+// MCPServerStatus is one MCP server of the running server. It has no address, which may contain a credential.
+type MCPServerStatus struct {
+	// id is the id of the MCP server, with which clients select its tools.
+	ID string `json:"id"`
 }
 
 // ModelStatus is one model of the running server.

@@ -16,8 +16,8 @@ func main() {
 	terminal := term.IsTerminal(int(os.Stderr.Fd()))
 	streams := cli.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: terminal && os.Getenv("TERM") != "dumb",
-		Colour: terminal && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == "", // https://no-color.org
-		Width:  width(),
+		Color: terminal && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == "", // https://no-color.org
+		Width: width(),
 	}
 	os.Exit(cli.Run(streams, version, os.Args[1:]))
 }

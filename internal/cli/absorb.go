@@ -10,6 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/absorb"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
@@ -17,47 +18,47 @@ import (
 
 // absorber holds the objects of all documents that stacks may refer to.
 type absorber struct {
-	manifests *manifests
+	manifests *dryrun.Manifests
 	namespace string
 }
 
 func newAbsorber(documents []document.Document, from sources, stdin io.Reader, p printer) (*absorber, error) {
-	found := &manifests{
-		configMaps: make(map[objectKey]*corev1.ConfigMap),
-		secrets:    make(map[objectKey]*corev1.Secret), secretsTwice: make(map[objectKey]bool),
+	found := &dryrun.Manifests{
+		ConfigMaps: make(map[dryrun.Key]*corev1.ConfigMap),
+		Secrets:    make(map[dryrun.Key]*corev1.Secret), SecretsTwice: make(map[dryrun.Key]bool),
 	}
 	for _, doc := range documents {
-		found.add(doc, from.namespace)
+		found.Add(doc, from.namespace)
 	}
 	if from.operatorConfig == "" {
 		return &absorber{found, from.namespace}, nil
 	}
 	var err error
-	found.config, err = readOperatorConfig(from.operatorConfig, stdin, p)
+	found.Config, err = readOperatorConfig(from.operatorConfig, stdin, p)
 	return &absorber{found, from.namespace}, err
 }
 
 // absorb replaces a stack's overrideConfig by fields of the spec, and warns about each part that stays. It reports
 // whether the stack can be written.
 func (c *converter) absorb(doc document.Document, title string, source *manifest.Source) bool {
-	stack := decodeStack(doc, c.absorber.namespace)
-	override := stack.object.Spec.OverrideConfig
+	stack := dryrun.DecodeStack(doc, c.absorber.namespace)
+	override := stack.Object.Spec.OverrideConfig
 	if override == nil {
 		c.notes = append(c.notes, title+": the stack has no overrideConfig, so --absorb-config has no effect")
 		return true
 	}
 	named := func(text string) string {
-		if stack.older {
+		if stack.Older {
 			return convert.OlderPaths(text)
 		}
 		return text
 	}
-	result, err := c.absorber.search(stack.object)
+	result, err := c.absorber.search(stack.Object)
 	if err != nil {
 		c.problems = append(c.problems, title+": "+named(err.Error()))
 		return false
 	}
-	source.Absorbed = absorbed(result, stack.object)
+	source.Absorbed = absorbed(result, stack.Object)
 	for _, reason := range result.Stays {
 		c.warnings = append(c.warnings, title+": "+named("spec.overrideConfig")+" stays: "+named(reason.String()))
 	}
@@ -70,7 +71,7 @@ func (c *converter) absorb(doc document.Document, title string, source *manifest
 // search returns the fields that replace overrideConfig. A missing ConfigMap is an error. If the stack cannot be
 // planned for any other reason, the configuration stays in the ConfigMap.
 func (a *absorber) search(object *v1alpha2.LlamaStackDistribution) (absorb.Result, error) {
-	if _, err := a.manifests.override(object); err != nil {
+	if _, err := a.manifests.Override(object); err != nil {
 		return absorb.Result{}, err
 	}
 	in, _, invalid := validate.Spec(object)
@@ -81,7 +82,7 @@ func (a *absorber) search(object *v1alpha2.LlamaStackDistribution) (absorb.Resul
 	if len(stays) > 0 {
 		return absorb.Result{Stays: stays}, nil
 	}
-	input, err := a.manifests.input(object, in, nil)
+	input, err := a.manifests.Input(object, in, nil)
 	if err != nil {
 		path, why, _ := strings.Cut(err.Error(), ": ")
 		return absorb.Result{Stays: []absorb.Reason{{Path: path, Why: why}}}, nil

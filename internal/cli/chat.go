@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,7 +48,7 @@ The exit code is 1 when the server or the model does not answer.`,
   kubectl llamastack chat my-stack --model vllm/llama3.2-8b --system "Answer in one word." - < question.txt`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(command)
 			defer stop()
 			return runChat(ctx, command.InOrStdin(), streams, version, args, &options)
 		},

@@ -351,14 +351,14 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 }
 
-func TestColour(t *testing.T) {
+func TestColor(t *testing.T) {
 	const escape = "\x1b["
 	wrong := stack(`{distribution: {name: nowhere}}`)
 	if got := run(t, wrong, "validate", "-f", "-"); strings.Contains(got.err, escape) {
-		t.Errorf("colour without a terminal:\n%q", got.err)
+		t.Errorf("color without a terminal:\n%q", got.err)
 	}
-	if got := runStreams(t, cli.Streams{Colour: true}, wrong, "validate", "-f", "-"); !strings.Contains(got.err, escape) {
-		t.Errorf("no colour:\n%q", got.err)
+	if got := runStreams(t, cli.Streams{Color: true}, wrong, "validate", "-f", "-"); !strings.Contains(got.err, escape) {
+		t.Errorf("no color:\n%q", got.err)
 	}
 }
 

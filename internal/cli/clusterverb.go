@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -33,5 +34,8 @@ func interruptible(command *cobra.Command) (context.Context, context.CancelFunc)
 
 // clusterProblem returns the error for a cluster that does not answer as the command needs it.
 func clusterProblem(err error) error {
+	if rejected, is := errors.AsType[*rejection](err); is {
+		return rejected
+	}
 	return &rejection{problems: []string{err.Error()}}
 }

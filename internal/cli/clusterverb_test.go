@@ -44,7 +44,7 @@ func stub(t *testing.T, bodies map[string]string) *stubServer {
 		switch {
 		case body == notServed:
 			http.Error(w, notServed, http.StatusNotFound)
-		case strings.Contains(r.URL.Path, "/log"), strings.Contains(r.URL.Path, "/proxy/"):
+		case strings.Contains(r.URL.Path, "/log"):
 			fmt.Fprint(w, body)
 		case !found:
 			refuse(w, http.StatusNotFound, "NotFound")
@@ -231,7 +231,6 @@ func TestStatusOfNone(t *testing.T) {
 func TestModels(t *testing.T) {
 	bodies := map[string]string{
 		stacksPath + "/my": liveStack("my"), "/api/v1/namespaces/team-a/configmaps/my-config-1": configMap(twoRegistered),
-		"/api/v1/namespaces/team-a/services/http:my-service:8321/proxy/v1/models": `{"data":[{"id":"vllm/llama","custom_metadata":{"provider_id":"vllm"}}]}`,
 	}
 	s := stub(t, bodies)
 	s.check(t, 0, `
@@ -240,14 +239,6 @@ vllm/llama  llm        vllm      llama
 vllm/embed  embedding  vllm      embed
 note: these are the models of the configuration; the server may serve more, see --live
 `, "models", "my")
-	s.check(
-		t,
-		0,
-		"MODEL       TYPE  PROVIDER  PROVIDER MODEL\nvllm/llama  llm   vllm      -\n",
-		"models",
-		"my",
-		"--live",
-	)
 	bodies["/api/v1/namespaces/team-a/configmaps/my-config-1"] = configMap("version: 2\n")
 	s.check(t, 0, `
 The configuration of stack "my" registers no models. Add one to
@@ -389,6 +380,11 @@ func TestVersion(t *testing.T) {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("%q is missing in\n%s%s", want, got.out, got.err)
 		}
+	}
+	// The manifest of this operator labels its Deployment with its name only.
+	if want := "labelSelector=app.kubernetes.io%2Fname%3Dllama-stack-k8s-operator"; !slices.ContainsFunc(s.requests,
+		func(request string) bool { return strings.Contains(request, want) }) {
+		t.Errorf("no request with %s: %q", want, s.requests)
 	}
 	var out, errs strings.Builder
 	code := cli.Run(

@@ -58,7 +58,7 @@ func completionOf(command *cobra.Command, flag string) cobra.CompletionFunc {
 	case flag == "kustomize":
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	case flag == "color":
-		return cobra.FixedCompletions(colourChoices, cobra.ShellCompDirectiveNoFileComp)
+		return cobra.FixedCompletions(colorChoices, cobra.ShellCompDirectiveNoFileComp)
 	case flag == "context":
 		return completeContexts
 	case flag == "namespace" && onCluster:

@@ -98,8 +98,8 @@ func TestExitCodesOfEveryOfflineVerb(t *testing.T) {
 	}
 }
 
-// Messages are coloured as --color asks, else on terminals only.
-func TestColourChoice(t *testing.T) {
+// Messages are colored as --color asks, else on terminals only.
+func TestColorChoice(t *testing.T) {
 	for _, tc := range []struct {
 		terminal bool
 		args     []string
@@ -115,10 +115,10 @@ func TestColourChoice(t *testing.T) {
 			if slices.Contains(line, "--no-such-flag") && len(tc.args) > 0 {
 				continue // an unknown flag ends the parsing of the others
 			}
-			got := runStreams(t, cli.Streams{Colour: tc.terminal}, stack("{distribution: {name: startr}}"),
+			got := runStreams(t, cli.Streams{Color: tc.terminal}, stack("{distribution: {name: startr}}"),
 				append(line, tc.args...)...)
-			if coloured := strings.Contains(got.err, "\x1b["); coloured != tc.want {
-				t.Errorf("%q, terminal %t: coloured %t\n%q", append(line, tc.args...), tc.terminal, coloured, got.err)
+			if colored := strings.Contains(got.err, "\x1b["); colored != tc.want {
+				t.Errorf("%q, terminal %t: colored %t\n%q", append(line, tc.args...), tc.terminal, colored, got.err)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
@@ -161,7 +162,7 @@ func (c *converter) add(doc document.Document) error {
 		c.problems = append(c.problems, doc.Title()+": "+doc.Problem)
 		return nil
 	}
-	switch wrong := cmp.Or(wrongKind(doc.Meta), wrongForeignKind(doc.Meta)); {
+	switch wrong := cmp.Or(dryrun.WrongKind(doc.Meta), wrongForeignKind(doc.Meta)); {
 	case wrong != "":
 		c.problems = append(c.problems, doc.Title()+": "+wrong)
 		return nil
@@ -195,7 +196,7 @@ func (c *converter) pass(doc document.Document) error {
 		return nil
 	}
 	var object map[string]any
-	if err := decodeNumbers(doc.Data, &object); err != nil {
+	if err := dryrun.DecodeNumbers(doc.Data, &object); err != nil {
 		return fmt.Errorf("read %s: %w", doc.Title(), err)
 	}
 	text, err := manifest.Ordered(object)
@@ -212,13 +213,13 @@ func (c *converter) stack(doc document.Document) error {
 	title := doc.Title()
 	live := manifest.Live(doc.Data)
 	found, source := readStack(doc)
-	if name := found.object.Name; name != "" {
+	if name := found.Object.Name; name != "" {
 		title += ": " + name
 	}
-	for _, problem := range found.errs {
+	for _, problem := range found.Errors {
 		c.problems = append(c.problems, title+": "+problem)
 	}
-	if len(found.errs) > 0 {
+	if len(found.Errors) > 0 {
 		return nil
 	}
 	if c.absorber != nil && !c.absorb(doc, title, &source) {
@@ -242,30 +243,30 @@ func (c *converter) stack(doc document.Document) error {
 
 // readStack decodes a stack as all commands do. The source contains the values to convert, without those that fit no
 // field.
-func readStack(doc document.Document) (stack, manifest.Source) {
+func readStack(doc document.Document) (dryrun.Stack, manifest.Source) {
 	doc.Data = withoutStatus(doc.Data)
-	found := decodeStack(doc, "")
+	found := dryrun.DecodeStack(doc, "")
 	typ := reflect.TypeFor[v1alpha2.LlamaStackDistribution]()
-	if found.older {
+	if found.Older {
 		typ = reflect.TypeFor[v1alpha1.LlamaStackDistribution]()
 	}
 	var values any
-	if err := decodeNumbers(doc.Data, &values); err != nil {
-		found.errs = append(found.errs, "is not valid JSON: "+err.Error())
+	if err := dryrun.DecodeNumbers(doc.Data, &values); err != nil {
+		found.Errors = append(found.Errors, "is not valid JSON: "+err.Error())
 	}
 	fitting, problems := typecheck.Check(values, typ)
 	object, _ := fitting.(map[string]any)
 	metadata, _ := object["metadata"].(map[string]any)
 	if metadata["name"] == nil && metadata["generateName"] == nil {
-		found.errs = append(found.errs, "metadata.name: required: the name of the stack")
+		found.Errors = append(found.Errors, "metadata.name: required: the name of the stack")
 	}
 	source := manifest.Source{Object: object}
 	if !json.Valid(doc.Source) {
 		source.Text = doc.Source
 	}
 	for _, problem := range problems {
-		if problem.Unknown && found.older {
-			source.Dropped = append(source.Dropped, withPlace(problem, typ)+droppedField)
+		if problem.Unknown && found.Older {
+			source.Dropped = append(source.Dropped, dryrun.WithPlace(problem, typ)+dryrun.DroppedField)
 		}
 	}
 	return found, source

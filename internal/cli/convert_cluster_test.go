@@ -65,8 +65,8 @@ func TestConvertAsTheAPIServer(t *testing.T) {
 	checkApplyConverted(t, c)
 }
 
-// checkApplyConverted follows docs/how-to/migrate-from-v1alpha1.md: applying the converted manifest in place of the original changes
-// nothing.
+// checkApplyConverted follows docs/how-to/migrate-from-v1alpha1.md: applying the converted manifest in place of the
+// original changes nothing.
 func checkApplyConverted(t *testing.T, c *upgrade.Cluster) {
 	t.Helper()
 	t.Setenv("KUBECONFIG", c.Kubeconfig)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
 )
@@ -62,7 +63,7 @@ func readOGXServer(doc document.Document, to string) (object map[string]any, pro
 	if want := v1alpha2.GroupVersion.String(); to != want {
 		problems = append(problems, fmt.Sprintf("kind: an %s can only be converted to %s; remove --to", ogxserver.Kind, want))
 	}
-	if err := decodeNumbers(doc.Data, &object); err != nil {
+	if err := dryrun.DecodeNumbers(doc.Data, &object); err != nil {
 		return nil, append(problems, "is not valid JSON: "+err.Error())
 	}
 	if object["kind"] == nil { // an item of a typed list

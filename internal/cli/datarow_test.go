@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -118,7 +119,7 @@ func builtWith(t *testing.T, rel *release.Release, provider string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := outcome{}
+	found := dryrun.Outcome{}
 	in, _ := intent.FromObject(object)
 	built, err := plan.Build(plan.Input{
 		Object: object, Intent: in, Base: &plan.Base{Data: base, Source: v1alpha2.ConfigSourceEmbedded},
@@ -128,12 +129,12 @@ func builtWith(t *testing.T, rel *release.Release, provider string) string {
 		},
 	})
 	if err != nil {
-		found.refuse(err)
-		return strings.Join(found.errs, "\n")
+		found.Refuse(err)
+		return strings.Join(found.Errors, "\n")
 	}
-	found.warn(built.Warnings)
-	for i, warning := range found.warnings {
-		found.warnings[i] = "warning: " + warning
+	found.Warn(built.Warnings)
+	for i, warning := range found.Warnings {
+		found.Warnings[i] = "warning: " + warning
 	}
-	return strings.Join(found.warnings, "\n") + "\n" + string(built.Config)
+	return strings.Join(found.Warnings, "\n") + "\n" + string(built.Config)
 }

@@ -2,29 +2,22 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
 // codeError is the exit code of diff for an error, because 1 stands for differences.
 const codeError = 2
 
 type diffOptions struct {
-	kube.Flags
-	files          []string
-	operatorConfig string
+	planningFlags
 	// previous is a file with the running stacks. Empty means that they are read from the cluster.
 	previous string
 	output   string
@@ -45,7 +38,7 @@ Both sides are planned with the operator's own code. The command reads the stack
 its status, its Deployment and the ConfigMaps that it refers to. It reads no Secret,
 writes nothing, and names what you may not read. With --previous it compares with
 the manifests of a file, without a cluster. Credentials in values are replaced by
-"***".
+"<redacted>".
 
 Exit codes, as of kubectl diff:
   0  no difference
@@ -62,20 +55,16 @@ Exit codes, as of kubectl diff:
   kubectl llamastack diff -f stack.yaml --previous running.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(command)
 			defer stop()
 			return runDiff(ctx, command.InOrStdin(), streams, version, options)
 		},
 	}
-	options.AddConnection(command)
+	options.add(command, "file or folder with manifests", "that of the cluster")
 	options.AddNamespace(command)
 	flags := command.Flags()
-	flags.StringArrayVarP(&options.files, "filename", "f", nil,
-		"file or folder with manifests, - for standard input; may be repeated")
 	flags.StringVar(&options.previous, "previous", "",
 		"file or folder with the manifests of what runs, - for standard input; no cluster is read")
-	flags.StringVar(&options.operatorConfig, "operator-config", "",
-		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: that of the cluster")
 	flags.StringVarP(&options.output, "output", "o", formText, "text, diff, json or yaml")
 	must(command.MarkFlagRequired("filename"))
 	command.MarkFlagsMutuallyExclusive("previous", "kubeconfig")
@@ -104,10 +93,10 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 	if err != nil {
 		return asError(err)
 	}
-	var compared []stack
+	var compared []dryrun.Stack
 	var changes []change.Change
 	var problems []string
-	for _, s := range d.found.stacks {
+	for _, s := range d.found.Stacks {
 		changed, err := d.change(ctx, s)
 		if rejected, ok := errors.AsType[*rejection](err); ok {
 			problems = append(problems, rejected.problems...)
@@ -115,7 +104,7 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 		}
 		if err != nil {
 			return &rejection{
-				problems: []string{s.title() + ": " + err.Error()}, summary: "nothing is compared",
+				problems: []string{s.Title() + ": " + err.Error()}, summary: "nothing is compared",
 				code: codeError,
 			}
 		}
@@ -125,8 +114,8 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 	if len(problems) > 0 {
 		return &rejection{
 			problems: problems, code: codeError,
-			summary: fmt.Sprintf("%d of %d stacks are not compared", len(d.found.stacks)-len(changes),
-				len(d.found.stacks)),
+			summary: fmt.Sprintf("%d of %d stacks are not compared", len(d.found.Stacks)-len(changes),
+				len(d.found.Stacks)),
 		}
 	}
 	return err
@@ -142,7 +131,7 @@ func asError(err error) error {
 }
 
 // writeChanges prints the changes. It returns a rejection without a message if there are any.
-func writeChanges(out io.Writer, form string, stacks []stack, changes []change.Change) error {
+func writeChanges(out io.Writer, form string, stacks []dryrun.Stack, changes []change.Change) error {
 	var page bytes.Buffer
 	differs := false
 	for i := range changes {
@@ -157,7 +146,7 @@ func writeChanges(out io.Writer, form string, stacks []stack, changes []change.C
 			if i > 0 {
 				page.WriteByte('\n')
 			}
-			one.Write(&page, stacks[i].file)
+			one.Write(&page, stacks[i].File)
 		}
 	}
 	if len(changes) > 0 && (form == formJSON || form == formYAML) {
@@ -177,38 +166,31 @@ func writeChanges(out io.Writer, form string, stacks []stack, changes []change.C
 // differ compares the stacks of files with those of a cluster, or of earlier files.
 type differ struct {
 	printer printer
-	found   *manifests
+	found   *dryrun.Manifests
 	// reader reads the cluster. Nil means that the stacks are compared with previous.
 	reader   *reader
-	previous *manifests
+	previous *dryrun.Manifests
 }
 
 func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, version string) (*differ, error) {
 	d := &differ{printer: p}
-	namespace := cmp.Or(o.Namespace, defaultNamespace)
+	from := o.sources("")
+	from.operatorConfig = o.operatorConfig
+	var err error
 	if o.previous == "" {
-		cluster, err := o.Connect(version)
-		if err != nil {
+		if d.reader, err = o.reader(version); err != nil {
 			return nil, err
 		}
-		d.reader, namespace = newReader(cluster, version), cluster.Namespace
+		from = o.sources(d.reader.cluster.Namespace)
 	}
-	from := sources{files: o.files, namespace: namespace}
-	if d.reader == nil {
-		from.operatorConfig = o.operatorConfig
-	}
-	var err error
 	if d.found, err = from.read(stdin, p); err != nil { //nolint:contextcheck // a kustomization has its own time limit
 		return nil, err
 	}
 	if d.reader == nil {
-		d.previous, err = d.found.readPrevious(o.previous, namespace, stdin)
+		d.previous, err = readPrevious(d.found, o.previous, from.namespace, stdin)
 		return d, err
 	}
 	err = d.reader.operatorConfig(ctx, o.operatorConfig, stdin, p)
-	d.found.config = d.reader.config
-	if _, said := errors.AsType[*rejection](err); err != nil && !said {
-		err = &rejection{problems: []string{err.Error()}, summary: "nothing is compared"}
-	}
-	return d, err
+	d.found.Config = d.reader.config
+	return d, orSummary(err, "nothing is compared")
 }

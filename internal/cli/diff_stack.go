@@ -12,6 +12,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -21,14 +22,14 @@ import (
 )
 
 // change compares one stack. The error is a rejection if the manifest is wrong.
-func (d *differ) change(ctx context.Context, s stack) (change.Change, error) {
-	if len(s.errs) > 0 || !s.decoded {
-		return change.Change{}, rejectionOf(s, s.errs)
+func (d *differ) change(ctx context.Context, s dryrun.Stack) (change.Change, error) {
+	if len(s.Errors) > 0 || !s.Decoded {
+		return change.Change{}, rejectionOf(s, s.Errors)
 	}
 	var sides comparedStack
 	var err error
 	if d.reader == nil {
-		sides = d.found.comparedWith(s, d.previous)
+		sides = comparedWith(d.found, s, d.previous)
 	} else if sides, err = d.live(ctx, s); err != nil {
 		return change.Change{}, err
 	}
@@ -37,44 +38,44 @@ func (d *differ) change(ctx context.Context, s stack) (change.Change, error) {
 	}
 	d.remarks(s, sides)
 	in := sides.input
-	in.Namespace, in.Name = s.object.Namespace, s.object.Name
-	in.Before, in.After = sides.before.plan, sides.after.plan
+	in.Namespace, in.Name = s.Object.Namespace, s.Object.Name
+	in.Before, in.After = sides.before.Plan, sides.after.Plan
 	in.Paused = names.Paused(sides.annotations)
 	in.Open = append(in.Open, openSecrets(in.After)...)
 	if d.reader != nil {
 		in.Open = append(in.Open, d.reader.unknown...)
 	}
-	if s.older {
+	if s.Older {
 		in.Rename = convert.OlderPaths
 	}
 	return change.Of(in)
 }
 
-func rejectionOf(s stack, problems []string) error {
+func rejectionOf(s dryrun.Stack, problems []string) error {
 	found := &rejection{}
 	for _, problem := range problems {
-		found.problems = append(found.problems, s.title()+": "+problem)
+		found.problems = append(found.problems, s.Title()+": "+problem)
 	}
 	return found
 }
 
 // comparedStack is both sides of a comparison.
 type comparedStack struct {
-	before, after outcome
+	before, after dryrun.Outcome
 	// annotations are those of the edited stack.
 	annotations map[string]string
 	input       change.Input
 }
 
 // problems returns the errors of the edited stack. Data that a roll-out waits for is part of the comparison.
-func (c *comparedStack) problems(s stack) []string {
-	if c.after.plan == nil {
-		return c.after.errs
+func (c *comparedStack) problems(s dryrun.Stack) []string {
+	if c.after.Plan == nil {
+		return c.after.Errors
 	}
-	return slices.DeleteFunc(slices.Clone(c.after.errs), func(problem string) bool {
-		for _, loss := range c.after.plan.Losses {
+	return slices.DeleteFunc(slices.Clone(c.after.Errors), func(problem string) bool {
+		for _, loss := range c.after.Plan.Losses {
 			text := loss.String()
-			if s.older {
+			if s.Older {
 				text = convert.OlderPaths(text)
 			}
 			if strings.HasPrefix(problem, text) {
@@ -86,61 +87,63 @@ func (c *comparedStack) problems(s stack) []string {
 }
 
 // remarks prints what the running stack does not have: its new warnings and notes.
-func (d *differ) remarks(s stack, sides comparedStack) {
-	if sides.input.Exists && sides.before.plan == nil && len(sides.before.errs) > 0 {
-		d.printer.warning(s.title() + ": the running spec gives no configuration to compare with: " +
-			sides.before.errs[0])
+func (d *differ) remarks(s dryrun.Stack, sides comparedStack) {
+	if sides.input.Exists && sides.before.Plan == nil && len(sides.before.Errors) > 0 {
+		d.printer.warning(s.Title() + ": the running spec gives no configuration to compare with: " +
+			sides.before.Errors[0])
 	}
 	fresh := func(now, earlier []string) []string {
 		return slices.DeleteFunc(slices.Clone(now), func(text string) bool { return slices.Contains(earlier, text) })
 	}
-	d.printer.remarks(s, outcome{
-		warnings: fresh(sides.after.warnings, sides.before.warnings), notes: fresh(sides.after.notes,
-			sides.before.notes),
+	d.printer.remarks(s, dryrun.Outcome{
+		Warnings: fresh(sides.after.Warnings, sides.before.Warnings), Notes: fresh(sides.after.Notes,
+			sides.before.Notes),
 	})
 }
 
 // comparedWith plans a stack of the files and the running one of earlier files.
-func (m *manifests) comparedWith(s stack, previous *manifests) comparedStack {
-	i := slices.IndexFunc(previous.stacks, func(other stack) bool {
-		return other.object.Name == s.object.Name && other.object.Namespace == s.object.Namespace
+func comparedWith(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifests) comparedStack {
+	i := slices.IndexFunc(previous.Stacks, func(other dryrun.Stack) bool {
+		return other.Object.Name == s.Object.Name && other.Object.Namespace == s.Object.Namespace
 	})
 	if i < 0 {
-		return comparedStack{after: m.offline(s), annotations: s.object.Annotations}
+		return comparedStack{after: m.Plan(s), annotations: s.Object.Annotations}
 	}
-	running := previous.stacks[i]
-	if names.Compat(running.object.Annotations) && !names.Compat(s.object.Annotations) {
+	running := previous.Stacks[i]
+	if names.Compat(running.Object.Annotations) && !names.Compat(s.Object.Annotations) {
 		// Applying a manifest of another version does not remove the annotation.
-		s.object = s.object.DeepCopy()
-		metav1.SetMetaDataAnnotation(&s.object.ObjectMeta, names.AnnotationCompat,
-			running.object.Annotations[names.AnnotationCompat])
+		s.Object = s.Object.DeepCopy()
+		metav1.SetMetaDataAnnotation(&s.Object.ObjectMeta, names.AnnotationCompat,
+			running.Object.Annotations[names.AnnotationCompat])
 	}
-	sides := comparedStack{annotations: s.object.Annotations, input: change.Input{Exists: true}}
+	sides := comparedStack{annotations: s.Object.Annotations, input: change.Input{Exists: true}}
 	sides.plan(previous, running, m, s, nil)
 	return sides
 }
 
 // plan plans both sides with the same places of data. If they are not known, they are those of the earlier spec.
-func (c *comparedStack) plan(before *manifests, running stack, after *manifests, next stack, places *retention.Places) {
-	c.before = before.offlineSince(running, places)
-	if places == nil && c.before.plan != nil {
-		places = c.before.plan.Places
-		c.before = before.offlineSince(running, places)
+func (c *comparedStack) plan(
+	before *dryrun.Manifests, running dryrun.Stack, after *dryrun.Manifests, next dryrun.Stack, places *retention.Places,
+) {
+	c.before = before.PlanSince(running, places)
+	if places == nil && c.before.Plan != nil {
+		places = c.before.Plan.Places
+		c.before = before.PlanSince(running, places)
 	}
-	c.after = after.offlineSince(next, places)
+	c.after = after.PlanSince(next, places)
 }
 
 // live plans a stack of the files and the one of the cluster.
-func (d *differ) live(ctx context.Context, s stack) (comparedStack, error) {
+func (d *differ) live(ctx context.Context, s dryrun.Stack) (comparedStack, error) {
 	cluster := *d.reader.cluster
-	cluster.Namespace = s.object.Namespace
-	stored, err := cluster.Stack(ctx, s.object.Name)
+	cluster.Namespace = s.Object.Namespace
+	stored, err := cluster.Stack(ctx, s.Object.Name)
 	if _, missing := errors.AsType[*kube.NotFound](err); missing {
-		m, err := d.with(ctx, s.object)
+		m, err := d.with(ctx, s.Object)
 		if err != nil {
 			return comparedStack{}, err
 		}
-		return comparedStack{after: m.offline(s), annotations: s.object.Annotations}, nil
+		return comparedStack{after: m.Plan(s), annotations: s.Object.Annotations}, nil
 	}
 	if err != nil {
 		return comparedStack{}, err
@@ -150,40 +153,40 @@ func (d *differ) live(ctx context.Context, s stack) (comparedStack, error) {
 		return comparedStack{}, err
 	}
 	next := s
-	if next.object, err = edited(stored, s.object); err != nil {
+	if next.Object, err = edited(stored, s.Object); err != nil {
 		return comparedStack{}, err
 	}
 	before, err := d.reader.references(ctx, stored)
 	if err != nil {
 		return comparedStack{}, err
 	}
-	after, err := d.with(ctx, next.object)
+	after, err := d.with(ctx, next.Object)
 	if err != nil {
 		return comparedStack{}, err
 	}
-	sides := comparedStack{annotations: next.object.Annotations, input: known.input()}
-	sides.plan(before.with(known, &stored.Spec), stack{file: s.file, object: stored, decoded: true},
-		after.with(known, &next.object.Spec), next, known.places())
+	sides := comparedStack{annotations: next.Object.Annotations, input: inputOf(known)}
+	sides.plan(before.With(known, &stored.Spec), dryrun.Stack{File: s.File, Object: stored, Decoded: true},
+		after.With(known, &next.Object.Spec), next, known.Places())
 	return sides, nil
 }
 
 // with returns the objects that a stack refers to: those of the files, and those of the cluster that the files do not
 // have.
-func (d *differ) with(ctx context.Context, object *v1alpha2.LlamaStackDistribution) (*manifests, error) {
+func (d *differ) with(ctx context.Context, object *v1alpha2.LlamaStackDistribution) (*dryrun.Manifests, error) {
 	m, err := d.reader.references(ctx, object)
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(m.configMaps, d.found.configMaps)
-	m.secrets, m.secretsTwice = d.found.secrets, d.found.secretsTwice
+	maps.Copy(m.ConfigMaps, d.found.ConfigMaps)
+	m.Secrets, m.SecretsTwice = d.found.Secrets, d.found.SecretsTwice
 	return m, nil
 }
 
-// input returns what the cluster shows of the running pods.
-func (r *running) input() change.Input {
-	in := change.Input{Exists: true, Deleting: r.stack.DeletionTimestamp != nil, Held: r.held(), Open: r.unrecorded()}
-	if r.deployment != nil {
-		in.Serving = &r.deployment.Status.AvailableReplicas
+// inputOf returns what the cluster shows of the running pods.
+func inputOf(r *dryrun.Running) change.Input {
+	in := change.Input{Exists: true, Deleting: r.Stack.DeletionTimestamp != nil, Held: r.Held(), Open: r.Unrecorded()}
+	if r.Deployment != nil {
+		in.Serving = &r.Deployment.Status.AvailableReplicas
 	}
 	return in
 }

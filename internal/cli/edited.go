@@ -10,6 +10,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
 // edited returns the live stack as it is after `kubectl apply` of a manifest: what the manifest that was applied last
@@ -60,11 +61,11 @@ func lastApplied(live *v1alpha2.LlamaStackDistribution) (*v1alpha2.LlamaStackDis
 	if len(data) == 0 || json.Unmarshal(data, &meta) != nil {
 		return none, false
 	}
-	found := decodeStack(document.Document{Data: data, Meta: meta}, live.Namespace)
-	if !found.decoded {
+	found := dryrun.DecodeStack(document.Document{Data: data, Meta: meta}, live.Namespace)
+	if !found.Decoded {
 		return none, false
 	}
-	return found.object, true
+	return found.Object, true
 }
 
 // threeWay merges values that are JSON objects.
@@ -73,7 +74,7 @@ func threeWay(original, modified, current any) ([]byte, error) {
 	for i, side := range []any{original, modified, current} {
 		data, err := json.Marshal(side)
 		if err == nil {
-			err = decodeNumbers(data, &sides[i])
+			err = dryrun.DecodeNumbers(data, &sides[i])
 		}
 		if err != nil {
 			return nil, err

@@ -48,7 +48,7 @@ Clusters keep events for one hour, unless an administrator changed that.`,
 			}
 			cluster, err := options.Connect(version)
 			if err != nil {
-				return clusterProblem(err)
+				return err
 			}
 			return onCluster(command, streams, func(ctx context.Context, page *bytes.Buffer) error {
 				return options.run(ctx, cluster, args[0], streams.Width, page)

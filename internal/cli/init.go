@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
 )
@@ -109,10 +110,10 @@ func runInit(command *cobra.Command, streams Streams, options initOptions) error
 	if err := options.write(data, streams.Out); err != nil {
 		return err
 	}
-	for _, warning := range found.warnings {
+	for _, warning := range found.Warnings {
 		p.warning(warning)
 	}
-	for _, note := range found.notes {
+	for _, note := range found.Notes {
 		p.note(note)
 	}
 	if options.toFile() {
@@ -123,16 +124,16 @@ func runInit(command *cobra.Command, streams Streams, options initOptions) error
 }
 
 // accepted runs the pipeline on the manifest, as validate does. An error names the flag of the field.
-func accepted(data []byte) (*outcome, error) {
-	found, err := gather(document.Generated("init", data), []string{"init"}, defaultNamespace)
+func accepted(data []byte) (*dryrun.Outcome, error) {
+	found, err := gather(document.Generated("init", data), []string{"init"}, dryrun.DefaultNamespace)
 	if err != nil {
 		return nil, err
 	}
-	outcome := found.offline(found.stacks[0])
-	if len(outcome.errs) == 0 {
+	outcome := found.Plan(found.Stacks[0])
+	if len(outcome.Errors) == 0 {
 		return &outcome, nil
 	}
-	text := outcome.errs[0]
+	text := outcome.Errors[0]
 	path, message := findings.Split(text)
 	if flag, ok := starter.FlagOf(path); ok {
 		return nil, fmt.Errorf("%s: %s: %s", flag, path, message)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
@@ -46,19 +47,19 @@ type takeover struct {
 }
 
 // newTakeover returns what the stack's manifest contains.
-func newTakeover(s stack) takeover {
-	t := takeover{Namespace: s.object.Namespace, Name: s.object.Name, File: s.file, Version: v1alpha2.GroupVersion.Version}
-	if s.older || names.Compat(s.object.Annotations) {
+func newTakeover(s dryrun.Stack) takeover {
+	t := takeover{Namespace: s.Object.Namespace, Name: s.Object.Name, File: s.File, Version: v1alpha2.GroupVersion.Version}
+	if s.Older || names.Compat(s.Object.Annotations) {
 		t.Version = v1alpha1.GroupVersion.Version
 	}
 	return t
 }
 
 // judge adds the results of the pipeline.
-func (t *takeover) judge(found outcome) {
-	t.Refused = append(t.Refused, found.errs...)
-	for _, warning := range slices.Concat(found.warnings, found.lost) {
-		if strings.Contains(warning, droppedField) {
+func (t *takeover) judge(found dryrun.Outcome) {
+	t.Refused = append(t.Refused, found.Errors...)
+	for _, warning := range slices.Concat(found.Warnings, found.Lost) {
+		if strings.Contains(warning, dryrun.DroppedField) {
 			t.ByHand = append(t.ByHand, warning)
 		} else {
 			t.Warnings = append(t.Warnings, warning)
@@ -68,29 +69,26 @@ func (t *takeover) judge(found outcome) {
 
 // release reports an image whose release is not known. A stack with the user's own configuration needs no release, and
 // a running server has reported its own.
-func (t *takeover) release(s stack, found outcome) {
-	if found.plan == nil || found.plan.Release() != "" || t.ServerVersion != "" || s.object.Spec.OverrideConfig != nil {
+func (t *takeover) release(s dryrun.Stack, found dryrun.Outcome) {
+	if found.Plan == nil || found.Plan.Release() != "" || t.ServerVersion != "" || s.Object.Spec.OverrideConfig != nil {
 		return
 	}
 	path := "spec.distribution.image"
-	if s.older {
+	if s.Older {
 		path = convert.OlderPaths(path)
 	}
 	t.ByHand = append(t.ByHand, fmt.Sprintf("%s: %q: this command cannot determine the release of the server in this "+
 		"image, so it does not check the stack against the release; the operator reads the labels of the image; if they do "+
 		"not contain the release, add it to the tag",
-		path, s.object.Spec.Distribution.Image))
+		path, s.Object.Spec.Distribution.Image))
 }
 
-// droppedField ends the message about a field that no version has.
-const droppedField = "; the API server drops it"
-
 // takeovers returns an inventory of the stacks in files. It does not include running objects.
-func (m *manifests) takeovers() inventory {
+func takeovers(m *dryrun.Manifests) inventory {
 	found := inventory{Stacks: []takeover{}}
-	for _, s := range m.stacks {
+	for _, s := range m.Stacks {
 		t := newTakeover(s)
-		outcome := m.offline(s)
+		outcome := m.Plan(s)
 		t.judge(outcome)
 		t.release(s, outcome)
 		found.Stacks = append(found.Stacks, t)

@@ -19,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
@@ -94,7 +95,7 @@ func (v *surveyor) look(ctx context.Context, live *unstructured.Unstructured) er
 		return fmt.Errorf("read stack %s/%s: %w", live.GetNamespace(), live.GetName(), err)
 	}
 	meta := metav1.TypeMeta{APIVersion: live.GetAPIVersion(), Kind: live.GetKind()}
-	s := decodeStack(document.Document{Data: data, Meta: meta}, live.GetNamespace())
+	s := dryrun.DecodeStack(document.Document{Data: data, Meta: meta}, live.GetNamespace())
 	t := newTakeover(s)
 	t.ByHand = append(t.ByHand, dropped(live)...)
 	t.conditions(live)
@@ -102,14 +103,14 @@ func (v *surveyor) look(ctx context.Context, live *unstructured.Unstructured) er
 	if err != nil {
 		return err
 	}
-	var found outcome
+	var found dryrun.Outcome
 	if complete {
-		found = m.offline(s)
+		found = m.Plan(s)
 		t.judge(found)
 		t.release(s, found)
 	}
-	if found.plan != nil {
-		err = v.objects(ctx, &t, live, found.plan)
+	if found.Plan != nil {
+		err = v.objects(ctx, &t, live, found.Plan)
 	}
 	v.found.Stacks = append(v.found.Stacks, t)
 	return err
@@ -126,7 +127,7 @@ func withoutLiveFields(live *unstructured.Unstructured) map[string]any {
 // dropped returns the fields in the manifest that kubectl applied last that do not exist in its version.
 func dropped(live *unstructured.Unstructured) []string {
 	var applied any
-	if decodeNumbers([]byte(live.GetAnnotations()[corev1.LastAppliedConfigAnnotation]), &applied) != nil {
+	if dryrun.DecodeNumbers([]byte(live.GetAnnotations()[corev1.LastAppliedConfigAnnotation]), &applied) != nil {
 		return nil
 	}
 	typ := reflect.TypeFor[v1alpha2.LlamaStackDistribution]()
@@ -137,7 +138,7 @@ func dropped(live *unstructured.Unstructured) []string {
 	var texts []string
 	for _, problem := range problems {
 		if problem.Unknown {
-			texts = append(texts, withPlace(problem, typ)+"; the last applied manifest contains it, and it has no effect")
+			texts = append(texts, dryrun.WithPlace(problem, typ)+"; the last applied manifest contains it, and it has no effect")
 		}
 	}
 	return texts
@@ -165,23 +166,23 @@ func (t *takeover) conditions(live *unstructured.Unstructured) {
 
 // references reads the ConfigMaps that a stack refers to. It reports whether the stack can be planned; that needs every
 // required ConfigMap to be readable by the caller.
-func (v *surveyor) references(ctx context.Context, s stack) (*manifests, bool, error) {
-	m := &manifests{configMaps: make(map[objectKey]*corev1.ConfigMap), config: v.config, live: true}
-	for _, use := range slices.Concat(intent.ConfigMaps(s.object), intent.TrustedCA(s.object)) {
-		key := objectKey{cmp.Or(use.Namespace, s.object.Namespace), use.Name}
+func (v *surveyor) references(ctx context.Context, s dryrun.Stack) (*dryrun.Manifests, bool, error) {
+	m := &dryrun.Manifests{ConfigMaps: make(map[dryrun.Key]*corev1.ConfigMap), Config: v.config, Live: true}
+	for _, use := range slices.Concat(intent.ConfigMaps(s.Object), intent.TrustedCA(s.Object)) {
+		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, s.Object.Namespace), Name: use.Name}
 		configMap := &corev1.ConfigMap{}
-		err := v.client.Get(ctx, client.ObjectKey{Namespace: key.namespace, Name: key.name}, configMap)
+		err := v.client.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, configMap)
 		switch {
 		case err == nil:
-			m.configMaps[key] = configMap
+			m.ConfigMaps[key] = configMap
 		case apierrors.IsNotFound(err) || use.Name == "":
 		case apierrors.IsForbidden(err):
-			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: stacks that refer to them cannot be examined", key.namespace))
+			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: stacks that refer to them cannot be examined", key.Namespace))
 			if !use.Optional {
 				return m, false, nil
 			}
 		default:
-			return m, false, fmt.Errorf("read ConfigMap %q of namespace %q: %w", key.name, key.namespace, err)
+			return m, false, fmt.Errorf("read ConfigMap %q of namespace %q: %w", key.Name, key.Namespace, err)
 		}
 	}
 	return m, true, nil

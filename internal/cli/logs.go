@@ -56,7 +56,7 @@ With --all-pods each line begins with the name of its pod; a line of more than
 			}
 			cluster, err := options.Connect(version)
 			if err != nil {
-				return clusterProblem(err)
+				return err
 			}
 			ctx, stop := interruptible(command)
 			defer stop()

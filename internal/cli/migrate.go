@@ -7,16 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/progress"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
@@ -89,7 +87,7 @@ cases the list of stored versions does not change.`,
   kubectl llamastack migrate --storage v1alpha1`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(command)
 			defer stop()
 			if options.storage == "" && options.dryRun {
 				return runSurvey(ctx, command.InOrStdin(), streams, version, options)
@@ -183,12 +181,12 @@ func runSurvey(ctx context.Context, stdin io.Reader, streams Streams, version st
 
 func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p printer, version string) (inventory, error) {
 	if len(o.files) > 0 {
-		o.namespace = cmp.Or(o.namespace, defaultNamespace)
+		o.namespace = cmp.Or(o.namespace, dryrun.DefaultNamespace)
 		found, err := o.read(stdin, p) //nolint:contextcheck // a kustomization has its own time limit
 		if err != nil {
 			return inventory{}, err
 		}
-		return found.takeovers(), nil
+		return takeovers(found), nil
 	}
 	c, err := o.cluster.Connect(version)
 	if err != nil {

@@ -4,35 +4,28 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"strconv"
+	"net/http"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/inspect"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/server"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/modellist"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
-
-// serverReader returns what the running server of a stack answers to a GET request.
-type serverReader func(
-	ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution, path string,
-) ([]byte, error)
 
 type modelsOptions struct {
 	kube.Flags
 	output string
 	live   bool
-	read   serverReader
 }
 
 func newModelsCommand(streams Streams, version string) *cobra.Command {
-	options := modelsOptions{read: throughService}
+	options := modelsOptions{}
 	command := &cobra.Command{
 		Use:   "models NAME",
 		Short: "List the models of a stack with the ids that clients send",
@@ -41,8 +34,8 @@ their type and their provider.
 
 The models are those that the configuration registers. The server may serve more,
 because some providers list models by themselves. With --live the server is asked,
-through the API server's proxy for Services; this needs the right to get
-services/proxy.`,
+through a forwarded port as with chat. This needs the rights to list pods and to
+create pods/portforward.`,
 		Example: `  kubectl llamastack models my-stack
   kubectl llamastack models my-stack --live -o json`,
 		Args: cobra.ExactArgs(1),
@@ -52,7 +45,7 @@ services/proxy.`,
 			}
 			cluster, err := options.Connect(version)
 			if err != nil {
-				return clusterProblem(err)
+				return err
 			}
 			return onCluster(command, streams, func(ctx context.Context, page *bytes.Buffer) error {
 				return options.run(ctx, cluster, args[0], streams, page)
@@ -77,7 +70,7 @@ func (o *modelsOptions) run(
 	if err != nil {
 		return err
 	}
-	models, err := o.models(ctx, cluster, stack)
+	models, err := o.models(ctx, &target{cluster, stack}, newPrinter(streams))
 	if err != nil {
 		return err
 	}
@@ -113,23 +106,37 @@ func (o *modelsOptions) run(
 	return nil
 }
 
-func (o *modelsOptions) models(
-	ctx context.Context,
-	cluster *kube.Cluster,
-	stack *v1alpha2.LlamaStackDistribution,
-) ([]modellist.Model, error) {
+func (o *modelsOptions) models(ctx context.Context, t *target, p printer) ([]modellist.Model, error) {
 	if o.live {
-		answer, err := o.read(ctx, cluster, stack, modellist.Path)
-		if err != nil {
-			return nil, err
-		}
-		return modellist.FromServer(answer)
+		return t.models(ctx, p)
 	}
-	config, err := inspect.Config(ctx, cluster, stack)
+	config, err := inspect.Config(ctx, t.cluster, t.stack)
 	if err != nil {
 		return nil, fmt.Errorf("%w; ask the server with --live", err)
 	}
-	return modellist.FromConfig(config, inspect.Line(stack))
+	return modellist.FromConfig(config, inspect.Line(t.stack))
+}
+
+// models returns the models that the server lists, through a forwarded port.
+func (t *target) models(ctx context.Context, p printer) ([]modellist.Model, error) {
+	c, closeAll, err := t.server(ctx, nil, p, &serverFlags{}, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll()
+	listed, err := c.Models(ctx)
+	if refused, is := errors.AsType[*server.RefusedError](err); is && refused.Code == http.StatusUnauthorized {
+		return nil, rejected(fmt.Errorf("the server requires a token (status 401); list its models with: "+
+			"kubectl llamastack chat %s -n %s --token-file FILE", t.stack.Name, t.stack.Namespace))
+	}
+	if err != nil {
+		return nil, t.failed(err)
+	}
+	models := make([]modellist.Model, 0, len(listed))
+	for _, model := range listed {
+		models = append(models, modellist.Model(model))
+	}
+	return modellist.Sorted(models), nil
 }
 
 // noModels returns how to add a model.
@@ -146,34 +153,4 @@ func noModels(stack *v1alpha2.LlamaStackDistribution, selection string, live boo
       - name: llama3.2:3b
 
 Next: kubectl edit llsd ` + stack.Name + " -n " + stack.Namespace + selection + "\n"
-}
-
-// throughService asks a server through the API server's proxy for Services.
-func throughService(
-	ctx context.Context,
-	cluster *kube.Cluster,
-	stack *v1alpha2.LlamaStackDistribution,
-	path string,
-) ([]byte, error) {
-	set, err := cluster.Clientset()
-	if err != nil {
-		return nil, err
-	}
-	scheme := "http"
-	if stack.Spec.Networking != nil && stack.Spec.Networking.TLS != nil && stack.Spec.Networking.TLS.Enabled {
-		scheme = "https"
-	}
-	service := names.Service(stack.Name)
-	answer, err := set.CoreV1().Services(stack.Namespace).
-		ProxyGet(scheme, service, strconv.Itoa(int(render.Port(&stack.Spec))), path, nil).DoRaw(ctx)
-	if err != nil {
-		return nil, fmt.Errorf(
-			"the server does not answer through Service %q; look at it with kubectl llamastack status %s -n %s: %w",
-			service,
-			stack.Name,
-			stack.Namespace,
-			kube.Explain(err, "get", schema.GroupResource{Resource: "services/proxy"}, stack.Namespace),
-		)
-	}
-	return answer, nil
 }

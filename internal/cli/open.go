@@ -3,9 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,7 +39,7 @@ The exit code is 1 when no pod is ready, or the port is in use.`,
   curl "$(kubectl llamastack open my-stack --print-only)/v1/models"`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(command)
 			defer stop()
 			return runOpen(ctx, streams, version, args[0], &options)
 		},

@@ -139,6 +139,36 @@ func TestChat(t *testing.T) {
 	}
 }
 
+// models --live asks the server through a forwarded port, as chat does.
+func TestModelsLive(t *testing.T) {
+	api := fakeapi.Start(t)
+	servedStack(t, api, starterSpec(), nil, modelServer(t, oneModel, nil, false))
+	got := run(t, "", "models", "my", "--live", "--kubeconfig", api.Kubeconfig)
+	const want = "MODEL       TYPE  PROVIDER  PROVIDER MODEL\nvllm/llama  llm   vllm      llama\n"
+	if got.code != 0 || got.out != want || got.err != "" {
+		t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
+	}
+	api.Deny(pathOfPods + "/my-1/portforward")
+	got = run(t, "", "models", "my", "--live", "--kubeconfig", api.Kubeconfig)
+	const denied = `error: you may not create pods/portforward in namespace "team-a"; ask an administrator for that right`
+	if got.code != 1 || !strings.HasPrefix(got.err, denied) {
+		t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
+	}
+
+	closed := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(closed.Close)
+	api = fakeapi.Start(t)
+	servedStack(t, api, starterSpec(), nil, closed)
+	got = run(t, "", "models", "my", "--live", "--kubeconfig", api.Kubeconfig)
+	const token = "error: the server requires a token (status 401); list its models with: " +
+		"kubectl llamastack chat my -n team-a --token-file FILE\n"
+	if got.code != 1 || got.err != token {
+		t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
+	}
+}
+
 // The token reaches only the server, and no message.
 func TestChatToken(t *testing.T) {
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

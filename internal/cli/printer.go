@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
 // rejection is the error for a wrong manifest. Its findings are already printed or included here.
@@ -21,12 +23,12 @@ func (r *rejection) Error() string { return r.summary }
 
 // printer writes messages for people.
 type printer struct {
-	w      io.Writer
-	colour bool
+	w     io.Writer
+	color bool
 }
 
 func newPrinter(streams Streams) printer {
-	return printer{w: streams.Err, colour: streams.coloured()}
+	return printer{w: streams.Err, color: streams.colored()}
 }
 
 const (
@@ -36,7 +38,7 @@ const (
 )
 
 func (p printer) paint(code, text string) string {
-	if !p.colour {
+	if !p.color {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
@@ -62,12 +64,12 @@ func (p printer) warning(message string) { p.line("%s %s", p.paint(yellow, "warn
 func (p printer) note(message string) { p.line("note: %s", message) }
 
 // remarks prints the findings for one stack that are not errors.
-func (p printer) remarks(s stack, found outcome) {
-	for _, warning := range slices.Concat(found.warnings, found.lost) {
-		p.warning(s.title() + ": " + warning)
+func (p printer) remarks(s dryrun.Stack, found dryrun.Outcome) {
+	for _, warning := range slices.Concat(found.Warnings, found.Lost) {
+		p.warning(s.Title() + ": " + warning)
 	}
-	for _, note := range found.notes {
-		p.note(s.title() + ": " + note)
+	for _, note := range found.Notes {
+		p.note(s.Title() + ": " + note)
 	}
 }
 

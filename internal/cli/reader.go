@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -28,9 +29,9 @@ type reader struct {
 	// version is that of the command.
 	version string
 	// configMaps holds the ConfigMaps that were read. Nil means that a ConfigMap does not exist or may not be read.
-	configMaps map[objectKey]*corev1.ConfigMap
+	configMaps map[dryrun.Key]*corev1.ConfigMap
 	// deniedMaps holds those that the caller may not read.
-	deniedMaps map[objectKey]bool
+	deniedMaps map[dryrun.Key]bool
 	config     operatorconfig.Config
 	// unknown lists what is not known: above all, what the caller may not read.
 	unknown []string
@@ -43,8 +44,8 @@ var (
 
 func newReader(cluster *kube.Cluster, version string) *reader {
 	return &reader{
-		cluster: cluster, version: version, configMaps: map[objectKey]*corev1.ConfigMap{},
-		deniedMaps: map[objectKey]bool{},
+		cluster: cluster, version: version, configMaps: map[dryrun.Key]*corev1.ConfigMap{},
+		deniedMaps: map[dryrun.Key]bool{},
 	}
 }
 
@@ -65,27 +66,27 @@ func (r *reader) compareVersion(stack *v1alpha2.LlamaStackDistribution) {
 }
 
 // read reads an object, and reports whether it exists and may be read.
-func (r *reader) read(ctx context.Context, resource schema.GroupResource, key objectKey, into client.Object,
+func (r *reader) read(ctx context.Context, resource schema.GroupResource, key dryrun.Key, into client.Object,
 ) (bool, error) {
-	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: key.namespace, Name: key.name}, into)
+	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, into)
 	switch {
 	case err == nil:
 		return true, nil
 	case apierrors.IsNotFound(err):
 		return false, nil
 	case apierrors.IsForbidden(err):
-		r.missing("%v", kube.Explain(err, "get", resource, key.namespace))
+		r.missing("%v", kube.Explain(err, "get", resource, key.Namespace))
 		if resource == configMapResource {
 			r.deniedMaps[key] = true
 		}
 		return false, nil
 	default:
-		return false, kube.Explain(err, "get", resource, key.namespace)
+		return false, kube.Explain(err, "get", resource, key.Namespace)
 	}
 }
 
 // configMap returns a ConfigMap, or nil if it does not exist or may not be read.
-func (r *reader) configMap(ctx context.Context, key objectKey) (*corev1.ConfigMap, error) {
+func (r *reader) configMap(ctx context.Context, key dryrun.Key) (*corev1.ConfigMap, error) {
 	if found, known := r.configMaps[key]; known {
 		return found, nil
 	}
@@ -102,11 +103,13 @@ func (r *reader) configMap(ctx context.Context, key objectKey) (*corev1.ConfigMa
 }
 
 // references returns the ConfigMaps that a stack refers to.
-func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDistribution) (*manifests, error) {
-	m := &manifests{configMaps: map[objectKey]*corev1.ConfigMap{}, config: r.config, live: true, denied: r.deniedMaps}
+func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDistribution) (*dryrun.Manifests, error) {
+	m := &dryrun.Manifests{
+		ConfigMaps: map[dryrun.Key]*corev1.ConfigMap{}, Config: r.config, Live: true, Denied: r.deniedMaps,
+	}
 	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {
 		for _, use := range []intent.ConfigMapUse{use, use.Here()} {
-			key := objectKey{cmp.Or(use.Namespace, object.Namespace), use.Name}
+			key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
 			if use.Name == "" {
 				continue
 			}
@@ -115,7 +118,7 @@ func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDist
 				return nil, err
 			}
 			if configMap != nil {
-				m.configMaps[key] = configMap
+				m.ConfigMaps[key] = configMap
 			}
 		}
 	}
@@ -139,37 +142,37 @@ func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaSt
 }
 
 // unreadable returns why a stack cannot be planned: ConfigMaps that the caller may not read.
-func (m *manifests) unreadable(object *v1alpha2.LlamaStackDistribution) []string {
+func unreadable(m *dryrun.Manifests, object *v1alpha2.LlamaStackDistribution) []string {
 	var found []string
 	for _, use := range intent.ConfigMaps(object) {
-		key := objectKey{cmp.Or(use.Namespace, object.Namespace), use.Name}
-		if m.denied[key] && !use.Optional && m.configMaps[objectKey{object.Namespace, use.Name}] == nil {
-			found = append(found, fmt.Sprintf("%s: you may not read ConfigMap %q of namespace %q", use.Path, key.name,
-				key.namespace))
+		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
+		if m.Denied[key] && !use.Optional && m.ConfigMaps[dryrun.Key{Namespace: object.Namespace, Name: use.Name}] == nil {
+			found = append(found, fmt.Sprintf("%s: you may not read ConfigMap %q of namespace %q", use.Path, key.Name,
+				key.Namespace))
 		}
 	}
 	return found
 }
 
 // running reads the Deployment of a stack, and the base that the operator keeps for it.
-func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*running, error) {
+func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*dryrun.Running, error) {
 	r.compareVersion(stack)
 	deployment := &appsv1.Deployment{}
-	exists, err := r.read(ctx, deploymentResource, objectKey{stack.Namespace, stack.Name}, deployment)
+	exists, err := r.read(ctx, deploymentResource, dryrun.Key{Namespace: stack.Namespace, Name: stack.Name}, deployment)
 	if err != nil {
 		return nil, err
 	}
 	if !exists {
-		return newRunning(stack, nil), nil
+		return dryrun.NewRunning(stack, nil), nil
 	}
-	found := newRunning(stack, deployment)
-	if name := found.record.BaseConfigMap; name != "" {
-		kept, err := r.configMap(ctx, objectKey{stack.Namespace, name})
+	found := dryrun.NewRunning(stack, deployment)
+	if name := found.Record.BaseConfigMap; name != "" {
+		kept, err := r.configMap(ctx, dryrun.Key{Namespace: stack.Namespace, Name: name})
 		if err != nil {
 			return nil, err
 		}
 		if kept != nil {
-			found.base = configMapFiles(kept)[names.ConfigFile]
+			found.Base = dryrun.ConfigMapFiles(kept)[names.ConfigFile]
 		}
 	}
 	return found, nil

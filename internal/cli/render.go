@@ -11,14 +11,13 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
 // outputs maps the formats of `render -o` to their writers.
-var outputs = map[string]func(*bytes.Buffer, stack, *plan.Plan) error{
+var outputs = map[string]func(*bytes.Buffer, dryrun.Stack, *plan.Plan) error{
 	"objects": writeObjects,
 	"config":  writeConfig,
 	"env":     writeEnv,
@@ -84,17 +83,17 @@ func runRender(stdin io.Reader, streams Streams, options renderOptions) error {
 		return err
 	}
 	if options.release != "" {
-		if err := found.runOn(options.release); err != nil {
+		if err := runOn(found, options.release); err != nil {
 			return err
 		}
 	}
-	outcomes, err := found.offlineAll(p)
+	outcomes, err := offlineAll(found, p)
 	if err != nil {
 		return err
 	}
 	var page bytes.Buffer
-	for i, s := range found.stacks {
-		if err := write(&page, s, outcomes[i].plan); err != nil {
+	for i, s := range found.Stacks {
+		if err := write(&page, s, outcomes[i].Plan); err != nil {
 			return err
 		}
 	}
@@ -103,7 +102,7 @@ func runRender(stdin io.Reader, streams Streams, options renderOptions) error {
 }
 
 // writer returns the function that prints a stack.
-func (o renderOptions) writer() (func(*bytes.Buffer, stack, *plan.Plan) error, error) {
+func (o renderOptions) writer() (func(*bytes.Buffer, dryrun.Stack, *plan.Plan) error, error) {
 	if o.explain {
 		form := cmp.Or(o.output, formTable)
 		return writeExplanation(form), checkForm(form)
@@ -116,14 +115,14 @@ func (o renderOptions) writer() (func(*bytes.Buffer, stack, *plan.Plan) error, e
 }
 
 // offlineAll plans every stack before anything is printed, because a pipe would apply partial output.
-func (m *manifests) offlineAll(p printer) ([]outcome, error) {
-	outcomes := make([]outcome, 0, len(m.stacks))
+func offlineAll(m *dryrun.Manifests, p printer) ([]dryrun.Outcome, error) {
+	outcomes := make([]dryrun.Outcome, 0, len(m.Stacks))
 	var problems []string
-	for _, s := range m.stacks {
-		found := m.offline(s)
+	for _, s := range m.Stacks {
+		found := m.Plan(s)
 		p.remarks(s, found)
-		for _, problem := range found.errs {
-			problems = append(problems, s.title()+": "+problem)
+		for _, problem := range found.Errors {
+			problems = append(problems, s.Title()+": "+problem)
 		}
 		outcomes = append(outcomes, found)
 	}
@@ -133,67 +132,23 @@ func (m *manifests) offlineAll(p printer) ([]outcome, error) {
 	return outcomes, nil
 }
 
-// title returns the file and the name of a stack, or the file alone if the stack has no name.
-func (s stack) title() string {
-	if s.object.Name == "" {
-		return s.file
-	}
-	return s.file + ": " + s.object.Name
-}
-
-func writeObjects(page *bytes.Buffer, _ stack, built *plan.Plan) error {
-	for _, object := range built.WithStorageSecret(emptyValues(built.Derived)) {
-		content, err := render.Unstructured(object)
-		if err != nil {
-			return err
-		}
-		data, err := yaml.Marshal(content.Object)
-		if err != nil {
-			return fmt.Errorf("print %s %q: %w", object.GVK.Kind, object.Name, err)
-		}
+func writeObjects(page *bytes.Buffer, _ dryrun.Stack, built *plan.Plan) error {
+	objects, err := dryrun.Objects(built)
+	for _, object := range objects {
 		page.WriteString("---\n")
-		if object.GVK.Kind == "Secret" {
-			commentDerived(page, built.Derived)
-		}
-		page.Write(data)
+		page.Write(object.Text)
 	}
-	return nil
+	return err
 }
 
-// emptyValues returns empty values for the parts of Secrets that only the operator sees.
-func emptyValues(derived []secretvalue.Derived) map[string][]byte {
-	values := make(map[string][]byte, len(derived))
-	for _, value := range derived {
-		values[value.Key] = []byte{}
-	}
-	return values
-}
-
-// commentDerived writes a comment about the source of each value that is left empty.
-func commentDerived(page *bytes.Buffer, derived []secretvalue.Derived) {
-	page.WriteString("# The values are left out. The operator reads them from:\n")
-	for _, value := range derived {
-		fmt.Fprintf(page, "#   %s: Secret %q, key %q (%s)\n", value.Key, value.Secret, value.SecretKey, value.FieldPath)
-	}
-}
-
-func writeConfig(page *bytes.Buffer, s stack, built *plan.Plan) error {
-	switch {
-	case len(built.Config) > 0:
-		page.Write(built.Config)
-	case built.ConfigMapName != "":
-		fmt.Fprintf(page, "# %s: the server uses ConfigMap %q unchanged; the operator generates no "+
-			"configuration.\n", s.object.Name, built.ConfigMapName)
-	default:
-		fmt.Fprintf(page, "# %s: the server uses the configuration of its image unchanged; the operator generates no "+
-			"configuration.\n", s.object.Name)
-	}
+func writeConfig(page *bytes.Buffer, s dryrun.Stack, built *plan.Plan) error {
+	page.Write(s.Config(built))
 	return nil
 }
 
 // writeEnv prints the environment of the server's container in its order.
-func writeEnv(page *bytes.Buffer, s stack, built *plan.Plan) error {
-	data, err := yaml.Marshal(environment(built, names.ServerContainer(s.object.Annotations)))
+func writeEnv(page *bytes.Buffer, s dryrun.Stack, built *plan.Plan) error {
+	data, err := yaml.Marshal(environment(built, names.ServerContainer(s.Object.Annotations)))
 	if err != nil {
 		return fmt.Errorf("print environment: %w", err)
 	}

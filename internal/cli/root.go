@@ -16,23 +16,23 @@ import (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Colour enables coloured messages with --color auto. Set it only for a terminal.
-	Colour bool
+	// Color enables colored messages with --color auto. Set it only for a terminal.
+	Color bool
 	// Width is the number of columns of the terminal that Out is. Zero means that Out is not a terminal.
 	Width int
 	// Terminal reports whether Err is a terminal. Progress is shown only there.
 	Terminal bool
 
 	// choice is the value of --color.
-	choice *colourChoice
+	choice *colorChoice
 }
 
-// coloured reports whether messages are coloured.
-func (s *Streams) coloured() bool {
-	if s.choice == nil || *s.choice == colourAuto {
-		return s.Colour
+// colored reports whether messages are colored.
+func (s *Streams) colored() bool {
+	if s.choice == nil || *s.choice == colorAuto {
+		return s.Color
 	}
-	return *s.choice == colourAlways
+	return *s.choice == colorAlways
 }
 
 // progress returns the line that shows the progress of a command.
@@ -43,34 +43,35 @@ func (s *Streams) progress() *progress.Line {
 	return progress.New(s.Err)
 }
 
-// colourChoice is a value of --color.
-type colourChoice string
+// colorChoice is a value of --color.
+type colorChoice string
 
 // The values of --color.
 const (
-	colourAuto   colourChoice = "auto"
-	colourAlways colourChoice = "always"
-	colourNever  colourChoice = "never"
+	colorAuto   colorChoice = "auto"
+	colorAlways colorChoice = "always"
+	colorNever  colorChoice = "never"
 )
 
-var colourChoices = []string{string(colourAuto), string(colourAlways), string(colourNever)}
+var colorChoices = []string{string(colorAuto), string(colorAlways), string(colorNever)}
 
 // String returns the value.
-func (c *colourChoice) String() string { return string(*c) }
+func (c *colorChoice) String() string { return string(*c) }
 
 // Type returns the name of the value in help texts.
-func (c *colourChoice) Type() string { return "string" }
+func (c *colorChoice) Type() string { return "string" }
 
 // Set checks and sets the value.
-func (c *colourChoice) Set(value string) error {
-	if !slices.Contains(colourChoices, value) {
-		return unknownValue("--color", value, colourChoices)
+func (c *colorChoice) Set(value string) error {
+	if !slices.Contains(colorChoices, value) {
+		return unknownValue("--color", value, colorChoices)
 	}
-	*c = colourChoice(value)
+	*c = colorChoice(value)
 	return nil
 }
 
-// exitCodes is the text about exit codes that the help of the root ends with. The page docs/reference/cli/README.md has the same table.
+// exitCodes is the text about exit codes that the help of the root ends with. The page docs/reference/cli/README.md has
+// the same table.
 const exitCodes = `Exit codes:
   0  success
   1  the command found a problem: a manifest, an image or a stack is rejected, or the work is not done
@@ -99,10 +100,10 @@ kubectl llamastack render -f stack.yaml
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	if streams.choice == nil {
-		streams.choice = new(colourChoice)
+		streams.choice = new(colorChoice)
 	}
-	*streams.choice = colourAuto
-	root.PersistentFlags().Var(streams.choice, "color", "colours in messages: auto (on a terminal, unless $NO_COLOR is set), always or never")
+	*streams.choice = colorAuto
+	root.PersistentFlags().Var(streams.choice, "color", "colors in messages: auto (on a terminal, unless $NO_COLOR is set), always or never")
 	addGroup(root, "Commands for manifests:", newInitCommand(streams), newRenderCommand(streams),
 		newValidateCommand(streams, root.Version),
 		newProvidersCommand(streams), newUpgradeCheckCommand(streams, root.Version), newConvertCommand(streams))
@@ -130,7 +131,7 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 // Run executes the command line and returns the exit code: 0 for success, 1 if a manifest or an image is wrong or would
 // not boot, or a migration is not done, and 2 if the command line is wrong.
 func Run(streams Streams, version string, args []string) int {
-	streams.choice = new(colourChoice)
+	streams.choice = new(colorChoice)
 	root := NewCommand(streams, version)
 	root.SetArgs(args)
 	err := root.Execute()

@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/files"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
@@ -34,7 +36,7 @@ func (s *sources) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVarP(&s.files, "filename", "f", nil, "file or folder with manifests; - for standard input; may be "+
 		"repeated")
-	flags.StringVarP(&s.namespace, "namespace", "n", defaultNamespace, "namespace of objects without one")
+	flags.StringVarP(&s.namespace, "namespace", "n", dryrun.DefaultNamespace, "namespace of objects without one")
 	flags.StringVar(&s.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose images and features apply as in the cluster")
 	flags.StringArrayVarP(&s.kustomizations, "kustomize", "k", nil, "folder with a kustomization.yaml that kubectl builds; may be repeated")
@@ -50,7 +52,7 @@ func (s *sources) addSelector(command *cobra.Command) {
 func (s *sources) documents(stdin io.Reader) ([]document.Document, error) {
 	var documents []document.Document
 	for _, path := range s.files {
-		found, err := document.Read(path, stdin)
+		found, err := files.Read(path, stdin)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +72,7 @@ func (s *sources) documents(stdin io.Reader) ([]document.Document, error) {
 func (s *sources) names() []string { return slices.Concat(s.files, s.kustomizations) }
 
 // read returns the stacks and the objects that they refer to.
-func (s *sources) read(stdin io.Reader, p printer) (*manifests, error) {
+func (s *sources) read(stdin io.Reader, p printer) (*dryrun.Manifests, error) {
 	documents, err := s.documents(stdin)
 	if err != nil {
 		return nil, err
@@ -80,15 +82,15 @@ func (s *sources) read(stdin io.Reader, p printer) (*manifests, error) {
 	}
 	found, err := gather(documents, s.names(), s.namespace)
 	if _, none := errors.AsType[*rejection](err); none && s.optional {
-		found, err = &manifests{}, nil
+		found, err = &dryrun.Manifests{}, nil
 	}
-	if err == nil && len(found.stacks) > 0 {
-		err = found.choose(s.selector)
+	if err == nil && len(found.Stacks) > 0 {
+		err = choose(found, s.selector)
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, note := range found.notes {
+	for _, note := range found.Notes {
 		if !s.optional {
 			p.note(note)
 		}
@@ -96,7 +98,7 @@ func (s *sources) read(stdin io.Reader, p printer) (*manifests, error) {
 	if s.operatorConfig == "" {
 		return found, nil
 	}
-	found.config, err = readOperatorConfig(s.operatorConfig, stdin, p)
+	found.Config, err = readOperatorConfig(s.operatorConfig, stdin, p)
 	return found, err
 }
 
@@ -132,7 +134,7 @@ func configOf(configMap *corev1.ConfigMap, path string, p printer) (operatorconf
 }
 
 func findOperatorConfig(path string, stdin io.Reader) (*corev1.ConfigMap, error) {
-	documents, err := document.Read(path, stdin)
+	documents, err := files.Read(path, stdin)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ In scripts, use kubectl wait --for=condition=Ready llsd/NAME.`,
 			}
 			cluster, err := options.Connect(version)
 			if err != nil {
-				return clusterProblem(err)
+				return err
 			}
 			look := func(ctx context.Context) (pageAt, error) { return options.look(ctx, cluster, args, streams.Width) }
 			if !options.watch {

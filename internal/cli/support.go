@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +48,7 @@ right. The command changes nothing in the cluster.`,
 		Example: `  kubectl llamastack support-bundle my-stack -o support.tar.gz
   kubectl llamastack support-bundle -A --server-logs -o support.tar.gz`,
 		RunE: func(command *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(command)
 			defer stop()
 			return runSupportBundle(ctx, streams, version, args, &options)
 		},
@@ -99,7 +97,11 @@ func runSupportBundle(
 		return rejected(err)
 	}
 	if left := len(material.LeftOut); left > 0 {
-		p.warning(fmt.Sprintf("%d things are left out; the file left-out.txt in the archive lists them", left))
+		what := "1 thing is"
+		if left > 1 {
+			what = fmt.Sprintf("%d things are", left)
+		}
+		p.warning(what + " left out; the file left-out.txt in the archive lists the reasons")
 	}
 	p.ok(
 		fmt.Sprintf("%s has %d files, %.1f KB; read it before you pass it on", options.output, len(files), float64(size)/1e3),

@@ -168,7 +168,7 @@ func TestSupportBundleDenied(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("exit code %d, messages:\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "things are left out; the file left-out.txt in the archive lists them")
+	contains(t, got.err, "left out; the file left-out.txt in the archive lists the reasons")
 	left := untar(t, []byte(got.out))["left-out.txt"]
 	for _, want := range []string{
 		`Pod in namespace "team-a": you may not list pods in namespace "team-a"`,

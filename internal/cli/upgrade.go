@@ -2,29 +2,21 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/upgrade"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
 type upgradeOptions struct {
-	kube.Flags
-	// files are manifests. None means that the stacks of the cluster are read.
-	files          []string
+	// Without files and kustomizations, the stacks of the cluster are read.
+	planningFlags
 	kustomizations []string
-	operatorConfig string
 	to             string
 	from           string
 	output         string
@@ -60,7 +52,7 @@ The exit code is 1 when a stack would not start.`,
   # for a pipeline
   kubectl llamastack upgrade-check --to 1.5 -l team=a -o json`,
 		RunE: func(command *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(command)
 			defer stop()
 			return runUpgradeCheck(ctx, command.InOrStdin(), streams, version, args, options)
 		},
@@ -70,16 +62,11 @@ The exit code is 1 when a stack would not start.`,
 }
 
 func (o *upgradeOptions) addFlags(command *cobra.Command) {
-	o.AddConnection(command)
+	o.add(command, "file or folder with manifests in place of a cluster", "that of the cluster, or none with --filename")
 	o.AddScope(command)
 	flags := command.Flags()
-	flags.StringArrayVarP(&o.files, "filename", "f", nil,
-		"file or folder with manifests in place of a cluster, - for standard input; may be repeated")
 	flags.StringArrayVarP(&o.kustomizations, "kustomize", "k", nil,
 		"folder with a kustomization.yaml that kubectl builds, in place of a cluster; may be repeated")
-	flags.StringVar(&o.operatorConfig, "operator-config", "",
-		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: that of the cluster, or none with "+
-			"--filename")
 	flags.StringVar(&o.to, "to", "", "the server release to look at, for example 0.8 or 0.7.3")
 	flags.StringVar(&o.from, "from", "", "the release to compare with; unset: the one that the stack asks for")
 	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")
@@ -170,16 +157,14 @@ func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, nam
 
 // ofFiles returns the reports for the stacks of files.
 func (o *upgradeOptions) ofFiles(stdin io.Reader, p printer) ([]upgrade.Report, error) {
-	from := sources{
-		files: o.files, kustomizations: o.kustomizations, selector: o.Selector,
-		namespace: cmp.Or(o.Namespace, defaultNamespace), operatorConfig: o.operatorConfig,
-	}
+	from := o.sources("")
+	from.kustomizations, from.selector, from.operatorConfig = o.kustomizations, o.Selector, o.operatorConfig
 	found, err := from.read(stdin, p)
 	if err != nil {
 		return nil, err
 	}
-	reports := make([]upgrade.Report, 0, len(found.stacks))
-	for _, s := range found.stacks {
+	reports := make([]upgrade.Report, 0, len(found.Stacks))
+	for _, s := range found.Stacks {
 		reports = append(reports, o.report(found, s, nil))
 	}
 	return reports, nil
@@ -189,19 +174,15 @@ func (o *upgradeOptions) ofFiles(stdin io.Reader, p printer) ([]upgrade.Report, 
 func (o *upgradeOptions) ofCluster(
 	ctx context.Context, stdin io.Reader, p printer, version string, args []string,
 ) ([]upgrade.Report, error) {
-	cluster, err := o.Connect(version)
+	r, err := o.reader(version)
 	if err != nil {
 		return nil, err
 	}
-	r := newReader(cluster, version)
 	reports, err := o.ofReader(ctx, stdin, p, r, args)
 	for _, text := range r.unknown {
 		p.warning("not known: " + text)
 	}
-	if _, said := errors.AsType[*rejection](err); err != nil && !said {
-		err = &rejection{problems: []string{err.Error()}, summary: "nothing is known of the cluster"}
-	}
-	return reports, err
+	return reports, orSummary(err, "nothing is known of the cluster")
 }
 
 // progressStep is the number of stacks between two messages about the progress.
@@ -228,7 +209,7 @@ func (o *upgradeOptions) ofReader(
 		if err != nil {
 			return nil, err
 		}
-		reports = append(reports, o.report(m, stack{object: object, decoded: true}, newRunning(object, nil)))
+		reports = append(reports, o.report(m, dryrun.Stack{Object: object, Decoded: true}, dryrun.NewRunning(object, nil)))
 	}
 	if len(stacks) == 0 {
 		p.note("no stack is found; look at all namespaces with --all-namespaces")
@@ -237,18 +218,18 @@ func (o *upgradeOptions) ofReader(
 }
 
 // report runs the pipeline for both releases. Known is what the cluster shows of the stack, or nil.
-func (o *upgradeOptions) report(m *manifests, s stack, known *running) upgrade.Report {
+func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryrun.Running) upgrade.Report {
 	in := upgrade.Input{
-		Namespace: s.object.Namespace, Name: s.object.Name, File: s.file, To: o.to,
-		Deleting: s.object.DeletionTimestamp != nil,
-		Unknown:  m.unreadable(s.object),
+		Namespace: s.Object.Namespace, Name: s.Object.Name, File: s.File, To: o.to,
+		Deleting: s.Object.DeletionTimestamp != nil,
+		Unknown:  unreadable(m, s.Object),
 	}
-	if !s.decoded {
-		in.After.Errors = s.errs
+	if !s.Decoded {
+		in.After.Errors = s.Errors
 		return upgrade.Of(in)
 	}
-	if s.object.Spec.Distribution.Name == "" && len(s.errs) == 0 {
-		in.Image = s.object.Spec.Distribution.Image
+	if s.Object.Spec.Distribution.Name == "" && len(s.Errors) == 0 {
+		in.Image = s.Object.Spec.Distribution.Image
 	}
 	if in.Image != "" || in.Deleting || len(in.Unknown) > 0 {
 		return upgrade.Of(in)
@@ -256,32 +237,32 @@ func (o *upgradeOptions) report(m *manifests, s stack, known *running) upgrade.R
 	today, next := s, s
 	var err error
 	if o.from != "" {
-		today.object, err = withRelease(s.object, o.from)
+		today.Object, err = dryrun.WithRelease(s.Object, o.from)
 	}
 	if err == nil {
-		next.object, err = withRelease(s.object, o.to)
+		next.Object, err = dryrun.WithRelease(s.Object, o.to)
 	}
 	if err != nil {
 		in.After.Errors = []string{err.Error()}
 		return upgrade.Of(in)
 	}
 	var places *retention.Places
-	before := m.as(known, today).offline(today)
-	if before.plan != nil {
-		places = before.plan.Places
+	before := as(m, known, today).Plan(today)
+	if before.Plan != nil {
+		places = before.Plan.Places
 	}
-	in.Before, in.After = before.forUpgrade(), m.as(known, next).offlineSince(next, places).forUpgrade()
+	in.Before, in.After = forUpgrade(before), forUpgrade(as(m, known, next).PlanSince(next, places))
 	return upgrade.Of(in)
 }
 
-func (o outcome) forUpgrade() upgrade.Outcome {
-	return upgrade.Outcome{Plan: o.plan, Errors: o.errs, Warnings: o.warnings, Left: o.lost}
+func forUpgrade(o dryrun.Outcome) upgrade.Outcome {
+	return upgrade.Outcome{Plan: o.Plan, Errors: o.Errors, Warnings: o.Warnings, Left: o.Lost}
 }
 
 // as returns the objects with what the cluster shows of a stack, if it is known.
-func (m *manifests) as(known *running, s stack) *manifests {
+func as(m *dryrun.Manifests, known *dryrun.Running, s dryrun.Stack) *dryrun.Manifests {
 	if known == nil {
 		return m
 	}
-	return m.with(known, &s.object.Spec)
+	return m.With(known, &s.Object.Spec)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
 )
 
@@ -109,21 +110,21 @@ func (o *validateOptions) check(stdin io.Reader, p printer) (*findings.Report, e
 	if err != nil {
 		return nil, err
 	}
-	check := found.offline
+	check := found.Plan
 	if o.previous != "" {
-		previous, err := found.readPrevious(o.previous, o.namespace, stdin)
+		previous, err := readPrevious(found, o.previous, o.namespace, stdin)
 		if err != nil {
 			return nil, err
 		}
-		check = func(s stack) outcome { return found.offlineChange(s, previous) }
+		check = func(s dryrun.Stack) dryrun.Outcome { return offlineChange(found, s, previous) }
 	}
 	report := &findings.Report{Stacks: []findings.Object{}, Findings: []findings.Finding{}}
-	for i := range found.stacks {
-		s := &found.stacks[i]
+	for i := range found.Stacks {
+		s := &found.Stacks[i]
 		outcome := check(*s)
-		list, valid := reported(s, &outcome, o.strict)
+		list, valid := dryrun.Reported(s, &outcome, o.strict)
 		report.Findings = append(report.Findings, list...)
-		report.Stacks = append(report.Stacks, s.checked(valid))
+		report.Stacks = append(report.Stacks, s.Checked(valid))
 		if !valid {
 			report.Invalid++
 		}
@@ -132,17 +133,17 @@ func (o *validateOptions) check(stdin io.Reader, p printer) (*findings.Report, e
 		}
 	}
 	if report.Invalid > 0 {
-		return report, &rejection{summary: fmt.Sprintf("%d of %d stacks are invalid", report.Invalid, len(found.stacks))}
+		return report, &rejection{summary: fmt.Sprintf("%d of %d stacks are invalid", report.Invalid, len(found.Stacks))}
 	}
 	return report, nil
 }
 
 // findings prints the findings for one stack, and that the stack is valid.
-func (p printer) findings(s *stack, list []findings.Finding, valid bool) {
+func (p printer) findings(s *dryrun.Stack, list []findings.Finding, valid bool) {
 	for i := range list {
 		p.finding(s, &list[i])
 	}
 	if valid {
-		p.ok(s.title())
+		p.ok(s.Title())
 	}
 }

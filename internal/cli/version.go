@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
@@ -101,18 +102,15 @@ func (o *versionOptions) server(ctx context.Context, version string, p printer) 
 	if found.APIVersions, err = servedVersions(set.Discovery()); err != nil {
 		return nil, err
 	}
-	var deployments appsv1.DeploymentList
-	selector, err := labels.Parse(versionlist.Selector)
-	if err == nil {
-		err = cluster.List(ctx, &deployments, client.MatchingLabelsSelector{Selector: selector})
-	}
-	if err = kube.Explain(err, "list", appsv1.Resource("deployments"), ""); err != nil {
+	deployments, err := operatorDeployments(ctx, cluster)
+	if err != nil {
 		if _, denied := errors.AsType[*kube.Denied](err); !denied {
 			return nil, err
 		}
 		p.warning(err.Error())
+		found.Unlisted = true
 	}
-	found.Operators = append(found.Operators, versionlist.Operators(deployments.Items)...)
+	found.Operators = append(found.Operators, versionlist.Operators(deployments)...)
 	if len(found.APIVersions) == 0 {
 		return found, nil
 	}
@@ -123,6 +121,32 @@ func (o *versionOptions) server(ctx context.Context, version string, p printer) 
 		p.note(fmt.Sprintf("the stacks are those of namespace %q, because you may not list those of all namespaces", cluster.Namespace))
 	}
 	found.Stacks = versionlist.Count(stacks)
+	return found, nil
+}
+
+// operatorDeployments returns the Deployments of this operator and of others that may be one for stacks. Each is listed
+// once.
+func operatorDeployments(ctx context.Context, cluster *kube.Cluster) ([]appsv1.Deployment, error) {
+	var found []appsv1.Deployment
+	for _, text := range []string{versionlist.Selector, versionlist.OlderSelector} {
+		selector, err := labels.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("read the selector %q: %w", text, err)
+		}
+		var list appsv1.DeploymentList
+		err = cluster.List(ctx, &list, client.MatchingLabelsSelector{Selector: selector})
+		if err != nil {
+			return found, kube.Explain(err, "list", appsv1.Resource("deployments"), "")
+		}
+		for i := range list.Items {
+			one := &list.Items[i]
+			if !slices.ContainsFunc(found, func(other appsv1.Deployment) bool {
+				return other.Namespace == one.Namespace && other.Name == one.Name
+			}) {
+				found = append(found, *one)
+			}
+		}
+	}
 	return found, nil
 }
 

@@ -4,31 +4,70 @@ import (
 	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 )
 
-// observeProviders records the providers and the models that the running server lists. Until the server has answered,
-// those of the previous server stay. If the server lists no providers, they are removed. No condition depends on them,
-// because a service elsewhere is not part of the stack. compat reports that users of v1alpha1 read the status.
-func observeProviders(now *v1alpha2.LlamaStackDistributionStatus, answer probe.Answer, compat bool) {
+// recordServer records the providers, the models and the MCP servers that the running server lists. Until the server
+// has answered, those of the previous server stay. If the server lists no providers, they are removed. No condition
+// depends on them, because a service elsewhere is not part of the stack.
+func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
+	now := &s.Status
 	if !answer.Concluded {
 		return
 	}
 	if len(answer.Providers) == 0 {
-		forgetProviders(now)
+		forgetServer(now)
 		return
 	}
 	if now.DistributionConfig == nil {
 		now.DistributionConfig = &v1alpha2.DistributionConfigStatus{}
 	}
-	now.DistributionConfig.Providers = slices.Clone(answer.Providers)
-	if !compat {
-		withoutHealth(now.DistributionConfig.Providers)
+	listed := slices.Clone(answer.Providers)
+	if !names.Compat(s.Annotations) { // users of v1alpha1 expect all of them, with the health
+		withoutHealth(listed)
+		listed = relevant(listed, in)
 	}
+	now.DistributionConfig.Providers = listed
+	now.DistributionConfig.ProvidersLeftOut = int32(len(answer.Providers) - len(listed)) //nolint:gosec // bounded by probe
 	now.Models, now.ModelsLeftOut = slices.Clone(answer.Models.Listed), answer.Models.LeftOut
+	now.MCPServers = slices.Clone(answer.MCPServers)
+	if len(now.MCPServers) == 0 {
+		now.MCPServers = nil
+	}
+}
+
+const (
+	// maxProviders bounds the list of providers in a status.
+	maxProviders = 20
+	// fewProviders is the number of providers in the status of a stack that names none.
+	fewProviders = 5
+)
+
+// relevant returns the providers that the spec names, and those whose health the server checks. A distribution has
+// about thirty others, which no user of the stack configured, and which hide the rest of a status.
+func relevant(listed []v1alpha2.ProviderInfo, in *intent.Intent) []v1alpha2.ProviderInfo {
+	wanted := slices.DeleteFunc(slices.Clone(listed), func(p v1alpha2.ProviderInfo) bool {
+		own := slices.ContainsFunc(in.Providers, func(own intent.Provider) bool {
+			return own.API == p.API && own.ID == p.ProviderID
+		}) || slices.ContainsFunc(in.External, func(own intent.ExternalProvider) bool {
+			return own.API == p.API && own.ID == p.ProviderID
+		})
+		return p.Health.Status == "" && !own
+	})
+	if len(wanted) == 0 {
+		return listed[:min(len(listed), fewProviders)]
+	}
+	return wanted[:min(len(wanted), maxProviders)]
+}
+
+// mayHaveMCP reports whether a server may have MCP servers: those of the spec, or of a user's own configuration.
+func mayHaveMCP(s *stack, in *intent.Intent) bool {
+	return s.Spec.OverrideConfig != nil || s.Spec.BaseConfig != nil ||
+		slices.ContainsFunc(in.Tools, func(tool intent.Tool) bool { return tool.MCPEndpoint != "" })
 }
 
 // withoutHealth removes the health of providers that the server does not check. From release 0.3 on, servers check
@@ -41,11 +80,11 @@ func withoutHealth(providers []v1alpha2.ProviderInfo) {
 	}
 }
 
-// forgetProviders removes the providers and the models of a server that no longer exists.
-func forgetProviders(now *v1alpha2.LlamaStackDistributionStatus) {
-	now.Models, now.ModelsLeftOut = nil, 0
+// forgetServer removes the providers, the models and the MCP servers of a server that no longer exists.
+func forgetServer(now *v1alpha2.LlamaStackDistributionStatus) {
+	now.Models, now.ModelsLeftOut, now.MCPServers = nil, 0, nil
 	if now.DistributionConfig != nil {
-		now.DistributionConfig.Providers = nil
+		now.DistributionConfig.Providers, now.DistributionConfig.ProvidersLeftOut = nil, 0
 	}
 }
 

@@ -32,7 +32,7 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (ans
 	now := &s.stack.Status
 	if was := now.ResolvedDistribution; was != nil && was.Image != s.labels.distribution.Image {
 		r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = "" })
-		forgetProviders(now)
+		forgetServer(now)
 	}
 	target, ok := serverOf(s, pods)
 	switch {
@@ -42,11 +42,11 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (ans
 		if answer.Version != "" {
 			r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = answer.Version })
 		}
-		observeProviders(now, answer, names.Compat(s.stack.Annotations))
+		recordServer(s.stack, s.intent, &answer)
 	default:
 		r.prober.Rest(keyOf(s.stack))
 		if s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonScaledToZero) {
-			forgetProviders(now)
+			forgetServer(now)
 		}
 	}
 	note = inItsWords(s.stack, releaseNote(s.stack, &s.labels.distribution, &s.owned.decision))
@@ -94,6 +94,7 @@ func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 		Stack: keyOf(s.stack), Rollout: id, Port: render.Port(&s.stack.Spec),
 		TLS:         servesTLS(&deployment.Spec.Template.Spec, server),
 		Certificate: certificateOf(&s.stack.Spec, s.secrets.values),
+		MCP:         mayHaveMCP(s.stack, s.intent),
 	}, true
 }
 

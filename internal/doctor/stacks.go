@@ -8,6 +8,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 // maxStacks is the number of stacks that are listed.
@@ -21,14 +22,14 @@ func checkStacks(r *report, facts *Facts) {
 	healthy, left := 0, 0
 	for i := range facts.Stacks.Value {
 		stack := &facts.Stacks.Value[i]
-		status, message := judge(stack)
+		found, message := judge(stack)
 		switch {
-		case status == OK:
+		case found == OK:
 			healthy++
 		case len(r.findings) >= maxStacks:
 			left++
 		default:
-			r.add(status, fmt.Sprintf("%s/%s: %s", stack.Namespace, stack.Name, message),
+			r.add(found, fmt.Sprintf("%s/%s: %s", stack.Namespace, stack.Name, message),
 				fmt.Sprintf("kubectl llamastack status %s -n %s", stack.Name, stack.Namespace))
 		}
 	}
@@ -40,7 +41,7 @@ func checkStacks(r *report, facts *Facts) {
 	}
 }
 
-// judge returns how a stack is, with the reason and the message of the condition Ready.
+// judge returns how a stack is, with the reason and the message of the condition that Ready follows.
 func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 	if stack.DeletionTimestamp != nil {
 		return Warning, "is being deleted"
@@ -52,12 +53,20 @@ func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 	if ready.Status == metav1.ConditionTrue {
 		return OK, ""
 	}
-	text := ready.Reason
-	if ready.Message != "" {
-		text += ": " + ready.Message
+	// Ready itself names only the condition that explains it.
+	explained := ready
+	if cause := status.Cause(stack.Status.Conditions); cause != nil {
+		explained = cause
+	}
+	text := explained.Reason
+	if explained.Message != "" {
+		text += ": " + explained.Message
 	}
 	if names.Paused(stack.Annotations) {
 		return Warning, "is paused; " + text
+	}
+	if explained.Status == metav1.ConditionUnknown {
+		return Warning, text
 	}
 	switch ready.Reason {
 	case v1alpha2.ReasonProgressing,

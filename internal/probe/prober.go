@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/worker"
 )
 
@@ -48,7 +49,8 @@ const (
 	jitter          = 0.2
 )
 
-// Prober asks servers for their version, their providers and their models. It is a Runnable of the manager.
+// Prober asks servers for their version, their providers, their models and their MCP servers. It is a Runnable of the
+// manager.
 type Prober struct {
 	client   client
 	interval time.Duration
@@ -121,18 +123,18 @@ func (p *Prober) Start(ctx context.Context) error {
 
 // handle asks the server of one stack. It returns true if the answer has changed.
 func (p *Prober) handle(ctx context.Context, stack types.NamespacedName) (news bool) {
-	target, version, ok := p.due(stack)
+	target, known, ok := p.due(stack)
 	if !ok {
 		return false
 	}
-	found := p.ask(ctx, target, version)
+	found := p.ask(ctx, target, &known)
 	return ctx.Err() == nil && p.conclude(target, found)
 }
 
-// ask asks a server for its providers and its models, and before that for its version if that is unknown. It stops at
-// the first request that fails.
-func (p *Prober) ask(ctx context.Context, target Target, version string) result {
-	now := result{version: version}
+// ask asks a server for its providers, its models and its MCP servers, and before that for its version. It asks for the
+// version and the MCP servers only while they are unknown. It stops at the first request that fails.
+func (p *Prober) ask(ctx context.Context, target Target, known *Answer) result {
+	now := result{version: known.Version}
 	if now.version == "" {
 		if now.err = p.limiter.Wait(ctx); now.err == nil {
 			now.version, now.err = p.client.version(ctx, target)
@@ -148,18 +150,26 @@ func (p *Prober) ask(ctx context.Context, target Target, version string) result 
 			now.models, now.modelsErr = p.client.models(ctx, target)
 		}
 	}
+	if now.err == nil && now.modelsErr == nil && target.MCP && known.MCPServers == nil {
+		if now.mcpErr = p.limiter.Wait(ctx); now.mcpErr == nil {
+			now.mcpServers, now.mcpErr = p.client.mcpServers(ctx, target, now.version)
+		}
+		if isFinal(now.mcpErr) {
+			now.mcpServers = []v1alpha2.MCPServerStatus{}
+		}
+	}
 	return now
 }
 
-// due returns the server to ask now and its known version. It returns false if the server is not to be asked any more.
-func (p *Prober) due(stack types.NamespacedName) (Target, string, bool) {
+// due returns the server to ask now and its known answer. It returns false if the server is not to be asked any more.
+func (p *Prober) due(stack types.NamespacedName) (Target, Answer, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known, ok := p.servers[stack]
 	if !ok || known.done || known.resting {
-		return Target{}, "", false
+		return Target{}, Answer{}, false
 	}
-	return known.target, known.answer.Version, true
+	return known.target, known.answer, true
 }
 
 // conclude records the outcome of an attempt and schedules the next one. It returns true if the stack has to be
@@ -172,8 +182,8 @@ func (p *Prober) conclude(target Target, now result) bool {
 		return false // another roll-out is in the queue
 	}
 	news := known.update(now)
-	if err := cmp.Or(now.err, now.modelsErr); err != nil {
-		p.log.V(1).Info("Server does not report its version, providers or models",
+	if err := cmp.Or(now.err, now.modelsErr, now.mcpErr); err != nil {
+		p.log.V(1).Info("Server does not report its version, providers, models or MCP servers",
 			"stack", target.Stack.String(), "error", err.Error(), "again", !known.done)
 	}
 	switch {

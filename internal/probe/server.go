@@ -15,6 +15,8 @@ type Answer struct {
 	Providers []v1alpha2.ProviderInfo
 	// Models lists the models. It is empty while the server does not list them.
 	Models Models
+	// MCPServers lists the MCP servers. It is empty while the server does not list them.
+	MCPServers []v1alpha2.MCPServerStatus
 	// Concluded reports whether there is nothing to wait for, because the server has answered or will not answer.
 	Concluded bool
 }
@@ -36,8 +38,11 @@ type result struct {
 	version   string
 	providers []v1alpha2.ProviderInfo
 	models    Models
-	// err is the error of the version or the providers. modelsErr is that of the models, which are asked for last.
-	err, modelsErr error
+	// mcpServers is nil if they were not asked for, or if the server does not list them.
+	mcpServers []v1alpha2.MCPServerStatus
+	// err is the error of the version or the providers. modelsErr is that of the models, and mcpErr that of the MCP
+	// servers, which are asked for last.
+	err, modelsErr, mcpErr error
 }
 
 // missed is the number of failed attempts after which the health of providers is unknown. A single failure is normal,
@@ -53,7 +58,7 @@ func (s *server) update(now result) bool {
 	switch {
 	case now.err == nil:
 		s.answer.Concluded, s.answer.Providers = true, now.providers
-		s.failed = s.updateModels(now)
+		s.failed = s.updateLists(now)
 		s.done = !reportsHealth(now.providers) && (s.failed == 0 || s.failed >= attempts)
 	case s.answer.Providers != nil:
 		if s.failed++; s.failed >= missed {
@@ -65,15 +70,23 @@ func (s *server) update(now result) bool {
 		s.answer.Concluded = s.done
 	}
 	return before.Version != s.answer.Version || before.Concluded != s.answer.Concluded ||
-		!slices.Equal(before.Providers, s.answer.Providers) || !before.Models.equal(s.answer.Models)
+		!slices.Equal(before.Providers, s.answer.Providers) || !before.Models.equal(s.answer.Models) ||
+		!slices.Equal(before.MCPServers, s.answer.MCPServers)
 }
 
-// updateModels records the models of a server that lists its providers. It returns the number of failed attempts since
-// the last answer. An answer without a valid list is final. Otherwise, the models that are known stay.
-func (s *server) updateModels(now result) int {
-	if now.modelsErr != nil && !isFinal(now.modelsErr) {
-		return s.failed + 1
+// updateLists records the models and the MCP servers of a server that lists its providers. It returns the number of
+// failed attempts since the last answer. An answer without a valid list is final. Otherwise, what is known stays.
+func (s *server) updateLists(now result) int {
+	if now.mcpServers != nil { // they do not change within a roll-out
+		s.answer.MCPServers = now.mcpServers
 	}
-	s.answer.Models = now.models
+	if now.modelsErr == nil || isFinal(now.modelsErr) {
+		s.answer.Models = now.models
+	}
+	for _, err := range []error{now.modelsErr, now.mcpErr} {
+		if err != nil && !isFinal(err) {
+			return s.failed + 1
+		}
+	}
 	return 0
 }

@@ -29,6 +29,8 @@ type Target struct {
 	Port int32
 	// TLS reports whether the server uses HTTPS.
 	TLS bool
+	// MCP reports whether the server may have MCP servers. Otherwise it is not asked for them.
+	MCP bool
 	// Certificate is the SHA-256, in hex, of the certificate that the server has to present. Empty means that it is
 	// unknown, and that any certificate is accepted.
 	Certificate string

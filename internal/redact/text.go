@@ -19,9 +19,9 @@ var forms = []struct {
 	pattern     *regexp.Regexp
 	replacement string
 }{
-	{regexp.MustCompile(`://[^/\s@'"<>]*@`), "://" + Mark + "@"},
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`), "$1 " + Mark},
-	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]+\.?[A-Za-z0-9_-]*`), Mark},
+	{regexp.MustCompile(`\beyJ[A-Za-z0-9._-]{10,}`), Mark},
+	{regexp.MustCompile(`\bdapi[A-Za-z0-9]{10,}`), Mark},
 	{
 		regexp.MustCompile(
 			`\b(sk|pk|rk|gsk|hf|nvapi|tgp|r8|xai|pplx|csk|fw|esecret|glpat|gh[opsru]|github_pat|xox[abeoprs]|dapi|tvly|BSA)` +
@@ -30,7 +30,7 @@ var forms = []struct {
 		Mark,
 	},
 	{regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{12,}`), Mark},
-	{regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{16,}`), Mark},
+	{regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{10,}`), Mark},
 	{regexp.MustCompile(`\bsha256~[A-Za-z0-9_-]{8,}`), Mark},
 }
 
@@ -72,7 +72,17 @@ func Text(text string) string {
 	return kept.String()
 }
 
+// userInfo matches the user and the password in a URL.
+var userInfo = regexp.MustCompile(`://([^/\s@'"<>]*)@`)
+
 func textOfLine(line string) string {
+	line = userInfo.ReplaceAllStringFunc(line, func(found string) string {
+		_, password, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(found, "://"), "@"), ":")
+		if isReference(password) {
+			return found
+		}
+		return "://" + Mark + "@"
+	})
 	for _, form := range forms {
 		line = form.pattern.ReplaceAllString(line, form.replacement)
 	}
@@ -80,6 +90,12 @@ func textOfLine(line string) string {
 		line = assignment.ReplaceAllStringFunc(line, func(found string) string {
 			parts := assignment.FindStringSubmatch(found)
 			value := strings.Trim(parts[2], `\"'`)
+			if strings.HasPrefix(parts[1], "env.") { // of ${env.NAME:+value} and ${env.NAME:=default}
+				if strings.HasPrefix(value, "+") {
+					return found
+				}
+				value = strings.TrimSuffix(strings.TrimPrefix(value, "="), "}")
+			}
 			if isReference(value) || isPlain(value) || strings.HasPrefix(value, Mark) {
 				return found
 			}

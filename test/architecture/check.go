@@ -18,6 +18,7 @@ var (
 	apiLibraries  = []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/apiextensions-apiserver/..."}
 	pureLibraries = append([]string{
 		"github.com/google/go-containerregistry/pkg/name",
+		"go.yaml.in/yaml/v2",
 		"go.yaml.in/yaml/v3",
 		"golang.org/x/crypto/x509roots/fallback/bundle",
 		"k8s.io/client-go/applyconfigurations/...",

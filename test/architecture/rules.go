@@ -98,7 +98,7 @@ var Rules = []Rule{
 	}},
 	{Path: "internal/render/...", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/envref",
-		"internal/podtemplate",
+		"internal/podtemplate", "internal/stackconfig/release",
 	}},
 	{Path: "internal/startup", Kind: Pure, Imports: []string{"internal/stackconfig/release"}},
 	{Path: "internal/retention", Kind: Pure, Imports: []string{
@@ -109,8 +109,12 @@ var Rules = []Rule{
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 	{Path: "internal/absorb", Kind: Pure, Imports: pure},
-	{Path: "internal/redact", Kind: Pure, Imports: []string{"internal/names", "internal/stackconfig/credential"}},
-	{Path: "internal/doctor", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/operatorconfig"}},
+	{Path: "internal/redact", Kind: Pure, Imports: []string{
+		"internal/envref", "internal/names", "internal/stackconfig/credential",
+	}},
+	{Path: "internal/doctor", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/operatorconfig", "internal/status",
+	}},
 	{Path: "internal/support", Kind: Pure, Imports: []string{"internal/doctor", "internal/redact"}},
 	{Path: "internal/cli/view/...", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/envref", "internal/stackconfig/release", "internal/stackconfig/yamlnode",
@@ -137,8 +141,16 @@ var Rules = []Rule{
 		"internal/informer", "internal/migration/...",
 	})},
 	{Path: "internal/bundle", Imports: []string{"internal/imagename"}},
-	{Path: "internal/cli/change", Kind: Pure, Imports: pure},
-	{Path: "internal/cli/upgrade", Kind: Pure, Imports: slices.Concat(pure, []string{"internal/cli/change"})},
+	{Path: "internal/cli/change", Kind: Pure, Imports: slices.Concat(pure, []string{"internal/redact"})},
+	{Path: "internal/cli/findings", Kind: Pure},
+	{Path: "internal/cli/document", Kind: Pure},
+	{Path: "internal/cli/dryrun", Kind: Pure, Imports: slices.Concat(pure, []string{
+		"internal/cli/document", "internal/cli/findings", "internal/ogxserver", "internal/operatorconfig",
+	})},
+	{Path: "internal/playground", Kind: Pure, Imports: slices.Concat(pure, []string{
+		"internal/cli/document", "internal/cli/dryrun", "internal/cli/findings",
+	})},
+	{Path: "internal/cli/upgrade", Kind: Pure, Imports: slices.Concat(pure, []string{"internal/cli/change", "internal/redact"})},
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
 		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig",
 		"internal/migration",
@@ -148,6 +160,7 @@ var Rules = []Rule{
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},
 	{Path: "cmd/kubectl-llamastack", Imports: []string{"internal/cli"}},
+	{Path: "web/playground/wasm", Imports: []string{"internal/playground"}},
 
 	// Packages that no product package may import: test tools, tests and scripts.
 	{Path: "internal/testutil/...", Imports: adapters},

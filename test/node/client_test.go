@@ -65,7 +65,14 @@ spec: {selector: {app: %[1]s}, ports: [{port: %[2]d}]}
 // llama3.2-8b.
 func (s *scenario) models(name, token string, listed ...string) {
 	s.t.Helper()
-	environment := fmt.Sprintf("{name: VLLM_API_KEY, value: %q}, {name: VLLM_MODELS, value: %q}", token, strings.Join(listed, ","))
+	s.modelsWith(name, token, "", listed...)
+}
+
+// modelsWith starts a model server with further variables, in YAML.
+func (s *scenario) modelsWith(name, token, variables string, listed ...string) {
+	s.t.Helper()
+	environment := fmt.Sprintf("{name: VLLM_API_KEY, value: %q}, {name: VLLM_MODELS, value: %q}, %s", token,
+		strings.Join(listed, ","), variables)
 	s.apply(fmt.Sprintf(programService, name, 8000))
 	s.program(name, standIn(defaultRelease), "/standin, vllm", environment, "{httpGet: {path: /health, port: 8000}, periodSeconds: 1}")
 }

@@ -51,8 +51,8 @@ const (
 	token = "t0k3n-in-a-secret"
 )
 
-// The quickstart of v1alpha1, with each step that a cluster without a node can show. docs/reference/v1alpha1-fields.md explains where it
-// differs from this operator.
+// The quickstart of v1alpha1, with each step that a cluster without a node can show. docs/reference/v1alpha1-fields.md
+// explains where it differs from this operator.
 func TestQuickstart(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)

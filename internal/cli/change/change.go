@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
 // Input is both sides of a comparison, and what is known of the running stack.
@@ -134,18 +135,18 @@ func configuration(before, after *plan.Plan) []Key {
 		earlier, there := old[setting.Path]
 		switch {
 		case !there:
-			to := Redact(setting.Path, setting.Value)
-			found = append(found, Key{Path: RedactPath(setting.Path), To: &to, Origin: setting.Origin})
+			to := redact.Value(setting.Path, setting.Value)
+			found = append(found, Key{Path: redact.Path(setting.Path), To: &to, Origin: setting.Origin})
 		case earlier.Value != setting.Value:
 			from, to := redactBoth(setting.Path, earlier.Value, setting.Value)
-			found = append(found, Key{Path: RedactPath(setting.Path), From: &from, To: &to, Origin: setting.Origin})
+			found = append(found, Key{Path: redact.Path(setting.Path), From: &from, To: &to, Origin: setting.Origin})
 		}
 	}
 	for _, setting := range was {
 		if !seen[setting.Path] {
 			seen[setting.Path] = true
-			from := Redact(setting.Path, setting.Value)
-			found = append(found, Key{Path: RedactPath(setting.Path), From: &from, Origin: setting.Origin})
+			from := redact.Value(setting.Path, setting.Value)
+			found = append(found, Key{Path: redact.Path(setting.Path), From: &from, Origin: setting.Origin})
 		}
 	}
 	return found

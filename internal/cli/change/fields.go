@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
 // compare lists the fields that differ between two objects, without credentials.
@@ -45,7 +47,7 @@ func (c *comparison) values(path string, a, b any) {
 	if from == to {
 		from, to = from+" (before)", to+" (after)"
 	}
-	c.found = append(c.found, Field{Path: RedactPath(path), From: from, To: to})
+	c.found = append(c.found, Field{Path: redact.Path(path), From: from, To: to})
 }
 
 func (c *comparison) maps(path string, a, b map[string]any) {
@@ -78,7 +80,7 @@ func (c *comparison) text(path string, value any) string {
 		if c.opaque && fileOf(path) {
 			return summary(value)
 		}
-		return Redact(path, value)
+		return redact.Value(path, value)
 	}
 	data, err := json.Marshal(redactTree(path, value, nil, ""))
 	if err != nil {
@@ -119,11 +121,11 @@ func redactTree(path string, value, other any, mark string) any {
 		}
 		return copied
 	case string:
-		redacted := Redact(path, value)
-		if text, ok := other.(string); ok && text != value && redacted != value {
-			redacted += mark
+		hidden := redact.Value(path, value)
+		if text, ok := other.(string); ok && text != value && hidden != value {
+			hidden += mark
 		}
-		return redacted
+		return hidden
 	default:
 		return value
 	}

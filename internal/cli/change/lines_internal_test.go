@@ -93,12 +93,27 @@ func TestCompareFields(t *testing.T) {
 			fields{"kind": "ConfigMap", "data": fields{"f": "b"}},
 			[]Field{{"data.f", "1 bytes, sha256:ca978112ca1b", "1 bytes, sha256:3e23e8160039"}},
 		},
-		"a credential": {fields{"api_key": "a"}, fields{"api_key": "b"}, []Field{{"api_key", "*** (before)", "*** (after)"}}},
+		"a credential": {
+			fields{"api_key": "a"},
+			fields{"api_key": "b"},
+			[]Field{{"api_key", "<redacted> (before)", "<redacted> (after)"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, compare(tc.before, tc.after)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Long values that differ late are shown from shortly before their difference on.
+func TestArrowOfLongValues(t *testing.T) {
+	same := strings.Repeat("a", 100)
+	if got, want := arrow(same+"-one", same+"-two"), "…aaaaaaaaaaa-one -> …aaaaaaaaaaa-two"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := arrow(same, same), strings.Repeat("a", 59)+"… -> "+strings.Repeat("a", 59)+"…"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -163,6 +163,9 @@ func sign(was, is bool) string {
 
 // arrow returns both values, or the only one.
 func arrow(from, to string) string {
+	if short := shortened(from); from != to && short == shortened(to) {
+		from, to = fromDifference(from, to)
+	}
 	from, to = shortened(from), shortened(to)
 	switch {
 	case from == "":
@@ -172,6 +175,20 @@ func arrow(from, to string) string {
 	default:
 		return from + " -> " + to
 	}
+}
+
+// leading is the number of characters before the first difference of two long values.
+const leading = 12
+
+// fromDifference returns the parts of two values that begin shortly before their first difference.
+func fromDifference(from, to string) (fromPart, toPart string) {
+	a, b := []rune(from), []rune(to)
+	same := 0
+	for same < len(a) && same < len(b) && a[same] == b[same] {
+		same++
+	}
+	same = max(0, same-leading)
+	return "…" + string(a[same:]), "…" + string(b[same:])
 }
 
 // shortened returns a value in one line of bounded length.

@@ -18,9 +18,9 @@ func checkAliases(data []byte) string {
 	if err := yaml.Unmarshal(data, &document); err != nil {
 		return ""
 	}
-	w := written{left: maxManifestBytes}
+	w := written{left: MaxBytes}
 	if !w.fits(&document, 0) {
-		return fmt.Sprintf("is larger than %d MiB after its aliases are expanded", maxManifestBytes>>20)
+		return fmt.Sprintf("is larger than %d MiB after its aliases are expanded", MaxBytes>>20)
 	}
 	return ""
 }

@@ -1,3 +1,3 @@
-// Package document reads the objects of files, within size limits: YAML with several documents, JSON, lists, folders
-// and standard input. It reports the position of an object in its file, and why a text is not an object.
+// Package document parses the objects of manifests, within size limits: YAML with several documents, JSON, and lists.
+// It reports the position of an object in its file, and why a text is not an object.
 package document

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/files"
 )
 
 // Every document has its position, and unreadable text has a problem.
@@ -27,7 +27,7 @@ func TestRead(t *testing.T) {
 		"no object": {"- a\n", []string{"-: document 1: is not a Kubernetes object: it does not have apiVersion and kind"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			documents, err := document.Read("-", strings.NewReader(tc.text))
+			documents, err := files.Read("-", strings.NewReader(tc.text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func TestReadFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	documents, err := document.Read(folder, nil)
+	documents, err := files.Read(folder, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestReadFolder(t *testing.T) {
 	if diff := cmp.Diff([]string{"a.json", "b.yaml", "d.yml"}, got); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	if _, err := document.Read(filepath.Join(folder, "none"), nil); err == nil {
+	if _, err := files.Read(filepath.Join(folder, "none"), nil); err == nil {
 		t.Error("a file that is not there is read")
 	}
 }

@@ -15,8 +15,19 @@ type Position struct{ Line, Column int }
 // is the position of the nearest field above it. An alias leads to the place where the value is written.
 //
 // The position of a document that is piped is in the text that was read, not in a file.
-func (d *Document) Position(path string) Position {
+func (d *Document) Position(path string) Position { return d.position(d.root(), path) }
+
+// Positions returns the positions of field paths, and parses the text once.
+func (d *Document) Positions(paths []string) []Position {
 	root := d.root()
+	positions := make([]Position, 0, len(paths))
+	for _, path := range paths {
+		positions = append(positions, d.position(root, path))
+	}
+	return positions
+}
+
+func (d *Document) position(root *yaml.Node, path string) Position {
 	if root == nil {
 		return Position{Line: d.Line, Column: 1}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/files"
 )
 
 const positions = `# a comment
@@ -42,7 +43,7 @@ spec:
 
 // A path leads to the line and the column of its key, and a path that does not exist to the field above it.
 func TestPosition(t *testing.T) {
-	documents, err := document.Read("-", strings.NewReader(positions))
+	documents, err := files.Read("-", strings.NewReader(positions))
 	if err != nil || len(documents) != 2 {
 		t.Fatalf("%d documents, %v", len(documents), err)
 	}
@@ -96,7 +97,7 @@ func TestPositionOfItems(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			documents, err := document.Read(file, nil)
+			documents, err := files.Read(file, nil)
 			if err != nil || len(documents) <= tc.item {
 				t.Fatalf("%d documents, %v", len(documents), err)
 			}
@@ -118,7 +119,7 @@ func TestProblemPosition(t *testing.T) {
 		"# only a comment\n---\n\nkind: B\na: {{ .x }}\n":   4,
 		"a: " + strings.Repeat("x", 17<<20) + "\nkind: A\n": 1,
 	} {
-		documents, err := document.Read("-", strings.NewReader(text))
+		documents, err := files.Read("-", strings.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +132,7 @@ func TestProblemPosition(t *testing.T) {
 
 func TestOrigin(t *testing.T) {
 	const helm = "---\n# Source: chart/templates/a.yaml\nkind: A\n---\n# Source: chart/templates/b.yaml\nkind: B\n---\nkind: C\n"
-	documents, err := document.Read("-", strings.NewReader(helm))
+	documents, err := files.Read("-", strings.NewReader(helm))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func FuzzPosition(f *testing.F) {
 	f.Add("a: &a {<<: [*a, *a], b: *a}\n", "a.b.b[0].c[x")
 	f.Add("[&a [*a]]", "[0][0][0]")
 	f.Fuzz(func(t *testing.T, text, path string) {
-		documents, err := document.Read("-", strings.NewReader(text))
+		documents, err := files.Read("-", strings.NewReader(text))
 		if err != nil {
 			return // a text that cannot be read has no positions
 		}

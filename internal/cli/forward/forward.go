@@ -31,6 +31,8 @@ type Session struct {
 	Port uint16
 	// Done is closed when the session has ended.
 	Done <-chan struct{}
+	// SPDY reports whether the API server does not forward ports through a WebSocket.
+	SPDY bool
 
 	stop context.CancelFunc
 	err  error
@@ -77,7 +79,7 @@ func Open(ctx context.Context, config *rest.Config, pod *corev1.Pod, local uint1
 		session.Close()
 		return nil, fmt.Errorf("forward a port: %w", err)
 	}
-	session.Port = ports[0].Local
+	session.Port, session.SPDY = ports[0].Local, dialer.fellBack
 	return session, nil
 }
 
@@ -96,16 +98,22 @@ func (s *Session) failure(dialer *dialer, problems string) error {
 	}
 }
 
-// dialer keeps the error of a connection, which a PortForwarder returns only as text.
+// dialer opens a connection through a WebSocket, and by SPDY if the API server does not upgrade the request. It keeps
+// the error, which a PortForwarder returns only as text.
 type dialer struct {
-	httpstream.Dialer
-	answer *answer
-	err    error
+	webSocket, spdy httpstream.Dialer
+	answer          *answer
+	fellBack        bool
+	err             error
 }
 
 // Dial opens the connection.
 func (d *dialer) Dial(protocols ...string) (httpstream.Connection, string, error) {
-	connection, protocol, err := d.Dialer.Dial(protocols...)
+	connection, protocol, err := d.webSocket.Dial(protocols...)
+	if httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err) {
+		d.fellBack = true
+		connection, protocol, err = d.spdy.Dial(protocols...)
+	}
 	d.err = err
 	return connection, protocol, err
 }
@@ -126,9 +134,7 @@ func dialerTo(config *rest.Config, pod *corev1.Pod) (*dialer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forward a port: %w", err)
 	}
-	return &dialer{answer: last, Dialer: portforward.NewFallbackDialerForStreaming(newer, older, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-	})}, nil
+	return &dialer{answer: last, webSocket: newer, spdy: older}, nil
 }
 
 // answer keeps the status of the API server's answer, which the library returns only as text.

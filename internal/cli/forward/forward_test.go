@@ -113,7 +113,7 @@ func TestOpen(t *testing.T) {
 	}
 	requests := strings.Join(server.Requests(), "\n")
 	const path = " /api/v1/namespaces/team-a/pods/a/portforward"
-	if !strings.Contains(requests, "GET"+path) || !strings.Contains(requests, "POST"+path) {
+	if !session.SPDY || !strings.Contains(requests, "GET"+path) || !strings.Contains(requests, "POST"+path) {
 		t.Errorf("requests:\n%s", requests)
 	}
 	second, err := forward.Open(t.Context(), configOf(t, server), &of, session.Port, 8321)
@@ -126,6 +126,27 @@ func TestOpen(t *testing.T) {
 	session.Close()
 	if _, err := ask(t, session.Port); err == nil {
 		t.Error("the port still answers")
+	}
+}
+
+// An API server of Kubernetes 1.31 or newer forwards ports through a WebSocket, and SPDY is not tried.
+func TestOpenByWebSocket(t *testing.T) {
+	server := fakeapi.Start(t)
+	server.ForwardByWebSocket()
+	server.Forward("team-a/a", backend(t, "a"))
+	of := pod("a", 0, true)
+	session, err := forward.Open(t.Context(), configOf(t, server), &of, 0, 8321)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	for range 3 {
+		if got, err := ask(t, session.Port); got != "a" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+	}
+	if requests := strings.Join(server.Requests(), "\n"); session.SPDY || strings.Contains(requests, "POST ") {
+		t.Errorf("SPDY %t, requests:\n%s", session.SPDY, requests)
 	}
 }
 

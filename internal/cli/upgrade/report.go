@@ -7,6 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
 // Outcome is the result of the pipeline for one release.
@@ -176,8 +177,8 @@ func (r *Report) compare(before, after *plan.Plan) {
 	origins := plan.Origins(before, after)
 	for _, one := range plan.Compare(before, after) {
 		origin, _, _ := strings.Cut(origins[one.What], " ")
-		one.From, one.To = change.Redact(one.What, one.From), change.Redact(one.What, one.To)
-		one.What = change.RedactPath(one.What)
+		one.From, one.To = redact.Value(one.What, one.From), redact.Value(one.What, one.To)
+		one.What = redact.Path(one.What)
 		r.Changes = append(r.Changes, one)
 		switch {
 		case strings.HasSuffix(one.What, forClients):

@@ -15,7 +15,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gorilla/websocket"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/portforward"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
 )
@@ -28,8 +30,10 @@ type Server struct {
 	mu       sync.Mutex
 	answers  map[string]answer
 	forwards map[string]string
-	live     map[string][]httpstream.Connection
-	requests []string
+	// webSocket reports whether ports are forwarded through a WebSocket.
+	webSocket bool
+	live      map[string][]httpstream.Connection
+	requests  []string
 }
 
 type answer struct {
@@ -104,6 +108,13 @@ func (s *Server) Forward(pod, address string) {
 	s.forwards[pod] = address
 }
 
+// ForwardByWebSocket makes the server forward ports through a WebSocket, as API servers do from Kubernetes 1.31 on.
+func (s *Server) ForwardByWebSocket() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.webSocket = true
+}
+
 // Cut ends the forwarded ports of a pod.
 func (s *Server) Cut(pod string) {
 	s.mu.Lock()
@@ -139,13 +150,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
 	found, known := s.answers[r.URL.Path]
+	webSocket := s.webSocket
 	s.mu.Unlock()
 	switch rest, is := strings.CutSuffix(r.URL.Path, "/portforward"); {
 	case known:
 		w.Header().Set("Content-Type", found.contentType)
 		w.WriteHeader(found.code)
 		_, _ = w.Write(found.body)
-	case is && r.Method == http.MethodPost:
+	case is && (r.Method == http.MethodPost || webSocket):
 		s.forward(w, r, rest)
 	case is: // as an API server that forwards no ports through a WebSocket
 		http.Error(w, "unable to upgrade connection", http.StatusBadRequest)
@@ -172,18 +184,14 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, path string) {
 		http.Error(w, "no such pod", http.StatusNotFound)
 		return
 	}
-	if _, err := httpstream.Handshake(r, w, []string{"portforward.k8s.io"}); err != nil {
-		return
-	}
-	connection := spdy.NewResponseUpgrader().
-		UpgradeResponse(w, r, func(stream httpstream.Stream, _ <-chan struct{}) error {
-			if stream.Headers().Get(corev1.StreamType) == corev1.StreamTypeError {
-				go stream.Close()
-				return nil
-			}
-			go pipe(stream, to)
+	connection := upgrade(w, r, func(stream httpstream.Stream, _ <-chan struct{}) error {
+		if stream.Headers().Get(corev1.StreamType) == corev1.StreamTypeError {
+			go stream.Close()
 			return nil
-		})
+		}
+		go pipe(stream, to)
+		return nil
+	})
 	if connection == nil {
 		return
 	}
@@ -191,6 +199,28 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, path string) {
 	s.live[pod] = append(s.live[pod], connection)
 	s.mu.Unlock()
 	<-connection.CloseChan()
+}
+
+// upgrade makes a connection with streams of a request, through a WebSocket or by SPDY. It returns nil after an error.
+func upgrade(w http.ResponseWriter, r *http.Request, handle httpstream.NewStreamHandler) httpstream.Connection {
+	const protocol = "portforward.k8s.io"
+	if r.Method == http.MethodPost {
+		if _, err := httpstream.Handshake(r, w, []string{protocol}); err != nil {
+			return nil
+		}
+		return spdy.NewResponseUpgrader().UpgradeResponse(w, r, handle)
+	}
+	upgrader := websocket.Upgrader{Subprotocols: []string{"SPDY/3.1+" + protocol}}
+	socket, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return nil
+	}
+	connection, err := spdy.NewServerConnection(portforward.NewTunnelingConnection("server", socket), handle)
+	if err != nil {
+		_ = socket.Close()
+		return nil
+	}
+	return connection
 }
 
 // pipe copies between a stream and an address until the address ends the connection.

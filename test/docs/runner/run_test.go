@@ -70,7 +70,8 @@ func TestRun(t *testing.T) {
 func TestRunOnNode(t *testing.T) {
 	place := newPlace(t)
 	place.OnNode = true
-	result := place.Run(t.Context(), script.Parse(console("$ echo a\nb")+"<!-- docs-test: node -->\n"+console("$ echo a\nb")))
+	result := place.Run(t.Context(), script.Parse(console("$ echo a\nb")+"<!-- docs-test: node -->\n"+
+		console("$ echo a\nb")))
 	if got := failures(result); !strings.HasPrefix(got, "7: $ echo a") || len(result.Failures) != 1 || result.Ran != 2 {
 		t.Errorf("%d commands; failures:\n%s", result.Ran, got)
 	}

@@ -20,7 +20,8 @@ type config struct {
 		Models     []map[string]any `yaml:"models"`
 		ToolGroups []map[string]any `yaml:"tool_groups"`
 	} `yaml:"registered_resources"`
-	Server serverConfig `yaml:"server"`
+	Connectors []map[string]any `yaml:"connectors"`
+	Server     serverConfig     `yaml:"server"`
 }
 
 type provider struct {
@@ -169,6 +170,15 @@ func (c *config) toolGroups() []any {
 	entries := []any{}
 	for _, group := range c.Resources.ToolGroups {
 		entries = append(entries, map[string]any{"identifier": group["toolgroup_id"], "provider_id": group["provider_id"]})
+	}
+	return entries
+}
+
+// connectors are the MCP servers, with their addresses.
+func (c *config) connectors() []any {
+	entries := []any{}
+	for _, connector := range c.Connectors {
+		entries = append(entries, connector)
 	}
 	return entries
 }

@@ -100,6 +100,11 @@ func (s *server) handler() http.Handler {
 	) {
 		answer(w, list(s.config.toolGroups()))
 	})
+	mux.HandleFunc("GET /v1beta/connectors", func(w http.ResponseWriter,
+		_ *http.Request,
+	) {
+		answer(w, list(s.config.connectors()))
+	})
 	mux.HandleFunc("GET /v1/storage", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.config.storage()) })
 	mux.HandleFunc("POST /v1/chat/completions", s.chat)
 	return mux
@@ -145,10 +150,22 @@ func (s *server) forward(ctx context.Context, w http.ResponseWriter, to *provide
 	defer response.Body.Close()
 	w.Header().Set("Content-Type", response.Header.Get("Content-Type"))
 	w.WriteHeader(response.StatusCode)
-	if _, err := io.Copy(w, response.Body); err != nil {
+	if _, err := io.Copy(flushing{w}, response.Body); err != nil {
 		return fmt.Errorf("pass the answer on: %w", err)
 	}
 	return nil
+}
+
+// flushing sends each part of an answer when it arrives, as a streamed answer requires.
+type flushing struct{ http.ResponseWriter }
+
+// Write writes a part.
+func (f flushing) Write(part []byte) (int, error) {
+	n, err := f.ResponseWriter.Write(part)
+	if err == nil {
+		err = http.NewResponseController(f.ResponseWriter).Flush()
+	}
+	return n, err
 }
 
 func answer(w http.ResponseWriter, value any) {

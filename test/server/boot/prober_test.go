@@ -59,7 +59,9 @@ func (s *llamaStack) probed(t *testing.T) probe.Answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := probe.Target{Stack: types.NamespacedName{Namespace: "default", Name: "my"}, Rollout: "1", Port: 8321}
+	target := probe.Target{
+		Stack: types.NamespacedName{Namespace: "default", Name: "my"}, Rollout: "1", Port: 8321, MCP: true,
+	}
 	if address.Scheme == "https" {
 		target.TLS, target.Certificate = true, s.fingerprint(t, address.Host)
 	}

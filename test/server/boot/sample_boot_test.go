@@ -313,6 +313,15 @@ func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []st
 		checkList(t, server, connectors, []string{name})
 		checkList(t, server, connectors+"/"+name+"/tools", []string{mcpTool})
 	}
+	if len(names) == 0 {
+		return
+	}
+	answer := server.probed(t)
+	for _, name := range names {
+		if !slices.Contains(answer.MCPServers, v1alpha2.MCPServerStatus{ID: name}) {
+			t.Errorf("the prober does not hear of the MCP server %q, but of %v", name, answer.MCPServers)
+		}
+	}
 }
 
 // stateTimeout is many times what a busy server takes to write in the background:

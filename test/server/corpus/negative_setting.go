@@ -172,7 +172,10 @@ func (n *negatives) settings() {
 // probes has settings by which the server rejects the probes of its pod.
 func (n *negatives) probes() {
 	server := func(section string, value fields) mistake {
-		return mistake{wrong: n.own(n.smallSpec(fields{"settings": fields{"server": fields{section: value}}})), right: n.small}
+		return mistake{
+			wrong: n.own(n.smallSpec(fields{"settings": fields{"server": fields{section: value}}})),
+			right: n.small,
+		}
 	}
 	custom := fields{"type": "custom", "endpoint": "http://auth.example/check"}
 	if n.rel.TopLevel.HasPath("server.auth.route_policy") {
@@ -191,7 +194,10 @@ func (n *negatives) probes() {
 		n.choice("auth/introspection-without-verification", Unasked, "The server runs, and verifies no certificate.", server("auth", fields{
 			"provider_config": fields{
 				"type": "oauth2_token", "audience": "a", "issuer": "https://sso.example",
-				"introspection": fields{"url": "https://sso.example/introspect", "client_id": "c", "client_secret": "${env.SECRET:=none}"},
+				"introspection": fields{
+					"url": "https://sso.example/introspect", "client_id": "c",
+					"client_secret": "${env.SECRET:=none}",
+				},
 			},
 		}))
 	}

@@ -1,2 +1,2 @@
-// Package modellist reads which models a server serves, from its configuration and from its answer to /v1/models.
+// Package modellist reads from the configuration of a server which models it registers, with their public ids.
 package modellist

@@ -2,7 +2,6 @@ package modellist
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,16 +25,12 @@ type Model struct {
 	ProviderModel string `json:"providerModel,omitempty"`
 }
 
-// Path is the path at which a server lists its models.
-const Path = "/v1/models"
-
 const (
 	modelKind    = "models"
 	defaultType  = "llm"
 	typeKey      = "model_type"
 	providerKey  = "provider_id"
 	metadataKey  = "metadata"
-	maxModels    = 10_000
 	unknownModel = "(named by the environment)"
 )
 
@@ -54,7 +49,7 @@ func FromConfig(config []byte, line string) ([]Model, error) {
 	for _, item := range yamlnode.Items(list(document.Content[0])) {
 		models = append(models, fromEntry(item, known))
 	}
-	return sorted(models), nil
+	return Sorted(models), nil
 }
 
 // resource returns how a release line registers models.
@@ -97,50 +92,8 @@ func fromEntry(item *yaml.Node, known release.Resource) Model {
 	}
 }
 
-// answer is the answer of a server. Up to release 0.3 its entries have the fields of the first group, later ones those
-// of the second.
-type answer struct {
-	Data []struct {
-		Identifier string `json:"identifier"`
-		entry
-		ProviderResourceID string `json:"provider_resource_id"`
-
-		ID       string `json:"id"`
-		Metadata struct {
-			entry
-			ProviderResourceID string `json:"provider_resource_id"`
-		} `json:"custom_metadata"`
-	} `json:"data"`
-}
-
-type entry struct {
-	ModelType  string `json:"model_type"`
-	ProviderID string `json:"provider_id"`
-}
-
-// FromServer returns the models in a server's answer, sorted by id.
-func FromServer(data []byte) ([]Model, error) {
-	var said answer
-	if err := json.Unmarshal(data, &said); err != nil {
-		return nil, fmt.Errorf("the server does not answer %s with a list of models: %w", Path, err)
-	}
-	if len(said.Data) > maxModels {
-		said.Data = said.Data[:maxModels]
-	}
-	models := make([]Model, 0, len(said.Data))
-	for i := range said.Data {
-		m := &said.Data[i]
-		models = append(models, Model{
-			ID:            cmp.Or(m.Identifier, m.ID),
-			Type:          cmp.Or(m.ModelType, m.Metadata.ModelType, defaultType),
-			Provider:      cmp.Or(m.ProviderID, m.Metadata.ProviderID),
-			ProviderModel: cmp.Or(m.ProviderResourceID, m.Metadata.ProviderResourceID),
-		})
-	}
-	return sorted(models), nil
-}
-
-func sorted(models []Model) []Model {
+// Sorted returns the models in the order in which people read them: those that answer questions first, by id.
+func Sorted(models []Model) []Model {
 	slices.SortStableFunc(models, func(a, b Model) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ID, b.ID))
 	})

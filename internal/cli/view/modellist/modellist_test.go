@@ -57,29 +57,11 @@ func TestFromConfig(t *testing.T) {
 	}
 }
 
-func TestFromServer(t *testing.T) {
-	want := []modellist.Model{
-		{ID: "vllm/llama", Type: "llm", Provider: "vllm", ProviderModel: "llama"},
-		{ID: "local/embed", Type: "embedding", Provider: "local", ProviderModel: "embed"},
-	}
-	for name, body := range map[string]string{
-		"identifiers": `{"data":[{"identifier":"local/embed","provider_id":"local","provider_resource_id":"embed","model_type":"embedding"},
-			{"identifier":"vllm/llama","provider_id":"vllm","provider_resource_id":"llama","model_type":"llm"}]}`,
-		"the form of OpenAI": `{"object":"list","data":[{"id":"local/embed","object":"model",
-			"custom_metadata":{"provider_id":"local","provider_resource_id":"embed","model_type":"embedding"}},
-			{"id":"vllm/llama","custom_metadata":{"provider_id":"vllm","provider_resource_id":"llama"}}]}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := modellist.FromServer([]byte(body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-	if _, err := modellist.FromServer([]byte("<html>")); err == nil {
-		t.Error("a page is taken for a list")
+// The models that answer questions come first.
+func TestSorted(t *testing.T) {
+	models := []modellist.Model{{ID: "b", Type: "llm"}, {ID: "0", Type: "embedding"}, {ID: "a", Type: "llm"}}
+	want := []modellist.Model{{ID: "a", Type: "llm"}, {ID: "b", Type: "llm"}, {ID: "0", Type: "embedding"}}
+	if diff := cmp.Diff(want, modellist.Sorted(models)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -58,11 +58,15 @@ type Server struct {
 	// Release is the release line of the configuration.
 	Release string `json:"release,omitempty"`
 	// Reported is the release that the server reports.
-	Reported  string                            `json:"reported,omitempty"`
-	Image     string                            `json:"image,omitempty"`
-	Providers []v1alpha2.ProviderInfo           `json:"providers,omitempty"`
-	External  []v1alpha2.ExternalProviderStatus `json:"externalProviders,omitempty"`
-	Models    []modellist.Model                 `json:"models,omitempty"`
+	Reported string `json:"reported,omitempty"`
+	Image    string `json:"image,omitempty"`
+	// Providers are those in the status, and ProvidersLeftOut is the number of others.
+	Providers        []v1alpha2.ProviderInfo           `json:"providers,omitempty"`
+	ProvidersLeftOut int32                             `json:"providersLeftOut,omitempty"`
+	External         []v1alpha2.ExternalProviderStatus `json:"externalProviders,omitempty"`
+	Models           []modellist.Model                 `json:"models,omitempty"`
+	// MCPServers are the MCP servers that the server has. Their health is not known.
+	MCPServers []v1alpha2.MCPServerStatus `json:"mcpServers,omitempty"`
 }
 
 // Claim is a PersistentVolumeClaim.
@@ -136,7 +140,7 @@ func conditionsOf(now *v1alpha2.LlamaStackDistributionStatus) []Condition {
 
 func serverOf(facts *Facts) Server {
 	now := &facts.Stack.Status
-	server := Server{External: now.ExternalProviders, Models: facts.Models}
+	server := Server{External: now.ExternalProviders, Models: facts.Models, MCPServers: now.MCPServers}
 	if now.ResolvedDistribution != nil {
 		server.Release, server.Image = now.ResolvedDistribution.ServerRelease, now.ResolvedDistribution.Image
 	}
@@ -145,6 +149,7 @@ func serverOf(facts *Facts) Server {
 	}
 	if now.DistributionConfig != nil {
 		server.Providers = now.DistributionConfig.Providers
+		server.ProvidersLeftOut = now.DistributionConfig.ProvidersLeftOut
 	}
 	return server
 }

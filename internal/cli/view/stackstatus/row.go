@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 // Level states how urgent the state of a stack is.
@@ -112,11 +113,20 @@ func levelOf(stack *v1alpha2.LlamaStackDistribution, ready *metav1.Condition) Le
 		return Warning
 	case ready.Status == metav1.ConditionTrue:
 		return OK
-	case slices.Contains(inProgress, ready.Reason) && !meta.IsStatusConditionTrue(conditions, v1alpha2.ConditionStalled):
+	case meta.IsStatusConditionTrue(conditions, v1alpha2.ConditionStalled):
+		return Wrong
+	case slices.Contains(inProgress, ready.Reason) || awaits(conditions):
 		return Waiting
 	default:
 		return Wrong
 	}
+}
+
+// awaits reports whether the operator has not determined yet what Ready depends on, for example because it is reading
+// the labels of an image.
+func awaits(conditions []metav1.Condition) bool {
+	cause := status.Cause(conditions)
+	return cause != nil && cause.Status == metav1.ConditionUnknown
 }
 
 // Words returns a reason in words: "RolloutFailed" becomes "rollout failed".

@@ -200,6 +200,8 @@ var cases = map[string]*stackstatus.Facts{
 		f.Stack.Status.ExternalProviders = []v1alpha2.ExternalProviderStatus{
 			{ProviderID: "acme", Phase: v1alpha2.ExternalProviderReady},
 		}
+		f.Stack.Status.DistributionConfig.ProvidersLeftOut = 27
+		f.Stack.Status.MCPServers = []v1alpha2.MCPServerStatus{{ID: "mcp::docs"}, {ID: "tickets"}}
 		for i := range 14 {
 			f.Models = append(f.Models, modellist.Model{ID: fmt.Sprintf("vllm/model-%02d", i), Type: "llm"})
 		}

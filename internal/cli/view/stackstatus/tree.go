@@ -96,12 +96,25 @@ func (r *Report) pod(pod *Pod) layout.Node {
 	if pod.Ready {
 		readiness = "ready"
 	}
-	text := fmt.Sprintf("%sPod %s: %s, %s, %s, %s old", mark(pod.Ready), pod.Name, pod.State, readiness,
+	text := fmt.Sprintf("%sPod %s: %s, %s, %s, %s old", marks[pod.level()], pod.Name, pod.State, readiness,
 		count(int(pod.Restarts), "restart"), layout.Age(pod.Created.Time, r.now))
 	if pod.Container != "" {
 		text += ", container " + pod.Container
 	}
 	return layout.Node{Text: text}
+}
+
+// level returns how urgent the state of a pod is. A pod that starts has no trouble yet, and one whose containers run
+// may become ready.
+func (p *Pod) level() Level {
+	switch {
+	case p.Ready:
+		return OK
+	case p.Trouble == "" || p.Trouble == NotReady && p.Restarts == 0:
+		return Waiting
+	default:
+		return Wrong
+	}
 }
 
 func (r *Report) conditions(verbose bool) []layout.Node {
@@ -174,6 +187,13 @@ func (s *Server) nodes(verbose bool) []layout.Node {
 	if len(s.Models) > 0 {
 		root.Add(count(len(s.Models), "model")+" in the configuration", s.models(verbose)...)
 	}
+	if len(s.MCPServers) > 0 {
+		var nodes []layout.Node
+		for _, server := range s.MCPServers {
+			nodes = append(nodes, layout.Node{Text: server.ID})
+		}
+		root.Add(count(len(s.MCPServers), "MCP server"), shortened(nodes, verbose)...)
+	}
 	return root.Children
 }
 
@@ -193,7 +213,7 @@ func (s *Server) providersText() string {
 	for i := range s.Providers {
 		sums[s.Providers[i].Health.Status]++
 	}
-	parts := []string{count(len(s.Providers), "provider")}
+	parts := []string{count(len(s.Providers)+int(s.ProvidersLeftOut), "provider")}
 	for _, health := range []struct{ status, words string }{
 		{v1alpha2.ProviderHealthOK, "healthy"},
 		{v1alpha2.ProviderHealthError, "with an error"},
@@ -224,18 +244,26 @@ func (s *Server) providers(verbose bool) []layout.Node {
 		}
 		nodes = append(nodes, layout.Node{Text: text})
 	}
+	if verbose && s.ProvidersLeftOut > 0 {
+		nodes = append(nodes, layout.Node{Text: fmt.Sprintf("and %d that the status does not list", s.ProvidersLeftOut)})
+	}
 	return nodes
 }
 
 func (s *Server) models(verbose bool) []layout.Node {
 	var nodes []layout.Node
-	for i, model := range s.Models {
-		if i == maxShown && !verbose && len(s.Models) > maxShown+1 {
-			return append(nodes, layout.Node{Text: fmt.Sprintf("and %d more", len(s.Models)-maxShown)})
-		}
+	for _, model := range s.Models {
 		nodes = append(nodes, layout.Node{Text: fmt.Sprintf("%s (%s)", model.ID, model.Type)})
 	}
-	return nodes
+	return shortened(nodes, verbose)
+}
+
+// shortened returns the first nodes, and the number of others.
+func shortened(nodes []layout.Node, verbose bool) []layout.Node {
+	if verbose || len(nodes) <= maxShown+1 {
+		return nodes
+	}
+	return append(nodes[:maxShown:maxShown], layout.Node{Text: fmt.Sprintf("and %d more", len(nodes)-maxShown)})
 }
 
 func (c *Claim) text() string {

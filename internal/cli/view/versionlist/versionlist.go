@@ -36,6 +36,8 @@ type Server struct {
 	// APIVersions are the versions of stacks that the API server serves, the preferred one first.
 	APIVersions []string   `json:"apiVersions"`
 	Operators   []Operator `json:"operators"`
+	// Unlisted reports whether the caller may not list the Deployments of operators.
+	Unlisted bool `json:"operatorsUnlisted,omitempty"`
 	// Stacks are the operators that wrote the status of stacks last.
 	Stacks []Written `json:"stacks"`
 }
@@ -57,8 +59,10 @@ type Written struct {
 }
 
 const (
-	// Selector selects the Deployments of operators that are made with the usual tools.
-	Selector = "control-plane=controller-manager"
+	// Selector selects the Deployment of this operator, from its manifest or its chart.
+	Selector = nameLabel + "=llama-stack-k8s-operator"
+	// OlderSelector selects the Deployments of operators that are made with the usual tools, such as the previous one.
+	OlderSelector = "control-plane=controller-manager"
 
 	nameLabel    = "app.kubernetes.io/name"
 	versionLabel = "app.kubernetes.io/version"
@@ -195,7 +199,11 @@ func (r *Report) Text() string {
 			operator.Replicas,
 		)
 	}
-	if len(r.Server.Operators) == 0 {
+	switch {
+	case len(r.Server.Operators) > 0:
+	case r.Server.Unlisted:
+		line("Operator", "not known")
+	default:
 		line("Operator", "none found")
 	}
 	for _, written := range r.Server.Stacks {

@@ -1,4 +1,4 @@
-package cli
+package dryrun
 
 import (
 	"encoding/json"
@@ -14,42 +14,45 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
+// DroppedField ends the message about a field that no version has.
+const DroppedField = "; the API server drops it"
+
 // decodeOlder reads a v1alpha1 document as the API server does, which stores it as v1alpha2. An unknown field is only a
 // warning, because manifests with unknown fields have always been applied.
-func decodeOlder(data []byte, found *stack) {
-	found.older = true
+func decodeOlder(data []byte, found *Stack) {
+	found.Older = true
 	older := &v1alpha1.LlamaStackDistribution{}
 	for _, problem := range decodeFitting(data, older) {
-		text := withPlace(problem, reflect.TypeFor[v1alpha1.LlamaStackDistribution]())
+		text := WithPlace(problem, reflect.TypeFor[v1alpha1.LlamaStackDistribution]())
 		if problem.Unknown {
-			found.warnings = append(found.warnings, text+droppedField)
+			found.warnings = append(found.warnings, text+DroppedField)
 		} else {
-			found.errs = append(found.errs, text)
+			found.Errors = append(found.Errors, text)
 		}
 	}
-	found.errs = append(found.errs, missingOlder(data)...)
+	found.Errors = append(found.Errors, missingOlder(data)...)
 	if err := convertOlder(older, found); err != nil {
-		found.errs = append(found.errs, err.Error())
+		found.Errors = append(found.Errors, err.Error())
 		return
 	}
-	found.decoded = len(found.errs) == 0
+	found.Decoded = len(found.Errors) == 0
 }
 
 // convertOlder fills the object of a stack. Unknown fields have been removed before.
-func convertOlder(older *v1alpha1.LlamaStackDistribution, found *stack) error {
+func convertOlder(older *v1alpha1.LlamaStackDistribution, found *Stack) error {
 	data, err := json.Marshal(older)
 	if err != nil {
 		return fmt.Errorf("encode v1alpha1: %w", err)
 	}
 	var values map[string]any
-	if err := decodeNumbers(data, &values); err != nil {
+	if err := DecodeNumbers(data, &values); err != nil {
 		return fmt.Errorf("decode v1alpha1: %w", err)
 	}
 	found.warnings = append(found.warnings, convert.Warnings(values)...)
 	if data, err = json.Marshal(convert.ToHub(values)); err != nil {
 		return fmt.Errorf("encode v1alpha2: %w", err)
 	}
-	if err := json.Unmarshal(data, found.object); err != nil {
+	if err := json.Unmarshal(data, found.Object); err != nil {
 		return fmt.Errorf("decode v1alpha2: %w", err)
 	}
 	return nil

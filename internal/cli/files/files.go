@@ -1,4 +1,4 @@
-package document
+package files
 
 import (
 	"fmt"
@@ -7,15 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-)
 
-// maxManifestBytes bounds one input. etcd rejects objects a fraction of this size, so a larger file is a mistake, such
-// as a model or an archive, and is reported as such.
-const maxManifestBytes = 16 << 20
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+)
 
 // Read returns the documents of a file, of every manifest in a folder (*.yaml, *.yml and *.json) or, for "-", of stdin.
 // Text that is not a document is returned with its problem, so that the other files are still read.
-func Read(path string, stdin io.Reader) ([]Document, error) {
+func Read(path string, stdin io.Reader) ([]document.Document, error) {
 	if path == "-" {
 		return readInput("-", stdin, false)
 	}
@@ -23,7 +21,7 @@ func Read(path string, stdin io.Reader) ([]Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	var documents []Document
+	var documents []document.Document
 	for _, file := range files {
 		more, err := readFile(file, listed)
 		if err != nil {
@@ -34,17 +32,7 @@ func Read(path string, stdin io.Reader) ([]Document, error) {
 	return documents, nil
 }
 
-// Generated returns the documents of a text that another program generated. Origin names that program and its input,
-// and is the file of the documents.
-func Generated(origin string, data []byte) []Document {
-	documents := splitDocuments(origin, data, false)
-	for i := range documents {
-		documents[i].Origin = origin
-	}
-	return documents
-}
-
-func readFile(path string, listed bool) ([]Document, error) {
+func readFile(path string, listed bool) ([]document.Document, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read manifest: %w", err)
@@ -53,16 +41,12 @@ func readFile(path string, listed bool) ([]Document, error) {
 	return readInput(path, file, listed)
 }
 
-func readInput(path string, r io.Reader, listed bool) ([]Document, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxManifestBytes+1))
+func readInput(path string, r io.Reader, listed bool) ([]document.Document, error) {
+	data, err := io.ReadAll(io.LimitReader(r, document.MaxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	if len(data) > maxManifestBytes {
-		problem := fmt.Sprintf("is larger than %d MiB, the limit for a manifest", maxManifestBytes>>20)
-		return []Document{{File: path, Listed: listed, Line: 1, Origin: originOf(path, nil), Problem: problem}}, nil
-	}
-	return splitDocuments(path, data, listed), nil
+	return document.Parse(path, data, listed), nil
 }
 
 // manifestFiles returns a folder's manifests in the order of their names, or the path itself. listed reports whether

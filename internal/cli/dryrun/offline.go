@@ -1,4 +1,4 @@
-package cli
+package dryrun
 
 import (
 	"cmp"
@@ -24,63 +24,63 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// outcome is the result of the pipeline for one stack: a plan, or errors.
-type outcome struct {
-	plan     *plan.Plan
-	warnings []string
-	// lost lists the data that a change leaves behind.
-	lost []string
-	// notes lists information about valid settings.
-	notes []string
-	errs  []string
+// Outcome is the result of the pipeline for one stack: a plan, or errors.
+type Outcome struct {
+	Plan     *plan.Plan
+	Warnings []string
+	// Lost lists the data that a change leaves behind.
+	Lost []string
+	// Notes lists information about valid settings.
+	Notes  []string
+	Errors []string
 }
 
-// offline runs the pipeline of the controller on files. It skips what needs a cluster: the existence of Secrets and the
+// Plan runs the pipeline of the controller on files. It skips what needs a cluster: the existence of Secrets and the
 // labels of images.
-func (m *manifests) offline(s stack) outcome { return m.offlineSince(s, nil) }
+func (m *Manifests) Plan(s Stack) Outcome { return m.PlanSince(s, nil) }
 
-// offlineSince is like offline for a stack whose data is in the given places. Nil means that nothing runs.
-func (m *manifests) offlineSince(s stack, before *retention.Places) outcome {
-	var found outcome
-	if s.decoded {
+// PlanSince is like offline for a stack whose data is in the given places. Nil means that nothing runs.
+func (m *Manifests) PlanSince(s Stack, before *retention.Places) Outcome {
+	var found Outcome
+	if s.Decoded {
 		m.plan(s, before, &found)
 	}
-	if s.older {
+	if s.Older {
 		found.rename(convert.OlderPaths)
 	}
-	found.errs = append(slices.Clone(s.errs), found.errs...)
-	found.warnings = append(slices.Clone(s.warnings), found.warnings...)
+	found.Errors = append(slices.Clone(s.Errors), found.Errors...)
+	found.Warnings = append(slices.Clone(s.warnings), found.Warnings...)
 	return found
 }
 
 // plan validates and plans a decoded stack.
-func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
-	in, warnings, invalid := validate.Spec(s.object)
-	found.warnings = append(found.warnings, warnings...)
+func (m *Manifests) plan(s Stack, before *retention.Places, found *Outcome) {
+	in, warnings, invalid := validate.Spec(s.Object)
+	found.Warnings = append(found.Warnings, warnings...)
 	for _, err := range invalid {
 		if !s.leftOut(err.Field) {
-			found.errs = append(found.errs, intent.Message(err))
+			found.Errors = append(found.Errors, intent.Message(err))
 		}
 	}
 	if len(invalid) > 0 || len(s.unfit) > 0 {
 		return
 	}
-	built, err := m.build(s.object, in, before, found)
+	built, err := m.build(s.Object, in, before, found)
 	if err != nil {
-		found.refuse(err)
+		found.Refuse(err)
 		return
 	}
-	found.plan = built
-	found.warn(built.Warnings)
+	found.Plan = built
+	found.Warn(built.Warnings)
 	found.data(built)
 	for _, model := range built.Models {
 		if model.Renamed() {
-			found.notes = append(found.notes, model.String())
+			found.Notes = append(found.Notes, model.String())
 		}
 	}
-	found.notes = append(found.notes, externalNotes(built.External())...)
-	if image, ok := m.unreadImage(&s.object.Spec); ok {
-		found.notes = append(found.notes, fmt.Sprintf(
+	found.Notes = append(found.Notes, externalNotes(built.External())...)
+	if image, ok := m.unreadImage(&s.Object.Spec); ok {
+		found.Notes = append(found.Notes, fmt.Sprintf(
 			"this command does not read the labels of image %q; in a cluster, the configuration and the release in its labels "+
 				"take precedence",
 			image))
@@ -103,7 +103,7 @@ func externalNotes(providers []render.ExternalProvider) []string {
 
 // leftOut reports whether a path is, contains or is part of a value that was left out. Such a value already has an
 // error.
-func (s *stack) leftOut(path string) bool {
+func (s *Stack) leftOut(path string) bool {
 	return slices.ContainsFunc(s.unfit, func(unfit string) bool { return within(path, unfit) || within(unfit, path) })
 }
 
@@ -114,8 +114,8 @@ func within(path, other string) bool {
 }
 
 // rename replaces the field names in all messages by those of the document's version.
-func (o *outcome) rename(name func(string) string) {
-	for _, texts := range [][]string{o.errs, o.warnings, o.lost, o.notes} {
+func (o *Outcome) rename(name func(string) string) {
+	for _, texts := range [][]string{o.Errors, o.Warnings, o.Lost, o.Notes} {
 		for i := range texts {
 			texts[i] = name(texts[i])
 		}
@@ -123,31 +123,31 @@ func (o *outcome) rename(name func(string) string) {
 }
 
 // unreadImage returns the image in the operator's ConfigMap that an operator would read the base configuration from.
-func (m *manifests) unreadImage(spec *v1alpha2.LlamaStackDistributionSpec) (string, bool) {
+func (m *Manifests) unreadImage(spec *v1alpha2.LlamaStackDistributionSpec) (string, bool) {
 	if !plan.NeedsBase(spec) || spec.BaseConfig != nil {
 		return "", false
 	}
-	return m.config.Images.Image(spec.Distribution.Name, spec.Distribution.Version)
+	return m.Config.Images.Image(spec.Distribution.Name, spec.Distribution.Version)
 }
 
-// refuse records an error. For a failed plan it records each finding.
-func (o *outcome) refuse(err error) {
+// Refuse records an error. For a failed plan it records each finding.
+func (o *Outcome) Refuse(err error) {
 	failed, ok := errors.AsType[*plan.ConfigError](err)
 	if !ok || len(failed.Errors) == 0 {
-		o.errs = append(o.errs, err.Error())
+		o.Errors = append(o.Errors, err.Error())
 		return
 	}
 	for _, finding := range failed.Errors {
-		o.errs = append(o.errs, intent.Message(finding))
+		o.Errors = append(o.Errors, intent.Message(finding))
 	}
-	o.warn(failed.Warnings)
+	o.Warn(failed.Warnings)
 }
 
-// warn records each finding once, because the spec rules report some of them too.
-func (o *outcome) warn(findings []stackconfig.Finding) {
+// Warn records each finding once, because the spec rules report some of them too.
+func (o *Outcome) Warn(findings []stackconfig.Finding) {
 	for _, finding := range findings {
-		if text := finding.String(); !slices.Contains(o.warnings, text) {
-			o.warnings = append(o.warnings, text)
+		if text := finding.String(); !slices.Contains(o.Warnings, text) {
+			o.Warnings = append(o.Warnings, text)
 		}
 	}
 }
@@ -162,14 +162,14 @@ func cluster(config operatorconfig.Config) render.Cluster {
 	}
 }
 
-func (m *manifests) build(
-	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places, found *outcome,
+func (m *Manifests) build(
+	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places, found *Outcome,
 ) (*plan.Plan, error) {
-	input, err := m.input(object, in, before)
+	input, err := m.Input(object, in, before)
 	if err != nil {
 		return nil, err
 	}
-	found.errs = append(found.errs, m.secretProblems(in, input.Distribution.Release)...)
+	found.Errors = append(found.Errors, m.secretProblems(in, input.Distribution.Release)...)
 	built, err := plan.Build(input)
 	if err == nil && input.Serving == nil {
 		found.unreadCertificate(object, built)
@@ -177,14 +177,14 @@ func (m *manifests) build(
 	return built, err
 }
 
-// input returns the input for the plan of a stack.
-func (m *manifests) input(
+// Input returns the input for the plan of a stack.
+func (m *Manifests) Input(
 	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places,
 ) (plan.Input, error) {
 	var input plan.Input
 	spec := &object.Spec
 	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
-		m.config.Images)
+		m.Config.Images)
 	if err != nil {
 		return input, fmt.Errorf("%s: %w", distribution.Path(err), err)
 	}
@@ -194,8 +194,8 @@ func (m *manifests) input(
 		}
 	}
 	input = plan.Input{
-		Object: object, Intent: in, Distribution: resolved, Cluster: cluster(m.config), Before: before,
-		Bounds: m.config.Bounds.For(object.Namespace),
+		Object: object, Intent: in, Distribution: resolved, Cluster: cluster(m.Config), Before: before,
+		Bounds: m.Config.Bounds.For(object.Namespace),
 	}
 	if plan.NeedsBase(spec) {
 		if input.Base, err = m.base(object, resolved); err != nil {
@@ -203,7 +203,7 @@ func (m *manifests) input(
 		}
 	}
 	if spec.OverrideConfig != nil {
-		if input.Override, err = m.override(object); err != nil {
+		if input.Override, err = m.Override(object); err != nil {
 			return input, err
 		}
 	}
@@ -219,7 +219,7 @@ func (m *manifests) input(
 
 // base returns the base configuration: the ConfigMap that the spec names, if it is in the files, or the operator's own
 // copy.
-func (m *manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distribution.Resolved) (*plan.Base, error) {
+func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distribution.Resolved) (*plan.Base, error) {
 	if source := object.Spec.BaseConfig; source != nil {
 		data, err := m.configMapKey(object.Namespace, "spec.baseConfig", source.ConfigMapName, source.Key)
 		if err != nil {
@@ -247,8 +247,8 @@ func (m *manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
 }
 
-// override returns the complete configuration that the spec names.
-func (m *manifests) override(object *v1alpha2.LlamaStackDistribution) (*plan.Override, error) {
+// Override returns the complete configuration that the spec names.
+func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Override, error) {
 	const path = "spec.overrideConfig"
 	use, found := intent.OverrideUse(object), plan.ReadOverride(object, m.contents(object))
 	if found.Files == nil {
@@ -265,26 +265,31 @@ func (m *manifests) override(object *v1alpha2.LlamaStackDistribution) (*plan.Ove
 	return found, nil
 }
 
-func (m *manifests) configMapKey(namespace, path, name, key string) ([]byte, error) {
+func (m *Manifests) configMapKey(namespace, path, name, key string) ([]byte, error) {
 	key = cmp.Or(key, v1alpha2.DefaultConfigKey)
 	configMap, err := m.configMap(namespace, path, name)
 	if err != nil {
 		return nil, err
 	}
-	if data, ok := configMapFiles(configMap)[key]; ok {
+	if data, ok := ConfigMapFiles(configMap)[key]; ok {
 		return data, nil
 	}
 	return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q", path, name, key)
 }
 
-func (m *manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, error) {
-	configMap, ok := m.configMaps[objectKey{namespace, name}]
-	if !ok && m.denied[objectKey{namespace, name}] {
+func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, error) {
+	configMap, ok := m.ConfigMaps[Key{Namespace: namespace, Name: name}]
+	if !ok && m.Denied[Key{Namespace: namespace, Name: name}] {
 		return nil, fmt.Errorf("%s.configMapName: you may not read ConfigMap %q of namespace %q; ask an administrator for the right to get configmaps there",
 			path, name, namespace)
 	}
-	if !ok && m.live {
+	if !ok && m.Live {
 		return nil, fmt.Errorf("%s.configMapName: ConfigMap %q of namespace %q does not exist", path, name, namespace)
+	}
+	if !ok && m.Pasted {
+		return nil, fmt.Errorf("%s.configMapName: the text does not contain ConfigMap %q of namespace %q; add it as another "+
+			"document",
+			path, name, namespace)
 	}
 	if !ok {
 		return nil, fmt.Errorf("%s.configMapName: the files do not contain ConfigMap %q of namespace %q; add it with "+
@@ -294,8 +299,8 @@ func (m *manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 	return configMap, nil
 }
 
-// configMapFiles returns the keys of a ConfigMap as a pod sees them.
-func configMapFiles(configMap *corev1.ConfigMap) map[string][]byte {
+// ConfigMapFiles returns the keys of a ConfigMap as a pod sees them.
+func ConfigMapFiles(configMap *corev1.ConfigMap) map[string][]byte {
 	return content(configMap.BinaryData, configMap.Data)
 }
 
@@ -307,4 +312,16 @@ func content(data map[string][]byte, texts map[string]string) map[string][]byte 
 		values[key] = []byte(text)
 	}
 	return values
+}
+
+// data reports the data that a change leaves behind. It is an error if the roll-out would wait for a decision.
+func (o *Outcome) data(built *plan.Plan) {
+	waiting, unknown := built.Waiting()
+	for _, loss := range built.Losses {
+		if slices.ContainsFunc(waiting, func(l retention.Loss) bool { return l.String() == loss.String() }) {
+			o.Errors = append(o.Errors, loss.String()+retention.Unknown(waiting, unknown))
+		} else {
+			o.Lost = append(o.Lost, loss.String())
+		}
+	}
 }

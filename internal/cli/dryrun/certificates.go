@@ -1,4 +1,4 @@
-package cli
+package dryrun
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 
 // trust returns the certificate authorities that a stack's server trusts. A ConfigMap that is missing from the files is
 // not an error, as for a Secret: only the bundle depends on it, and then contains only the root certificates.
-func (m *manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, error) {
+func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, error) {
 	trust, unusable := plan.ReadTrust(object, m.contents(object))
 	if len(unusable) > 0 {
 		first := unusable[0]
@@ -26,13 +26,13 @@ func (m *manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, 
 
 // contents returns the contents of the ConfigMaps that a stack refers to, by intent.ConfigMapUse.ID and key. ConfigMaps
 // that are missing from the files or that the stack may not read are left out.
-func (m *manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string]map[string][]byte {
+func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string]map[string][]byte {
 	contents := make(map[string]map[string][]byte)
 	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {
 		for _, use := range []intent.ConfigMapUse{use, use.Here()} {
-			configMap, ok := m.configMaps[objectKey{cmp.Or(use.Namespace, object.Namespace), use.Name}]
+			configMap, ok := m.ConfigMaps[Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}]
 			if ok && (use.Namespace == "" || names.AllowsNamespace(configMap.Annotations, object.Namespace)) {
-				contents[use.ID()] = configMapFiles(configMap)
+				contents[use.ID()] = ConfigMapFiles(configMap)
 			}
 		}
 	}
@@ -41,10 +41,10 @@ func (m *manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string
 
 // serving returns the certificate of a stack's server. It returns nil if the spec names no certificate or the files do
 // not contain its Secret.
-func (m *manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.Serving {
-	key := objectKey{object.Namespace, render.TLSSecret(&object.Spec)}
-	secret, ok := m.secrets[key]
-	if !ok || m.secretsTwice[key] {
+func (m *Manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.Serving {
+	key := Key{Namespace: object.Namespace, Name: render.TLSSecret(&object.Spec)}
+	secret, ok := m.Secrets[key]
+	if !ok || m.SecretsTwice[key] {
 		return nil
 	}
 	values := content(secret.Data, secret.StringData)
@@ -53,10 +53,10 @@ func (m *manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.S
 
 // unreadCertificate adds a note about the objects that a cluster makes from a certificate that is missing from the
 // files.
-func (o *outcome) unreadCertificate(object *v1alpha2.LlamaStackDistribution, built *plan.Plan) {
+func (o *Outcome) unreadCertificate(object *v1alpha2.LlamaStackDistribution, built *plan.Plan) {
 	if secret := render.TLSSecret(&object.Spec); secret != "" && built.ServesTLS &&
 		built.Exposure == render.HTTPRouteKind {
-		o.notes = append(o.notes, fmt.Sprintf(
+		o.Notes = append(o.Notes, fmt.Sprintf(
 			"this command does not read the certificate in Secret %q; in a cluster, the operator creates from it and its key "+
 				"%s BackendTLSPolicy %q and ConfigMap %q",
 			secret, names.TLSAuthority, names.BackendTLSPolicy(object.Name), names.ServerCA(object.Name)))

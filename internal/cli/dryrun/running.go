@@ -1,4 +1,4 @@
-package cli
+package dryrun
 
 import (
 	"fmt"
@@ -16,37 +16,39 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// running is what a cluster shows of a stack that runs. With it, a plan has the image, the base and the pods' history
+// Running is what a cluster shows of a stack that runs. With it, a plan has the image, the base and the pods' history
 // that the operator would use.
-type running struct {
-	stack *v1alpha2.LlamaStackDistribution
-	// deployment is the stack's Deployment. Nil means that it does not exist or was not read.
-	deployment *appsv1.Deployment
-	// record is the record of the Deployment. It is empty if this operator has not rendered it.
-	record rollout.Record
-	// base is the base configuration that the operator keeps for the stack. Nil means that it keeps none, or that it was
+type Running struct {
+	// Stack is the stack as the cluster has it.
+	Stack *v1alpha2.LlamaStackDistribution
+	// Deployment is the stack's Deployment. Nil means that it does not exist or was not read.
+	Deployment *appsv1.Deployment
+	// Record is the record of the Deployment. It is empty if this operator has not rendered it.
+	Record rollout.Record
+	// Base is the base configuration that the operator keeps for the stack. Nil means that it keeps none, or that it was
 	// not read.
-	base []byte
+	Base []byte
 }
 
-func newRunning(stack *v1alpha2.LlamaStackDistribution, deployment *appsv1.Deployment) *running {
-	found := &running{stack: stack, deployment: deployment}
+// NewRunning returns what a cluster shows of a stack and of its Deployment, which may be nil.
+func NewRunning(stack *v1alpha2.LlamaStackDistribution, deployment *appsv1.Deployment) *Running {
+	found := &Running{Stack: stack, Deployment: deployment}
 	if deployment != nil {
-		found.record, _ = rollout.Parse(deployment.Annotations)
+		found.Record, _ = rollout.Parse(deployment.Annotations)
 	}
 	return found
 }
 
 // asks reports whether a spec asks for the distribution that the status describes.
-func (r *running) asks(spec *v1alpha2.LlamaStackDistributionSpec) (*v1alpha2.ResolvedDistribution, bool) {
-	known := r.stack.Status.ResolvedDistribution
+func (r *Running) asks(spec *v1alpha2.LlamaStackDistributionSpec) (*v1alpha2.ResolvedDistribution, bool) {
+	known := r.Stack.Status.ResolvedDistribution
 	asked := spec.Distribution
 	return known, known != nil && asked.Name != "" && known.Name == asked.Name && known.Version == asked.Version
 }
 
 // images returns the images for a spec. A running stack keeps the image that it was created with while name and version
 // stay the same. An override that an administrator configured takes precedence.
-func (r *running) images(
+func (r *Running) images(
 	spec *v1alpha2.LlamaStackDistributionSpec, configured distribution.Overrides,
 ) distribution.Overrides {
 	known, same := r.asks(spec)
@@ -75,8 +77,8 @@ func (r *running) images(
 }
 
 // labelled returns a distribution with the release that the operator found in a label of the image.
-func (r *running) labelled(resolved distribution.Resolved) (distribution.Resolved, error) {
-	if label := r.record.Distribution.Label; label != "" && r.record.Distribution.Image == resolved.Image {
+func (r *Running) labelled(resolved distribution.Resolved) (distribution.Resolved, error) {
+	if label := r.Record.Distribution.Label; label != "" && r.Record.Distribution.Image == resolved.Image {
 		return resolved.WithLabel(label, true)
 	}
 	return resolved, nil
@@ -84,19 +86,19 @@ func (r *running) labelled(resolved distribution.Resolved) (distribution.Resolve
 
 // keptBase returns the base that the running configuration was generated from. It stays the base while distribution and
 // image are the same.
-func (r *running) keptBase(spec *v1alpha2.LlamaStackDistributionSpec, resolved distribution.Resolved) *plan.Base {
-	record, asked := &r.record, spec.Distribution
-	if r.base == nil || record.BaseSource == string(v1alpha2.ConfigSourceConfigMap) ||
+func (r *Running) keptBase(spec *v1alpha2.LlamaStackDistributionSpec, resolved distribution.Resolved) *plan.Base {
+	record, asked := &r.Record, spec.Distribution
+	if r.Base == nil || record.BaseSource == string(v1alpha2.ConfigSourceConfigMap) ||
 		record.Distribution.Name != asked.Name ||
 		record.Distribution.Version != asked.Version || record.Distribution.Image != resolved.Image {
 		return nil
 	}
-	return &plan.Base{Data: r.base, Source: v1alpha2.ConfigSource(record.BaseSource)}
+	return &plan.Base{Data: r.Base, Source: v1alpha2.ConfigSource(record.BaseSource)}
 }
 
 // complete adds what the cluster shows to the input of a plan.
-func (r *running) complete(input *plan.Input) {
-	record := &r.record
+func (r *Running) complete(input *plan.Input) {
+	record := &r.Record
 	if record.Distribution.Image == input.Distribution.Image {
 		input.Digest = record.Distribution.Digest
 		input.RenderedByTag = record.Template != "" && !record.LeftAsImage &&
@@ -107,35 +109,35 @@ func (r *running) complete(input *plan.Input) {
 	}
 	input.RunningRelease, input.Limited, input.StorageSecret = record.Distribution.Release, record.Limited,
 		record.StorageSecret
-	input.KeepsGroup = plan.KeepsGroup(r.deployment, record)
+	input.KeepsGroup = plan.KeepsGroup(r.Deployment, record)
 }
 
-// places returns where the data of the running pods is. Nil means that the record does not contain it.
-func (r *running) places() *retention.Places { return r.record.Places }
+// Places returns where the data of the running pods is. Nil means that the record does not contain it.
+func (r *Running) Places() *retention.Places { return r.Record.Places }
 
-// held returns the operator's message about parts of the pod template that wait for the next change.
-func (r *running) held() string {
-	condition := meta.FindStatusCondition(r.stack.Status.Conditions, v1alpha2.ConditionAdopted)
+// Held returns the operator's message about parts of the pod template that wait for the next change.
+func (r *Running) Held() string {
+	condition := meta.FindStatusCondition(r.Stack.Status.Conditions, v1alpha2.ConditionAdopted)
 	if condition == nil || condition.Status != metav1.ConditionFalse {
 		return ""
 	}
 	return condition.Message
 }
 
-// unrecorded returns what stays open because the Deployment shows no record.
-func (r *running) unrecorded() []string {
-	if r.record.Inputs != "" || r.deployment == nil {
+// Unrecorded returns what stays open because the Deployment shows no record.
+func (r *Running) Unrecorded() []string {
+	if r.Record.Inputs != "" || r.Deployment == nil {
 		return nil
 	}
 	return []string{fmt.Sprintf("Deployment %q has no record of this operator in the annotation %s; the running "+
 		"pods are judged by the spec of the stack; "+
-		"see kubectl llamastack migrate --dry-run", r.deployment.Name, names.AnnotationRendered)}
+		"see kubectl llamastack migrate --dry-run", r.Deployment.Name, names.AnnotationRendered)}
 }
 
-// with returns the same objects with the facts about a running stack, for a plan of its spec or of an edited one.
-func (m *manifests) with(r *running, spec *v1alpha2.LlamaStackDistributionSpec) *manifests {
+// With returns the same objects with the facts about a running stack, for a plan of its spec or of an edited one.
+func (m *Manifests) With(r *Running, spec *v1alpha2.LlamaStackDistributionSpec) *Manifests {
 	changed := *m
 	changed.running = r
-	changed.config.Images = r.images(spec, m.config.Images)
+	changed.Config.Images = r.images(spec, m.Config.Images)
 	return &changed
 }

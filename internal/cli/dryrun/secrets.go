@@ -1,4 +1,4 @@
-package cli
+package dryrun
 
 import (
 	"fmt"
@@ -16,13 +16,13 @@ import (
 
 // secretProblems checks the Secrets in the files as the operator checks those of a cluster. A missing Secret is not
 // a problem, because Secrets are rarely kept with manifests. No message contains a value.
-func (m *manifests) secretProblems(in *intent.Intent, rel *release.Release) []string {
+func (m *Manifests) secretProblems(in *intent.Intent, rel *release.Release) []string {
 	wantsText := stackconfig.WantsText(in, rel)
 	var problems []string
 	for _, use := range in.Secrets {
-		key := objectKey{in.Namespace, use.Secret}
-		secret, ok := m.secrets[key]
-		if !ok || m.secretsTwice[key] {
+		key := Key{Namespace: in.Namespace, Name: use.Secret}
+		secret, ok := m.Secrets[key]
+		if !ok || m.SecretsTwice[key] {
 			continue
 		}
 		if problem := secretProblem(secret, use, wantsText(use.EnvVar)); problem != "" {

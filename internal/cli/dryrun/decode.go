@@ -1,4 +1,4 @@
-package cli
+package dryrun
 
 import (
 	"bytes"
@@ -17,40 +17,40 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// decodeStack decodes strictly. An unknown field is an error, as in kubectl, because the API server would drop it
+// DecodeStack decodes strictly. An unknown field is an error, as in kubectl, because the API server would drop it
 // silently.
-func decodeStack(doc document.Document, namespace string) stack {
-	found := stack{file: doc.File, doc: &doc, object: &v1alpha2.LlamaStackDistribution{}}
+func DecodeStack(doc document.Document, namespace string) Stack {
+	found := Stack{File: doc.File, doc: &doc, Object: &v1alpha2.LlamaStackDistribution{}}
 	if doc.Problem != "" {
-		found.errs = append(found.errs, doc.Problem)
+		found.Errors = append(found.Errors, doc.Problem)
 	}
 	if doc.Meta.APIVersion == v1alpha1.GroupVersion.String() {
 		decodeOlder(doc.Data, &found)
 	} else {
 		decodeHub(doc.Data, &found)
 		if wrong := wrongVersion(doc.Meta.APIVersion); wrong != "" {
-			found.errs = append([]string{wrong}, found.errs...)
+			found.Errors = append([]string{wrong}, found.Errors...)
 		}
 	}
-	found.object.Namespace = cmp.Or(found.object.Namespace, namespace)
+	found.Object.Namespace = cmp.Or(found.Object.Namespace, namespace)
 	return found
 }
 
 // decodeHub decodes the values that fit their fields, and records the others.
-func decodeHub(data []byte, found *stack) {
-	for _, problem := range decodeFitting(data, found.object) {
-		found.errs = append(found.errs, withPlace(problem, reflect.TypeFor[v1alpha2.LlamaStackDistribution]()))
+func decodeHub(data []byte, found *Stack) {
+	for _, problem := range decodeFitting(data, found.Object) {
+		found.Errors = append(found.Errors, WithPlace(problem, reflect.TypeFor[v1alpha2.LlamaStackDistribution]()))
 		if !problem.Unknown {
 			found.unfit = append(found.unfit, problem.Path)
 		}
 	}
-	found.decoded = true
+	found.Decoded = true
 }
 
 // decodeFitting fills an object with the values that fit its fields, and returns a problem for each of the others.
 func decodeFitting(data []byte, into any) []typecheck.Problem {
 	var value any
-	if err := decodeNumbers(data, &value); err != nil {
+	if err := DecodeNumbers(data, &value); err != nil {
 		return []typecheck.Problem{{Message: "is not valid JSON: " + err.Error()}}
 	}
 	fitting, problems := typecheck.Check(value, reflect.TypeOf(into))
@@ -65,8 +65,8 @@ func decodeFitting(data []byte, into any) []typecheck.Problem {
 	return problems
 }
 
-// decodeNumbers decodes JSON and keeps numbers as they are written.
-func decodeNumbers(data []byte, into any) error {
+// DecodeNumbers decodes JSON and keeps numbers as they are written.
+func DecodeNumbers(data []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	return decoder.Decode(into)

@@ -1,4 +1,4 @@
-package cli
+package dryrun
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// withPlace returns a problem as text with its path. If an unknown field exists at exactly one other path, the text
+// WithPlace returns a problem as text with its path. If an unknown field exists at exactly one other path, the text
 // suggests that path.
-func withPlace(problem typecheck.Problem, typ reflect.Type) string {
+func WithPlace(problem typecheck.Problem, typ reflect.Type) string {
 	name := problem.Path[strings.LastIndex(problem.Path, ".")+1:]
 	if strings.HasPrefix(problem.Message, "unknown field") && !strings.Contains(problem.Message, "did you mean") {
 		spec := typecheck.FieldsOf(typ)["spec"]

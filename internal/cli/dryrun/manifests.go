@@ -1,0 +1,171 @@
+package dryrun
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
+)
+
+// DefaultNamespace is the namespace of objects that name none.
+const DefaultNamespace = "default"
+
+// Manifests holds the objects from all files that the pipeline can use. Other kinds are skipped, so that you can pass
+// whole folders.
+type Manifests struct {
+	Stacks     []Stack
+	ConfigMaps map[Key]*corev1.ConfigMap
+	Secrets    map[Key]*corev1.Secret
+	// SecretsTwice holds the Secrets that are in several files. It is not known which of them a stack refers to.
+	SecretsTwice map[Key]bool
+	// Others lists the skipped kinds. Notes lists messages about unreadable files.
+	Others, Notes []string
+	// Config is the configuration from the operator's ConfigMap.
+	Config operatorconfig.Config
+	// Live reports whether the objects come from a cluster and not from files.
+	Live bool
+	// Pasted reports whether the objects come from a text without a file. A remedy then names no flag.
+	Pasted bool
+	// Denied holds the ConfigMaps of the cluster that the caller may not read.
+	Denied map[Key]bool
+	// running is what a cluster shows of the stack that is planned. Nil means that it is not known.
+	running *Running
+}
+
+// Stack is a LlamaStackDistribution and the file that contains it.
+type Stack struct {
+	// File is the path of the file, or "-" for standard input.
+	File string
+	// doc is the text of the stack, for the positions of findings. Nil means that the stack is not from a file.
+	doc *document.Document
+	// Object holds the readable values of the document.
+	Object *v1alpha2.LlamaStackDistribution
+	// Decoded reports whether the document could be decoded. A document with a wrong group, a misspelt field or a
+	// value of the wrong type is decoded too, so that all its mistakes are reported together.
+	Decoded bool
+	// Older reports whether the document is of v1alpha1. Object is then the stored version, v1alpha2.
+	Older bool
+	// unfit lists the paths of values that were left out because they do not fit their fields.
+	unfit []string
+	// Errors lists the decoding errors. warnings lists fields without effect.
+	Errors, warnings []string
+}
+
+// Key is the namespace and the name of an object.
+type Key struct{ Namespace, Name string }
+
+// Gather returns the objects of documents.
+func Gather(documents []document.Document, namespace string) *Manifests {
+	found := &Manifests{
+		ConfigMaps: make(map[Key]*corev1.ConfigMap),
+		Secrets:    make(map[Key]*corev1.Secret), SecretsTwice: make(map[Key]bool),
+	}
+	for _, doc := range documents {
+		found.Add(doc, namespace)
+	}
+	return found
+}
+
+// Nothing returns the problem of files without a stack.
+func (m *Manifests) Nothing(paths ...string) string {
+	problem := fmt.Sprintf("no %s in %s", v1alpha2.Kind, strings.Join(paths, ", "))
+	if len(m.Others) > 0 {
+		problem += "; found only " + strings.Join(m.Others, ", ")
+	}
+	if slices.Contains(m.Others, ogxserver.Kind) {
+		problem += "; use kubectl llamastack convert to convert an " + ogxserver.Kind + " to a stack"
+	}
+	return problem
+}
+
+// Add stores one document by its kind. Problems are recorded for the document, and reading continues.
+func (m *Manifests) Add(doc document.Document, namespace string) {
+	if doc.Data == nil {
+		m.unread(doc)
+		return
+	}
+	switch wrong := WrongKind(doc.Meta); {
+	case wrong != "":
+		m.refuse(doc, wrong)
+	case doc.Meta.Kind == v1alpha2.Kind:
+		m.Stacks = append(m.Stacks, DecodeStack(doc, namespace))
+	case doc.Meta.Kind == "ConfigMap" && doc.Meta.APIVersion == "v1":
+		addTo(m, doc, m.ConfigMaps, map[Key]bool{}, namespace)
+	case doc.Meta.Kind == "Secret" && doc.Meta.APIVersion == "v1":
+		addTo(m, doc, m.Secrets, m.SecretsTwice, namespace)
+	case !slices.Contains(m.Others, doc.Meta.Kind) && doc.Meta.Kind != "":
+		m.Others = append(m.Others, doc.Meta.Kind)
+	}
+}
+
+// unread records a document that cannot be read. A folder may contain unrelated files, such as the templates of a
+// chart.
+func (m *Manifests) unread(doc document.Document) {
+	if doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)) {
+		m.Notes = append(m.Notes, doc.File+": skipped because it "+doc.Problem)
+		return
+	}
+	m.refuse(doc, doc.Problem)
+}
+
+// refuse records a document as a stack with an error.
+func (m *Manifests) refuse(doc document.Document, problem string) {
+	m.Stacks = append(m.Stacks, Stack{
+		File: doc.File, doc: &doc, Object: &v1alpha2.LlamaStackDistribution{},
+		Errors: []string{problem},
+	})
+}
+
+// WrongKind returns the problem of a kind that looks like a wrong spelling of this command's kind. It returns "" for
+// all other kinds.
+func WrongKind(meta metav1.TypeMeta) string {
+	group, _, _ := strings.Cut(meta.APIVersion, "/")
+	near := suggest.Nearest(meta.Kind, []string{v1alpha2.Kind}) != "" || strings.EqualFold(meta.Kind, v1alpha2.Kind)
+	switch {
+	case meta.Kind == v1alpha2.Kind:
+		return ""
+	case meta.Kind == "" && group == v1alpha2.GroupVersion.Group:
+		return "kind: required; set " + v1alpha2.Kind
+	case near || group == v1alpha2.GroupVersion.Group:
+		return fmt.Sprintf("kind: %q is not a kind of this operator; use %s", meta.Kind, v1alpha2.Kind)
+	default:
+		return ""
+	}
+}
+
+// addTo stores an object that a stack may refer to. Errors do not contain its content, which is never printed.
+func addTo[T any, P interface {
+	*T
+	metav1.Object
+}](m *Manifests, doc document.Document, into map[Key]P, twice map[Key]bool, namespace string,
+) {
+	object := P(new(T))
+	if err := json.Unmarshal(doc.Data, object); err != nil {
+		m.refuse(doc, fmt.Sprintf("is not a valid %s: its data must be strings; quote numbers and booleans", doc.Meta.Kind))
+		return
+	}
+	key := Key{Namespace: cmp.Or(object.GetNamespace(), namespace), Name: object.GetName()}
+	if _, known := into[key]; known {
+		twice[key] = true
+	}
+	into[key] = object
+}
+
+// Title returns the file and the name of a stack, or the file alone if the stack has no name.
+func (s Stack) Title() string {
+	if s.Object.Name == "" {
+		return s.File
+	}
+	return s.File + ": " + s.Object.Name
+}

@@ -1,0 +1,87 @@
+package dryrun
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.yaml.in/yaml/v2"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
+)
+
+// Object is the YAML of an object that the operator would apply.
+type Object struct {
+	Kind, Name string
+	Text       []byte
+}
+
+// Objects returns the objects of a plan as YAML, without the separator of documents.
+func Objects(built *plan.Plan) ([]Object, error) {
+	objects := built.WithStorageSecret(emptyValues(built.Derived))
+	texts := make([]Object, 0, len(objects))
+	for _, object := range objects {
+		content, err := render.Unstructured(object)
+		if err != nil {
+			return nil, err
+		}
+		data, err := yaml.Marshal(content.Object) // without the detour over JSON, which takes most of the time
+		if err != nil {
+			return nil, fmt.Errorf("print %s %q: %w", object.GVK.Kind, object.Name, err)
+		}
+		var page bytes.Buffer
+		if object.GVK.Kind == "Secret" {
+			commentDerived(&page, built.Derived)
+		}
+		page.Write(data)
+		texts = append(texts, Object{Kind: object.GVK.Kind, Name: object.Name, Text: page.Bytes()})
+	}
+	return texts, nil
+}
+
+// emptyValues returns empty values for the parts of Secrets that only the operator sees.
+func emptyValues(derived []secretvalue.Derived) map[string][]byte {
+	values := make(map[string][]byte, len(derived))
+	for _, value := range derived {
+		values[value.Key] = []byte{}
+	}
+	return values
+}
+
+// commentDerived writes a comment about the source of each value that is left empty.
+func commentDerived(page *bytes.Buffer, derived []secretvalue.Derived) {
+	page.WriteString("# The values are left out. The operator reads them from:\n")
+	for _, value := range derived {
+		fmt.Fprintf(page, "#   %s: Secret %q, key %q (%s)\n", value.Key, value.Secret, value.SecretKey, value.FieldPath)
+	}
+}
+
+// Config returns the configuration of a plan, or a comment that states where the server gets it from.
+func (s Stack) Config(built *plan.Plan) []byte {
+	source := "the configuration of its image"
+	switch {
+	case len(built.Config) > 0:
+		return built.Config
+	case built.ConfigMapName != "":
+		source = fmt.Sprintf("ConfigMap %q", built.ConfigMapName)
+	}
+	return fmt.Appendf(nil, "# %s: the server uses %s unchanged; the operator generates no configuration.\n",
+		s.Object.Name, source)
+}
+
+// Explain returns every key of the configuration with its source.
+func (s Stack) Explain(built *plan.Plan) []stackconfig.Explained {
+	values := []stackconfig.Explained{}
+	if built.Report != nil {
+		values = built.Report.Explain()
+	}
+	for i := range values {
+		if s.Older {
+			values[i].Origin = convert.OlderPaths(values[i].Origin)
+		}
+	}
+	return values
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
+)
+
+// gather returns the objects of documents. Names are those of their files. The error is a rejection if the documents
+// contain no stack.
+func gather(documents []document.Document, names []string, namespace string) (*dryrun.Manifests, error) {
+	found := dryrun.Gather(documents, namespace)
+	if len(found.Stacks) == 0 {
+		return nil, nothing(found, names)
+	}
+	return found, nil
+}
+
+// choose removes the stacks that a label selector does not select. A text that cannot be read stays, because its labels
+// are not known.
+func choose(m *dryrun.Manifests, selector string) error {
+	if selector == "" {
+		return nil
+	}
+	chosen, err := labels.Parse(selector)
+	if err != nil {
+		return fmt.Errorf("--selector %q: %w", selector, err)
+	}
+	m.Stacks = slices.DeleteFunc(m.Stacks, func(s dryrun.Stack) bool {
+		return (s.Decoded || s.Object.Name != "") && !chosen.Matches(labels.Set(s.Object.Labels))
+	})
+	if len(m.Stacks) == 0 {
+		return &rejection{problems: []string{fmt.Sprintf("--selector %q: no stack of the files has these labels", selector)}, summary: "nothing to read"}
+	}
+	return nil
+}
+
+// nothing returns the error for files without a stack.
+func nothing(m *dryrun.Manifests, paths []string) error {
+	return &rejection{problems: append(slices.Clone(m.Notes), m.Nothing(paths...)), summary: "no stack was found"}
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// planningFlags are the flags of diff and upgrade-check, which plan stacks of files and of a cluster.
+type planningFlags struct {
+	kube.Flags
+	files          []string
+	operatorConfig string
+}
+
+// add adds the flags of the files and of the connection.
+func (f *planningFlags) add(command *cobra.Command, filesHelp, configHelp string) {
+	f.AddConnection(command)
+	flags := command.Flags()
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, filesHelp+", - for standard input; may be repeated")
+	flags.StringVar(&f.operatorConfig, "operator-config", "",
+		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: "+configHelp)
+}
+
+// sources returns the files, with the namespace of objects without one.
+func (f *planningFlags) sources(namespace string) sources {
+	return sources{files: f.files, namespace: cmp.Or(namespace, f.Namespace, dryrun.DefaultNamespace)}
+}
+
+// reader connects to the cluster.
+func (f *planningFlags) reader(version string) (*reader, error) {
+	cluster, err := f.Connect(version)
+	if err != nil {
+		return nil, err
+	}
+	return newReader(cluster, version), nil
+}
+
+// orSummary returns the error with a summary, unless it has its own.
+func orSummary(err error, summary string) error {
+	if _, said := errors.AsType[*rejection](err); err == nil || said {
+		return err
+	}
+	return &rejection{problems: []string{err.Error()}, summary: summary}
+}

@@ -1,0 +1,196 @@
+package playground
+
+import (
+	"fmt"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// The limits of a run. A manifest within them takes a page a fraction of a second.
+const (
+	// MaxManifestBytes is the largest manifest. It is four times the limit for a spec (validate.MaxSpecBytes), and the
+	// size of the largest ConfigMap that a stack may use.
+	MaxManifestBytes = 1 << 20
+	// MaxStacks is the largest number of stacks that are shown.
+	MaxStacks = 20
+	// MaxFindings is the largest number of findings that are shown.
+	MaxFindings = 200
+	// MaxOutputBytes is the size of configurations and objects after which no further stack is shown.
+	MaxOutputBytes = 4 << 20
+)
+
+// file is the name of the manifest in positions. It does not appear in a result.
+const file = "manifest"
+
+// Releases are the releases of the server that a stack can use.
+type Releases struct {
+	// Lines are the releases from the oldest to the newest: 0.7, 1.0.
+	Lines []string `json:"lines"`
+	// Default is the release of a stack that names none.
+	Default string `json:"default"`
+}
+
+// Known returns the releases whose data is part of the program.
+func Known() Releases { return Releases{Lines: release.Offered(), Default: release.DefaultLine()} }
+
+// Result is the answer to a manifest. Its lists are never nil.
+type Result struct {
+	// Stacks are the stacks of the manifest in its order, valid or not.
+	Stacks []Stack `json:"stacks"`
+	// Findings are the errors, warnings and notes of all stacks.
+	Findings []Finding `json:"findings"`
+}
+
+// Stack is one stack of a manifest.
+type Stack struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	Valid     bool   `json:"valid"`
+	// Release and Image are what the server runs. They are empty if the stack cannot be planned.
+	Release string `json:"release"`
+	Image   string `json:"image"`
+	// Config is the configuration of the server.
+	Config []Line `json:"config"`
+	// Objects are the objects that the operator applies, if they were asked for.
+	Objects []Object `json:"objects"`
+}
+
+// Object is an object that the operator applies, as YAML.
+type Object struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// Finding is an error, a warning or a note.
+type Finding struct {
+	// Level is error, warning or note.
+	Level string `json:"level"`
+	// Stack is the name of the stack. Path is its field. Both may be empty.
+	Stack string `json:"stack"`
+	Path  string `json:"path"`
+	// Message is the problem and its remedy, without the path.
+	Message string `json:"message"`
+	// Line and Column are the position of the field in the manifest, from 1. 0 means that the position is not known.
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+// Options choose what a run returns.
+type Options struct {
+	// Release replaces the release of the stacks. Empty keeps it.
+	Release string
+	// Objects asks for the text of the objects, which takes as long as everything else.
+	Objects bool
+}
+
+// Run plans every stack of a manifest.
+func Run(manifest string, options Options) Result {
+	r := run{Options: options, result: Result{Stacks: []Stack{}, Findings: []Finding{}}, output: MaxOutputBytes}
+	if len(manifest) > MaxManifestBytes {
+		r.problem(fmt.Sprintf("the manifest is larger than %d KiB, the limit of the playground", MaxManifestBytes>>10))
+		return r.result
+	}
+	found := dryrun.Gather(document.Parse(file, []byte(manifest), false), dryrun.DefaultNamespace)
+	found.Pasted = true
+	if len(found.Stacks) == 0 {
+		r.problem(found.Nothing("the manifest"))
+	}
+	for i := range found.Stacks {
+		if i == MaxStacks || r.output <= 0 {
+			r.note(fmt.Sprintf("%d more stacks are not shown; the command line shows all of them", len(found.Stacks)-i))
+			break
+		}
+		r.stack(found, &found.Stacks[i])
+	}
+	return r.result
+}
+
+// run collects a result.
+type run struct {
+	Options
+	result Result
+	// output is the number of bytes that are left for configurations and objects.
+	output int
+	// omitted reports whether the list of findings is full.
+	omitted bool
+}
+
+func (r *run) problem(message string) { r.add(Finding{Level: findings.Error, Message: message}) }
+
+func (r *run) note(message string) { r.add(Finding{Level: findings.Note, Message: message}) }
+
+// add keeps a finding, or states that the list is full.
+func (r *run) add(finding Finding) {
+	switch {
+	case len(r.result.Findings) < MaxFindings:
+		r.result.Findings = append(r.result.Findings, finding)
+	case !r.omitted:
+		r.omitted = true
+		r.result.Findings = append(r.result.Findings, Finding{
+			Level: findings.Note, Message: fmt.Sprintf("only the first %d findings are shown", MaxFindings),
+		})
+	}
+}
+
+// stack plans one stack.
+func (r *run) stack(all *dryrun.Manifests, s *dryrun.Stack) {
+	if r.Release != "" && s.Decoded {
+		changed, err := dryrun.WithRelease(s.Object, r.Release)
+		if err != nil {
+			s.Errors = append(s.Errors, err.Error())
+		} else {
+			s.Object = changed
+		}
+	}
+	outcome := all.Plan(*s)
+	list, valid := dryrun.Reported(s, &outcome, false)
+	for i := range list {
+		one := &list[i]
+		r.add(Finding{
+			Level: one.Level, Stack: one.Stack, Path: one.Path, Message: one.Message, Line: one.Line, Column: one.Column,
+		})
+	}
+	shown := Stack{
+		Name: s.Object.Name, Namespace: s.Object.Namespace, Valid: valid, Config: []Line{}, Objects: []Object{},
+	}
+	if outcome.Plan != nil && valid {
+		shown.Release, shown.Image = outcome.Plan.Release(), outcome.Plan.Image()
+		shown.Config = configOf(s, outcome.Plan)
+		shown.Objects = r.objects(outcome.Plan)
+	}
+	r.output -= shown.size()
+	r.result.Stacks = append(r.result.Stacks, shown)
+}
+
+// objects returns the objects of a plan, if they were asked for.
+func (r *run) objects(built *plan.Plan) []Object {
+	shown := []Object{}
+	if !r.Objects {
+		return shown
+	}
+	objects, err := dryrun.Objects(built)
+	if err != nil {
+		r.problem(err.Error())
+	}
+	for _, object := range objects {
+		shown = append(shown, Object{Kind: object.Kind, Name: object.Name, Text: string(object.Text)})
+	}
+	return shown
+}
+
+// size returns the number of bytes that a stack adds to a page.
+func (s *Stack) size() int {
+	size := 0
+	for i := range s.Config {
+		size += len(s.Config[i].Text) + len(s.Config[i].Origin)
+	}
+	for i := range s.Objects {
+		size += len(s.Objects[i].Text)
+	}
+	return size
+}

@@ -1,0 +1,320 @@
+package playground_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/playground"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+)
+
+// commandLine returns what the command line prints for a file.
+func commandLine(t testing.TB, args ...string) (code int, out, err string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = cli.Run(cli.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr}, "test", args)
+	return code, stdout.String(), stderr.String()
+}
+
+func stack(spec string) string {
+	return "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: demo}\nspec: " + spec + "\n"
+}
+
+func configText(s *playground.Stack) string {
+	var text strings.Builder
+	for _, line := range s.Config {
+		text.WriteString(line.Text + "\n")
+	}
+	return text.String()
+}
+
+// The playground shows what the command line prints: for all samples on every release, and for manifests of v1alpha1.
+func TestSameAsCommandLine(t *testing.T) {
+	samples, err := filepath.Glob("../../config/samples/*.yaml")
+	if err != nil || len(samples) < 4 {
+		t.Fatalf("%d samples, %v", len(samples), err)
+	}
+	older, err := filepath.Glob("../../test/contract/testdata/cases/*.yaml")
+	if err != nil || len(older) < 20 {
+		t.Fatalf("%d manifests of v1alpha1, %v", len(older), err)
+	}
+	known := playground.Known()
+	rendered := 0
+	for _, file := range samples {
+		for _, asked := range append([]string{""}, known.Lines...) {
+			t.Run(filepath.Base(file)+"@"+asked, func(t *testing.T) { rendered += compare(t, file, asked) })
+		}
+	}
+	for _, file := range older {
+		t.Run("v1alpha1/"+filepath.Base(file), func(t *testing.T) { rendered += compare(t, file, "") })
+	}
+	if rendered < 40 {
+		t.Errorf("only %d stacks were rendered", rendered)
+	}
+}
+
+// compare returns the number of stacks that both render.
+func compare(t *testing.T, file, asked string) int {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := playground.Run(string(data), playground.Options{Release: asked, Objects: true})
+	args := []string{"render", "-f", file}
+	if asked != "" {
+		args = append(args, "--release", asked)
+	}
+	if code, _, stderr := commandLine(t, append(args, "-o", "config")...); code != 0 {
+		sameErrors(t, got.Findings, stderr)
+		return 0
+	}
+	var config, objects strings.Builder
+	var origins []string
+	for i := range got.Stacks {
+		config.WriteString(configText(&got.Stacks[i]))
+		for _, object := range got.Stacks[i].Objects {
+			objects.WriteString("---\n" + object.Text)
+		}
+		for _, line := range got.Stacks[i].Config {
+			if line.Origin != "" {
+				origins = append(origins, line.Origin)
+			}
+		}
+	}
+	_, want, _ := commandLine(t, append(args, "-o", "config")...)
+	if diff := cmp.Diff(want, config.String()); diff != "" {
+		t.Errorf("configuration (-command line +playground):\n%s", diff)
+	}
+	_, want, _ = commandLine(t, append(args, "-o", "objects")...)
+	if diff := cmp.Diff(want, objects.String()); diff != "" {
+		t.Errorf("objects (-command line +playground):\n%s", diff)
+	}
+	_, want, _ = commandLine(t, append(args, "--explain", "-o", "json")...)
+	var explained []stackconfig.Explained
+	if err := json.Unmarshal([]byte(want), &explained); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, value := range explained {
+		all = append(all, value.Origin)
+	}
+	if diff := cmp.Diff(all, origins); diff != "" {
+		t.Errorf("origins (-command line +playground):\n%s", diff)
+	}
+	return len(got.Stacks)
+}
+
+// sameErrors checks that the command line printed every error that the playground shows.
+func sameErrors(t *testing.T, got []playground.Finding, stderr string) {
+	t.Helper()
+	found := 0
+	for _, finding := range got {
+		if finding.Level != "error" {
+			continue
+		}
+		found++
+		if text := strings.TrimPrefix(finding.Path+": "+finding.Message, ": "); !strings.Contains(stderr, text) {
+			t.Errorf("the command line does not print %q:\n%s", text, stderr)
+		}
+	}
+	if found == 0 || found != strings.Count(stderr, "error: ") {
+		t.Errorf("%d errors; the command line prints:\n%s", found, stderr)
+	}
+}
+
+func TestRun(t *testing.T) {
+	const valid = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`
+	for name, tc := range map[string]struct {
+		manifest, release string
+		// want are the findings as text; an entry ending in … is a prefix.
+		want   []string
+		stacks []string
+	}{
+		"nothing": {manifest: "", want: []string{"error 0 : no LlamaStackDistribution in the manifest"}},
+		"another kind": {
+			manifest: "apiVersion: v1\nkind: Pod\n",
+			want:     []string{"error 0 : no LlamaStackDistribution in the manifest; found only Pod"},
+		},
+		"valid": {manifest: stack(valid), stacks: []string{"demo true " + playground.Known().Default}},
+		"not YAML": {
+			manifest: "kind: A\n---\nspec: [\n",
+			want:     []string{"error 3 : is not valid YAML…"}, stacks: []string{" false "},
+		},
+		"a field and a value": {
+			manifest: "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata:\n  name: demo\nspec:\n" +
+				"  distribution:\n    nam: starter\n  replicas: many\n",
+			want: []string{
+				`error 7 spec.distribution.nam: unknown field…`, `error 8 spec.replicas: …`, `error 6 spec.distribution: …`,
+			},
+			stacks: []string{"demo false "},
+		},
+		"another release":    {manifest: stack(valid), release: "0.7", stacks: []string{"demo true 0.7"}},
+		"an unknown release": {manifest: stack(valid), release: "9.9", want: []string{`error 4 spec.distribution.version: …`}, stacks: []string{"demo false "}},
+		"the release of an image": {
+			manifest: stack(`{distribution: {image: "example.com/a:1"}}`), release: "0.7",
+			want:   []string{`error 4 spec.distribution.image: "example.com/a:1": the image determines the release…`},
+			stacks: []string{"demo false "},
+		},
+		"a ConfigMap that is missing": {
+			manifest: stack(`{distribution: {name: starter}, baseConfig: {configMapName: mine}}`),
+			want:     []string{`error 4 spec.baseConfig.configMapName: the text does not contain ConfigMap "mine" of namespace "default"; add it as another document`},
+			stacks:   []string{"demo false "},
+		},
+		"too large": {
+			manifest: stack(valid) + strings.Repeat("#", playground.MaxManifestBytes),
+			want:     []string{"error 0 : the manifest is larger than 1024 KiB, the limit of the playground"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := playground.Run(tc.manifest, playground.Options{Release: tc.release, Objects: true})
+			var stacks, texts []string
+			for i := range got.Stacks {
+				s := &got.Stacks[i]
+				stacks = append(stacks, fmt.Sprintf("%s %t %s", s.Name, s.Valid, s.Release))
+				if s.Valid != (len(s.Config) > 0) || s.Valid != (len(s.Objects) > 0) || s.Valid != (s.Image != "") {
+					t.Errorf("%s: valid %t, but %d lines and %d objects", s.Name, s.Valid, len(s.Config), len(s.Objects))
+				}
+			}
+			for i, f := range got.Findings {
+				text := fmt.Sprintf("%s %d %s: %s", f.Level, f.Line, f.Path, f.Message)
+				if i < len(tc.want) {
+					if prefix, ok := strings.CutSuffix(tc.want[i], "…"); ok && strings.HasPrefix(text, prefix) {
+						text = tc.want[i]
+					}
+				}
+				texts = append(texts, text)
+			}
+			if diff := cmp.Diff(tc.want, texts); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.stacks, stacks); diff != "" {
+				t.Errorf("stacks (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The lines of the configuration have the field that set them, with its line in the manifest.
+func TestOrigins(t *testing.T) {
+	got := playground.Run(`apiVersion: llamastack.io/v1alpha2
+kind: LlamaStackDistribution
+metadata:
+  name: demo
+spec:
+  distribution:
+    name: starter
+  providers:
+    inference:
+      provider: vllm
+      endpoint: http://vllm:8000
+      settings:
+        max_tokens: 8192
+`, playground.Options{})
+	if len(got.Stacks) != 1 {
+		t.Fatalf("%d stacks: %v", len(got.Stacks), got.Findings)
+	}
+	lines := got.Stacks[0].Config
+	for text, want := range map[string]playground.Line{
+		"base_url: http://vllm:8000": {Origin: "spec.providers.inference.endpoint", Line: 11},
+		"max_tokens: 8192":           {Origin: "spec.providers.inference.settings.max_tokens", Line: 13},
+	} {
+		i := slices.IndexFunc(lines, func(line playground.Line) bool {
+			return strings.HasPrefix(strings.TrimSpace(line.Text), text)
+		})
+		if i < 0 {
+			t.Errorf("no line %q in:\n%s", text, configText(&got.Stacks[0]))
+		} else if !strings.HasPrefix(lines[i].Origin, want.Origin) || lines[i].Line != want.Line {
+			t.Errorf("%q has the origin %q on line %d, want %q on line %d", text, lines[i].Origin, lines[i].Line, want.Origin,
+				want.Line)
+		}
+	}
+}
+
+// A result is bounded, whatever the manifest contains.
+func TestBounds(t *testing.T) {
+	valid := stack(`{distribution: {name: starter}}`)
+	got := playground.Run(strings.Repeat("---\n"+valid, 50), playground.Options{})
+	if len(got.Stacks) != playground.MaxStacks {
+		t.Errorf("%d stacks, want %d", len(got.Stacks), playground.MaxStacks)
+	}
+	if last := got.Findings[len(got.Findings)-1]; last.Message != "30 more stacks are not shown; the command line shows all of them" {
+		t.Errorf("last finding: %q", last.Message)
+	}
+	var spec strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&spec, "unknown%d: 1, ", i)
+	}
+	got = playground.Run(stack("{"+spec.String()+"distribution: {name: starter}}"), playground.Options{})
+	if len(got.Findings) > playground.MaxFindings+1 {
+		t.Errorf("%d findings", len(got.Findings))
+	}
+	if last := got.Findings[len(got.Findings)-1]; last.Level != "note" {
+		t.Errorf("last finding: %v", last)
+	}
+}
+
+// A run never panics, and is the same each time.
+func FuzzRun(f *testing.F) {
+	samples, err := filepath.Glob("../../config/samples/*.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range samples {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data), "")
+		f.Add(string(data), "0.7")
+	}
+	f.Add(stack("{distribution: {image: a}}"), "1.5")
+	f.Add("a: &a [*a]\nkind: LlamaStackDistribution\n", "")
+	f.Add("kind: LlamaStackDistribution\nspec: &a {<<: *a}\n", "x")
+	f.Fuzz(func(t *testing.T, manifest, asked string) {
+		first := playground.Run(manifest, playground.Options{Release: asked, Objects: true})
+		lines := strings.Count(manifest, "\n") + 1
+		for _, finding := range first.Findings {
+			if finding.Line < 0 || finding.Line > lines || finding.Message == "" {
+				t.Errorf("finding outside of the manifest: %+v", finding)
+			}
+		}
+		for i := range first.Stacks {
+			for _, line := range first.Stacks[i].Config {
+				if line.Line < 0 || line.Line > lines {
+					t.Errorf("origin outside of the manifest: %+v", line)
+				}
+			}
+		}
+		if diff := cmp.Diff(first, playground.Run(manifest, playground.Options{Release: asked, Objects: true})); diff != "" {
+			t.Errorf("the second run differs:\n%s", diff)
+		}
+	})
+}
+
+func BenchmarkRun(b *testing.B) {
+	samples, err := filepath.Glob("../../config/samples/*.yaml")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, file := range samples {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(b *testing.B) {
+			for b.Loop() {
+				playground.Run(string(data), playground.Options{Objects: true})
+			}
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package probe
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+const (
+	// maxMCPServers bounds the list of MCP servers, which is stored in an object's status.
+	maxMCPServers = 20
+	// toolGroupsPath lists the tool groups up to release 0.6, including those of MCP servers.
+	toolGroupsPath = "/v1/toolgroups"
+	// betaConnectorsPath lists the connectors of releases 0.7 and 0.8, which are MCP servers.
+	betaConnectorsPath = "/v1beta/connectors"
+	// connectorsPath lists the connectors from release 1.0 on.
+	connectorsPath = "/v1alpha/admin/connectors"
+)
+
+// mcpPath returns the path at which a server of a version lists its MCP servers (server fact 76). It is empty for a
+// version that cannot be read.
+func mcpPath(version string) string {
+	first, rest, _ := strings.Cut(version, ".")
+	second, _, _ := strings.Cut(rest, ".")
+	major, err := strconv.Atoi(first)
+	minor, minorErr := strconv.Atoi(second)
+	switch {
+	case err != nil || minorErr != nil:
+		return ""
+	case major == 0 && minor <= 6:
+		return toolGroupsPath
+	case major == 0:
+		return betaConnectorsPath
+	default:
+		return connectorsPath
+	}
+}
+
+// mcpServers asks a server for its MCP servers. Their addresses are dropped, because they may contain credentials.
+func (c client) mcpServers(ctx context.Context, target Target, version string) ([]v1alpha2.MCPServerStatus, error) {
+	path := mcpPath(version)
+	if path == "" {
+		return []v1alpha2.MCPServerStatus{}, nil
+	}
+	body, err := c.get(ctx, target, path, maxAnswer)
+	if err != nil {
+		return nil, err
+	}
+	return parseMCPServers(body)
+}
+
+// parseMCPServers reads the list of connectors ("connector_id", "connector_type"), and that of tool groups
+// ("identifier"), of which those with "mcp_endpoint" are MCP servers. It leaves out entries with an invalid id.
+func parseMCPServers(body []byte) ([]v1alpha2.MCPServerStatus, error) {
+	var answer struct {
+		Data []struct {
+			Connector     string          `json:"connector_id"`
+			ConnectorType string          `json:"connector_type"`
+			Group         string          `json:"identifier"`
+			Endpoint      json.RawMessage `json:"mcp_endpoint"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // the error may quote the answer
+		return nil, &finalError{"the response with the MCP servers is not JSON, or has an unexpected structure"}
+	}
+	list := []v1alpha2.MCPServerStatus{}
+	for i := range answer.Data {
+		entry := &answer.Data[i]
+		isGroup := entry.Group != "" && len(entry.Endpoint) > 0 && string(entry.Endpoint) != "null"
+		isConnector := entry.Connector != "" && cmp.Or(entry.ConnectorType, "mcp") == "mcp"
+		if id := cmp.Or(entry.Connector, entry.Group); (isGroup || isConnector) && nameForm.MatchString(id) {
+			list = append(list, v1alpha2.MCPServerStatus{ID: id})
+		}
+	}
+	slices.SortFunc(list, func(a, b v1alpha2.MCPServerStatus) int { return cmp.Compare(a.ID, b.ID) })
+	list = slices.Compact(list)
+	return list[:min(len(list), maxMCPServers)], nil
+}

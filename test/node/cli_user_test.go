@@ -1,0 +1,155 @@
+//go:build node
+
+package node
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// transcriptVariable names a file. The command line scenario writes its commands and their output there.
+const transcriptVariable = "CLI_TRANSCRIPT"
+
+// plugin builds the command as the plugin of kubectl that users install, and returns its folder.
+func plugin(t testing.TB) string {
+	t.Helper()
+	folder := t.TempDir()
+	command := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-X main.version="+operatorTag, "-o", folder,
+		"./cmd/kubectl-llamastack")
+	command.Dir = testutil.Root()
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("build kubectl-llamastack: %v: %s", err, said)
+	}
+	return folder
+}
+
+// user works in a folder, with a kubeconfig that has only the rights of the ClusterRole edit in the namespace.
+type user struct {
+	*scenario
+	folder      string
+	environment []string
+}
+
+// edit binds the ClusterRole to which the operator's editor role aggregates.
+const edit = `
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: user}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: user}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit}
+subjects: [{kind: ServiceAccount, name: user}]
+`
+
+func (s *scenario) user() *user {
+	s.t.Helper()
+	folder := s.t.TempDir()
+	u := &user{s, folder, append(os.Environ(), "KUBECONFIG="+filepath.Join(folder, "kubeconfig"), "NO_COLOR=1",
+		"PATH="+plugin(s.t)+string(filepath.ListSeparator)+os.Getenv("PATH"))}
+	s.apply(edit)
+	token := strings.TrimSpace(s.kubectl("create", "token", "user"))
+	u.write("kubeconfig", s.kubectl("config", "view", "--raw", "--minify", "--flatten"))
+	u.succeeds("kubectl config set-credentials user --token=" + token)
+	u.succeeds("kubectl config set-context --current --user=user --namespace=" + s.namespace)
+	return u
+}
+
+// write writes a file that only the user may read.
+func (u *user) write(name, content string) {
+	u.t.Helper()
+	if err := os.WriteFile(filepath.Join(u.folder, name), []byte(content), 0o600); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+func (u *user) read(name string) string {
+	u.t.Helper()
+	content, err := os.ReadFile(filepath.Join(u.folder, name))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return string(content)
+}
+
+// edited replaces a text of a file.
+func (u *user) edited(from, to, old, replacement string) {
+	u.t.Helper()
+	content := u.read(from)
+	if !strings.Contains(content, old) {
+		u.t.Fatalf("%s has no %q:\n%s", from, old, content)
+	}
+	u.write(to, strings.Replace(content, old, replacement, 1))
+}
+
+func (u *user) command(ctx context.Context, line string) *exec.Cmd {
+	words := strings.Fields(line)
+	command := exec.CommandContext(ctx, words[0], words[1:]...)
+	command.Dir, command.Env = u.folder, u.environment
+	return command
+}
+
+// ends runs a command line, whose words have no spaces, and returns the messages and the result.
+func (u *user) ends(code int, line string) string {
+	u.t.Helper()
+	command := u.command(u.t.Context(), line)
+	var said bytes.Buffer
+	command.Stdout, command.Stderr = &said, &said
+	err := command.Run()
+	got := 0
+	if exit, ended := errors.AsType[*exec.ExitError](err); ended {
+		got = exit.ExitCode()
+	} else if err != nil {
+		u.t.Fatal(err)
+	}
+	u.record(line, said.String())
+	if got != code {
+		u.t.Fatalf("%s: exit code %d, want %d:\n%s", line, got, code, said.String())
+	}
+	return said.String()
+}
+
+func (u *user) succeeds(line string) string {
+	u.t.Helper()
+	return u.ends(0, line)
+}
+
+// says runs a command that succeeds, and looks for texts in what it prints.
+func (u *user) says(line string, wanted ...string) {
+	u.t.Helper()
+	contains(u.t, line, u.succeeds(line), wanted...)
+}
+
+func contains(t testing.TB, line, said string, wanted ...string) {
+	t.Helper()
+	for _, want := range wanted {
+		if !strings.Contains(said, want) {
+			t.Errorf("%s prints no %q:\n%s", line, want, said)
+		}
+	}
+}
+
+// record adds a command and its output to the transcript.
+func (u *user) record(line, said string) {
+	path := os.Getenv(transcriptVariable)
+	if path == "" || strings.HasPrefix(line, "kubectl config") {
+		return
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		u.t.Error(err)
+		return
+	}
+	defer file.Close()
+	fmt.Fprintf(file, "$ %s\n%s\n", line, said)
+}

@@ -1,0 +1,196 @@
+import { Editor } from "./editor.js";
+import { decode, encode } from "./link.js";
+import { Pipeline } from "./pipeline.js";
+import { View } from "./view.js";
+
+// The largest manifest in bytes, and the time without a keystroke before a run.
+const MAX_MANIFEST = 1 << 20;
+const PAUSE = 25;
+
+const $ = (id) => document.getElementById(id);
+const status = $("status");
+const sample = $("sample");
+const release = $("release");
+const names = ["config", "objects", "findings"];
+const tabs = Object.fromEntries(names.map((name) => [name, $(`tab-${name}`)]));
+const panels = Object.fromEntries(names.map((name) => [name, $(`panel-${name}`)]));
+
+let samples = [];
+let result;
+let shown = "config";
+// Whether the newest run asks for the objects, which only one tab needs.
+let withObjects = false;
+let timer;
+// The time of the change that has no result yet, for the measurement of the browser test.
+let changed;
+
+const pipeline = new Pipeline();
+const editor = new Editor($("manifest"), $("gutter"), () => {
+  sample.value = "";
+  later();
+});
+const view = new View(panels, { select: (line) => editor.select(line), showFindings: () => show("findings", true) });
+
+function show(name, focus) {
+  shown = name;
+  for (const other of names) {
+    tabs[other].setAttribute("aria-selected", String(other === name));
+    tabs[other].tabIndex = other === name ? 0 : -1;
+    panels[other].hidden = other !== name;
+  }
+  if (focus) tabs[name].focus();
+  if (name === "objects" && !withObjects) {
+    panels.objects.replaceChildren();
+    run();
+  } else if (result) {
+    view[name](result);
+  }
+}
+
+function count(number, word) {
+  return `${number} ${word}${number === 1 ? "" : "s"}`;
+}
+
+function summary({ stacks, findings }) {
+  const number = (level) => findings.filter((one) => one.level === level).length;
+  const parts = [["error", number("error")], ["warning", number("warning")], ["note", number("note")]]
+    .filter(([, amount]) => amount > 0)
+    .map(([word, amount]) => count(amount, word));
+  const valid = stacks.filter((stack) => stack.valid);
+  const state = number("error") > 0 ? "Not valid" : "Valid";
+  const what = valid.map((stack) => `${stack.name} runs release ${stack.release || "of its image"}`);
+  return `${[state, ...parts].join(", ")}.${what.length > 0 ? ` ${what.join("; ")}.` : ""}`;
+}
+
+function say(text, level) {
+  if (status.textContent !== text) status.textContent = text;
+  status.dataset.level = level;
+}
+
+function showResult({ result: next, took, stopped }) {
+  if (stopped) {
+    next = {
+      stacks: [],
+      findings: [{ level: "error", message: "The run took too long and was stopped. Change the manifest to run it again." }],
+    };
+  }
+  result = next;
+  const errors = result.findings.filter((one) => one.level === "error").length;
+  const warnings = result.findings.filter((one) => one.level === "warning").length;
+  tabs.findings.replaceChildren("Findings");
+  if (result.findings.length > 0) {
+    const badge = document.createElement("span");
+    badge.className = `badge ${errors ? "error" : warnings ? "warning" : "note"}`;
+    badge.textContent = String(result.findings.length);
+    tabs.findings.append(" ", badge);
+  }
+  editor.mark(result.findings);
+  if (shown !== "objects" || withObjects) view[shown](result);
+  say(summary(result), errors ? "error" : warnings ? "warning" : "ok");
+  const ended = performance.now();
+  document.body.dataset.runs = String(Number(document.body.dataset.runs ?? 0) + 1);
+  document.body.dataset.took = String(took ?? "");
+  document.body.dataset.delay = String(ended - (changed ?? ended));
+  changed = undefined;
+}
+
+function run() {
+  clearTimeout(timer);
+  changed ??= performance.now();
+  $("link").hidden = true;
+  if (editor.text.length > MAX_MANIFEST) {
+    const message = `the manifest is larger than ${MAX_MANIFEST >> 10} KiB, the limit of the playground`;
+    showResult({ result: { stacks: [], findings: [{ level: "error", message }] } });
+    return;
+  }
+  withObjects = shown === "objects";
+  pipeline.run(editor.text, release.value, withObjects);
+}
+
+// later runs after a short pause between keystrokes.
+function later() {
+  changed ??= performance.now();
+  clearTimeout(timer);
+  timer = setTimeout(run, PAUSE);
+}
+
+// open shows the manifest of the link, and reports whether the link has one.
+async function open() {
+  try {
+    const found = await decode(location.hash, MAX_MANIFEST);
+    if (!found) return false;
+    editor.text = found.manifest;
+    sample.value = "";
+    release.value = [...release.options].some((option) => option.value === found.release) ? found.release : "";
+    return true;
+  } catch {
+    say("The link contains no manifest that can be read.", "error");
+    return undefined;
+  }
+}
+
+async function share() {
+  const fragment = await encode(editor.text, release.value, MAX_MANIFEST).catch(() => undefined);
+  if (!fragment) {
+    say("The manifest is too long for a link.", "error");
+    return;
+  }
+  history.replaceState(null, "", fragment);
+  $("url").value = location.href;
+  $("link").hidden = false;
+  $("url").focus();
+  $("url").select();
+}
+
+async function copy() {
+  $("url").select();
+  try {
+    await navigator.clipboard.writeText($("url").value);
+    say("The link is copied.", "ok");
+  } catch {
+    say("The browser does not allow the copy. Copy the selected link.", "warning");
+  }
+}
+
+function choose() {
+  const chosen = samples.find(({ name }) => name === sample.value);
+  if (!chosen) return;
+  editor.text = chosen.text;
+  run();
+}
+
+for (const [index, name] of names.entries()) {
+  tabs[name].addEventListener("click", () => show(name));
+  tabs[name].addEventListener("keydown", (event) => {
+    const to = { ArrowRight: index + 1, ArrowLeft: index + names.length - 1, Home: 0, End: names.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    show(names[to % names.length], true);
+  });
+}
+sample.addEventListener("change", choose);
+release.addEventListener("change", run);
+$("share").addEventListener("click", share);
+$("copy").addEventListener("click", copy);
+window.addEventListener("hashchange", async () => {
+  if (await open()) run();
+});
+
+async function start() {
+  const fetched = fetch("samples.json").then((response) => response.json());
+  const loading = pipeline.load(fetched.then((list) => list[0].text), showResult);
+  samples = await fetched;
+  sample.append(new Option("your own", ""), ...samples.map(({ name, title }) => new Option(title, name)));
+  const linked = await open();
+  if (!linked) {
+    sample.value = samples[0].name;
+    editor.text = samples[0].text;
+  }
+  const known = await loading;
+  release.append(...known.lines.toReversed().map((line) => new Option(line === known.default ? `${line} (default)` : line, line)));
+  if (linked) await open();
+  if (linked === undefined) document.body.dataset.link = "unreadable";
+  run();
+}
+
+start().catch((error) => say(`The playground does not start: ${error.message}`, "error"));

@@ -1,0 +1,36 @@
+//go:build js && wasm
+
+// Command wasm offers the pure pipeline to the script of the playground, as a program for WebAssembly.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"syscall/js"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/playground"
+)
+
+// main offers its functions as a global object of the worker, and keeps running to serve them. Both functions return
+// JSON.
+func main() {
+	debug.SetGCPercent(400) // a browser has memory, and one thread for the program and its garbage collector
+	js.Global().Set("llamaStack", map[string]any{
+		"releases": js.FuncOf(func(js.Value, []js.Value) any { return text(playground.Known()) }),
+		"run": js.FuncOf(func(_ js.Value, args []js.Value) any {
+			return text(playground.Run(args[0].String(), playground.Options{
+				Release: args[1].String(), Objects: args[2].Bool(),
+			}))
+		}),
+	})
+	select {}
+}
+
+func text(value any) string {
+	data, err := json.Marshal(value)
+	if err != nil { // the values contain only strings and numbers
+		panic(fmt.Sprintf("encode a result: %v", err))
+	}
+	return string(data)
+}
