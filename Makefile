@@ -276,6 +276,10 @@ generate-docs: $(BIN)/crd-ref-docs
 			--renderer=markdown --output-path=docs/reference/$$version.md; done
 	@sed -i 's/items:XValidation: .*<nil>\\} <br \/>//' docs/reference/v1alpha2.md # The tool prints rules on items as a Go struct. The CRD and the messages show these rules.
 	@$(GO) run ./hack/reference api/v1alpha2 docs/reference/v1alpha2.md docs/reference/v1alpha1.md
+	@$(GO) run ./hack/providers docs/reference/providers
+	@$(GO) run ./hack/flags docs/reference/operator-flags.md
+	@$(GO) run ./hack/conditions api/v1alpha2/conditions.go docs
+	@mkdir -p docs/reference/cli; $(GO) run ./hack/clireference docs/reference/cli
 
 # JSON Schemas for editors.
 .PHONY: generate-schemas

@@ -43,7 +43,7 @@ type Result struct {
 	// Comments are about single fields. Remarks are about the whole.
 	Comments []Comment
 	Remarks  []string
-	// Stays lists the parts that have to stay. It is empty if Spec replaces the configuration.
+	// Stays lists the parts that must remain in overrideConfig. It is empty if Spec replaces the configuration.
 	Stays []Reason
 }
 

@@ -73,7 +73,7 @@ func (j *judgement) settleServer(runtime release.Runtime) {
 		delete(got, "port")
 		delete(want, "port")
 		if written && port != whole(int(j.Intent.Server.Port)) {
-			j.remarks = append(j.remarks, fmt.Sprintf("server.port in your configuration has no effect in the server release "+
+			j.remarks = append(j.remarks, fmt.Sprintf("server.port in your configuration has no effect in server release "+
 				"%s. spec.networking.port sets the port.", j.Distribution.Release.Line))
 		}
 	case !written && got["port"] == whole(runtime.DefaultPort):

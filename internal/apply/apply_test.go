@@ -277,7 +277,7 @@ func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 	}
 }
 
-// TestMigrateFieldOwnership checks the take-over from an older program that created objects with Update and applied
+// TestMigrateFieldOwnership checks the takeover from an older program that created objects with Update and applied
 // them under the name of the owner: fields that we leave out are removed, and fields of other managers stay.
 func TestMigrateFieldOwnership(t *testing.T) {
 	b := newBench(t)
@@ -476,7 +476,7 @@ spec:
 	}
 }
 
-// TestMigrateVolumeClaim checks that the take-over of a claim keeps the fields of its spec that the older program's
+// TestMigrateVolumeClaim checks that the takeover of a claim keeps the fields of its spec that the older program's
 // create stored, because the spec is immutable.
 func TestMigrateVolumeClaim(t *testing.T) {
 	b := newBench(t)

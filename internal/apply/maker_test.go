@@ -108,7 +108,7 @@ func settled(value any) any {
 	return spec
 }
 
-// TestMigrateLongAfterTheAdoption checks that an object that was adopted by a version without this take-over is
+// TestMigrateLongAfterTheAdoption checks that an object that was adopted by a version without this takeover is
 // corrected as well.
 func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b := newBench(t)

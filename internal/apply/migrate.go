@@ -70,7 +70,7 @@ func TakenOver(kind string, live metav1.Object, owner Owner, manager string) ([]
 	if i := indexApplied(entries, manager); i >= 0 {
 		switch {
 		case entries[i].Time.Before(&owner.PredecessorsUntil):
-			entries[i].Time = owner.PredecessorsUntil.DeepCopy() // so that the take-over happens once only
+			entries[i].Time = owner.PredecessorsUntil.DeepCopy() // so that the takeover happens only once
 		case !owner.appliedAgain(entries) && !owner.replaced(kind, live):
 			return nil, nil
 		}

@@ -28,7 +28,7 @@ func commands(patch []byte, path *field.Path) field.ErrorList {
 		for i, container := range list.containers {
 			at := path.Child("spec", list.name).Index(i)
 			if _, added := container["image"]; added {
-				errs = append(errs, field.Forbidden(at, "additional containers are not allowed in this namespace: remove it, or "+remedy))
+				errs = append(errs, field.Forbidden(at, "additional containers are not allowed in this namespace: remove this container, or "+remedy))
 				continue
 			}
 			errs = append(errs, commandsIn(container, at)...)

@@ -214,7 +214,7 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 	if got.code != 0 {
 		t.Fatal(got.err)
 	}
-	contains(t, got.err, "index entries that are not runnable images, such as attestations: 1; they are kept", "ok: "+server.host+"/team/server:labelled is sha256:")
+	contains(t, got.err, "1 index entry that is not a runnable image, such as an attestation, is kept", "ok: "+server.host+"/team/server:labelled is sha256:")
 	after, untouched := indexOf("labelled"), indexOf("prod")
 	for i := range before.Manifests {
 		if before.Manifests[i].Digest != untouched.Manifests[i].Digest {
@@ -343,7 +343,7 @@ func TestImageLabelRefuses(t *testing.T) {
 		"config no YAML":     {written, []string{"--config", file("tab.yaml")}, 1, "line 2 is indented with a tab"},
 		"config version":     {written, []string{"--config", file("version.yaml")}, 1, "Unsupported config.yaml version 3. Supported versions: 1, 2"},
 		"config type":        {written, []string{"--config", file("type.yaml"), "--release", "0.7.3"}, 1, "providers.inference[0].config.allowed_models: "},
-		"config API":         {written, []string{"--config", file("api.yaml")}, 1, `apis[1]: the server release 0.7 has no API "nothing"`},
+		"config API":         {written, []string{"--config", file("api.yaml")}, 1, `apis[1]: server release 0.7 has no API "nothing"`},
 		"provider":           {written, []string{"--provider", file("provider.yaml")}, 1, `line 6: spec.providerType is "custom", which is not a provider type`},
 		"no file":            {written, []string{"--config", file("none.yaml")}, 2, "none.yaml: no such file"},
 		"nothing":            {written, nil, 2, "nothing to write; set --config, --provider or --release"},

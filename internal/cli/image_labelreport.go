@@ -81,8 +81,11 @@ func (r *labelReport) verdict(p printer) error {
 		return &rejection{summary: "the operator would not accept the labelled image; the image is unchanged"}
 	}
 	if r.Kept > 0 {
-		p.note(fmt.Sprintf("%s: index entries that are not runnable images, such as attestations: %d; they are kept, and "+
-			"still describe the images before labelling", r.Image, r.Kept))
+		kept := "1 index entry that is not a runnable image, such as an attestation, is kept; it still describes"
+		if r.Kept > 1 {
+			kept = fmt.Sprintf("%d index entries that are not runnable images, such as attestations, are kept; they still describe", r.Kept)
+		}
+		p.note(fmt.Sprintf("%s: %s the images as they were before labelling", r.Image, kept))
 	}
 	if r.onlyTagged() {
 		p.note(fmt.Sprintf("%s: only the tag specifies the release of the server; set --release to write the release to "+

@@ -17,7 +17,7 @@ import (
 type questions struct {
 	in *bufio.Scanner
 	p  printer
-	// ended reports that the input has no more lines. Every other question then takes its default.
+	// ended reports whether the input has no more lines. Every other question then takes its default.
 	ended bool
 }
 

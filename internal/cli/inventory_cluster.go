@@ -28,7 +28,7 @@ import (
 const (
 	// stacksPerPage is the number of stacks per list call.
 	stacksPerPage = 100
-	// maxStacks bounds the number of stacks. A larger cluster is listed by namespace.
+	// maxStacks bounds the number of stacks. In a larger cluster, the user must list the stacks by namespace.
 	maxStacks = 10_000
 )
 

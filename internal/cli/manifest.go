@@ -34,7 +34,7 @@ type manifests struct {
 	others, notes []string
 	// config is the configuration from the operator's ConfigMap.
 	config operatorconfig.Config
-	// live reports that the objects come from a cluster and not from files.
+	// live reports whether the objects come from a cluster and not from files.
 	live bool
 	// denied holds the ConfigMaps of the cluster that the caller may not read.
 	denied map[objectKey]bool
@@ -51,7 +51,7 @@ type stack struct {
 	// decoded reports whether object holds the readable values. A document with a wrong group, a misspelt field or a
 	// value of the wrong type is decoded too, so that all its mistakes are reported together.
 	decoded bool
-	// older reports that the document is of v1alpha1. object is then the stored version, v1alpha2.
+	// older reports whether the document is of v1alpha1. object is then the stored version, v1alpha2.
 	older bool
 	// unfit lists the paths of values that were left out because they do not fit their fields.
 	unfit []string

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// The test runs the complete way back on the command line. At the end the cluster accepts the definition of the
-// predecessor operator.
+// The test runs the complete rollback from the command line. At the end, the cluster accepts the CRD of the predecessor
+// operator.
 func TestMigrateBack(t *testing.T) {
 	const count = 10
 	c := upgrade.Start(t)
@@ -33,7 +33,7 @@ func TestMigrateBack(t *testing.T) {
 
 	migrate(0, "--storage", "v1alpha2")
 	if out, err := replaceDefinition(t); err == nil || !strings.Contains(out, "v1alpha2 was previously a storage version") {
-		t.Errorf("the definition of the operator before, too early: %v\n%s", err, out)
+		t.Errorf("the CRD of the predecessor operator, too early: %v\n%s", err, out)
 	}
 	got := migrate(0, "--storage", "v1alpha1", "--dry-run")
 	if lines := strings.Fields(got.out); len(lines) != count || lines[0] != "team-0/stack-000" {
@@ -70,7 +70,7 @@ func TestMigrateBack(t *testing.T) {
 	contains(t, migrate(1, "--storage", "v1alpha2").err, `does not serve "v1alpha2", only v1alpha1`)
 }
 
-// replaceDefinition follows docs/install.md.
+// replaceDefinition follows docs/how-to/go-back.md.
 func replaceDefinition(t *testing.T) (string, error) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), testutil.Kubectl(), "replace", "-f", "../../test/api/testdata/definition-before.yaml").CombinedOutput()

@@ -109,8 +109,8 @@ var validateOlderCases = map[string]struct {
 	"ConfigMap of another namespace, and of the stack's own": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n", 0,
-		[]string{`warning: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" of namespace "shared" does not exist, the operator has no access to it, ` +
-			`or its annotation llamastack.io/allow-namespaces does not name "default": the ConfigMap of that name in namespace "default" is used`},
+		[]string{`warning: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" in namespace "shared" does not exist, the operator has no access to it, ` +
+			`or its annotation llamastack.io/allow-namespaces does not name "default": the ConfigMap with that name in namespace "default" is used`},
 	},
 	"ConfigMap in no file": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: gone}}}`), 1,

@@ -122,7 +122,7 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 	if gone, ok := rel.Removal("api", name); ok {
 		remedy = "release " + gone.Last + " was the last that had it; " + gone.Instead
 	}
-	return nil, fmt.Errorf("--api: the server release %s has no API %q with providers; %s", rel.Line, asked, remedy)
+	return nil, fmt.Errorf("--api: server release %s has no API %q with providers; %s", rel.Line, asked, remedy)
 }
 
 func camelCased(apis []string) []string {
@@ -150,7 +150,7 @@ func chosenTypes(rel *release.Release, apis, args []string) []providerType {
 // unknownType returns an error with similar types and the releases that have the type. Without an API it searches the
 // types of all APIs.
 func unknownType(rel *release.Release, api, name string) error {
-	message := fmt.Sprintf("the server release %s has no provider type %q", rel.Line, name)
+	message := fmt.Sprintf("server release %s has no provider type %q", rel.Line, name)
 	apis := release.KnownAPIs()
 	if api != "" {
 		apis = []string{draft.APIName(api)}

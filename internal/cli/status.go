@@ -29,8 +29,8 @@ func newStatusCommand(streams Streams, version string) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status [NAME]",
 		Short: "Show what is wrong with a stack, and the next command to run",
-		Long: `Without a name: list the stacks, those first that need a look. The list takes one
-request for 500 stacks, and none for each stack.
+		Long: `Without a name: list the stacks; those that need attention come first. The list takes
+one request for every 500 stacks, and none for individual stacks.
 
 With a name: show a tree of the stack, its Deployment, ReplicaSets and pods, the
 conditions that are not as they should be, the server with its providers and
@@ -40,8 +40,8 @@ the problem, and the next command to run.
 With a name and --all-namespaces: show the stack of that name in any namespace,
 and the list if several namespaces have one.
 
-The exit code is 0 whenever the status is shown, also that of a stack that is not
-ready. In scripts, use kubectl wait --for=condition=Ready llsd/NAME.`,
+The exit code is 0 whenever the status is shown, even if the stack is not ready.
+In scripts, use kubectl wait --for=condition=Ready llsd/NAME.`,
 		Example: `  # the stacks of all namespaces
   kubectl llamastack status -A
 

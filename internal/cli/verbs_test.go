@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -73,7 +74,7 @@ func TestProvidersRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--api", "safety", "--release", "1.5"}, `the server release 1.5 has no API "safety" with providers; release 0.8 was the last that had it; check text`},
+		{[]string{"--api", "safety", "--release", "1.5"}, `server release 1.5 has no API "safety" with providers; release 0.8 was the last that had it; check text`},
 		{[]string{"--api", "inferense"}, `did you mean "inference"?`},
 		{[]string{"vlm"}, `has no provider type "vlm", did you mean "remote::vllm"?`},
 		{[]string{"tgi"}, `has no provider type "tgi"; releases 0.2, 0.3, 0.4, 0.5, 0.6 have it`},
@@ -151,7 +152,7 @@ func TestPublicModels(t *testing.T) {
 		contains(t, run(t, stack(spec), verb, "-f", "-").err,
 			`note: -: demo: spec.resources.models[0]: the name of this model for clients is "vllm/llama"`,
 			`note: -: demo: spec.resources.models[1]: the name of this model for clients is "vllm/meta/llama-70b"`,
-			`spec.resources.models[1].name: the server release 0.7 ignores this name because providerModelId is set`)
+			`spec.resources.models[1].name: server release 0.7 ignores this name because providerModelId is set`)
 	}
 	got := run(t, stack(spec), "upgrade-check", "-f", "-", "--to", "1.0")
 	contains(t, got.out, "~ model fast: vllm/meta/llama-70b -> vllm/fast\n")
@@ -210,22 +211,24 @@ func TestUpgradeCheck(t *testing.T) {
 	contains(t, unknown.err, "1 of 1 stacks would not start on release 9.9")
 }
 
-// TestDocumentation compares docs/cli.md with the actual commands and flags.
+// TestDocumentation compares the pages in docs/reference/cli with the actual commands and flags.
 func TestDocumentation(t *testing.T) {
-	data, err := os.ReadFile("../../docs/cli.md")
+	const folder = "../../docs/reference/cli/"
+	index, err := os.ReadFile(folder + "README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := string(data)
-	for _, verb := range []string{
-		"init", "render", "validate", "providers", "upgrade-check", "image inspect",
-		"image label",
-	} {
-		contains(t, page, "## `"+verb+"`")
-		help := run(t, "", append(strings.Fields(verb), "--help")...).out
-		for word := range strings.FieldsSeq(help) {
-			if flag := strings.TrimRight(word, ",.:"); strings.HasPrefix(flag, "--") && flag != "--help" {
-				contains(t, page, "`"+flag)
+	for _, verb := range leaves(cli.NewCommand(cli.Streams{}, "test")) {
+		file := strings.ReplaceAll(verb, " ", "-") + ".md"
+		page, err := os.ReadFile(folder + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		contains(t, string(index), "[`"+verb+"`]("+file+")")
+		contains(t, string(page), "# "+verb+"\n", "## Exit codes\n")
+		for word := range strings.FieldsSeq(run(t, "", append(strings.Fields(verb), "--help")...).out) {
+			if flag := strings.TrimRight(word, ",.:"); strings.HasPrefix(flag, "--") && flag != "--color" {
+				contains(t, string(page), flag)
 			}
 		}
 	}

@@ -30,10 +30,11 @@ func newVersionCommand(streams Streams, version string) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of this command, the operators and the API server",
-		Long: `Print the version of this command with the server releases that it has, the version
-of each operator in the cluster, the operators that wrote the status of stacks, the
-versions of stacks that the API server serves, and that of the API server. A warning
-states when this command and an operator have different versions.`,
+		Long: `Print the version of this command and the server releases that it supports, the
+version of each operator in the cluster, the operators that wrote the status of
+stacks, the API versions of stacks that the API server serves, and the version of
+the API server. A warning states when this command and an operator have different
+versions.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := checkForm(options.output); err != nil {

@@ -36,7 +36,7 @@ func TestBadCertificateOfARunningStack(t *testing.T) {
 		bad           *corev1.Secret
 	}{
 		{"another type", `has the type "Opaque", but a certificate must have the type kubernetes.io/tls`, opaque},
-		{"another's key", "has a certificate and a key that do not belong together", controllertest.NewMismatchedTLSSecret(t, "cert")},
+		{"another's key", "has a certificate and a key that do not match", controllertest.NewMismatchedTLSSecret(t, "cert")},
 		{"expired", "has a certificate that expired on " + ended.UTC().Format(time.DateOnly), controllertest.NewTLSSecretUntil(t, "cert", ended)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 const certificateSpec = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
 
 // TestCertificateExpires checks that a certificate that expires soon causes a warning, and that its expiry is reported
-// although nothing in the cluster has changed. The pods stay.
+// although nothing in the cluster has changed. It also checks that the Deployment does not change, so no pod is
+// replaced.
 func TestCertificateExpires(t *testing.T) {
 	const version = "certificate-ends"
 	end := time.Now().Add(8 * time.Second)

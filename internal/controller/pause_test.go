@@ -53,7 +53,7 @@ func TestPaused(t *testing.T) {
 	env.Get(t, "my", before)
 	env.UpdateSpec(t, "my", `{distribution: {name: starter}, networking: {port: 9000}, resources: {models: [m], shields: [guard]}}`)
 	got := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
-	if !strings.Contains(got.Message, "a change of the pods is pending. Remove the annotation") {
+	if !strings.Contains(got.Message, "a change to the pods is pending. Remove the annotation") {
 		t.Errorf("message %q", got.Message)
 	}
 	removeReadyPods(t, env, "my")

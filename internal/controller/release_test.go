@@ -30,16 +30,16 @@ func TestReleaseNote(t *testing.T) {
 		"a development version": {version: "0.7.4.dev20250901", configured: "0.7"},
 		"no version":            {version: "latest", configured: "0.7"},
 		"not in force":          {version: "0.7.1", configured: "0.6", outcome: rollout.RolledBack},
-		"of a name":             {version: newest + ".1", configured: "0.1", want: "the server has release " + newest + ".1, but its configuration is for release 0.1: set spec.distribution.version to \"" + newest + "\""},
-		"of an image": {version: newest + ".0rc1", configured: "0.1", image: true, want: "the server has release " + newest + ".0rc1, but its configuration is for release 0.1: set spec.distribution.image to an image with a tag that begins with " + newest +
+		"of a name":             {version: newest + ".1", configured: "0.1", want: "the server runs release " + newest + ".1, but its configuration is for release 0.1: set spec.distribution.version to \"" + newest + "\""},
+		"of an image": {version: newest + ".0rc1", configured: "0.1", image: true, want: "the server runs release " + newest + ".0rc1, but its configuration is for release 0.1: set spec.distribution.image to an image with a tag that begins with " + newest +
 			", or with the label io.llamastack.server.version=" + newest + ".0rc1"},
 		"of a label": {
 			version: newest + ".0", configured: "0.1", image: true, label: true,
-			want: "the server has release " + newest +
+			want: "the server runs release " + newest +
 				".0, but its configuration is for release 0.1: the label of the image is wrong; set spec.distribution.image to an image with the label io.llamastack.server.version=" + newest + ".0",
 		},
-		"a release nobody knows":   {version: "9.0.0", configured: "0.7", want: "the server has release 9.0.0, but its configuration is for release 0.7: this operator supports the releases " + strings.Join(offered, ", ")},
-		"alike in its first digit": {version: "0.70.1", configured: "0.7", want: "the server has release 0.70.1, but its configuration is for release 0.7: this operator supports the releases " + strings.Join(offered, ", ")},
+		"a release nobody knows":   {version: "9.0.0", configured: "0.7", want: "the server runs release 9.0.0, but its configuration is for release 0.7: this operator supports the releases " + strings.Join(offered, ", ")},
+		"alike in its first digit": {version: "0.70.1", configured: "0.7", want: "the server runs release 0.70.1, but its configuration is for release 0.7: this operator supports the releases " + strings.Join(offered, ", ")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := &stack{}

@@ -156,5 +156,5 @@ func releaseNote(stack *stack, image *distribution.Resolved, decision *rollout.D
 	default:
 		remedy = fmt.Sprintf("set spec.distribution.image to an image with a tag that begins with %s, or with the label %s=%s", line, registry.LabelRelease, version)
 	}
-	return fmt.Sprintf("the server has release %s, but its configuration is for release %s: %s", version, configured, remedy)
+	return fmt.Sprintf("the server runs release %s, but its configuration is for release %s: %s", version, configured, remedy)
 }

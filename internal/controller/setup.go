@@ -72,7 +72,7 @@ type Options struct {
 	// Identities returns credentials by the identity of the operator's own pod, for images in cloud registries for
 	// which an administrator allows that. Nil means that the operator has none.
 	Identities registry.Identities
-	// OpenShift leaves uid, gid and fsGroup of the pods to the cluster.
+	// OpenShift reports whether the cluster assigns uid, gid and fsGroup of the pods.
 	OpenShift bool
 	// Concurrency is the number of objects that are reconciled at the same time.
 	Concurrency int

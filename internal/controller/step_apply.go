@@ -176,7 +176,7 @@ func conclude(stack *stack, newerImage string, own *owned, done *applied, report
 			newerImage)
 	}
 	if left := own.decision.Record.Autoscaled; left.Count > 0 {
-		message += fmt.Sprintf("; it keeps the %s that the autoscaler left until you change spec.workload.replicas from %d",
+		message += fmt.Sprintf("; it keeps the %s that the autoscaler set until you change spec.workload.replicas from %d",
 			count(int(left.Count), "replica"), left.Spec)
 	}
 	report.markTrue(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded, message)

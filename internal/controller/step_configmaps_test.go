@@ -129,7 +129,7 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	refused := &status.Failure{
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapNotFound,
 		Retry: status.OnReferenceChange,
-		Message: `ConfigMap "mine" of namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not name "team". ` +
+		Message: `ConfigMap "mine" in namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not name "team". ` +
 			`Referenced by: spec.overrideConfig.configMapName`,
 	}
 	_, err := f.runSteps(t, own, "configmaps")

@@ -213,7 +213,7 @@ func ownCopyUsed(image *distribution.Resolved, err error) string {
 // its configuration.
 func imageDecides(image *distribution.Resolved, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; the image's own configuration runs, and spec.workload.workers has no effect. "+
-		"The image is read again with the next change of the spec", image.Image, status.Shorten(err.Error(), maxCause))
+		"The operator reads the image again when the spec changes", image.Image, status.Shorten(err.Error(), maxCause))
 }
 
 func registryOptions(registries operatorconfig.Registries, identities registry.Identities) registry.Options {

@@ -160,7 +160,7 @@ func TestUnreadableImage(t *testing.T) {
 		"workers":               {spec: workersOnly, image: none, failure: wants},
 		"workers of v1alpha1": {spec: workersOnly, older: true, image: none, events: []string{
 			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; the image's own configuration runs, ` +
-				"and spec.workload.workers has no effect. The image is read again with the next change of the spec",
+				"and spec.workload.workers has no effect. The operator reads the image again when the spec changes",
 		}},
 		"workers of v1alpha1, the image's was read": {
 			spec: workersOnly, older: true, image: none,

@@ -45,7 +45,7 @@ func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition 
 	case !deployed:
 		message += "; its Deployment is not created"
 	case decision.Outcome == rollout.Changed:
-		message += "; a change of the pods is pending"
+		message += "; a change to the pods is pending"
 	}
 	return metav1.Condition{
 		Type: v1alpha2.ConditionDeploymentUpdated, Status: metav1.ConditionUnknown, Reason: v1alpha2.ReasonDeploymentPaused,

@@ -37,7 +37,7 @@ func TestPausedStack(t *testing.T) {
 		"not paused any more":  {annotation: "false", spec: spec},
 		"without a Deployment": {annotation: "true", spec: spec, failure: paused("; its Deployment is not created")},
 		"nothing waits":        {annotation: "true", runs: spec, spec: spec, failure: paused("")},
-		"a change waits":       {annotation: "true", runs: spec, spec: changed, failure: paused("; a change of the pods is pending")},
+		"a change waits":       {annotation: "true", runs: spec, spec: changed, failure: paused("; a change to the pods is pending")},
 		"its volume": {
 			annotation: "true", spec: `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`, storage: corev1.ClaimBound,
 			condition: "True StorageReady: Storage is ready", failure: paused("; its Deployment is not created"),

@@ -113,7 +113,7 @@ func (r *Reconciler) startPreflight(
 			"Pod %q tries the change with image %q before the running pods are replaced", name, made.input.Distribution.Image))
 		return preflightGoesOn(name, "")
 	case rejected(err):
-		skipPreflight("the pod to try it in was rejected: "+reasonOf(err), report)
+		skipPreflight("the preflight pod was rejected: "+reasonOf(err), report)
 		return nil
 	default:
 		return notOurs(err)

@@ -136,7 +136,7 @@ func TestReadSecrets(t *testing.T) {
 		},
 		"certificate of another key": {
 			spec: withTLS, secret: broken, reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Secret "cert" in namespace "team" has a certificate and a key that do not belong together. Referenced by: spec.networking.tls.secretName`,
+			message: `Secret "cert" in namespace "team" has a certificate and a key that do not match. Referenced by: spec.networking.tls.secretName`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) { checkSecrets(t, tc, now) })

@@ -116,7 +116,7 @@ func keptForGood(format string, args ...any) *status.Failure {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.OnObjectChange,
 		Message: fmt.Sprintf(format, args...) +
-			"; a volume cannot change either of them, and the pods keep the volume; restore the earlier value, or move the data to a stack with another name",
+			"; neither can change on an existing volume, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name",
 	}
 }
 

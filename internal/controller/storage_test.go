@@ -174,7 +174,7 @@ func TestImmutableVolumeFields(t *testing.T) {
 	} {
 		replicas++
 		env.UpdateSpec(t, "my", spec(storage, replicas))
-		want += "a volume cannot change either of them, and the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
+		want += "neither can change on an existing volume, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
 		if got := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady,
 			v1alpha2.ReasonStorageChangeRefused); got.Message != want {
 			t.Errorf("message %q, want %q", got.Message, want)

@@ -26,7 +26,7 @@ func encode(v value) []byte {
 
 type encoder struct {
 	out []byte
-	// canonical reports that raw values are rewritten in canonical form.
+	// canonical reports whether raw values are rewritten in canonical form.
 	canonical bool
 }
 

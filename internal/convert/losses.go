@@ -12,7 +12,7 @@ type losses struct {
 	Born string `json:"born,omitempty"`
 	// Lost lists the values of the other version that the version of this object cannot hold.
 	Lost []loss `json:"lost,omitempty"`
-	// Omitted reports that these values exceed the limit of annotations, so that Lost is empty. Writing such an object
+	// Omitted reports whether these values exceed the limit of annotations. Lost is then empty. Writing such an object
 	// back in this version loses them.
 	Omitted bool `json:"omitted,omitempty"`
 }

@@ -13,7 +13,7 @@ const maxNesting = 10_000
 // the end of values. An index after the end of the data means that the data is invalid.
 type reader struct {
 	data []byte
-	// taken reports that the data was validated before and is not checked again.
+	// taken reports whether the data was validated before and is not checked again.
 	taken bool
 	// closing are the closing brackets of the objects and lists around the index. depth counts the other objects around
 	// it.

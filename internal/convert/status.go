@@ -10,7 +10,7 @@ import (
 // follower is a condition that only v1alpha1 has.
 type follower struct {
 	name string
-	// follows is the hub's condition that it is derived from.
+	// follows is the hub's condition that this condition is derived from.
 	follows string
 	// passed and failed replace the reason and message of that condition while it is True or False. Empty ones replace
 	// nothing. While it is Unknown, reason and message stay.

@@ -62,7 +62,7 @@ func checkStored(r *report, definition *apiextensionsv1.CustomResourceDefinition
 		r.ok("stacks are stored in " + storage)
 		return
 	}
-	r.add(Warning, fmt.Sprintf("the storage version is %s, and stacks may be stored in %s", storage, list(stored)),
+	r.add(Warning, fmt.Sprintf("the storage version is %s, but some stacks may still be stored in another version (stored versions: %s)", storage, list(stored)),
 		"wait until the operator has stored them again, or run: kubectl llamastack migrate --storage "+storage)
 }
 
@@ -70,7 +70,7 @@ func checkConditions(r *report, definition *apiextensionsv1.CustomResourceDefini
 	for _, condition := range definition.Status.Conditions {
 		switch holds := condition.Status == apiextensionsv1.ConditionTrue; {
 		case condition.Type == conversionUntrusted && holds:
-			r.add(Error, fmt.Sprintf("condition %s: %s", condition.Type, condition.Message), "see docs/webhooks.md")
+			r.add(Error, fmt.Sprintf("condition %s: %s", condition.Type, condition.Message), "see docs/reference/webhooks.md")
 		case (condition.Type == apiextensionsv1.Established || condition.Type == apiextensionsv1.NamesAccepted) && !holds:
 			r.add(Error, fmt.Sprintf("condition %s is %s: %s", condition.Type, condition.Status, condition.Message),
 				"remove the definition with the same names, and "+reinstall)

@@ -20,8 +20,8 @@ const (
 )
 
 const (
-	install   = "apply the manifests of the operator, see docs/install.md"
-	reinstall = "apply the manifests of the operator again, see docs/install.md"
+	install   = "apply the manifests of the operator, see docs/how-to/install.md"
+	reinstall = "apply the manifests of the operator again, see docs/how-to/install.md"
 )
 
 // checks are the checks in the order of their findings.
@@ -90,7 +90,7 @@ func checkPolicy(r *report, facts *Facts) {
 		r.unknown("the binding of the admission policy", facts.Binding.Problem)
 	case facts.Policy.Value == nil:
 		r.add(
-			Warning, fmt.Sprintf("%s%q does not exist; mistakes in a stack are found by the operator only", policy, name),
+			Warning, fmt.Sprintf("%s%q does not exist; only the operator finds mistakes in a stack", policy, name),
 			reinstall,
 		)
 	case facts.Binding.Value == nil:

@@ -212,7 +212,7 @@ func TestClusterProblems(t *testing.T) {
 		},
 		"stored versions": {
 			func(f *doctor.Facts) { f.Definition.Value.Status.StoredVersions = []string{"v1alpha1", "v1alpha2"} },
-			"warning definition: the storage version is v1alpha2, and stacks may be stored in v1alpha1, v1alpha2",
+			"warning definition: the storage version is v1alpha2, but some stacks may still be stored in another version (stored versions: v1alpha1, v1alpha2)",
 		},
 		"conditions": {
 			func(f *doctor.Facts) {
@@ -223,7 +223,7 @@ func TestClusterProblems(t *testing.T) {
 			},
 			"error definition: condition llamastack.io/ConversionUntrusted: Argo CD reverts it\nerror definition: condition NamesAccepted is False: llsd is taken",
 		},
-		"no policy":        {func(f *doctor.Facts) { f.Policy.Value = nil }, `warning policy: ValidatingAdmissionPolicy "llamastackdistributions.llamastack.io" does not exist; mistakes in a stack are found by the operator only`},
+		"no policy":        {func(f *doctor.Facts) { f.Policy.Value = nil }, `warning policy: ValidatingAdmissionPolicy "llamastackdistributions.llamastack.io" does not exist; only the operator finds mistakes in a stack`},
 		"no binding":       {func(f *doctor.Facts) { f.Binding.Value = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not exist, so the policy has no effect`},
 		"binding warns":    {func(f *doctor.Facts) { f.Binding.Value.Spec.ValidationActions = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not deny, so the policy has no effect`},
 		"no ConfigMap":     {func(f *doctor.Facts) { f.Config.Value = nil }, `warning operator-config: ConfigMap "llama-stack-operator-config" does not exist in namespace "operator"`},
@@ -245,11 +245,11 @@ func TestOperatorProblems(t *testing.T) {
 		}
 	}
 	check(t, map[string]change{
-		"none":         {func(f *doctor.Facts) { f.Operators.Value = nil }, "error operator: there is no Deployment of the operator\nwarning version: the version of the operator is unknown; this command is 1.2.3"},
-		"none ready":   {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 0 }, "error operator: Deployment operator/manager has no ready pod of 2"},
-		"one ready":    {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 1 }, "warning operator: Deployment operator/manager has 1 ready pods of 2"},
+		"none":         {func(f *doctor.Facts) { f.Operators.Value = nil }, "error operator: the Deployment of the operator does not exist\nwarning version: the version of the operator is unknown; this command is 1.2.3"},
+		"none ready":   {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 0 }, "error operator: Deployment operator/manager has no ready pods, but should have 2"},
+		"one ready":    {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 1 }, "warning operator: Deployment operator/manager has 1 of 2 ready pods"},
 		"scaled to 0":  {func(f *doctor.Facts) { *f.Operators.Value[0].Spec.Replicas = 0 }, "error operator: Deployment operator/manager has 0 replicas"},
-		"two":          {func(f *doctor.Facts) { f.Operators.Value = append(f.Operators.Value, operator("other")) }, "error operator: there are several operators: operator/manager, other/manager"},
+		"two":          {func(f *doctor.Facts) { f.Operators.Value = append(f.Operators.Value, operator("other")) }, "error operator: several operators are installed: operator/manager, other/manager"},
 		"two leases":   {func(f *doctor.Facts) { f.Leases.Value = []coordinationv1.Lease{lease("a", 0), lease("b", time.Second)} }, "error operator: operators are active in several namespaces: a, b"},
 		"an old lease": {func(f *doctor.Facts) { f.Leases.Value = []coordinationv1.Lease{lease("a", 0), lease("b", time.Hour)} }, ""},
 		"other version": {
@@ -311,14 +311,14 @@ func TestWebhookProblems(t *testing.T) {
 			func(f *doctor.Facts) { set(f, expired) },
 			"error webhook: every certificate in the CA bundle of the conversion webhook has expired\n" +
 				`error webhook: every certificate in the CA bundle of the webhook "validate" has expired` + "\n" +
-				"error certificate: the certificate of the webhooks expired on 2026-10-31",
+				"error certificate: the webhook certificate expired on 2026-10-31",
 		},
-		"expires soon":   {func(f *doctor.Facts) { set(f, soon) }, "warning certificate: the certificate of the webhooks expires on 2026-11-02"},
-		"no certificate": {func(f *doctor.Facts) { f.Certificate.Value = nil }, `warning certificate: Secret "llama-stack-k8s-operator-webhook-cert" in namespace "operator" has no certificate of the webhooks`},
+		"expires soon":   {func(f *doctor.Facts) { set(f, soon) }, "warning certificate: the webhook certificate expires on 2026-11-02"},
+		"no certificate": {func(f *doctor.Facts) { f.Certificate.Value = nil }, `warning certificate: Secret "llama-stack-k8s-operator-webhook-cert" in namespace "operator" does not contain a webhook certificate`},
 		"another host": {
 			func(f *doctor.Facts) { set(f, elsewhere) },
-			"error certificate: the certificate of the webhooks does not fit the conversion webhook: x509: certificate is valid for elsewhere, not " + host + "\n" +
-				`error certificate: the certificate of the webhooks does not fit the webhook "validate": x509: certificate is valid for elsewhere, not ` + host,
+			"error certificate: the webhook certificate does not match the conversion webhook: x509: certificate is valid for elsewhere, not " + host + "\n" +
+				`error certificate: the webhook certificate does not match the webhook "validate": x509: certificate is valid for elsewhere, not ` + host,
 		},
 	})
 }

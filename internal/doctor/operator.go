@@ -17,7 +17,7 @@ func checkOperators(r *report, facts *Facts) {
 		return
 	}
 	if len(facts.Operators.Value) == 0 {
-		r.add(Error, "there is no Deployment of the operator", install+", or name its namespace with --operator-namespace")
+		r.add(Error, "the Deployment of the operator does not exist", install+", or name its namespace with --operator-namespace")
 		return
 	}
 	var placed []string
@@ -27,14 +27,14 @@ func checkOperators(r *report, facts *Facts) {
 		checkOperator(r, operator)
 	}
 	if len(placed) > 1 {
-		r.add(Error, "there are several operators: "+list(placed), keepOne)
+		r.add(Error, "several operators are installed: "+list(placed), keepOne)
 		return
 	}
 	checkLeases(r, facts)
 }
 
 const keepOne = "keep the one whose namespace the definition's conversion webhook names, and remove the others, " +
-	"see docs/install.md#two-operators"
+	"see docs/how-to/upgrade-operator.md#two-operators"
 
 func checkOperator(r *report, operator *appsv1.Deployment) {
 	wanted := int32(1)
@@ -53,9 +53,9 @@ func checkOperator(r *report, operator *appsv1.Deployment) {
 			fmt.Sprintf("kubectl scale -n %s deployment/%s --replicas=2", operator.Namespace, operator.Name),
 		)
 	case ready == 0:
-		r.add(Error, fmt.Sprintf("%s has no ready pod of %d", name, wanted), remedy)
+		r.add(Error, fmt.Sprintf("%s has no ready pods, but should have %d", name, wanted), remedy)
 	case ready < wanted:
-		r.add(Warning, fmt.Sprintf("%s has %d ready pods of %d", name, ready, wanted), remedy)
+		r.add(Warning, fmt.Sprintf("%s has %d of %d ready pods", name, ready, wanted), remedy)
 	default:
 		r.ok(fmt.Sprintf("%s has %d ready pods", name, ready))
 	}
@@ -93,7 +93,7 @@ func checkVersions(r *report, facts *Facts) {
 		r.add(Warning, fmt.Sprintf("the operator is %s, and this command is %s", list(running), facts.Command),
 			"use the command of the operator's release: other versions render, validate and explain differently")
 	default:
-		r.ok("operator and command are " + facts.Command)
+		r.ok("the operator and this command are " + facts.Command)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	restart = "restart the operator, which renews its certificate and registers it, or see docs/webhooks.md"
+	restart = "restart the operator, which renews its certificate and registers it, or see docs/reference/webhooks.md"
 	// soon is the time before the end of a certificate from which its end is a warning. The operator renews its own
 	// certificate earlier.
 	soon = 7 * 24 * time.Hour
@@ -47,7 +47,7 @@ func checkWebhooks(r *report, facts *Facts) {
 		checkBundle(r, each, facts.Now)
 	}
 	if len(r.findings) == 0 {
-		r.ok("the operator has no webhooks, as an operator for some namespaces")
+		r.ok("the operator has no webhooks, because it serves only some namespaces")
 	}
 }
 
@@ -114,19 +114,19 @@ func checkCertificate(r *report, facts *Facts) {
 	case len(all) == 0:
 		return // no webhook that the caller may read
 	case facts.Certificate.Problem != "":
-		r.unknown("the certificate of the webhooks", facts.Certificate.Problem)
+		r.unknown("the webhook certificate", facts.Certificate.Problem)
 		return
 	case served == nil:
-		r.add(Warning, fmt.Sprintf("Secret %q in namespace %q has no certificate of the webhooks",
+		r.add(Warning, fmt.Sprintf("Secret %q in namespace %q does not contain a webhook certificate",
 			names.WebhookCertificateSecret, facts.Namespace), restart)
 		return
 	case !facts.Now.Before(served.NotAfter):
-		r.add(Error, "the certificate of the webhooks expired on "+date(served.NotAfter), restart)
+		r.add(Error, "the webhook certificate expired on "+date(served.NotAfter), restart)
 		return
 	case served.NotAfter.Sub(facts.Now) < soon:
-		r.add(Warning, "the certificate of the webhooks expires on "+date(served.NotAfter), restart)
+		r.add(Warning, "the webhook certificate expires on "+date(served.NotAfter), restart)
 	default:
-		r.ok("the certificate of the webhooks is valid until " + date(served.NotAfter))
+		r.ok("the webhook certificate is valid until " + date(served.NotAfter))
 	}
 	for _, each := range all {
 		authorities, broken := certificates(each.data)
@@ -142,7 +142,7 @@ func checkCertificate(r *report, facts *Facts) {
 			KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
 		})
 		if err != nil {
-			r.add(Error, fmt.Sprintf("the certificate of the webhooks does not fit %s: %v", each.of, err), restart)
+			r.add(Error, fmt.Sprintf("the webhook certificate does not match %s: %v", each.of, err), restart)
 		}
 	}
 }

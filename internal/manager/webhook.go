@@ -69,7 +69,7 @@ func withCertificate(
 		Recorder: mgr.GetEventRecorder(names.EventReporter),
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("create the certificate of the webhooks: %w", err)
+		return nil, nil, fmt.Errorf("create the webhook certificate: %w", err)
 	}
 	settings.TLSOpts = append(settings.TLSOpts,
 		func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate })

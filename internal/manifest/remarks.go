@@ -263,7 +263,7 @@ var habits = []habit{
 		variables, _ := overrides["env"].([]any)
 		return !has("spec", "networking", "port")(hub) && len(variables) == 0
 	}},
-	{says: "The pod runs with the user of its image, with fsGroup 1001 and with a mounted API token."},
+	{says: "The pod runs as the user of its image, with fsGroup 1001 and a mounted API token."},
 	{says: "The server stores its data in the directory that the image uses, on the volume as " +
 		"before.", applies: has("spec", "workload", "storage")},
 	{says: "LLAMA_STACK_CONFIG is /etc/llama-stack/config.yaml."},

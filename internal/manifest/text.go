@@ -74,7 +74,8 @@ func readForeign(source []byte, placed func([]string) []string) text {
 	return t
 }
 
-// parse reads a document, and the comments on the whole document. The root is nil if there is none.
+// parse reads a document, and the comments on the whole document. The root is nil if the source is empty or
+// invalid.
 func parse(source []byte) (*yaml.Node, text) {
 	t := text{pairs: make(map[string]*pair)}
 	var document yaml.Node

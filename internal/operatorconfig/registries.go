@@ -96,7 +96,7 @@ func (r *reader) cloudRepository(n node, text string) {
 	case strings.EqualFold(host, "public.ecr.aws"):
 		r.fail(n.path, text, fmt.Sprintf("%q is public and is read without an identity; remove it from the list", text))
 	default:
-		r.fail(n.path, text, fmt.Sprintf("%q is not in a registry of a cloud: write one of %s, followed by a prefix of repositories; "+
+		r.fail(n.path, text, fmt.Sprintf("%q is not in a cloud registry: write one of %s, followed by a prefix of repositories; "+
 			"for any other registry, use a pull Secret", text, imagename.CloudForms))
 	}
 }
@@ -106,8 +106,8 @@ func (r *reader) checkCloudIdentity(path *field.Path, registries *Registries) {
 	for i, text := range registries.CloudIdentity {
 		host, _, _ := strings.Cut(text, "/")
 		if slices.ContainsFunc(registries.Insecure, func(insecure string) bool { return strings.EqualFold(insecure, host) }) {
-			r.fail(path.Index(i), text, fmt.Sprintf("%q is also in insecure, and the operator never sends a token to a registry whose certificate is not verified; "+
-				"remove it from one of the two", host))
+			r.fail(path.Index(i), text, fmt.Sprintf("%q is also listed in registries.insecure, and the operator never sends a token to a registry whose certificate is not verified; "+
+				"remove it from one of the two lists", host))
 		}
 	}
 }

@@ -63,16 +63,16 @@ func TestReadRegistriesRefuses(t *testing.T) {
 		"rewrite: {a: }":        {"registries.rewrite[a]: line 1: must be text, got empty"},
 		"cloudIdentities: []":   {`registries.cloudIdentities: unknown field, did you mean "cloudIdentity"?`},
 		"cloudIdentity: true":   {`registries.cloudIdentity: line 1: must be a list, got the boolean "true"`},
-		"cloudIdentity: [aws]": {`registries.cloudIdentity[0]: "aws" is not in a registry of a cloud: write one of ` + imagename.CloudForms +
+		"cloudIdentity: [aws]": {`registries.cloudIdentity[0]: "aws" is not in a cloud registry: write one of ` + imagename.CloudForms +
 			`, followed by a prefix of repositories; for any other registry, use a pull Secret`},
 		"cloudIdentity: [team.azurecr.io/A]": {`registries.cloudIdentity[0]: "team.azurecr.io/A" is not ` + place},
-		"cloudIdentity: ['team.azurecr.io:443']": {`registries.cloudIdentity[0]: "team.azurecr.io:443" is not in a registry of a cloud: write one of ` + imagename.CloudForms +
+		"cloudIdentity: ['team.azurecr.io:443']": {`registries.cloudIdentity[0]: "team.azurecr.io:443" is not in a cloud registry: write one of ` + imagename.CloudForms +
 			`, followed by a prefix of repositories; for any other registry, use a pull Secret`},
 		"cloudIdentity: [public.ecr.aws/team]":        {`registries.cloudIdentity[0]: "public.ecr.aws/team" is public and is read without an identity; remove it from the list`},
 		"cloudIdentity: [us-docker.pkg.dev]":          {`registries.cloudIdentity[0]: "us-docker.pkg.dev" contains the repositories of all projects; add the project: us-docker.pkg.dev/<project>`},
 		"cloudIdentity: [a.azurecr.io, a.azurecr.io]": {`registries.cloudIdentity[1]: "a.azurecr.io" is listed twice`},
-		"{cloudIdentity: [b.azurecr.io, A.azurecr.io/b], insecure: [a.azurecr.io]}": {`registries.cloudIdentity[1]: "A.azurecr.io" is also in insecure, and the operator ` +
-			`never sends a token to a registry whose certificate is not verified; remove it from one of the two`},
+		"{cloudIdentity: [b.azurecr.io, A.azurecr.io/b], insecure: [a.azurecr.io]}": {`registries.cloudIdentity[1]: "A.azurecr.io" is also listed in registries.insecure, and the operator ` +
+			`never sends a token to a registry whose certificate is not verified; remove it from one of the two lists`},
 		"readLabels: 'true'":   {`registries.readLabels: line 1: must be true or false, got the text "true"`},
 		"readLabels: yes":      {`registries.readLabels: line 1: must be true or false, got the text "yes"`},
 		"checkInterval: 10":    {`registries.checkInterval: line 1: must be text, got the number "10"; put it in quotes`},

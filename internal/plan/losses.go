@@ -51,8 +51,8 @@ func disables(item, what string, gone bool) bool {
 	return plain(itemAPI) == plain(api) && (!one || itemID == id || itemID == intent.Wildcard && gone)
 }
 
-// drops reports whether a provider that stores data is one of the base that spec.distribution.baseProviders removed.
-// The provider of the API agents stores responses.
+// drops reports whether spec.distribution.baseProviders removed a provider of the base that stores data. The provider
+// of the API agents stores responses.
 func (p *Plan) drops(what string) bool {
 	api, id, named := strings.Cut(what, "/")
 	for key := range p.dropped {

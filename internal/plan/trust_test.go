@@ -85,8 +85,8 @@ func TestReadTrust(t *testing.T) {
 		"an entry that is not a certificate": {
 			spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one, key, trusted)}, want: counts{Own: 1},
 			warnings: []string{
-				`key "ca-bundle.crt" of ConfigMap "ca": line 9: is a private key, which everyone who can read the ConfigMap now has: remove it, and issue a new key: it is ignored`,
-				`key "ca-bundle.crt" of ConfigMap "ca": line 12: is a "TRUSTED CERTIFICATE", not a certificate: it is ignored`,
+				`key "ca-bundle.crt" of ConfigMap "ca": line 9: is a private key, which everyone who can read the ConfigMap now has: remove it, and issue a new key: this entry is ignored`,
+				`key "ca-bundle.crt" of ConfigMap "ca": line 12: is a "TRUSTED CERTIFICATE", not a certificate: this entry is ignored`,
 			},
 		},
 		"an entry that is not a certificate, of v1alpha2": {
@@ -101,8 +101,8 @@ func TestReadTrust(t *testing.T) {
 		},
 		"in place of one of another namespace": {
 			spec: elsewhere, contents: map[string]map[string][]byte{"ca": bundle(one, two)}, want: counts{Own: 2},
-			warnings: []string{`ConfigMap "ca" of namespace "shared" does not exist, the operator has no access to it, or its annotation ` +
-				`llamastack.io/allow-namespaces does not name "team": the ConfigMap of that name in namespace "team" is used; ` +
+			warnings: []string{`ConfigMap "ca" in namespace "shared" does not exist, the operator has no access to it, or its annotation ` +
+				`llamastack.io/allow-namespaces does not name "team": the ConfigMap with that name in namespace "team" is used; ` +
 				`remove the namespace, or ask its owner to set that annotation`},
 		},
 	} {

@@ -15,7 +15,7 @@ type Answer struct {
 	Providers []v1alpha2.ProviderInfo
 	// Models lists the models. It is empty while the server does not list them.
 	Models Models
-	// Concluded reports that there is nothing to wait for, because the server has answered or will not answer.
+	// Concluded reports whether there is nothing to wait for, because the server has answered or will not answer.
 	Concluded bool
 }
 
@@ -25,9 +25,9 @@ type server struct {
 	answer Answer
 	// failed is the number of failed attempts since the last answer, or since the roll-out.
 	failed int
-	// done reports that the server will not be asked again in this roll-out.
+	// done reports whether the server will not be asked again in this roll-out.
 	done bool
-	// resting reports that the server is not asked while it has no pods that serve.
+	// resting reports whether the server is not asked while it has no pods that serve.
 	resting bool
 }
 

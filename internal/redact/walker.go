@@ -13,7 +13,7 @@ type walker struct {
 	// hide is called for each value that the walker replaces because of its place or key. Nil means that values are not
 	// collected.
 	hide func(string)
-	// free reports that the value is a configuration and not a Kubernetes object.
+	// free reports whether the value is a configuration and not a Kubernetes object.
 	free bool
 }
 

@@ -26,7 +26,7 @@ type TooLargeError struct {
 
 // Error returns a message with the sizes.
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s has %d bytes, the limit is %d", e.What, e.Size, e.Limit)
+	return fmt.Sprintf("%s has %d bytes; the limit is %d", e.What, e.Size, e.Limit)
 }
 
 // configMap returns the ConfigMap with the generated configuration. It is immutable and named after its content.

@@ -65,11 +65,11 @@ func TestTooLarge(t *testing.T) {
 	}{
 		"base": {
 			func(in *render.Input) { in.Base.Data = make([]byte, render.MaxBase+1) },
-			"base configuration has 786433 bytes, the limit is 786432",
+			"base configuration has 786433 bytes; the limit is 786432",
 		},
 		"generated": {
 			func(in *render.Input) { in.Config.Data = make([]byte, render.MaxConfig+1) },
-			"generated configuration has 1032193 bytes, the limit is 1032192",
+			"generated configuration has 1032193 bytes; the limit is 1032192",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,7 +34,7 @@ func checkCertificate(secret *corev1.Secret, now time.Time) error {
 		return err
 	}
 	if _, err := tls.X509KeyPair(certificate, key); err != nil {
-		return errors.New("has a certificate and a key that do not belong together")
+		return errors.New("has a certificate and a key that do not match")
 	}
 	if now.After(leaf.NotAfter) {
 		return fmt.Errorf("has a certificate that expired on %s", leaf.NotAfter.UTC().Format(time.DateOnly))

@@ -96,7 +96,7 @@ func TestCertificates(t *testing.T) {
 		},
 		"another's key": {
 			"", pair(certificate, otherKey), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has a certificate and a key that do not belong together`,
+			`Secret "tls" in namespace "ns" has a certificate and a key that do not match`,
 		},
 		"expired": {
 			"", pair(expired, expiredKey), v1alpha2.ReasonSecretValueUnusable,

@@ -150,11 +150,11 @@ func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, names
 func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string {
 	switch {
 	case c.outOfReach(use):
-		return fmt.Sprintf("ConfigMap %q of namespace %q cannot be read: this operator does not watch that namespace", use.Name, use.Namespace)
+		return fmt.Sprintf("ConfigMap %q in namespace %q cannot be read: this operator does not watch that namespace", use.Name, use.Namespace)
 	case use.Namespace == "":
 		return fmt.Sprintf("ConfigMap %q not found in namespace %q", use.Name, namespace)
 	}
-	return fmt.Sprintf("ConfigMap %q of namespace %q does not exist, or its annotation %s does not name %q",
+	return fmt.Sprintf("ConfigMap %q in namespace %q does not exist, or its annotation %s does not name %q",
 		use.Name, use.Namespace, names.AnnotationAllowNamespaces, namespace)
 }
 

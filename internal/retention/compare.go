@@ -16,7 +16,7 @@ type Loss struct {
 	Path string `json:"path"`
 	// Message explains what happens to the data, and how to take it along or bring it back.
 	Message string `json:"message"`
-	// Final reports that nothing brings the data back, so that the roll-out waits.
+	// Final reports whether nothing brings the data back, so that the roll-out waits.
 	Final bool `json:"final,omitempty"`
 }
 

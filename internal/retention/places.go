@@ -31,7 +31,7 @@ type Places struct {
 	Version int `json:"v"`
 	// Release is the release line of the server. Empty means that it is unknown.
 	Release string `json:"release,omitempty"`
-	// Unread reports that the configuration is unknown. Only Volumes is then set.
+	// Unread reports whether the configuration is unknown. Only Volumes is then set.
 	Unread bool `json:"unread,omitempty"`
 	// Override reports whether the configuration is the user's own file.
 	Override bool `json:"override,omitempty"`

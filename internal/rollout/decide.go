@@ -37,8 +37,8 @@ type Rendered struct {
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record is the record of this rendering, as for a new Deployment.
 	Record Record
-	// Newest reports that the stack has no newer generation. A record of a newer one is then damaged, and does not mean
-	// that the cache lags behind.
+	// Newest reports whether the stack has no newer generation. If so, a record of a newer generation is damaged; the
+	// cache does not lag behind.
 	Newest bool
 	// References holds the references whose digest is in Record.
 	References References
@@ -57,10 +57,10 @@ type Decision struct {
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record is the record in force after the apply.
 	Record Record
-	// Replaces reports that the Deployment replaces its pods by pods with other inputs. It is false if an edit is
+	// Replaces reports whether the Deployment replaces its pods by pods with other inputs. It is false if an edit is
 	// reverted, and for the rendering of a newer operator.
 	Replaces bool
-	// NewerGeneration reports that the outcome is StaleCache because a record has a newer generation than the
+	// NewerGeneration reports whether the outcome is StaleCache because a record has a newer generation than the
 	// rendering.
 	NewerGeneration bool
 	// Message is the message for the user about KeepTemplate, RolledBack and StaleCache. It contains no values.

@@ -67,7 +67,7 @@ type Record struct {
 	// Elsewhere lists the rendered ConfigMaps of other namespaces, as namespace/name. While one of them cannot be read,
 	// no other replaces it.
 	Elsewhere []string `json:"elsewhere,omitempty"`
-	// TrustsPlatform reports that Inputs contains the platform's certificates in addition to those of the spec, if
+	// TrustsPlatform reports whether Inputs contains the platform's certificates in addition to those of the spec, if
 	// there are any.
 	TrustsPlatform bool `json:"trustsPlatform,omitempty"`
 	// KeepsGroup reports whether, on OpenShift, the template has the fsGroup that an earlier operator set.

@@ -80,11 +80,11 @@ func TestLinesDiffer(t *testing.T) {
 		"telemetry is switched off": {"0.3", "disabled: [telemetry]", "telemetry:\n  enabled: false\n"},
 		"a type that never starts": {
 			"0.3", "providers: {inference: {provider: passthrough}}",
-			"remote::passthrough does not start in the server release 0.3; use remote::openai with base_url",
+			"remote::passthrough does not start in server release 0.3; use remote::openai with base_url",
 		},
 		"an endpoint that is not read": {
 			"0.3", "providers: {inference: {provider: together, endpoint: 'http://t:1/v1'}}",
-			"remote::together always calls the public service in the server release 0.3 and ignores the endpoint",
+			"remote::together always calls the public service in server release 0.3 and ignores the endpoint",
 		},
 		"a type that only later releases have": {
 			"0.7", "providers: {vectorIo: {provider: neo4j, endpoint: 'neo4j://n'}}",
@@ -118,7 +118,7 @@ func TestLinesDiffer(t *testing.T) {
 			"  host: 0.0.0.0\n  tls_certfile: /etc/llama-stack-tls/tls.crt\n  tls_keyfile: /etc/llama-stack-tls/tls.key\nvector_stores",
 		},
 		"plain HTTP is allowed": {"1.2", "networking: {port: 9000}", "  insecure: true\n"},
-		"shields that are gone": {"1.0", "resources: {shields: [a]}", "the server release 1.0 registers no shields"},
+		"shields that are gone": {"1.0", "resources: {shields: [a]}", "server release 1.0 registers no shields"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, told := generateFor(t, tc.line, tc.spec)

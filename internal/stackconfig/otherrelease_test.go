@@ -42,7 +42,7 @@ var otherReleaseCases = map[string]struct {
 	"no workers": {
 		func(r *release.Release) { r.Server = schema.NewClass("ServerConfig", schema.ExtraIgnore, nil) },
 		"workload: {workers: 2}",
-		[]string{"spec.workload.workers: the server release 0.7 runs only one process"},
+		[]string{"spec.workload.workers: server release 0.7 runs only one process"},
 	},
 	"a connection string goes in parts where it could go whole": {
 		func(r *release.Release) { backend(r, "sql_postgres").ConnectionStringKey = "connection_string" }, postgres,
@@ -60,7 +60,7 @@ var otherReleaseCases = map[string]struct {
 	},
 	"no such backend": {
 		func(r *release.Release) { r.Storage.Backends = r.Storage.Backends[:1] }, "storage: {kv: {type: redis, endpoint: cache}}",
-		[]string{`spec.storage.kv.type: the server release 0.7 has no kv of type "redis"; it has mongodb`},
+		[]string{`spec.storage.kv.type: server release 0.7 has no kv of type "redis"; it has mongodb`},
 	},
 	"another name for the name": {
 		func(r *release.Release) { r.Runtime.DistributionKey = "image_name" }, "networking: {port: 9000}",
@@ -72,7 +72,7 @@ var otherReleaseCases = map[string]struct {
 	},
 	"tool groups that the server drops": {
 		func(r *release.Release) { r.Tools.MCP = "tool_groups" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
-		[]string{`spec.resources.tools[0]: "t" is neither a tool of the server release 0.7`},
+		[]string{`spec.resources.tools[0]: "t" is neither a tool of server release 0.7`},
 	},
 	"built-in tools that are registered": {
 		func(r *release.Release) {
@@ -81,11 +81,11 @@ var otherReleaseCases = map[string]struct {
 				Providers: []string{"remote::tavily-search"},
 			}}
 		}, "resources: {tools: [websearch]}",
-		[]string{`spec.resources.tools[0]: "websearch" is neither a tool of the server release 0.7`},
+		[]string{`spec.resources.tools[0]: "websearch" is neither a tool of server release 0.7`},
 	},
 	"a kind of resource that does not exist": {
 		func(r *release.Release) { r.Tools.MCP = "mcp_servers" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
-		[]string{"spec.resources.tools[0]: the server release 0.7 registers no mcp_servers"},
+		[]string{"spec.resources.tools[0]: server release 0.7 registers no mcp_servers"},
 	},
 }
 

@@ -32,7 +32,7 @@ func settings(d *draft.Draft) map[string]*field.Path {
 	storage.PlaceNamed(d)
 	storage.AddNeeded(d)
 	if d.Intent.Settings.Values["logging"] != nil {
-		d.Ignoredf(d.Intent.Settings.Path.Child("logging"), "the server release %s does not read log levels from there; set %s in spec.workload.overrides.env",
+		d.Ignoredf(d.Intent.Settings.Path.Child("logging"), "server release %s does not read log levels from there; set %s in spec.workload.overrides.env",
 			d.Release.Line, d.Release.Runtime.LoggingVariable)
 	}
 	return taken

@@ -15,16 +15,16 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 	for name, tc := range map[string]struct{ line, spec, want string }{
 		"a section that is gone": {
 			"1.0", "settings: {server: {cors: true}}",
-			"spec.settings.server.cors: the server release 1.0 has no server.cors and ignores it; release 0.8 was the last that had it; " +
+			"spec.settings.server.cors: server release 1.0 has no server.cors and ignores it; release 0.8 was the last that had it; " +
 				"answer CORS requests in the ingress or gateway",
 		},
 		"a whole section that is gone": {
 			"1.2", "settings: {safety: {default_shield_id: guard}}",
-			"spec.settings.safety: the server release 1.2 has no safety and ignores it; release 0.8 was the last that had it; check text",
+			"spec.settings.safety: server release 1.2 has no safety and ignores it; release 0.8 was the last that had it; check text",
 		},
 		"a section that is not there yet": {
 			"0.3", "settings: {connectors_of_mine: 1, safety: {default_shield_id: guard}}",
-			"spec.settings.safety: the server release 0.3 has no safety and ignores it; releases that have it: 0.4, 0.5, 0.6, 0.7, 0.8",
+			"spec.settings.safety: server release 0.3 has no safety and ignores it; releases that have it: 0.4, 0.5, 0.6, 0.7, 0.8",
 		},
 		"a key that a field has set": {
 			"0.3", "disabled: [telemetry]\n  settings: {telemetry: {enabled: true}}",
@@ -46,7 +46,7 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 		"tenants": {"1.2", "settings: {server: {tenancy: {mode: single, default_tenant_id: a}}}", "    mode: single\n"},
 		"log levels that nobody reads": {
 			"1.5", "settings: {logging: {category_levels: {core: debug}}}",
-			"spec.settings.logging: the server release 1.5 does not read log levels from there; set OGX_LOGGING in spec.workload.overrides.env",
+			"spec.settings.logging: server release 1.5 does not read log levels from there; set OGX_LOGGING in spec.workload.overrides.env",
 		},
 		"the default shield without its API": {
 			"0.8", "disabled: [safety]\n  settings: {safety: {default_shield_id: guard}}",

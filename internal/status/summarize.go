@@ -47,7 +47,7 @@ type Input struct {
 	Observed []metav1.Condition
 	// Failure is the failure that ended the reconcile, or nil if every step succeeded.
 	Failure *Failure
-	// Overdue reports that a roll-out is still in progress after its deadline.
+	// Overdue reports whether a roll-out is still in progress after its deadline.
 	Overdue bool
 	// Serving and Earlier are those of the Observation.
 	Serving, Earlier bool

@@ -20,7 +20,7 @@ var (
 
 // trouble is the reason why pods do not become ready.
 type trouble struct {
-	// fatal reports that waiting alone is unlikely to help.
+	// fatal reports whether waiting alone is unlikely to help.
 	fatal   bool
 	message string
 }

@@ -23,13 +23,13 @@ type Observation struct {
 	Replicas int32
 	// AvailableReplicas is the number of them that serve, with any configuration.
 	AvailableReplicas int32
-	// Overdue reports that the roll-out is past its deadline. It continues nevertheless.
+	// Overdue reports whether the roll-out is past its deadline. It continues nevertheless.
 	Overdue bool
-	// Serving reports that as many pods serve as the roll-out strategy requires, with any configuration.
+	// Serving reports whether as many pods serve as the roll-out strategy requires, with any configuration.
 	Serving bool
-	// Earlier reports that the Deployment has had an earlier configuration, so that pods may serve with it.
+	// Earlier reports whether the Deployment has had an earlier configuration, so that pods may serve with it.
 	Earlier bool
-	// Mixed reports that pods without the Deployment's template may answer requests to the Service.
+	// Mixed reports whether pods without the Deployment's template may answer requests to the Service.
 	Mixed bool
 }
 
@@ -57,7 +57,7 @@ type WorkloadInput struct {
 	Pods        []corev1.Pod
 	// Claims lists the claims without a volume.
 	Claims []PendingClaim
-	// Earlier reports that the Deployment belongs to an earlier spec.
+	// Earlier reports whether the Deployment belongs to an earlier spec.
 	Earlier bool
 	// External lists the external providers in the spec.
 	External []ExternalProvider

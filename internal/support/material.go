@@ -31,7 +31,7 @@ const (
 type Log struct {
 	// Namespace, Pod and Container identify the container.
 	Namespace, Pod, Container string
-	// Previous reports that the log is of the container before its last restart.
+	// Previous reports whether the log is of the container before its last restart.
 	Previous bool
 	// Text is the log.
 	Text string

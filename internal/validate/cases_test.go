@@ -64,7 +64,7 @@ func messages(t *testing.T, c *casetable.Case) []string {
 	return lines
 }
 
-// TestRulesHaveCases lists the rules that no case breaks.
+// TestRulesHaveCases reports the rules that no test case breaks.
 func TestRulesHaveCases(t *testing.T) {
 	broken := map[string]bool{}
 	for _, c := range loadCases(t).Cases {

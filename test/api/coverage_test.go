@@ -123,7 +123,7 @@ func literals(expression string) []string {
 	return found
 }
 
-// TestSchemaHasCases lists everything that the schema and its rules reject or accept without a case.
+// TestSchemaHasCases reports everything that the schema and its rules reject or accept and that no test case covers.
 func TestSchemaHasCases(t *testing.T) {
 	refused, passed := refusals(t), accepted(t)
 	for _, n := range nodes(t) {
@@ -161,7 +161,8 @@ func readPolicy(t *testing.T) *admissionregistrationv1.ValidatingAdmissionPolicy
 	return policy
 }
 
-// TestPolicyHasCases lists the messages of the policy without a case: every text with a blank in its expressions.
+// TestPolicyHasCases reports policy messages that no test case triggers. A message is any string literal with a space
+// in the policy's expressions.
 func TestPolicyHasCases(t *testing.T) {
 	policy := readPolicy(t)
 	var expressions []string

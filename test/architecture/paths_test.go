@@ -101,8 +101,8 @@ func TestPurePackagesAreNamedAlike(t *testing.T) {
 	}
 }
 
-// documentRow matches a row of a table whose first cell is one path. A path that ends in `/` or `/…` is that of a
-// tree.
+// documentRow matches a row of a table whose first cell is one path. A path that ends in `/` or `/…` stands
+// for a whole directory tree.
 var documentRow = regexp.MustCompile("(?m)^\\| `((?:api|charts|cmd|config|hack|internal|test|tools)/[^`]*)` \\|")
 
 func TestDocumentNamesEveryPackage(t *testing.T) {

@@ -294,7 +294,7 @@ func normalize(object *unstructured.Unstructured) map[string]any {
 			delete(fields, "observedGeneration")
 		}
 	}
-	// The stack's UID and generation. A shared key-value store would have its namespace in the configuration, too.
+	// This annotation contains the stack's UID and generation.
 	unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "annotations",
 		names.AnnotationGeneration)
 	kept := map[string]any{

@@ -99,7 +99,7 @@ func TestOpenShift(t *testing.T) {
 	compareRest(t, objects, elsewhere, deployment, 2)
 }
 
-// With cert-manager everything is the same except the certificate of the webhooks.
+// With cert-manager everything is the same except the webhook certificate.
 func TestCertManager(t *testing.T) {
 	objects, elsewhere := read(t, certManager), read(t, plain)
 	deployment := one[appsv1.Deployment](t, objects, "Deployment")

@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// quickstart is the manifest of the quickstart of v1alpha1. It differs in the API group and in what a small node needs
-// to run and reach it: docs/v1alpha1.md explains that a stack without a port has no Service.
+// quickstart is the published v1alpha1 quickstart with another API group, resources for a small node, and a port,
+// because a stack without a port has no Service (docs/reference/v1alpha1-fields.md).
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution

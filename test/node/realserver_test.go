@@ -73,8 +73,8 @@ func TestRealServer(t *testing.T) {
 	c.serves("simple", s.service("simple"), realRelease)
 }
 
-// serves checks a real server of this release: its version, the provider vllm, its model and a completion, its pod,
-// which was not restarted, and its status.
+// serves checks a real server of this release: its version, its provider vllm, its model, a completion, the version in
+// the stack's status, and that its pod has not restarted.
 func (c clientPod) serves(stack, url, release string) {
 	c.t.Helper()
 	var said struct {

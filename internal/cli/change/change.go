@@ -31,7 +31,7 @@ type Input struct {
 type Change struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// New reports that the stack does not exist yet.
+	// New reports whether the stack does not exist yet.
 	New bool `json:"new,omitempty"`
 	// Warnings are facts about the whole stack that make the edit ineffective.
 	Warnings []string `json:"warnings,omitempty"`
@@ -63,7 +63,7 @@ type Key struct {
 type Data struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
-	// Waits reports that the pods are not replaced until the user accepts the loss.
+	// Waits reports whether the pods are not replaced until the user accepts the loss.
 	Waits bool `json:"waits,omitempty"`
 }
 

@@ -21,7 +21,7 @@ func compare(before, after map[string]any) []Field {
 
 type comparison struct {
 	found []Field
-	// opaque reports that the texts below data are files, which are shown by their length and digest.
+	// opaque reports whether the texts below data are files, which are shown by their length and digest.
 	opaque bool
 }
 

@@ -41,7 +41,7 @@ type Pods struct {
 	TriesFirst bool   `json:"preflight"`
 	Preflight  string `json:"preflightReason,omitempty"`
 
-	// replaces reports that the pod template changes, whether or not a pod runs.
+	// replaces reports whether the pod template changes, whether or not a pod runs.
 	replaces bool
 }
 

@@ -21,7 +21,7 @@ type Document struct {
 	File string
 	// Place is the position in the file in readable form: "document 2", "document 1, items[0]".
 	Place string
-	// Listed reports that the file was found in a folder and not named by the user.
+	// Listed reports whether the file was found in a folder and not named by the user.
 	Listed bool
 	// Origin states what generated the text: "standard input", "kustomize DIR" or "Helm template PATH". Empty means a
 	// file that a user writes.

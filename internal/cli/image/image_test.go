@@ -273,7 +273,7 @@ func TestLabelRefuses(t *testing.T) {
 	}
 }
 
-// The layer of a configuration must never change, because otherwise a second layer would be added on top.
+// The same configuration must always produce the same layer; otherwise, relabelling would add a second layer.
 func TestLayer(t *testing.T) {
 	const want = "sha256:653e01fb9992c9fa91dae022a8cbf3f38fa1090910cbd0070f8a97345f35e734"
 	if got := digestOf(layerOf(large.Config).packed).String(); got != want {
@@ -293,7 +293,7 @@ func TestCheckTag(t *testing.T) {
 }
 
 // FuzzLabel labels arbitrary registry content. Label must not panic, must give the same bytes for the same input, and
-// the operator must read the wanted labels.
+// the operator must read the expected labels.
 func FuzzLabel(f *testing.F) {
 	f.Add(`{"rootfs":{"diff_ids":["a"]},"history":[{}],"config":{"Labels":{"a":"b"}}}`, layerEntry("sha256:"+strings.Repeat("0", 64)))
 	f.Add(`{"config":null,"rootfs":null}`, "")

@@ -53,7 +53,7 @@ func Verify(
 			err = same(read, wanted)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the operator would not read the wanted labels from image %s: "+
+			return nil, fmt.Errorf("the operator would not find the expected labels in image %s: "+
 				"%w", changed.Images[i].Before, err)
 		}
 		all = append(all, read)
@@ -62,7 +62,7 @@ func Verify(
 	return all, err
 }
 
-// same returns an error if the operator would read something other than the wanted labels.
+// same returns an error if the operator would read something other than the expected labels.
 func same(read *registry.Details, wanted *registry.Labels) error {
 	switch {
 	case wanted.Config != nil && !bytes.Equal(read.Config, wanted.Config):

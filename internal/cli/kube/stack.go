@@ -24,7 +24,8 @@ import (
 const (
 	// perPage is the number of stacks per list call.
 	perPage = 500
-	// MaxStacks is the number of stacks that a list returns at most. A larger cluster is listed by namespace.
+	// MaxStacks is the number of stacks that a list returns at most. In a larger cluster, the user must list the stacks
+	// by namespace.
 	MaxStacks = 10_000
 )
 

@@ -24,7 +24,7 @@ type Input struct {
 	To string
 	// Image is the image in the spec. Such a stack has no other release. Empty means that the spec names a distribution.
 	Image string
-	// Deleting reports that the stack is being deleted.
+	// Deleting reports whether the stack is being deleted.
 	Deleting bool
 	// Unknown lists what prevents an answer.
 	Unknown []string
@@ -62,7 +62,7 @@ type Report struct {
 	// field.
 	own, base []plan.Difference
 	remarks   []string
-	// waits reports that an action is about data.
+	// waits reports whether an action is about data.
 	waits bool
 }
 
@@ -85,9 +85,9 @@ type Action struct {
 	// Problem is what is wrong, and Remedy what to do.
 	Problem string `json:"problem"`
 	Remedy  string `json:"remedy,omitempty"`
-	// Stops reports that the server does not start, or the pods are not replaced, without the action.
+	// Stops reports whether the server does not start, or the pods are not replaced, without the action.
 	Stops bool `json:"stops"`
-	// Already reports that the release that runs has the same problem.
+	// Already reports whether the release that runs has the same problem.
 	Already bool `json:"already,omitempty"`
 }
 

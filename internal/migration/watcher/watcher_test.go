@@ -170,7 +170,7 @@ func TestWatcher(t *testing.T) {
 	testutil.Eventually(t, "the operator to report that it is done",
 		func() (bool, error) { return strings.Count(o.log.String(), done) >= 2, nil })
 
-	// The watcher's own change of the definition makes it look once more.
+	// The watcher's own earlier change to the definition can trigger one extra check.
 	calls := o.calls.Load()
 	for range 2 {
 		patch := client.RawPatch(types.MergePatchType,

@@ -19,7 +19,7 @@ func tagged(content string) func(*forged) {
 	}
 }
 
-// indexed makes an index with such entries, each with the digest of the image.
+// indexed makes an index with one entry for each platform; every entry has the digest of the same image.
 func indexed(platforms ...string) func(*forged) {
 	return func(f *forged) {
 		single := f.image(labels(map[string]string{LabelBase64: encoded(config)}))

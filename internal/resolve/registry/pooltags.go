@@ -51,8 +51,8 @@ const toldFailures = 2
 // maxCredentials bounds, in bytes, the credentials that are kept for a tag. Larger ones are read each time.
 const maxCredentials = 16 << 10
 
-// Watch returns the result of comparing a tag. It returns false while no attempt has ended. It does not wait: the first
-// call starts the comparisons, which go on until Unwatch. Notify is called when the tag stands for another digest, when
+// Watch returns the result of comparing a tag. It returns false until an attempt ends. It does not wait: the first call
+// starts the comparisons, which continue until Unwatch. Notify is called when the tag stands for another digest, when
 // it cannot be compared, and when it can be compared again.
 func (p *Pool) Watch(watched Watched) (Tag, bool) {
 	p.mu.Lock()

@@ -25,6 +25,8 @@ func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	c.dependencies()
 	c.backends()
 	c.authentication()
+	c.introspection()
+	c.probes()
 	c.registeredResources()
 	c.startupModels()
 	c.references()
@@ -60,7 +62,7 @@ func (c *checker) apis() {
 		switch {
 		case !known:
 			c.failAt(path, func() string {
-				return fmt.Sprintf("the server release %s has no API %q%s", c.Release.Line, item.Value, c.OtherRelease(item.Value))
+				return fmt.Sprintf("server release %s has no API %q%s", c.Release.Line, item.Value, c.OtherRelease(item.Value))
 			})
 		case api.NeedsProvider && yamlnode.Len(yamlnode.Get(providers, item.Value)) == 0:
 			c.failAt(path, func() string {
@@ -73,7 +75,7 @@ func (c *checker) apis() {
 		name := providers.Content[i].Value
 		if api, known := c.Release.API(name); !known || !api.Providable {
 			c.failAt("providers."+name, func() string {
-				return fmt.Sprintf("the server release %s has no API %q with providers%s", c.Release.Line, name, c.OtherRelease(name))
+				return fmt.Sprintf("server release %s has no API %q with providers%s", c.Release.Line, name, c.OtherRelease(name))
 			})
 		}
 	}
@@ -99,7 +101,7 @@ func (c *checker) authentication() {
 	if c.Release.Runtime.HealthNeedsToken && !yamlnode.IsNull(yamlnode.At(c.Root, "server", "auth")) {
 		c.failAt("server.auth", func() string {
 			return fmt.Sprintf(
-				"makes the health check of the server release %s require a token, which probes do not have, so the server would never be ready: remove it, or run %s or a later release",
+				"makes the health check of server release %s require a token, which probes do not have, so the server would never be ready: remove it, or run %s or a later release",
 				c.Release.Line, release.FirstLineWithOpenHealthCheck())
 		})
 	}

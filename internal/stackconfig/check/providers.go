@@ -18,7 +18,7 @@ func (c *checker) providers() {
 	for path, e := range c.eachProvider {
 		key := [2]string{e.API, e.ID}
 		if seen[key] && e.Enabled {
-			c.Warn(draft.Finding{ConfigPath: path, Message: fmt.Sprintf("the id %q is used twice, and the server uses the last provider with it", e.ID)})
+			c.Warn(draft.Finding{ConfigPath: path, Message: fmt.Sprintf("the id %q is used twice, and the server uses the last provider with this id", e.ID)})
 		}
 		seen[key] = true
 		if e.Kind == nil || !e.Enabled {
@@ -26,7 +26,7 @@ func (c *checker) providers() {
 		}
 		if e.Kind.Broken != "" {
 			c.failAt(path, func() string {
-				return fmt.Sprintf("%s does not start in the server release %s; %s, and disable this one with %s/%s in spec.disabled",
+				return fmt.Sprintf("%s does not start in server release %s; %s, and disable this one by adding %s/%s to spec.disabled",
 					e.Kind.Type, c.Release.Line, e.Kind.Broken, draft.APIField(e.API), e.ID)
 			})
 			continue

@@ -30,7 +30,7 @@ func (c *checker) publicIDs(known release.Resource) {
 		}
 		if !yamlnode.Equal(withoutIDs(known, items[other]), withoutIDs(known, item)) {
 			c.failAt(draft.ItemPath(known, i), func() string {
-				return fmt.Sprintf("clients use the name %q for this and for %s; the server release %s does not start when the two differ; keep one of them",
+				return fmt.Sprintf("clients use the name %q for this and for %s; server release %s does not start when the two differ; keep one of them",
 					id, c.writtenAt(draft.ItemPath(known, other)), c.Release.Line)
 			})
 		}

@@ -49,7 +49,7 @@ func (c *checker) registeredResources() {
 func (c *checker) warnDropped(known release.Resource) {
 	if yamlnode.Len(c.ResourcesOf(known)) > 0 {
 		c.Warn(draft.Finding{ConfigPath: draft.JoinPath(known.Section, known.Kind), Message: fmt.Sprintf(
-			"the server release %s reads the base's %s and ignores them; %s", c.Release.Line, known.Kind, known.Instead)})
+			"server release %s reads the base's %s and ignores them; %s", c.Release.Line, known.Kind, known.Instead)})
 	}
 }
 

@@ -23,7 +23,7 @@ func (c *checker) startupModels() {
 		if origin.Path == nil || e == nil || c.hasKey(e) {
 			continue
 		}
-		message := fmt.Sprintf("the server release %s queries %s for the model when it starts, and no API key is set", c.Release.Line, id)
+		message := fmt.Sprintf("server release %s queries %s for the model when it starts, and no API key is set", c.Release.Line, id)
 		if e.User != nil && e.User.Endpoint != "" {
 			c.Warnf(origin.Path, "%s: the server does not start if the endpoint requires a key; name its Secret in %s", message, e.User.Path.Child("apiKey"))
 			continue

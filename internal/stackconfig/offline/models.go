@@ -88,6 +88,6 @@ func (c *checks) askedNeed(api, provider string) string {
 	if host == "" {
 		return ""
 	}
-	return fmt.Sprintf("the server release %s queries %s for the model when it starts, and stops without a response; "+
+	return fmt.Sprintf("server release %s queries %s for the model when it starts, and stops without a response; "+
 		"offline, give the provider %s an endpoint that the cluster can reach, or remove the model", c.Release.Line, host, provider)
 }

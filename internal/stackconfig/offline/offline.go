@@ -243,8 +243,8 @@ func (c *checks) tokenizerNeed() []need {
 		return nil
 	}
 	return []need{{path: field.NewPath("spec", "offline"), message: fmt.Sprintf(
-		"the vector stores of the server release %s load the tokenizer %s when they start, and the server stops without it: "+
-			"provide it with spec.modelFiles.tiktokenCache, unless the image has it in the directory that its %s names", c.Release.Line, name, names.EnvTiktokenCache)}}
+		"the vector stores of server release %s load the tokenizer %s when they start, and the server stops without it: "+
+			"provide it with spec.modelFiles.tiktokenCache, unless the image has it in the directory that its variable %s specifies", c.Release.Line, name, names.EnvTiktokenCache)}}
 }
 
 // outsideURL is a URL of the configuration with a host outside the cluster.
@@ -293,5 +293,5 @@ func outsideHost(text string) string {
 
 func (c *checks) outsideNeed(url outsideURL) need {
 	return need{path: c.OriginAt(url.at).Path, at: url.at, message: fmt.Sprintf(
-		"the host %q is not a name of the cluster: offline, requests to it fail unless it is in your own network", url.host)}
+		"the host %q does not belong to the cluster: offline, requests to it fail unless it is in your own network", url.host)}
 }

@@ -66,7 +66,7 @@ func (c *configWriter) endpoint() {
 		c.put(c.kind.EndpointKey, yamlnode.String(c.kind.Endpoint(p.Endpoint)), path)
 	}
 	if c.kind.EndpointIgnored {
-		c.Ignoredf(path, "%s always calls the public service in the server release %s and ignores the endpoint", c.kind.Type, c.Release.Line)
+		c.Ignoredf(path, "%s always calls the public service in server release %s and ignores the endpoint", c.kind.Type, c.Release.Line)
 	}
 }
 

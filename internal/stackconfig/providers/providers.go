@@ -39,7 +39,7 @@ func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
 	if known && api.Providable {
 		return true
 	}
-	d.Failf(path, "the server release %s has no API %q to configure%s", d.Release.Line, draft.APIField(name), d.OtherRelease(name))
+	d.Failf(path, "server release %s has no API %q to configure%s", d.Release.Line, draft.APIField(name), d.OtherRelease(name))
 	return false
 }
 
@@ -49,7 +49,7 @@ func providerType(d *draft.Draft, p *intent.Provider) (*provider.Type, bool) {
 	kind, ok := d.Release.ResolveType(p.API, p.Type)
 	if ok && kind.Broken != "" {
 		d.Fail(field.Invalid(p.Path.Child("provider"), p.Type,
-			fmt.Sprintf("%s does not start in the server release %s; %s", kind.Type, d.Release.Line, kind.Broken)))
+			fmt.Sprintf("%s does not start in server release %s; %s", kind.Type, d.Release.Line, kind.Broken)))
 		return nil, false
 	}
 	if ok {

@@ -53,7 +53,7 @@ func (r *registrar) public(m *intent.Model, res *resource) {
 	id := res.Public(m.Name, provider, m.ProviderModelID)
 	r.models = append(r.models, PublicModel{Path: m.Path.String(), Name: m.Name, ID: id})
 	if res.DropsID() && m.ProviderModelID != "" && m.ProviderModelID != m.Name {
-		r.Warnf(m.Path.Child("name"), "the server release %s ignores this name because providerModelId is set; the name of the model for clients is %q", r.Release.Line, id)
+		r.Warnf(m.Path.Child("name"), "server release %s ignores this name because providerModelId is set; the name of the model for clients is %q", r.Release.Line, id)
 	}
 }
 

@@ -74,11 +74,11 @@ type resource struct {
 func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, bool) {
 	known, ok := r.Release.Resource(kind)
 	if !ok {
-		r.Failf(path, "the server release %s registers no %s%s", r.Release.Line, kind, r.RemovalNote("resource", kind))
+		r.Failf(path, "server release %s registers no %s%s", r.Release.Line, kind, r.RemovalNote("resource", kind))
 		return nil, false
 	}
 	if known.Dropped {
-		r.Failf(path, "the server release %s reads %s and ignores them; %s", r.Release.Line, kind, known.Instead)
+		r.Failf(path, "server release %s reads %s and ignores them; %s", r.Release.Line, kind, known.Instead)
 		return nil, false
 	}
 	entry := yamlnode.Map()

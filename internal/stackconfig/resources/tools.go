@@ -61,10 +61,10 @@ func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 		return
 	}
 	if t.Provider != "" {
-		r.Ignoredf(t.Path.Child("provider"), "the server release %s chooses the provider of %s itself", r.Release.Line, t.Name)
+		r.Ignoredf(t.Path.Child("provider"), "server release %s chooses the provider of %s itself", r.Release.Line, t.Name)
 	}
 	if len(t.Args) > 0 {
-		r.Ignoredf(t.Path.Child("args"), "the server release %s does not accept arguments for %s", r.Release.Line, t.Name)
+		r.Ignoredf(t.Path.Child("args"), "server release %s does not accept arguments for %s", r.Release.Line, t.Name)
 	}
 }
 
@@ -132,10 +132,10 @@ func (r *registrar) mcpServer(t *intent.Tool) {
 	}
 	r.mcpURL(res.entry, t)
 	if t.Provider != "" {
-		r.Ignoredf(t.Path.Child("provider"), "the server release %s chooses the provider of an MCP server itself", r.Release.Line)
+		r.Ignoredf(t.Path.Child("provider"), "server release %s chooses the provider of an MCP server itself", r.Release.Line)
 	}
 	if len(t.Args) > 0 {
-		r.Ignoredf(t.Path.Child("args"), "the server release %s does not accept arguments for an MCP server", r.Release.Line)
+		r.Ignoredf(t.Path.Child("args"), "server release %s does not accept arguments for an MCP server", r.Release.Line)
 	}
 	r.register(res)
 }
@@ -154,7 +154,7 @@ func (r *registrar) mcpURL(entry *yaml.Node, t *intent.Tool) {
 func (r *registrar) toolGroup(t *intent.Tool, group, provider string) {
 	known, ok := r.Release.Resource(kindToolGroups)
 	if !ok || known.Dropped {
-		r.Failf(t.Path, "%q is neither a tool of the server release %s (%s) nor an MCP server; if it is an MCP server, set mcpEndpoint",
+		r.Failf(t.Path, "%q is neither a tool of server release %s (%s) nor an MCP server; if it is an MCP server, set mcpEndpoint",
 			t.Name, r.Release.Line, strings.Join(r.builtInNames(), ", "))
 		return
 	}

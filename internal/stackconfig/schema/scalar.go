@@ -38,8 +38,8 @@ var valueNames = map[valueKind]string{
 	valueUnknown:   "an unknown value",
 }
 
-// The plain scalars that a YAML 1.1 reader does not read as strings. The Go reader follows YAML 1.2, where `yes`, `012`
-// and `1:30` have another meaning.
+// These expressions match the plain scalars that a YAML 1.1 reader does not read as strings. The Go reader follows YAML
+// 1.2, where `yes`, `012` and `1:30` have another meaning.
 var (
 	plainNull      = regexp.MustCompile(`^(?:~|null|Null|NULL|)$`)
 	plainBool      = regexp.MustCompile(`^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$`)

@@ -23,7 +23,7 @@ const (
 	PartPassword  Part = "password"
 	// PartPasswordEncoded is the password, URL-encoded, for a backend that inserts it into a URL unchanged.
 	PartPasswordEncoded Part = "password-encoded"
-	// PartSSLMode is the sslmode. Without one in the string, it is prefer, the usual default.
+	// PartSSLMode is the sslmode. If the string has none, it is `prefer`, the usual default.
 	PartSSLMode Part = "sslmode"
 	// PartEncoded is the whole value, URL-encoded.
 	PartEncoded Part = "encoded"

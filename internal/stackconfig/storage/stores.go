@@ -32,7 +32,7 @@ func AddRequired(d *draft.Draft) {
 	s.begin()
 	s.complete()
 	d.Warn(draft.Finding{ConfigPath: "storage.stores", Message: fmt.Sprintf(
-		"the base configuration has no %s, and the server release %s does not start without them; added them with the release's defaults",
+		"the base configuration has no %s, and server release %s does not start without them; added them with the release's defaults",
 		strings.Join(missing, ", "), d.Release.Line)})
 }
 

@@ -349,7 +349,7 @@ var All = []Shape{
 		made.spec = object{"disabled": append(many(min(n, 255), func(i int) any { return fmt.Sprintf("inference/p%d", i) }), "inference")}
 		return made
 	}},
-	{"models: beside the base's", 10_000, func(n int) written {
+	{"models: in addition to the base's", 10_000, func(n int) written {
 		made := withBase(func(n int) string {
 			return "registered_resources:\n  models:\n" + lines(n, "  - {model_id: m%d, provider_id: vllm, model_type: llm}\n")
 		})(n)
@@ -360,7 +360,7 @@ var All = []Shape{
 		return made
 	}},
 	{"secrets", 2_000, func(n int) written { return written{spec: withSecrets(n)} }},
-	{"podTemplate: env beside that of secrets", 500, func(n int) written {
+	{"podTemplate: env in addition to that of secrets", 500, func(n int) written {
 		made := withServer(func(n int) object {
 			return object{"env": many(n, func(i int) any { return object{"name": fmt.Sprintf("V%d", i*2), "value": "1"} })}
 		})(n)
@@ -368,7 +368,7 @@ var All = []Shape{
 		made.spec["workload"].(object)["overrides"].(object)["env"] = many(n, variable)
 		return made
 	}},
-	{"podTemplate: lists beside lists", 500, func(n int) written {
+	{"podTemplate: lists next to lists", 500, func(n int) written {
 		volume := func(i int) any { return object{"name": fmt.Sprintf("v%d", i), "emptyDir": object{}} }
 		mount := func(i int) any { return object{"name": fmt.Sprintf("v%d", i), "mountPath": fmt.Sprintf("/m%d", i)} }
 		containers := many(n, func(i int) any { return object{"name": fmt.Sprintf("c%d", i), "image": "i"} })

@@ -30,7 +30,7 @@ type Options struct {
 	Clock clock.Clock
 }
 
-// Certificates makes, renews, serves and injects the certificate of the webhooks. It runs in every replica.
+// Certificates makes, renews, serves and injects the webhook certificate. It runs in every replica.
 type Certificates struct {
 	source   *source
 	injector *injector

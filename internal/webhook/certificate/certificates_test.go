@@ -348,7 +348,8 @@ func TestWithoutRights(t *testing.T) {
 	}
 }
 
-// With permissions in its own namespace only, the operator serves, and reports once per object that it cannot inject.
+// If it has permissions only in its own namespace, the operator still serves. For each object, it reports once that it
+// cannot inject the CA certificate.
 func TestWithoutClusterRights(t *testing.T) {
 	const account = "namespaced"
 	b := newBench(t)

@@ -38,7 +38,7 @@ type review struct {
 	ended func() error
 
 	kind, apiVersion, uid, desired string
-	// requested reports that the review has a request. listed reports that the request has objects.
+	// requested reports whether the review has a request. listed reports whether the request has objects.
 	requested, listed bool
 	// failure is the first error. After it, nothing is converted.
 	failure error

@@ -166,7 +166,7 @@ func (s *scanner) scan(each func(part []byte)) error {
 type ender struct {
 	depth           int
 	inText, escaped bool
-	// scalar reports that the value is a number or a literal, which ends before the next byte that does not belong to
+	// scalar reports whether the value is a number or a literal, which ends before the next byte that does not belong to
 	// it.
 	scalar bool
 }

@@ -74,7 +74,7 @@ func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool)
 	}
 }
 
-// quote ends as Pydantic does: with the class of the exception, and the rejected value.
+// quote ends the process as Pydantic does: the last output has the class of the exception and the rejected value.
 func quote(w world) {
 	var text strings.Builder
 	text.WriteString("pydantic_core._pydantic_core.ValidationError: 1 validation error for ProviderConfig\n")

@@ -28,8 +28,9 @@ func eachRelease(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	}
 }
 
-// heavy lists the entries of spec.disabled that remove model weights or PyTorch from a configuration, because no test
-// machine has them: single providers, or an API that has no other. The defaults that name them are removed with them.
+// heavy lists the entries of spec.disabled that remove providers that need model weights or PyTorch from a
+// configuration, because no test machine has these. An entry is one provider, or a whole API if all its providers are
+// heavy. Defaults that name a removed provider are removed too.
 func heavy(t *testing.T, rel *release.Release, config []byte) []string {
 	t.Helper()
 	var parsed struct {

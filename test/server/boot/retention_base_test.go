@@ -49,7 +49,7 @@ func retentionBase(t *testing.T, rel *release.Release, vectorProviders []string,
 	}
 	config["providers"], config["apis"] = providers, apis
 	config["registered_resources"] = map[string]any{"vector_stores": vectorStores}
-	// They name providers and models that are gone.
+	// These sections name providers and models that no longer exist.
 	delete(config, "vector_stores")
 	delete(config, "safety")
 	data, err := yaml.Marshal(config)

@@ -287,7 +287,7 @@ func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *
 	// A repeated request after an internal error may cause a repeated request of the server.
 	asked := len(headers) > 0 && len(headers) <= 1+server.failed
 	if right := slices.Repeat([]string{"Bearer " + token}, len(headers)); !asked || !slices.Equal(headers, right) {
-		// Never the headers: one may hold a secret.
+		// The message omits the headers, because one may hold a secret.
 		t.Errorf("the model server was asked for %q %d times; the last with the Secret's token: %t",
 			m.upstream, len(headers), len(headers) > 0 && headers[len(headers)-1] == "Bearer "+token)
 	}

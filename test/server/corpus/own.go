@@ -98,7 +98,7 @@ func registerIn(base fields, sectionName, kind string, entry fields) {
 	parent[kind] = append(list, entry)
 }
 
-// firstOf is the id of a provider of the starter that always exists and registers what a configuration adds.
+// firstOf is the id of a provider of the starter that always exists and registers the resources of a configuration.
 func (m *maker) firstOf(api string) string {
 	d, _ := m.rel.Distribution(starter)
 	for _, p := range providersOf(shipped(m.rel, starter)) {

@@ -63,7 +63,7 @@ func (v *values) endpoint(p fields, kind *provider.Type, done map[string]bool, s
 	done[kind.EndpointKey] = true
 }
 
-// settings are the other keys.
+// settings writes the keys that no field of the spec has written.
 func (v *values) settings(p fields, kind *provider.Type, id string, done map[string]bool, size form) {
 	v.write(p, kind.Config, id, v.settingKeys(kind.Config, done, size))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The digests of sets of resources, as earlier operators had them in names.
+// These are digests of sets of resources, in the form that earlier operators used in names.
 const (
 	today     = "1a2b3c4d"
 	yesterday = "00000001"
