@@ -136,16 +136,20 @@ spec:
     resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]
   matchConditions:
   - name: of-a-page
-    expression: >-
-      object.metadata.namespace.startsWith("page-") && object.spec.containers.exists(c, has(c.resources.requests)
-      && "cpu" in c.resources.requests)
+    expression: object.metadata.namespace.startsWith("page-")
   reinvocationPolicy: Never
   failurePolicy: Fail
   mutations:
   - patchType: JSONPatch
     jsonPatch:
       expression: >-
-        [JSONPatch{op: "replace", path: "/spec/containers/0/resources/requests/cpu", value: "10m"}]
+        [0, 1, 2, 3].filter(i, i < size(object.spec.containers) &&
+        has(object.spec.containers[i].resources.requests) && "cpu" in object.spec.containers[i].resources.requests).map(i,
+        JSONPatch{op: "replace", path: "/spec/containers/" + string(i) + "/resources/requests/cpu", value: "10m"}) +
+        (has(object.spec.initContainers) ? [0, 1, 2, 3].filter(i, i < size(object.spec.initContainers) &&
+        has(object.spec.initContainers[i].resources.requests) &&
+        "cpu" in object.spec.initContainers[i].resources.requests).map(i,
+        JSONPatch{op: "replace", path: "/spec/initContainers/" + string(i) + "/resources/requests/cpu", value: "10m"}) : [])
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicyBinding

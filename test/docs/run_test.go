@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -148,7 +150,7 @@ func (s *site) run(t *testing.T, pages []page) {
 	})
 	for _, p := range alone {
 		t.Run(p.path, func(t *testing.T) {
-			defer s.restore(t, s.namespaces(t))
+			defer s.restore(t, s.namespaces(t), s.operatorConfig(t))
 			s.page(t, p)
 		})
 	}
@@ -286,20 +288,44 @@ func (s *site) namespaces(t *testing.T) []string {
 	return found
 }
 
-// restore removes what a page left outside its namespace: other namespaces, and the operator's ConfigMap.
-func (s *site) restore(t *testing.T, before []string) {
+// restore removes what a page left outside its namespace: other namespaces, and changes of the operator's ConfigMap.
+func (s *site) restore(t *testing.T, before []string, config *corev1.ConfigMap) {
 	t.Helper()
 	for _, name := range s.namespaces(t) {
 		if !slices.Contains(before, name) && !strings.HasPrefix(name, "page-") {
 			s.deleteNamespace(t, name)
 		}
 	}
-	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-		Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap,
-	}}
-	if err := client.IgnoreNotFound(s.client.Delete(t.Context(), config)); err != nil {
-		t.Error(err)
+	now := s.operatorConfig(t)
+	var err error
+	switch {
+	case now == nil && config != nil:
+		config.ResourceVersion, config.UID = "", ""
+		err = s.client.Create(t.Context(), config)
+	case now != nil && config == nil:
+		err = s.client.Delete(t.Context(), now)
+	case now != nil && !maps.Equal(now.Data, config.Data):
+		now.Data = config.Data
+		err = s.client.Update(t.Context(), now)
 	}
+	if err != nil {
+		t.Errorf("restore the operator's ConfigMap: %v", err)
+	}
+}
+
+// operatorConfig is the ConfigMap with the settings of the operator, or nil if it does not exist.
+func (s *site) operatorConfig(t *testing.T) *corev1.ConfigMap {
+	t.Helper()
+	config := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap}
+	err := s.client.Get(t.Context(), key, config)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
 }
 
 // print writes the table.
