@@ -32,8 +32,8 @@ func TestLookingForNewChildren(t *testing.T) {
 	}
 }
 
-// TestLookingAtWhatIsThere checks that an answer from the API server's cache, which may be outdated, is used only if it
-// is that the object does not exist.
+// TestLookingAtWhatIsThere checks that the applier uses the API server's cache, which may be outdated, only to find out
+// that an object does not exist.
 func TestLookingAtWhatIsThere(t *testing.T) {
 	b := newBench(t)
 	foreign := b.child(t, serviceText)

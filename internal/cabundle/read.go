@@ -32,7 +32,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Detail)
 }
 
-// none is the problem of a text without any certificate.
+// none is the Problem for a text that contains no certificate.
 var none = Problem{Detail: "contains no certificate in PEM form"}
 
 // Keys reads several texts, in order. One of them may be empty, because platforms leave unused keys empty, but not all

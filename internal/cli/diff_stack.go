@@ -59,7 +59,7 @@ func rejectionOf(s dryrun.Stack, problems []string) error {
 	return found
 }
 
-// comparedStack is both sides of a comparison.
+// comparedStack holds both sides of a comparison.
 type comparedStack struct {
 	before, after dryrun.Outcome
 	// annotations are those of the edited stack.

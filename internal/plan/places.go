@@ -68,7 +68,8 @@ func rootOf(config []byte) *yaml.Node {
 	return parsed.Root()
 }
 
-// derivedFrom returns the source of the values that the operator derives.
+// derivedFrom returns a function that returns the source of a value in the Secret that the operator writes for the
+// stack, and an empty string for any other Secret.
 func (p *Plan) derivedFrom(stack string) func(secret, key string) string {
 	return func(secret, key string) string {
 		if !names.IsStorageSecret(stack, secret) {

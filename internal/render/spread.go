@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// avoidance is the highest weight of a preference. There is no other preference.
+// avoidance is the weight of the only preference in affinity. It is the highest weight that Kubernetes allows.
 const avoidance = 100
 
 // spreadOver are the topology domains over which the pods of a stack are spread if possible, the widest first.

@@ -14,7 +14,8 @@ type cut struct {
 	name string
 	// arrives means that the n-th write reaches the API server.
 	arrives bool
-	// slow cuts run only in the long run: a lost write is the same as one that was not made yet.
+	// slow means that the cut is tried only in the long run, because a lost write has the same effect as a write that
+	// was not made yet.
 	slow bool
 	// kills means that the operator ends there. Otherwise only its calls fail, for a moment.
 	kills bool

@@ -179,7 +179,8 @@ func (c *cluster) expectChildren(t *testing.T, f form) {
 	}
 }
 
-// expectUntouched checks that the unrelated stack, which existed first, did not change.
+// expectUntouched checks that the operator did not change the stack in the namespace that it does not watch. That stack
+// is created first, so the operator had time to change it.
 func (c *cluster) expectUntouched(t *testing.T) {
 	t.Helper()
 	for name, kind := range children(form{}) {

@@ -190,7 +190,7 @@ func writeOlderStatus(s *scenario, stack *unstructured.Unstructured) error {
 	return cluster.Status().Update(s.t.Context(), stack, client.FieldOwner(olderManager))
 }
 
-// allReady waits until a stack has so many pods, all ready, and none of the earlier ones.
+// allReady waits until a stack has as many pods as want, all of them are ready, and none of them is one of before.
 func (s *scenario) allReady(stack string, want int, before []string) {
 	s.t.Helper()
 	s.eventually(func() error {

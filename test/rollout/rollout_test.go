@@ -61,8 +61,8 @@ func (b *bench) pods(t *testing.T, stack string) (serving, others []string) {
 	return serving, others
 }
 
-// A new configuration whose pods do not become ready leaves the old ones serving, and the status has the reason. The
-// operator does not undo a rollback, and the next change takes effect.
+// testFailingChange checks that the old pods keep serving if the pods of a new configuration do not become ready, and
+// that the status shows the reason. The operator does not undo a rollback, and the next change takes effect.
 func testFailingChange(t *testing.T, b *bench) {
 	b.apply(t, "my", configured("one", "well"))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)

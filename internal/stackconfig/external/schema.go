@@ -50,7 +50,7 @@ const (
 // anything accepts every value.
 var anything = &schema.Expr{Kind: schema.KindAny}
 
-// basics are the types that are complete with their name alone.
+// basics are the types that a schema specifies with their name alone.
 var basics = map[string]schema.Kind{
 	"string": schema.KindStr, "integer": schema.KindInt, "number": schema.KindFloat, "boolean": schema.KindBool,
 	"null": schema.KindNull,

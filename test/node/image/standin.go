@@ -27,8 +27,9 @@ case "$1 $3" in
 esac
 `
 
-// StandIns are images of test/node/standin, one for each release of the server (0.7.3) that it replaces. Each has that
-// version and the configuration of that release's starter distribution. They share all layers except the last.
+// StandIns returns images of test/node/standin, one for each release of the server that it replaces, such as 0.7.3.
+// Each has that version and the configuration of that release's starter distribution. They share all layers except the
+// last.
 func StandIns(ctx context.Context, folder string, releases ...string) (map[string]v1.Image, error) {
 	program, err := buildProgram(ctx, folder, "./test/node/standin", "")
 	if err != nil {

@@ -138,7 +138,7 @@ type llamaStack struct {
 	process *process
 }
 
-// boot is what one start of the server needs.
+// boot contains the settings for one start of the server.
 type boot struct {
 	release *release.Release
 	config  string   // path of config.yaml

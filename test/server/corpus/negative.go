@@ -226,7 +226,7 @@ func (n *negatives) listed(spec fields) *Case {
 	return n.over([]byte(n.m.nothing()+"apis: [inference]\n"), n.smallSpec(spec))
 }
 
-// inBase is a mistake in a base that is otherwise correct.
+// inBase returns a mistake in a base that is otherwise correct.
 func (n *negatives) inBase(change func(config fields)) mistake {
 	data, err := changed(n.config, change)
 	if err != nil {
@@ -235,7 +235,7 @@ func (n *negatives) inBase(change func(config fields)) mistake {
 	return mistake{wrong: n.over(data, n.again()), right: n.small, change: change}
 }
 
-// inBaseOf is a mistake in a base that is otherwise the configuration of a stack.
+// inBaseOf returns a mistake in a base that is otherwise the configuration of a stack.
 func (n *negatives) inBaseOf(right *Case, change func(config fields)) mistake {
 	outcome, err := right.Run()
 	if err != nil || outcome.Refused != "" {
@@ -251,19 +251,19 @@ func (n *negatives) inBaseOf(right *Case, change func(config fields)) mistake {
 // again is a spec that only repeats what the base has.
 func (n *negatives) again() fields { return fields{"networking": fields{"port": 9000}} }
 
-// inSpec is a mistake in the small stack's spec.
+// inSpec returns a mistake in the small stack's spec.
 func (n *negatives) inSpec(more fields, change func(config fields)) mistake {
 	return mistake{wrong: n.own(n.smallSpec(more)), right: n.small, change: change}
 }
 
-// inVLLM is a mistake in the small stack's provider.
+// inVLLM returns a mistake in the small stack's provider.
 func (n *negatives) inVLLM(more fields, change func(config fields)) mistake {
 	return n.inSpec(fields{"providers": fields{"inference": n.vllm(more)}}, func(config fields) {
 		change(configOf(config, "inference"))
 	})
 }
 
-// nextTo is a mistake in a spec whose neighbour is another one.
+// nextTo returns a mistake in the spec wrong, whose correct counterpart is the spec right.
 func (n *negatives) nextTo(right, wrong fields, change func(config fields)) mistake {
 	return mistake{wrong: n.own(n.smallSpec(wrong)), right: n.own(n.smallSpec(right)), change: change}
 }

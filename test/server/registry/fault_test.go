@@ -296,8 +296,8 @@ time.sleep(100)`
 	})
 }
 
-// TestDrivers runs with only one of the two libraries for PostgreSQL, and with a connection string if the release
-// supports it.
+// TestDrivers runs the program with only one of the two libraries for PostgreSQL. If the release supports a connection
+// string, it also runs the program with one.
 func TestDrivers(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		backend, _ := w.rel.Storage.Backend("kv_postgres")

@@ -9,7 +9,7 @@ import (
 // Unknown is the text for a value that is not known.
 const Unknown = "-"
 
-// Age returns how long a time was ago, as kubectl shows it.
+// Age returns the time that has passed since at, in the format of kubectl.
 func Age(at, now time.Time) string {
 	if at.IsZero() {
 		return Unknown
