@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -133,7 +132,6 @@ var forwards = regexp.MustCompile(`kubectl port-forward|kubectl proxy|kubectl ll
 // run runs the pages: most of them at the same time, then those that change more than their namespace.
 func (s *site) run(t *testing.T, pages []page) {
 	t.Helper()
-	defer s.print(t)
 	var alone []page
 	t.Run("pages", func(t *testing.T) {
 		for _, p := range pages {
@@ -186,6 +184,7 @@ func (s *site) page(t *testing.T, p page) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.rows = append(s.rows, line)
+		s.print(t) // also for a run that does not end
 	}()
 	hasManifests := !s.onNode && isStrict(p.path) && len(p.fenced("yaml")) > 0
 	if !s.runs(parsed) && !hasManifests {
@@ -219,8 +218,8 @@ func (s *site) page(t *testing.T, p page) {
 	for _, failure := range line.result.Failures {
 		t.Errorf("%s:%d: %s", p.path, failure.Line, failure.Text)
 	}
-	if s.onNode { // its pods would take the place of those of the next page
-		s.deleteNamespace(t, namespace)
+	if s.onNode { // its pods would take the memory of those of the next pages
+		s.startDelete(t, namespace)
 	}
 }
 
@@ -260,19 +259,24 @@ func (s *site) createNamespace(t *testing.T, name string) {
 // deleteNamespace deletes a namespace and waits until it no longer exists.
 func (s *site) deleteNamespace(t *testing.T, name string) {
 	t.Helper()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	ctx := context.WithoutCancel(t.Context())
-	if err := client.IgnoreNotFound(s.client.Delete(ctx, namespace)); err != nil {
-		t.Error(err)
-		return
-	}
+	s.startDelete(t, name)
+	namespace := &corev1.Namespace{}
 	testutil.Within(t, 2*time.Minute, func() error {
-		err := s.client.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
+		err := s.client.Get(t.Context(), client.ObjectKey{Name: name}, namespace)
 		if err == nil {
 			return fmt.Errorf("the namespace %q still exists", name)
 		}
 		return client.IgnoreNotFound(err)
 	})
+}
+
+// startDelete deletes a namespace, whose pods may need some time to end.
+func (s *site) startDelete(t *testing.T, name string) {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := client.IgnoreNotFound(s.client.Delete(t.Context(), namespace)); err != nil {
+		t.Error(err)
+	}
 }
 
 func (s *site) namespaces(t *testing.T) []string {
