@@ -199,7 +199,7 @@ func (o *upgradeOptions) ofCluster(
 		p.warning("not known: " + text)
 	}
 	if _, said := errors.AsType[*rejection](err); err != nil && !said {
-		err = &rejection{problems: []string{err.Error()}, summary: "nothing is known of the cluster"}
+		err = &rejection{problems: []string{err.Error()}, summary: "the state of the cluster is unknown"}
 	}
 	return reports, err
 }
