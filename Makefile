@@ -1,6 +1,6 @@
 # `make help` lists the targets. You need only Go, git and make. The targets build
-# tools from tools/go.mod into .cache/bin, and the control plane from Go modules
-# into your cache directory.
+# tools from tools/go.mod into .cache/bin, and put a control plane into your cache
+# directory: its release, or a build from Go modules (test/cluster/README.md).
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -66,6 +66,13 @@ build: ## Build the operator and the CLI into bin/
 		$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/$$program ./cmd/$$program; \
 		echo "built bin/$$program"; \
 	done
+
+IMAGE ?= llama-stack-k8s-operator:dev
+CONTAINER_TOOL ?= docker
+
+.PHONY: image
+image: ## Build the image of the operator from the Dockerfile [IMAGE=llama-stack-k8s-operator:dev, CONTAINER_TOOL=docker or podman]
+	@$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) --tag $(IMAGE) .
 
 .PHONY: demo
 demo: cluster-tool $(if $(NODE),node-packages) ## Show the control plane, the operator and a sample stack [NODE=1: in pods, with an answer; as root]
@@ -269,6 +276,10 @@ generate-docs: $(BIN)/crd-ref-docs
 			--renderer=markdown --output-path=docs/reference/$$version.md; done
 	@sed -i 's/items:XValidation: .*<nil>\\} <br \/>//' docs/reference/v1alpha2.md # The tool prints rules on items as a Go struct. The CRD and the messages show these rules.
 	@$(GO) run ./hack/reference api/v1alpha2 docs/reference/v1alpha2.md docs/reference/v1alpha1.md
+	@$(GO) run ./hack/providers docs/reference/providers
+	@$(GO) run ./hack/flags docs/reference/operator-flags.md
+	@$(GO) run ./hack/conditions api/v1alpha2/conditions.go docs
+	@mkdir -p docs/reference/cli; $(GO) run ./hack/clireference docs/reference/cli
 
 # JSON Schemas for editors.
 .PHONY: generate-schemas

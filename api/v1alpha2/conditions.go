@@ -1,245 +1,289 @@
 package v1alpha2
 
-// Condition types. docs/conditions.md describes each of them for users.
+// `make generate-docs` writes docs/reference/conditions.md and docs/reference/events.md from the comments in this file.
+// A comment of a reason is "NAME means that …", then optional sentences, then "Status: …" or "Event: …".
+
+// Condition types.
 const (
-	// ConditionReady is True if all conditions below hold and the roll-out is complete. If it is False, it has the
-	// reason of the first condition that does not hold.
+	// ConditionReady is True if the requested state runs. It sums up the conditions below: its reason is that of the
+	// first condition that is not True, and its message names that condition. If all are True, it has the reason of
+	// Available.
 	ConditionReady = "Ready"
-	// ConditionValidationSucceeded is True if the spec is valid and the objects that it refers to exist.
+	// ConditionValidationSucceeded is True if the spec is valid, the operator's bounds allow it, and the ConfigMaps that
+	// it refers to exist.
 	ConditionValidationSucceeded = "ValidationSucceeded"
 	// ConditionSecretsResolved is True if every referenced Secret and key exists and is usable.
 	ConditionSecretsResolved = "SecretsResolved"
 	// ConditionConfigGenerated is True if the server has a configuration with which it can start.
 	ConditionConfigGenerated = "ConfigGenerated"
-	// ConditionDeploymentUpdated is True if every child was applied.
+	// ConditionDeploymentUpdated is True if every child object is applied.
 	ConditionDeploymentUpdated = "DeploymentUpdated"
-	// ConditionAvailable is True if enough pods serve with the current configuration.
-	ConditionAvailable = "Available"
-	// ConditionStorageReady is True if the PersistentVolumeClaim matches the spec. It is present only with
-	// workload.storage.
+	// ConditionStorageReady is True if the PersistentVolumeClaim matches the spec. It exists only with
+	// workload.storage. If a change is refused, the PersistentVolumeClaim does not change, and everything else is
+	// applied.
 	ConditionStorageReady = "StorageReady"
-	// ConditionExposed is True if the objects that expose the stack outside the cluster are in place. It is present
-	// only with networking.expose.
+	// ConditionExposed is True if the objects that expose the stack outside the cluster are in place. It exists only
+	// with networking.expose. If it is not True, you can still reach the stack inside the cluster.
 	ConditionExposed = "Exposed"
-	// ConditionDegraded is present only while True: the stack runs, but not as requested.
+	// ConditionAvailable is True if enough pods serve with the current configuration. Otherwise, its message describes
+	// the problem of a pod.
+	ConditionAvailable = "Available"
+	// ConditionDegraded exists only while the stack runs, but not as requested.
 	ConditionDegraded = "Degraded"
-	// ConditionDataLeftBehind is present only while True: the last change of the pods left data behind that clients
-	// stored.
+	// ConditionDataLeftBehind exists after a change of the pods that left data behind, until the next change of the
+	// pods. The message names the data, and how to move or restore it.
 	ConditionDataLeftBehind = "DataLeftBehind"
-	// ConditionAdopted is False if this operator renders the pods differently than an earlier one did. The difference
-	// takes effect with the next change.
+	// ConditionAdopted is False while the pods run a template that this operator would write differently. The message
+	// states the difference, which takes effect at the next change or with kubectl rollout restart.
 	ConditionAdopted = "Adopted"
-	// ConditionStalled is the condition of kstatus for a failure that only a change fixes.
+	// ConditionStalled exists while only a change by you helps, and while a roll-out is past its deadline, although it
+	// may still succeed. Tools that follow kstatus then report the stack as failed. The message names the condition
+	// with the details.
 	ConditionStalled = "Stalled"
-	// ConditionReconciling is the condition of kstatus for work in progress.
+	// ConditionReconciling exists while the operator works or waits, for tools that follow kstatus. The message names
+	// the condition with the details.
 	ConditionReconciling = "Reconciling"
 )
 
 // Reasons of ValidationSucceeded.
 const (
-	// ReasonSpecValid means that the spec is valid.
+	// ReasonSpecValid means that the spec is valid. Status: True.
 	ReasonSpecValid = "SpecValid"
 	// ReasonInvalidSpec means that the spec is invalid. The message lists each field, its value and the remedy.
+	// Status: False.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonForbiddenByBounds means that the operator's ConfigMap does not allow what the spec requests.
+	// ReasonForbiddenByBounds means that the bounds in the operator's ConfigMap do not allow what the spec requests.
+	// Status: False.
 	ReasonForbiddenByBounds = "ForbiddenByBounds"
-	// ReasonUnknownDistribution means that the name is not in the catalogue.
+	// ReasonUnknownDistribution means that the name of the distribution is not in the catalogue. Status: False.
 	ReasonUnknownDistribution = "UnknownDistribution"
-	// ReasonConfigMapNotFound means that a referenced ConfigMap does not exist.
+	// ReasonConfigMapNotFound means that a referenced ConfigMap does not exist. Status: False.
 	ReasonConfigMapNotFound = "ConfigMapNotFound"
-	// ReasonConfigMapKeyMissing means that a referenced ConfigMap does not have the key.
+	// ReasonConfigMapKeyMissing means that a referenced ConfigMap does not have the key. Status: False.
 	ReasonConfigMapKeyMissing = "ConfigMapKeyMissing"
-	// ReasonConfigMapValueUnusable means that the certificates to trust are not valid, or contain a private key.
+	// ReasonConfigMapValueUnusable means that the certificates to trust are not certificates, or include a private key.
+	// Status: False.
 	ReasonConfigMapValueUnusable = "ConfigMapValueUnusable"
 )
 
 // Reasons of SecretsResolved.
 const (
-	// ReasonAllSecretsFound means that every referenced Secret and key exists.
+	// ReasonAllSecretsFound means that every referenced Secret and key exists. If a certificate expires within 14 days,
+	// the message names it and the date. Status: True.
 	ReasonAllSecretsFound = "AllSecretsFound"
-	// ReasonNoSecretsReferenced means that the spec does not refer to a Secret.
+	// ReasonNoSecretsReferenced means that the spec does not refer to a Secret. Status: True.
 	ReasonNoSecretsReferenced = "NoSecretsReferenced"
-	// ReasonSecretNotFound means that a referenced Secret does not exist.
+	// ReasonSecretNotFound means that a referenced Secret does not exist. Status: False.
 	ReasonSecretNotFound = "SecretNotFound"
-	// ReasonSecretKeyMissing means that a referenced Secret does not have the key.
+	// ReasonSecretKeyMissing means that a referenced Secret does not have the key. Status: False.
 	ReasonSecretKeyMissing = "SecretKeyMissing"
-	// ReasonSecretValueUnusable means that a value is empty, or that the server would convert it to a number or a
-	// boolean and reject it.
+	// ReasonSecretValueUnusable means that the server cannot use a value: it is empty, a certificate that does not fit
+	// its key, or a text that the server would convert to a number or a boolean and reject. Status: False.
 	ReasonSecretValueUnusable = "SecretValueUnusable"
 )
 
 // Reasons of ConfigGenerated.
 const (
-	// ReasonConfigGenerationSucceeded means that a configuration was generated.
+	// ReasonConfigGenerationSucceeded means that a configuration was generated. Status: True.
 	ReasonConfigGenerationSucceeded = "ConfigGenerationSucceeded"
-	// ReasonOverrideConfigUsed means that the user's own configuration runs.
+	// ReasonOverrideConfigUsed means that your own configuration is used. Status: True.
 	ReasonOverrideConfigUsed = "OverrideConfigUsed"
-	// ReasonDistributionDefaultUsed means that the image's configuration runs unchanged.
+	// ReasonDistributionDefaultUsed means that the configuration in the image is used unchanged. Status: True.
 	ReasonDistributionDefaultUsed = "DistributionDefaultUsed"
 	// ReasonConfigGenerationFailed means that the spec does not result in a configuration with which the server can
-	// start. The message lists each field and the remedy.
+	// start. The message lists each field and the remedy. Status: False.
 	ReasonConfigGenerationFailed = "ConfigGenerationFailed"
-	// ReasonMissingConfigLabels means that the image's labels have no base configuration.
-	ReasonMissingConfigLabels = "MissingConfigLabels"
-	// ReasonBaseConfigRequired means that a base is required, and that reading images is disabled.
-	ReasonBaseConfigRequired = "BaseConfigRequired"
-	// ReasonBaseConfigUnavailable means that the base cannot be read at the moment.
-	ReasonBaseConfigUnavailable = "BaseConfigUnavailable"
-	// ReasonReadingExternalProviders means that the operator is reading the labels of external providers' images.
-	ReasonReadingExternalProviders = "ReadingExternalProviders"
-	// ReasonUnsupportedConfigVersion means that the base has an unknown schema version.
-	ReasonUnsupportedConfigVersion = "UnsupportedConfigVersion"
-	// ReasonUpgradeConfigFailure means that the spec does not fit the requested release.
-	ReasonUpgradeConfigFailure = "UpgradeConfigFailure"
-	// ReasonMissingProviderForResource means that there is no provider for a resource.
+	// ReasonMissingProviderForResource means that a resource has no provider. Status: False.
 	ReasonMissingProviderForResource = "MissingProviderForResource"
+	// ReasonMissingConfigLabels means that the labels of the image have no base configuration. Status: False.
+	ReasonMissingConfigLabels = "MissingConfigLabels"
+	// ReasonBaseConfigRequired means that the spec requires a base configuration, and the operator is set not to read
+	// images. Status: False.
+	ReasonBaseConfigRequired = "BaseConfigRequired"
+	// ReasonBaseConfigUnavailable means that the operator cannot read the image with the base configuration. The status
+	// is Unknown while the operator tries again. Status: False or Unknown.
+	ReasonBaseConfigUnavailable = "BaseConfigUnavailable"
+	// ReasonUnsupportedConfigVersion means that the base configuration has an unsupported schema version. Status: False.
+	ReasonUnsupportedConfigVersion = "UnsupportedConfigVersion"
+	// ReasonReadingExternalProviders means that the operator is reading the labels of the images of external providers.
+	// Status: Unknown.
+	ReasonReadingExternalProviders = "ReadingExternalProviders"
+	// ReasonUpgradeConfigFailure means that the spec is valid for the running release, but not for the requested one.
+	// Status: False.
+	ReasonUpgradeConfigFailure = "UpgradeConfigFailure"
 )
 
 // Reasons of DeploymentUpdated.
 const (
-	// ReasonDeploymentUpdateSucceeded means that every child is applied.
+	// ReasonDeploymentUpdateSucceeded means that every child object is applied. Status: True.
 	ReasonDeploymentUpdateSucceeded = "DeploymentUpdateSucceeded"
-	// ReasonDeploymentUpdateFailed means that the API server rejected a child.
+	// ReasonDeploymentUpdateFailed means that the API server rejected a child object. Each rejection is a line of the
+	// message. Status: False.
 	ReasonDeploymentUpdateFailed = "DeploymentUpdateFailed"
-	// ReasonOwnershipConflict means that an object with the name of a child belongs to another owner.
+	// ReasonOwnershipConflict means that an object with the name of a child object has another owner. Status: False.
 	ReasonOwnershipConflict = "OwnershipConflict"
-	// ReasonPreflightInProgress means that the operator tries a change in a separate pod. The running pods stay as they
-	// are in the meantime.
+	// ReasonPreflightInProgress means that the operator tries the change in the pod that the message names. The running
+	// pods stay as they are. Status: Unknown.
 	ReasonPreflightInProgress = "PreflightInProgress"
-	// ReasonPreflightFailed means that the pod in which the operator tries a change does not become ready. The running
-	// pods stay as they are.
+	// ReasonPreflightFailed means that the pod in which the operator tries the change does not become ready. The message
+	// describes the problem of the pod. The running pods stay as they are. Status: False.
 	ReasonPreflightFailed = "PreflightFailed"
-	// ReasonDeploymentPaused means that the annotation llamastack.io/paused allows the operator to write only the
-	// status.
-	ReasonDeploymentPaused = "DeploymentPaused"
-	// ReasonDataLossNotAccepted means that a change permanently loses data, and that no annotation of the stack accepts
-	// it. The running pods stay as they are.
+	// ReasonDataLossNotAccepted means that the change leaves data behind that cannot be recovered, and waits until you
+	// accept it. The running pods stay as they are. Status: False.
 	ReasonDataLossNotAccepted = "DataLossNotAccepted"
-)
-
-// Reason of DataLeftBehind.
-const (
-	// ReasonDataLeftBehind means that data was left behind. The message names the data, and how to move or restore it.
-	ReasonDataLeftBehind = "DataLeftBehind"
-)
-
-// Reasons of Available.
-const (
-	// ReasonMinimumReplicasAvailable means that the wanted pods serve with the current configuration.
-	ReasonMinimumReplicasAvailable = "MinimumReplicasAvailable"
-	// ReasonScaledToZero means that there are no pods, as requested.
-	ReasonScaledToZero = "ScaledToZero"
-	// ReasonReplicasUnavailable means that too few pods serve.
-	ReasonReplicasUnavailable = "ReplicasUnavailable"
-	// ReasonRolloutInProgress means that pods with the current configuration are starting.
-	ReasonRolloutInProgress = "RolloutInProgress"
-	// ReasonRolloutFailed means that pods with the current configuration do not become ready.
-	ReasonRolloutFailed = "RolloutFailed"
-)
-
-// Reasons of Exposed.
-const (
-	// ReasonExposureApplied means that the Ingress, Route or HTTPRoute is applied, and that no controller rejects it.
-	ReasonExposureApplied = "ExposureApplied"
-	// ReasonHostnameTaken means that another stack is exposed by the host name.
-	ReasonHostnameTaken = "HostnameTaken"
-	// ReasonExposureUnavailable means that the cluster does not serve the kind that exposes the stack.
-	ReasonExposureUnavailable = "ExposureUnavailable"
-	// ReasonExposureNotAccepted means that a router or a Gateway does not accept the object that exposes the stack.
-	ReasonExposureNotAccepted = "ExposureNotAccepted"
+	// ReasonDeploymentPaused means that the annotation llamastack.io/paused allows the operator to write only the
+	// status. The message lists what waits. Status: Unknown.
+	ReasonDeploymentPaused = "DeploymentPaused"
 )
 
 // Reasons of StorageReady.
 const (
-	// ReasonStorageReady means that the PersistentVolumeClaim is bound, or waits for its first pod.
+	// ReasonStorageReady means that the PersistentVolumeClaim matches the spec. It may still wait for its first pod, or
+	// grow. Status: True.
 	ReasonStorageReady = "StorageReady"
-	// ReasonStorageLost means that the volume of the claim no longer exists.
+	// ReasonStorageLost means that the volume of the PersistentVolumeClaim no longer exists. Status: False.
 	ReasonStorageLost = "StorageLost"
-	// ReasonStorageResizeRefused means that the claim cannot grow to the size in the spec.
+	// ReasonStorageResizeRefused means that the PersistentVolumeClaim cannot grow to the size in the spec.
+	// Status: False.
 	ReasonStorageResizeRefused = "StorageResizeRefused"
-	// ReasonStorageShrinkRefused means that the spec requests less than the claim does.
+	// ReasonStorageShrinkRefused means that the spec requests less than the PersistentVolumeClaim does. Status: False.
 	ReasonStorageShrinkRefused = "StorageShrinkRefused"
-	// ReasonStorageChangeRefused means that the spec requests another class or other access modes than the volume has,
-	// or that the API server rejects another change of the claim.
+	// ReasonStorageChangeRefused means that the spec requests another storage class or other access modes than the
+	// volume has, or the API server rejects another change of the PersistentVolumeClaim. Status: False.
 	ReasonStorageChangeRefused = "StorageChangeRefused"
+)
+
+// Reasons of Exposed.
+const (
+	// ReasonExposureApplied means that the stack is exposed. The message names the Ingress, Route or HTTPRoute.
+	// Status: True.
+	ReasonExposureApplied = "ExposureApplied"
+	// ReasonHostnameTaken means that another stack uses the host name. Status: False.
+	ReasonHostnameTaken = "HostnameTaken"
+	// ReasonExposureUnavailable means that the cluster does not serve the kind of object that exposes the stack.
+	// Status: False.
+	ReasonExposureUnavailable = "ExposureUnavailable"
+	// ReasonExposureNotAccepted means that a router or Gateway does not accept the Route, the HTTPRoute or the
+	// BackendTLSPolicy. The message quotes its reason. Status: False.
+	ReasonExposureNotAccepted = "ExposureNotAccepted"
+)
+
+// Reasons of Available.
+const (
+	// ReasonMinimumReplicasAvailable means that the requested pods serve with the current configuration. Status: True.
+	ReasonMinimumReplicasAvailable = "MinimumReplicasAvailable"
+	// ReasonScaledToZero means that the stack has no pods, as requested. Status: True.
+	ReasonScaledToZero = "ScaledToZero"
+	// ReasonRolloutInProgress means that pods with the current configuration are starting. Status: False.
+	ReasonRolloutInProgress = "RolloutInProgress"
+	// ReasonReplicasUnavailable means that pods were lost after a complete roll-out. Status: False.
+	ReasonReplicasUnavailable = "ReplicasUnavailable"
+	// ReasonRolloutFailed means that pods with the current configuration do not become ready. The message describes the
+	// problem of the pod. Status: False.
+	ReasonRolloutFailed = "RolloutFailed"
 )
 
 // Reasons of Degraded.
 const (
-	// ReasonRolledBack means that a user rolled the Deployment back, so that the spec is not in force.
+	// ReasonRolledBack means that a user rolled the Deployment back. The operator keeps that state until the spec
+	// changes. Status: True.
 	ReasonRolledBack = "RolledBack"
-	// ReasonSecretChangedToInvalid means that a Secret in use became unusable. The pods keep the values that they
-	// started with.
+	// ReasonSecretChangedToInvalid means that a Secret in use is missing or unusable. The pods keep the values that they
+	// started with. The message names the condition with the details. Status: True.
 	ReasonSecretChangedToInvalid = "SecretChangedToInvalid"
-	// ReasonAutoscalerInactive means that the autoscaler does not scale, usually because it has no metrics. The number
-	// of pods stays the same.
-	ReasonAutoscalerInactive = "AutoscalerInactive"
-	// ReasonBaseConfigStale means that the base in use cannot be read again. The pods keep the configuration that they
-	// started with.
+	// ReasonBaseConfigStale means that the operator cannot read the base configuration again, or cannot compare the
+	// running image with its tag. The pods keep the configuration and the image that they started with. Status: True.
 	ReasonBaseConfigStale = "BaseConfigStale"
+	// ReasonAutoscalerInactive means that the autoscaler does not scale, usually because it has no metrics. The message
+	// quotes the autoscaler. The number of pods stays the same. The condition appears if the pods have served for three
+	// minutes and the autoscaler has not scaled in that time. Status: True.
+	ReasonAutoscalerInactive = "AutoscalerInactive"
 )
 
-// Reasons shared by several conditions.
+// Reasons of DataLeftBehind.
 const (
-	// ReasonInternalError means a defect of the operator. The message names the failed action.
-	ReasonInternalError = "InternalError"
-	// ReasonRenderingDiffers is the reason of ConditionAdopted.
+	// ReasonDataLeftBehind means that the last change of the pods left data behind. Status: True.
+	ReasonDataLeftBehind = "DataLeftBehind"
+)
+
+// Reasons of Adopted.
+const (
+	// ReasonRenderingDiffers means that an earlier operator created the pods, and this one would write their template
+	// differently. Status: False.
 	ReasonRenderingDiffers = "RenderingDiffers"
-	// ReasonProgressing means that work is in progress.
-	ReasonProgressing = "Progressing"
-	// ReasonWaiting means that an earlier condition must hold first.
-	ReasonWaiting = "Waiting"
 )
 
-// Event reasons. Events are emitted only when something changed.
+// Reasons of several conditions.
 const (
-	EventConfigGenerated        = "ConfigGenerated"
-	EventDeploymentUpdated      = "DeploymentUpdated"
+	// ReasonWaiting means that an earlier condition must be True first. Status: Unknown.
+	ReasonWaiting = "Waiting"
+	// ReasonInternalError means a defect of the operator. The message names the failed action, and the log of the
+	// operator has the details. Status: False.
+	ReasonInternalError = "InternalError"
+	// ReasonProgressing means that work is in progress. The status never shows it.
+	ReasonProgressing = "Progressing"
+)
+
+// Event reasons on a stack.
+const (
+	// EventConfigGenerated means that a new configuration was generated. The event names its ConfigMap. Event: Normal.
+	EventConfigGenerated = "ConfigGenerated"
+	// EventDeploymentUpdated means that the operator applied a change to the Deployment. Event: Normal.
+	EventDeploymentUpdated = "DeploymentUpdated"
+	// EventConfigGenerationFailed means that the condition ConfigGenerated is False. Event: Warning.
 	EventConfigGenerationFailed = "ConfigGenerationFailed"
+	// EventSecretResolutionFailed means that the condition SecretsResolved is False. Event: Warning.
 	EventSecretResolutionFailed = "SecretResolutionFailed"
-	EventProviderIgnored        = "ProviderIgnored"
-	EventConfigWarning          = "ConfigWarning"
-	EventRolledBack             = "RolledBack"
-	// EventExternalProviderOverride means that an external provider replaces another provider.
+	// EventProviderIgnored means that a part of the spec has no effect. Event: Warning.
+	EventProviderIgnored = "ProviderIgnored"
+	// EventConfigWarning means that the configuration has a warning. Event: Warning.
+	EventConfigWarning = "ConfigWarning"
+	// EventRolledBack means that a user rolled the Deployment back. Event: Warning.
+	EventRolledBack = "RolledBack"
+	// EventExternalProviderOverride means that an external provider replaces another provider. Event: Warning.
 	EventExternalProviderOverride = "ExternalProviderOverride"
-	// EventCertificateExpires means that the server's certificate expires within 14 days.
-	EventCertificateExpires = "CertificateExpires"
-	EventAdopted            = "Adopted"
-	// EventDataLeftBehind means that a change that is about to be applied leaves data behind.
-	EventDataLeftBehind = "DataLeftBehind"
-	// EventDataLossNotAccepted means that a change waits, because it permanently loses data.
-	EventDataLossNotAccepted = "DataLossNotAccepted"
-	// EventPreflightStarted means that a pod was created in which the operator tries a change.
-	EventPreflightStarted = "PreflightStarted"
-	// EventPreflightFailed means that the change does not start in that pod.
-	EventPreflightFailed = "PreflightFailed"
-	// EventPreflightSkipped means that a change was applied without a preflight, because its pod was rejected or no
-	// node had room for it.
-	EventPreflightSkipped = "PreflightSkipped"
-	// EventServerReleaseDiffers means that the running server has another release than the one that its configuration
-	// was made for.
-	EventServerReleaseDiffers = "ServerReleaseDiffers"
-	// EventImageLabelsUnreadable means that an image that replaces the operator's own could not be read, and that the
-	// configuration is made from the operator's copy for its name. It can also mean that the image of an external
-	// provider could not be read, and that its pods determine its content.
-	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
-	// EventImageTagMoved means that the tag of the image refers to another image in the registry than the running one.
-	EventImageTagMoved = "ImageTagMoved"
 	// EventExternalProviderFailed means that an external provider cannot be installed in the pods, or prevents the
-	// server from starting.
+	// server from starting. Event: Warning.
 	EventExternalProviderFailed = "ExternalProviderFailed"
 	// EventExternalProviderDiffers means that an external provider is ready, but differs from its label or between the
-	// pods.
+	// pods. Event: Warning.
 	EventExternalProviderDiffers = "ExternalProviderDiffers"
+	// EventCertificateExpires means that the certificate of the server expires within 14 days. Event: Warning.
+	EventCertificateExpires = "CertificateExpires"
+	// EventAdopted means that the operator adopted an object that had no controller. Event: Normal.
+	EventAdopted = "Adopted"
+	// EventDataLeftBehind means that the change that is about to be applied leaves data behind. Event: Warning.
+	EventDataLeftBehind = "DataLeftBehind"
+	// EventDataLossNotAccepted means that a change waits, because it permanently loses data. Event: Warning.
+	EventDataLossNotAccepted = "DataLossNotAccepted"
+	// EventPreflightStarted means that the operator created a pod in which it tries a change. Event: Normal.
+	EventPreflightStarted = "PreflightStarted"
+	// EventPreflightFailed means that the change does not start in that pod. Event: Warning.
+	EventPreflightFailed = "PreflightFailed"
+	// EventPreflightSkipped means that the operator applied a change without trying it, for example because the pod was
+	// rejected or no node had room for it. The event states why. Event: Warning.
+	EventPreflightSkipped = "PreflightSkipped"
+	// EventServerReleaseDiffers means that the running server has another release than the one that its configuration
+	// was made for. Event: Warning.
+	EventServerReleaseDiffers = "ServerReleaseDiffers"
+	// EventImageLabelsUnreadable means that the operator cannot read the labels of an image, and continues without them.
+	// Event: Warning.
+	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
+	// EventImageTagMoved means that the tag of the image refers to another image in the registry than the running one.
+	// The event has both digests. Event: Normal.
+	EventImageTagMoved = "ImageTagMoved"
 	// EventOtherOperator means that an operator for v1alpha1 of another installation acts on the stack, so that this
-	// operator writes nothing.
+	// operator writes nothing. Event: Warning.
 	EventOtherOperator = "OtherOperator"
 )
 
-// Event reasons on the operator's own ConfigMap.
+// Event reasons on other objects.
 const (
-	// EventInvalidOperatorConfig means that a key cannot be read and keeps its last good state.
+	// EventInvalidOperatorConfig means that a key of the operator's ConfigMap is invalid and keeps its last good state.
+	// The event is on the operator's ConfigMap. Event: Warning.
 	EventInvalidOperatorConfig = "InvalidOperatorConfig"
-	// EventWebhookCertificateFailed means that the API server may not trust the operator's webhooks.
+	// EventWebhookCertificateFailed means that the API server may not trust the operator's webhooks. On the Secret with
+	// their certificates, the operator cannot store the Secret. On the CustomResourceDefinition or the
+	// ValidatingWebhookConfiguration, the operator cannot write its certificate authority. Event: Warning.
 	EventWebhookCertificateFailed = "WebhookCertificateFailed"
 )

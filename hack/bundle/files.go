@@ -100,8 +100,8 @@ Load the images into your registry, and install from there:
     helm install llama-stack-k8s-operator chart/llama-stack-k8s-operator --create-namespace \
       --namespace llama-stack-k8s-operator-system --values values.yaml
 
-docs/airgap.md in the operator's documentation has the rest: pull Secrets, the certificate of your registry, mirrors,
-and what stacks need.
+docs/how-to/air-gap.md in the operator's documentation has the rest: pull Secrets, the certificate of your registry,
+mirrors, and what stacks need.
 
 ## Images of this archive
 

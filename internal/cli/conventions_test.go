@@ -35,7 +35,7 @@ var exitCases = map[string]cases{
 	"migrate":       {[]string{"--dry-run", "-f", "{good}"}, []string{"--dry-run", "-f", "{bad}"}, []string{}},
 }
 
-// The exit codes of all verbs are those that docs/cli.md and the help of the root state.
+// The exit codes of all verbs are those that docs/reference/cli/README.md and the help of the root state.
 func TestExitCodes(t *testing.T) {
 	folder := write(t, map[string]string{"good.yaml": stack(simple), "bad.yaml": stack("{distribution: {name: starter}, networkin: {}}")})
 	files := strings.NewReplacer("{good}", filepath.Join(folder, "good.yaml"), "{bad}", filepath.Join(folder, "bad.yaml"),
@@ -57,7 +57,7 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%s with an unknown flag: exit code %d", verb, got.code)
 		}
 	}
-	page, err := os.ReadFile("../../docs/cli.md")
+	page, err := os.ReadFile("../../docs/reference/cli/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func TestConvertAsTheAPIServer(t *testing.T) {
 	checkApplyConverted(t, c)
 }
 
-// checkApplyConverted follows docs/v1alpha1.md: applying the converted manifest in place of the original changes
+// checkApplyConverted follows docs/how-to/migrate-from-v1alpha1.md: applying the converted manifest in place of the original changes
 // nothing.
 func checkApplyConverted(t *testing.T, c *upgrade.Cluster) {
 	t.Helper()

@@ -70,7 +70,7 @@ func TestMigrateBack(t *testing.T) {
 	contains(t, migrate(1, "--storage", "v1alpha2").err, `does not serve "v1alpha2", only v1alpha1`)
 }
 
-// replaceDefinition follows docs/install.md.
+// replaceDefinition follows docs/how-to/go-back.md.
 func replaceDefinition(t *testing.T) (string, error) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), testutil.Kubectl(), "replace", "-f", "../../test/api/testdata/definition-before.yaml").CombinedOutput()

@@ -70,7 +70,7 @@ func (c *colourChoice) Set(value string) error {
 	return nil
 }
 
-// exitCodes is the text about exit codes that the help of the root ends with. The page docs/cli.md has the same table.
+// exitCodes is the text about exit codes that the help of the root ends with. The page docs/reference/cli/README.md has the same table.
 const exitCodes = `Exit codes:
   0  success
   1  the command found a problem: a manifest, an image or a stack is rejected, or the work is not done

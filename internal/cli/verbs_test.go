@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -210,22 +211,24 @@ func TestUpgradeCheck(t *testing.T) {
 	contains(t, unknown.err, "1 of 1 stacks would not start on release 9.9")
 }
 
-// TestDocumentation compares docs/cli.md with the actual commands and flags.
+// TestDocumentation compares the pages in docs/reference/cli with the actual commands and flags.
 func TestDocumentation(t *testing.T) {
-	data, err := os.ReadFile("../../docs/cli.md")
+	const folder = "../../docs/reference/cli/"
+	index, err := os.ReadFile(folder + "README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := string(data)
-	for _, verb := range []string{
-		"init", "render", "validate", "providers", "upgrade-check", "image inspect",
-		"image label",
-	} {
-		contains(t, page, "## `"+verb+"`")
-		help := run(t, "", append(strings.Fields(verb), "--help")...).out
-		for word := range strings.FieldsSeq(help) {
-			if flag := strings.TrimRight(word, ",.:"); strings.HasPrefix(flag, "--") && flag != "--help" {
-				contains(t, page, "`"+flag)
+	for _, verb := range leaves(cli.NewCommand(cli.Streams{}, "test")) {
+		file := strings.ReplaceAll(verb, " ", "-") + ".md"
+		page, err := os.ReadFile(folder + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		contains(t, string(index), "[`"+verb+"`]("+file+")")
+		contains(t, string(page), "# "+verb+"\n", "## Exit codes\n")
+		for word := range strings.FieldsSeq(run(t, "", append(strings.Fields(verb), "--help")...).out) {
+			if flag := strings.TrimRight(word, ",.:"); strings.HasPrefix(flag, "--") && flag != "--color" {
+				contains(t, string(page), flag)
 			}
 		}
 	}

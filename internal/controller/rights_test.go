@@ -25,7 +25,7 @@ func bindRole(t *testing.T, env *controllertest.Environment, namespace, account,
 	}
 }
 
-// TestSomeNamespacesOnly checks that an operator with the permissions that docs/install.md lists for some namespaces
+// TestSomeNamespacesOnly checks that an operator with the permissions that docs/how-to/install-some-namespaces.md lists for some namespaces
 // only works there, and can read its own ConfigMap. TestMain fails if anything was forbidden.
 func TestSomeNamespacesOnly(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

@@ -70,7 +70,7 @@ func checkConditions(r *report, definition *apiextensionsv1.CustomResourceDefini
 	for _, condition := range definition.Status.Conditions {
 		switch holds := condition.Status == apiextensionsv1.ConditionTrue; {
 		case condition.Type == conversionUntrusted && holds:
-			r.add(Error, fmt.Sprintf("condition %s: %s", condition.Type, condition.Message), "see docs/webhooks.md")
+			r.add(Error, fmt.Sprintf("condition %s: %s", condition.Type, condition.Message), "see docs/reference/webhooks.md")
 		case (condition.Type == apiextensionsv1.Established || condition.Type == apiextensionsv1.NamesAccepted) && !holds:
 			r.add(Error, fmt.Sprintf("condition %s is %s: %s", condition.Type, condition.Status, condition.Message),
 				"remove the definition with the same names, and "+reinstall)

@@ -34,7 +34,7 @@ func checkOperators(r *report, facts *Facts) {
 }
 
 const keepOne = "keep the one whose namespace the definition's conversion webhook names, and remove the others; " +
-	"see docs/install.md#two-operators"
+	"see docs/how-to/upgrade-operator.md#two-operators"
 
 func checkOperator(r *report, operator *appsv1.Deployment) {
 	wanted := int32(1)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	restart = "restart the operator, which renews its certificate and registers it, or see docs/webhooks.md"
+	restart = "restart the operator, which renews its certificate and registers it, or see docs/reference/webhooks.md"
 	// soon is the time before the end of a certificate from which its end is a warning. The operator renews its own
 	// certificate earlier.
 	soon = 7 * 24 * time.Hour

@@ -22,6 +22,7 @@ func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList)
 		},
 		Variables:     variables(Overrides(spec).Env),
 		MoreVariables: len(Overrides(spec).EnvFrom) > 0,
+		OwnProbes:     ownProbes(Overrides(spec).PodTemplate),
 		Offline:       spec.Offline,
 	}
 	if files := spec.ModelFiles; files != nil {

@@ -174,7 +174,7 @@ func (c *conversion) configMaps() {
 // adoption lists the annotations with which an OGXServer takes over objects of an older stack.
 var adoption = map[string]string{
 	"ogx.io/adopt-storage": "The OGXServer stores its data in the PersistentVolumeClaim %q. This stack has a different " +
-		"one, %q, and ignores this annotation. To keep the data, follow docs/ogxserver.md.",
+		"one, %q, and ignores this annotation. To keep the data, follow docs/how-to/migrate-from-ogx.md.",
 	"ogx.io/adopt-networking": "Clients reach the OGXServer through the Service %q. This stack has a different one, " +
 		"%q, and ignores this annotation. Change the address in your clients.",
 }

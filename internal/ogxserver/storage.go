@@ -22,7 +22,7 @@ func (c *conversion) storage() {
 	if sqlite && c.get("spec.workload.storage") != nil {
 		c.differs("An OGXServer with spec.storage stores the SQLite data in the files /.ogx/kvstore.db and "+
 			"/.ogx/sqlstore.db. This stack stores it in the directory that its configuration sets, on the volume. To keep the "+
-			"data, follow docs/ogxserver.md.", "spec", "storage")
+			"data, follow docs/how-to/migrate-from-ogx.md.", "spec", "storage")
 	}
 }
 

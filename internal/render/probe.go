@@ -4,11 +4,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 const (
-	// healthPath responds without authentication once everything is initialized (server fact 33).
-	healthPath = "/v1/health"
 	// probeTimeout is the time limit of one response in seconds.
 	probeTimeout = 10
 	// startupSeconds is the time that a server may take to start. It loads models and connects to its providers.
@@ -17,7 +17,7 @@ const (
 	startupPeriod = 10
 	// readinessPeriod and readinessFailures allow a busy server five minutes. Its event loop does not respond while it
 	// ingests documents, and an unready server would lose the request that keeps it busy.
-	readinessPeriod   = 10
+	readinessPeriod   = release.ReadinessPeriod
 	readinessFailures = 30
 	// livenessPeriod and livenessFailures restart a server that accepts no connection for five minutes. The probe does
 	// not request the path, because restarts after slow responses have caused more harm than a server that hangs.
@@ -50,6 +50,6 @@ func health(in Input) *corev1ac.ProbeApplyConfiguration {
 	}
 	return corev1ac.Probe().
 		WithHTTPGet(corev1ac.HTTPGetAction().
-			WithScheme(scheme).WithPath(healthPath).WithPort(intstr.FromInt32(Port(&in.Stack.Spec)))).
+			WithScheme(scheme).WithPath(release.HealthPath).WithPort(intstr.FromInt32(Port(&in.Stack.Spec)))).
 		WithTimeoutSeconds(probeTimeout)
 }

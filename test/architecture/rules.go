@@ -155,7 +155,7 @@ var Rules = []Rule{
 		"internal/controller", "internal/manager", "internal/testutil/...",
 	})},
 	{Path: "test/...", Imports: []string{"..."}},
-	{Path: "hack/...", Imports: slices.Concat(adapters, []string{"internal/bundle", "internal/cli"})},
+	{Path: "hack/...", Imports: slices.Concat(adapters, []string{"internal/bundle", "internal/cli", "internal/manager"})},
 }
 
 // find returns the row that pkg, a path below the module, belongs to.

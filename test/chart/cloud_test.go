@@ -8,13 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var values = regexp.MustCompile("(?ms)^```yaml\n(.*?)\n```$")
+var values = regexp.MustCompile("(?ms)^```yaml title=\"values.yaml\"\n(.*?)\n```$")
 
-// TestCloudIdentities renders what the page on the operator's ConfigMap requires on each cloud: the ServiceAccount and
+// TestCloudIdentities renders what the page on cloud identities requires on each cloud: the ServiceAccount and
 // the pods have what that cloud looks for, and the ConfigMap has the list.
 func TestCloudIdentities(t *testing.T) {
-	_, page, _ := strings.Cut(readFile(t, root+"/docs/operator.md"), "\n## Cloud identities\n")
-	page, _, _ = strings.Cut(page, "\n## ")
+	page := readFile(t, root+"/docs/how-to/cloud-identities.md")
 	examples := values.FindAllStringSubmatch(page, -1)
 	if len(examples) != 3 {
 		t.Fatalf("found %d examples, want one for each of three clouds", len(examples))

@@ -7,7 +7,7 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 )
 
-// The chart accepts every build of the versions that docs/install.md names, with every vendor's spelling.
+// The chart accepts every build of the versions that docs/explanation/versions.md names, with every vendor's spelling.
 func TestVersionsOfKubernetes(t *testing.T) {
 	chart, err := loader.Load(folder)
 	if err != nil {

@@ -113,7 +113,7 @@ func (p *place) seenIn(pattern string) bool {
 // The documentation shows the table.
 func TestDocumentation(t *testing.T) {
 	const begin, end = "<!-- differences: written by `go test ./test/contract -update` -->\n", "<!-- end of differences -->\n"
-	file := filepath.Join(testutil.Root(), "docs/v1alpha1.md")
+	file := filepath.Join(testutil.Root(), "docs/reference/previous-operator.md")
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

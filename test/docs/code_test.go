@@ -19,36 +19,67 @@ import (
 // neverShown are reasons of failures that the status does not mention.
 var neverShown = []string{"ReasonProgressing"}
 
-// The page has the conditions, reasons and events that the code writes, and no others.
-func TestConditions(t *testing.T) {
-	text := readPage(t, "docs/conditions.md").text
+const (
+	troubleshooting = "docs/troubleshooting"
+	statusPage      = "docs/reference/status.md"
+)
+
+var (
+	// entryHeading matches a heading that begins with conditions, reasons or events.
+	entryHeading = regexp.MustCompile("(?m)^#+ ((?:`[A-Za-z]+`(?:, )?)+): ")
+	// entryRow matches a row of a table that begins with an anchor and a condition, reason or event.
+	entryRow = regexp.MustCompile("(?m)^\\| <a id=\"[a-z]+\"></a>`([A-Za-z]+)` \\|")
+)
+
+// The pages of the folder have exactly one entry for each condition, reason and event that the code writes, and no
+// others.
+func TestTroubleshooting(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(testutil.Root(), troubleshooting, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := map[string]int{}
+	for _, path := range files {
+		text := readPage(t, filepath.Join(troubleshooting, filepath.Base(path))).text
+		for _, match := range entryHeading.FindAllStringSubmatch(text, -1) {
+			for _, name := range span.FindAllStringSubmatch(match[1], -1) {
+				entries[name[1]]++
+			}
+		}
+		for _, match := range entryRow.FindAllStringSubmatch(text, -1) {
+			entries[match[1]]++
+		}
+	}
 	used := usedNames(t)
-	documented := func(value string) bool { return strings.Contains(text, "`"+value+"`") }
 	wanted := map[string]bool{}
-	values := constants(t, "api/v1alpha2/conditions.go")
-	for name, value := range values {
+	for name, value := range constants(t, "api/v1alpha2/conditions.go") {
 		wanted[value] = wanted[value] || used[name] && !slices.Contains(neverShown, name)
 	}
 	if len(wanted) < 40 {
 		t.Fatalf("found %d conditions, reasons and events", len(wanted))
 	}
 	for value, want := range wanted {
-		if want != documented(value) {
-			t.Errorf("docs/conditions.md: %s is there: %t; the code writes it: %t", value, documented(value), want)
+		if want != (entries[value] == 1) {
+			t.Errorf("%s has %d entries for %s; the code writes it: %t", troubleshooting, entries[value], value, want)
+		}
+	}
+	for value := range entries {
+		if !wanted[value] {
+			t.Errorf("%s has an entry for %s, which the code does not write", troubleshooting, value)
 		}
 	}
 }
 
 // The page has the conditions and reasons that only users of v1alpha1 see.
 func TestConditionsOfV1Alpha1(t *testing.T) {
-	table := readPage(t, "docs/conditions.md").section(t, "What users of v1alpha1 see")
+	table := readPage(t, statusPage).section(t, "What users of v1alpha1 see")
 	values := constants(t, "api/v1alpha1/conditions.go")
 	if len(values) < 8 {
 		t.Fatalf("found %d conditions and reasons", len(values))
 	}
 	for name, value := range values {
 		if !strings.Contains(table, "`"+value+"`") {
-			t.Errorf("docs/conditions.md does not have v1alpha1.%s, %s", name, value)
+			t.Errorf("%s does not have v1alpha1.%s, %s", statusPage, name, value)
 		}
 	}
 }
@@ -130,28 +161,27 @@ func collectNames(file *ast.File, names map[string]bool) {
 	})
 }
 
-var optionRow = regexp.MustCompile("(?m)^\\| `--([a-z-]+)` \\|([^|]*)\\|")
+var optionRow = regexp.MustCompile("(?m)^\\| `--([a-z-]+)` \\|[^|]*\\|([^|]*)\\|")
 
 // The page has the operator's options with their defaults.
 func TestOptions(t *testing.T) {
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	new(manager.Options).BindFlags(flags)
 	documented := map[string]string{}
-	for _, match := range optionRow.FindAllStringSubmatch(readPage(t, "docs/install.md").section(t, "Options"), -1) {
+	for _, match := range optionRow.FindAllStringSubmatch(readPage(t, optionsPage).section(t, "Options"), -1) {
 		documented[match[1]] = strings.TrimSpace(match[2])
 	}
-	delete(documented, "kubeconfig") // controller-runtime's
 	flags.VisitAll(func(flag *pflag.Flag) {
 		cell, ok := documented[flag.Name]
 		if !ok {
-			t.Errorf("docs/install.md does not have --%s", flag.Name)
+			t.Errorf("%s does not have --%s", optionsPage, flag.Name)
 		}
 		if flag.DefValue != "" && flag.DefValue != "[]" && cell != "`"+flag.DefValue+"`" {
-			t.Errorf("docs/install.md: the default of --%s is %q, not %s", flag.Name, flag.DefValue, cell)
+			t.Errorf("%s: the default of --%s is %q, not %s", optionsPage, flag.Name, flag.DefValue, cell)
 		}
 		delete(documented, flag.Name)
 	})
 	for name := range documented {
-		t.Errorf("docs/install.md: there is no --%s", name)
+		t.Errorf("%s: there is no --%s", optionsPage, name)
 	}
 }

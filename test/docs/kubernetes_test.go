@@ -32,7 +32,7 @@ func TestTestedKubernetes(t *testing.T) {
 	oldest, newest := lines[0], lines[len(lines)-1]
 	for path, want := range map[string]string{
 		"README.md":              "| Kubernetes | tested on " + oldest + " and " + newest + " |",
-		"docs/install.md":        "tested on " + oldest + " and " + newest,
+		versionsPage:             "tested on " + oldest + " and " + newest,
 		"test/cluster/README.md": newest + " by default or " + oldest,
 	} {
 		if !strings.Contains(readPage(t, path).text, want) {
@@ -54,8 +54,8 @@ func TestOldestKubernetes(t *testing.T) {
 	if match == nil {
 		t.Fatalf("the chart does not say %s", kubeVersion)
 	}
-	page, version := readPage(t, "docs/install.md"), string(match[1])
-	if want := "| Kubernetes | " + version + " or newer"; !strings.Contains(page.text, want) {
+	page, version := readPage(t, versionsPage), string(match[1])
+	if want := "Kubernetes " + version + " or newer"; !strings.Contains(page.text, want) {
 		t.Errorf("%s does not say %q", page.path, want)
 	}
 	_, table, _ := strings.Cut(page.section(t, "Versions of Kubernetes"), "|---|---|\n")

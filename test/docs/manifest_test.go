@@ -64,7 +64,7 @@ func isUsed(parsed *script.Page, block *script.Block) bool {
 	return false
 }
 
-// expectOperatorConfig checks the values of the operator's ConfigMap, which the API server does not know.
+// expectOperatorConfig checks the values of the operator's ConfigMap, which the API server accepts in any form.
 func expectOperatorConfig(t *testing.T, document string) {
 	t.Helper()
 	var config corev1.ConfigMap

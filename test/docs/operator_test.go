@@ -20,9 +20,13 @@ import (
 
 const (
 	// operatorPage is about the operator's ConfigMap.
-	operatorPage = "docs/operator.md"
+	operatorPage = "docs/reference/operator-config.md"
 	// metricsPage is about the operator's metrics.
-	metricsPage = "docs/metrics.md"
+	metricsPage = "docs/reference/metrics.md"
+	// optionsPage is about the operator's command line and environment.
+	optionsPage = "docs/reference/operator-flags.md"
+	// versionsPage is about the versions that work together.
+	versionsPage = "docs/explanation/versions.md"
 )
 
 var keyHeading = regexp.MustCompile("(?m)^## `([a-zA-Z-]+)`$")

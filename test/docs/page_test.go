@@ -61,6 +61,7 @@ var (
 	indented   = regexp.MustCompile(`(?m)^(?: {4}|\t)(.+)$`)
 	heading    = regexp.MustCompile(`(?m)^#+ (.+)$`)
 	noAnchor   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	rowID      = regexp.MustCompile(`<a id="([a-z]+)"></a>`)
 	link       = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	comment    = regexp.MustCompile(`\s+#.*$`)
 	lineBroken = regexp.MustCompile(`\\\n\s*`)
@@ -97,12 +98,15 @@ func (p page) code() []string {
 	return code
 }
 
-// anchors are the names of a page's headings in links.
+// anchors are the names in links: those of a page's headings, and ids of rows.
 func (p page) anchors() []string {
 	var anchors []string
 	for _, match := range heading.FindAllStringSubmatch(fence.ReplaceAllString(p.text, ""), -1) {
 		name := noAnchor.ReplaceAllString(strings.ToLower(match[1]), "")
 		anchors = append(anchors, strings.ReplaceAll(name, " ", "-"))
+	}
+	for _, match := range rowID.FindAllStringSubmatch(p.text, -1) {
+		anchors = append(anchors, match[1])
 	}
 	return anchors
 }

@@ -29,9 +29,7 @@ var notForUsers = []string{"docs/development", "docs/reference"}
 
 // olderPages are not yet split into pages for one task. Their commands do not run, and their length is not limited.
 var olderPages = []string{
-	"docs/airgap.md", "docs/cli.md", "docs/conditions.md", "docs/configuration.md", "docs/data.md", "docs/editors.md",
-	"docs/external-providers.md", "docs/install.md", "docs/metrics.md", "docs/ogxserver.md", "docs/operator.md",
-	"docs/security.md", "docs/v1alpha1.md", "docs/webhooks.md",
+	"docs/cli.md", "docs/conditions.md", "docs/ogxserver.md", "docs/v1alpha1.md",
 }
 
 // isStrict reports whether a page follows the rules for pages for users.
@@ -161,4 +159,31 @@ func tryPage(t *testing.T, path string) (page, bool) {
 		}
 	}
 	return page{}, false
+}
+
+// The checks find mistakes.
+func TestPageChecksFail(t *testing.T) {
+	tick := func(text string) string { return strings.ReplaceAll(text, "~", "`") }
+	for text, want := range map[string]string{
+		"~~~console\n$ a\n~~~\n":                    "",
+		"~~~sh\na\n~~~\n":                           `line 1: a block of "sh"`,
+		"~~~\na\n~~~\n":                             `line 1: a block of ""`,
+		"Text:\n\n    kubectl get pods\n":           "line 3: an indented command",
+		"Text:\n\n    $ make test\n":                "line 3: an indented command",
+		"~~~text\n    kubectl get pods\n~~~\n":      "",
+		"<!--\n    kubectl get pods\n-->\n":         "",
+		"1. a list:\n\n    ~~~text\n    x\n    ~~~": "",
+	} {
+		problems := strictProblems(tick(text))
+		if got := strings.Join(problems, "\n"); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	long := "| a | " + strings.Repeat("word ", mostCellWords+1) + "|\n"
+	if got := longCells("| a | b |\n" + long + tick("~~~text\n"+long+"~~~\n")); len(got) != 1 {
+		t.Errorf("%d long cells", len(got))
+	}
+	if got := words("one two <!-- not\nthese --> three"); got != 3 {
+		t.Errorf("%d words", got)
+	}
 }

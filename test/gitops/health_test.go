@@ -224,14 +224,14 @@ func TestNoMessageTwice(t *testing.T) {
 // healthCheck returns the check in the documentation.
 func healthCheck(t *testing.T) string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(testutil.Root(), "docs/conditions.md"))
+	page, err := os.ReadFile(filepath.Join(testutil.Root(), "docs/how-to/gitops-argo-cd.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, after, _ := strings.Cut(string(page), "```lua\n")
 	check, _, found := strings.Cut(after, "```")
 	if !found {
-		t.Fatal("docs/conditions.md has no Lua block")
+		t.Fatal("docs/how-to/gitops-argo-cd.md has no Lua block")
 	}
 	return check
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // quickstart is the published v1alpha1 quickstart with another API group, resources for a small node, and a port,
-// because a stack without a port has no Service (docs/v1alpha1.md).
+// because a stack without a port has no Service (docs/reference/v1alpha1-fields.md).
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution

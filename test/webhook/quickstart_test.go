@@ -51,7 +51,7 @@ const (
 	token = "t0k3n-in-a-secret"
 )
 
-// The quickstart of v1alpha1, with each step that a cluster without a node can show. docs/v1alpha1.md explains where it
+// The quickstart of v1alpha1, with each step that a cluster without a node can show. docs/reference/v1alpha1-fields.md explains where it
 // differs from this operator.
 func TestQuickstart(t *testing.T) {
 	c := startCluster(t)

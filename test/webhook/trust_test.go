@@ -118,7 +118,7 @@ func (c *cluster) deployment(t *testing.T) appsv1.Deployment {
 	return found
 }
 
-// editedConfiguration edits the configuration of the validating webhook in the ways that docs/webhooks.md describes.
+// editedConfiguration edits the configuration of the validating webhook in the ways that docs/reference/webhooks.md describes.
 func (c *cluster) editedConfiguration(t *testing.T) {
 	t.Helper()
 	checked, unchecked := func() error { return c.isChecked(t, true) }, func() error { return c.isChecked(t, false) }

@@ -25,6 +25,8 @@ func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	c.dependencies()
 	c.backends()
 	c.authentication()
+	c.introspection()
+	c.probes()
 	c.registeredResources()
 	c.startupModels()
 	c.references()

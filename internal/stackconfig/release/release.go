@@ -86,6 +86,9 @@ type Runtime struct {
 	// HealthNeedsToken reports whether the server, with authentication, requires a token for /v1/health too. Then no
 	// probe can see the server as ready.
 	HealthNeedsToken bool `json:"health_needs_token"`
+	// IntrospectionUnverified reports whether the server verifies the certificate of an OAuth2 introspection endpoint only
+	// if tls_cafile is set.
+	IntrospectionUnverified bool `json:"introspection_unverified"`
 	// ModelsAskedAtStart reports whether the server asks the provider for each registered model when it starts, and
 	// stops when the provider does not have it (up to 0.5). Without an API key, a service lists no models.
 	ModelsAskedAtStart bool `json:"models_asked_at_start"`

@@ -55,7 +55,7 @@ func TestRuntime(t *testing.T) {
 		},
 		"0.4": func(r *release.Runtime) {
 			r.ConfigFile = "config.yaml"
-			r.TelemetrySwitch, r.TelemetryVariables = "", true
+			r.TelemetrySwitch, r.TelemetryVariables, r.IntrospectionUnverified = "", true, true
 		},
 		"0.5": func(r *release.Runtime) { r.DistributionKey = "distro_name" },
 		"0.6": func(r *release.Runtime) { r.ModelsAskedAtStart = false },
@@ -66,6 +66,7 @@ func TestRuntime(t *testing.T) {
 		},
 		"1.0": func(r *release.Runtime) {
 			r.Command, r.RegistryKeepsNamespace, r.EntrypointKnown = []string{"ogx", "run"}, true, false
+			r.IntrospectionUnverified = false
 		},
 		"1.1": func(r *release.Runtime) { r.ServerPortIgnored = false },
 		"1.2": func(r *release.Runtime) { r.PlainHTTPRefused, r.WritesTemp = true, true },

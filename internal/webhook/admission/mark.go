@@ -22,5 +22,5 @@ func markRemoved(before, object *stack) []string {
 	}
 	return []string{fmt.Sprintf("%s: without this annotation, the stack follows the v1alpha2 rules for its Service, "+
 		"its pods and their environment; "+
-		"to keep the v1alpha1 rules, set the annotation to %q; see docs/v1alpha1.md", path, names.CompatV1Alpha1)}
+		"to keep the v1alpha1 rules, set the annotation to %q; see docs/reference/v1alpha1-fields.md", path, names.CompatV1Alpha1)}
 }

@@ -44,8 +44,8 @@ type Place struct {
 
 // Result is the result of a page.
 type Result struct {
-	// Gate and Node count the commands that ran, by the level of their block.
-	Gate, Node int
+	// Ran counts the commands that ran and that readers see.
+	Ran int
 	// Failures are the commands that failed or that printed something else.
 	Failures []Failure
 	// Changes are the outputs that differ, for script.Update.
@@ -78,13 +78,14 @@ func (p *Place) Run(ctx context.Context, page *script.Page) Result {
 		for j := range block.Commands {
 			command := &block.Commands[j]
 			if !block.Hidden {
-				if block.Where == script.Node {
-					result.Node++
-				} else {
-					result.Gate++
-				}
+				result.Ran++
 			}
-			if !p.command(ctx, shell, command, &result) {
+			// The outputs of the gate may differ when pods run.
+			shown := command.Output
+			if p.OnNode && block.Where == script.Gate {
+				shown = nil
+			}
+			if !p.command(ctx, shell, command, shown, &result) {
 				return result
 			}
 		}
@@ -104,14 +105,16 @@ func (p *Place) write(block *script.Block) error {
 	return nil
 }
 
-// command runs a command, and reports whether the next one can run.
-func (p *Place) command(ctx context.Context, shell *shell, command *script.Command, result *Result) bool {
+// command runs a command with an expected output, and reports whether the next one can run.
+func (p *Place) command(ctx context.Context, shell *shell, command *script.Command, shown []string,
+	result *Result,
+) bool {
 	deadline := time.Now().Add(p.Patience)
 	for {
 		output, code, err := shell.run(ctx, command.Text)
 		output = p.shown(output)
 		ran := err == nil && code == command.Exit
-		if ran && (len(command.Output) == 0 || script.Matches(command.Output, output)) {
+		if ran && (len(shown) == 0 || script.Matches(shown, output)) {
 			return true
 		}
 		if ctx.Err() == nil && reads(command.Text) && time.Now().Before(deadline) {

@@ -115,7 +115,7 @@ func pair(shown, lines []string) []int {
 		longest[i] = make([]int, len(lines)+1)
 	}
 	same := func(i, j int) bool { return !isEllipsis(shown[i]) && lineMatches(shown[i], lines[j]) }
-	for i := len(shown) - 1; i >= 0; i-- {
+	for i := range slices.Backward(shown) {
 		for j := len(lines) - 1; j >= 0; j-- {
 			longest[i][j] = max(longest[i+1][j], longest[i][j+1])
 			if same(i, j) {

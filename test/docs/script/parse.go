@@ -220,14 +220,15 @@ func (p *parser) commands(block *Block, lines []string, offset int, indent strin
 			text = strings.TrimSuffix(text, match[0])
 		}
 		if match := heredoc.FindStringSubmatch(text); match != nil && match[2] == match[4] && !strings.Contains(text, "<<<") {
-			ended := false
-			for ; i < len(lines) && !ended; i++ {
-				text += "\n" + lines[i]
-				ended = strings.TrimSpace(lines[i]) == match[3]
-			}
-			if !ended {
+			start := i
+			isEnd := func(line string) bool { return strings.TrimSpace(line) == match[3] }
+			if end := slices.IndexFunc(lines[i:], isEnd); end >= 0 {
+				i += end + 1
+			} else {
+				i = len(lines)
 				p.problem(command.Line, "the text of the command has no end, %q", match[3])
 			}
+			text = strings.Join(append([]string{text}, lines[start:i]...), "\n")
 		}
 		command.Text, command.first = text, offset+i
 		for i < len(lines) && !strings.HasPrefix(lines[i], "$ ") {

@@ -83,7 +83,8 @@ func TestParse(t *testing.T) {
 			{Line: 44, Language: "yaml", Text: "kind: B\n", Invalid: true},
 		},
 		StandIns: []StandIn{
-			{Name: "vllm", Port: "8000"}, {Name: "ollama", Port: "11434"},
+			{Name: "vllm", Port: "8000"},
+			{Name: "ollama", Port: "11434"},
 			{Name: "mine", Port: "9000", Models: []string{"llama", "qwen"}},
 		},
 		Repository: true,

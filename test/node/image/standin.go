@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
@@ -42,7 +43,8 @@ func StandIns(ctx context.Context, folder string, releases ...string) (map[strin
 	base, err := NewLayer(folder, append(append(users(serverUser), shell...),
 		File{Source: program, Path: "/standin", Mode: 0o755},
 		Content{Path: "/bin/python", Mode: 0o755, Content: []byte(interpreter)},
-		Link{Path: "/python/python", Target: "/standin"}, Link{Path: "/python/uvicorn", Target: "/standin"})...)
+		Link{Path: "/python/python", Target: "/standin"}, Link{Path: "/python/uvicorn", Target: "/standin"},
+		Link{Path: "/bin/ollama", Target: "/standin"})...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +80,30 @@ func standIn(folder string, base v1.Layer, version string) (v1.Image, error) {
 		Env:    []string{"PATH=/bin", "HOME=" + serverUser.home, "STANDIN_VERSION=" + version},
 		Labels: labels(version, resolved.Base),
 	}, base, config)
+}
+
+// ModelServer is the image of a stand-in as a model server: ollama or vllm. Its entrypoint is that of the published
+// image.
+func ModelServer(standIn v1.Image, name string) (v1.Image, error) {
+	file, err := standIn.ConfigFile()
+	if err != nil {
+		return nil, fmt.Errorf("read configuration of stand-in: %w", err)
+	}
+	config := *file.Config.DeepCopy()
+	config.Labels = nil
+	switch name {
+	case "ollama":
+		config.Entrypoint, config.Cmd = []string{"/bin/ollama"}, []string{"serve"}
+	case "vllm":
+		config.Entrypoint = []string{"/standin", "vllm"}
+	default:
+		return nil, fmt.Errorf("no stand-in for the model server %q", name)
+	}
+	image, err := mutate.Config(standIn, config)
+	if err != nil {
+		return nil, fmt.Errorf("write configuration of model server: %w", err)
+	}
+	return image, nil
 }
 
 // labels are the labels that the operator reads of a server's image.

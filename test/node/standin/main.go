@@ -7,6 +7,7 @@
 //	standin get|post|dns …     a client; -h shows how
 //	standin idle               nothing, until it is told to end
 //	python, uvicorn            the same server, as the launchers of stacks of v1alpha1 start it
+//	ollama serve|pull|list     the model server, as users of Ollama start it
 package main
 
 import (

@@ -11,6 +11,8 @@ import (
 const (
 	pythonName  = "python"
 	uvicornName = "uvicorn"
+	// ollamaName is the program of the model server in its image.
+	ollamaName = "ollama"
 )
 
 // runAs runs the command of a name in the image.
@@ -20,6 +22,8 @@ func runAs(ctx context.Context, w world, name string, args []string) int {
 		return runPython(ctx, w, args)
 	case uvicornName:
 		return runUvicorn(ctx, w, args)
+	case ollamaName:
+		return runOllama(ctx, w, args)
 	default:
 		return run(ctx, w, args)
 	}

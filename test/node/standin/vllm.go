@@ -45,6 +45,7 @@ func (m *modelServer) handler() http.Handler {
 	api.HandleFunc("POST /v1/chat/completions", m.chat)
 	api.HandleFunc("POST /v1/embeddings", m.embed)
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "Ollama is running") })
 	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
 		if m.token != "" && r.Header.Get("Authorization") != "Bearer "+m.token {

@@ -176,6 +176,7 @@ func Negatives(rel *release.Release) []Negative {
 	n.references()
 	n.sections()
 	n.settings()
+	n.probes()
 	n.disabled()
 	n.declared()
 	n.supplied()

@@ -169,6 +169,34 @@ func (n *negatives) settings() {
 	}
 }
 
+// probes has settings by which the server rejects the probes of its pod.
+func (n *negatives) probes() {
+	server := func(section string, value fields) mistake {
+		return mistake{wrong: n.own(n.smallSpec(fields{"settings": fields{"server": fields{section: value}}})), right: n.small}
+	}
+	custom := fields{"type": "custom", "endpoint": "http://auth.example/check"}
+	if n.rel.TopLevel.HasPath("server.auth.route_policy") {
+		n.choice("probe/no-rule-for-it", Taken, "The server runs, and answers its probes with 403.", server("auth", fields{
+			"provider_config": custom, "route_policy": []any{fields{"permit": fields{"paths": "/v1/models*"}}},
+		}))
+	}
+	if n.rel.TopLevel.HasPath("server.quota") {
+		store := fields{"backend": "kv_default", "namespace": "quota"}
+		n.choice("probe/uses-up-the-quota", Unasked, "The server runs, and answers its probes with 429 after some minutes.",
+			server("quota", fields{"kvstore": store}))
+		n.choice("probe/uses-up-a-larger-quota", Unasked, "The server runs, and answers its probes with 429 after some hours.",
+			server("quota", fields{"kvstore": store, "anonymous_max_requests": 8640}))
+	}
+	if n.rel.Runtime.IntrospectionUnverified {
+		n.choice("auth/introspection-without-verification", Unasked, "The server runs, and verifies no certificate.", server("auth", fields{
+			"provider_config": fields{
+				"type": "oauth2_token", "audience": "a", "issuer": "https://sso.example",
+				"introspection": fields{"url": "https://sso.example/introspect", "client_id": "c", "client_secret": "${env.SECRET:=none}"},
+			},
+		}))
+	}
+}
+
 // ownChoices has values that the server accepts and our checks reject.
 func (n *negatives) ownChoices() {
 	with := func(more fields) mistake { return mistake{wrong: n.own(n.smallSpec(more)), right: n.small} }

@@ -42,7 +42,7 @@ func newBench(t *testing.T) bench {
 		calls:    filepath.Join(tools, "calls"),
 		progress: &bytes.Buffer{},
 	}
-	b.cache = Cache{Folder: filepath.Join(t.TempDir(), "cache"), Progress: b.progress}
+	b.cache = Cache{Folder: filepath.Join(t.TempDir(), "cache"), Progress: b.progress, Origin: Modules}
 	put(t, filepath.Join(tools, "go"), fakeGo)
 	if err := os.Chmod(filepath.Join(tools, "go"), 0o700); err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestConcurrentCallersBuildOnce(t *testing.T) {
 	folders := make([]string, 4)
 	for i := range folders {
 		group.Go(func() {
-			cache := Cache{Folder: b.cache.Folder, Progress: &bytes.Buffer{}}
+			cache := Cache{Folder: b.cache.Folder, Progress: &bytes.Buffer{}, Origin: Modules}
 			folder, err := cache.Ensure(t.Context(), b.set)
 			if err != nil {
 				t.Error(err)

@@ -1,4 +1,4 @@
-// Package binaries builds the programs of a cluster from Go modules and keeps them in the user's cache. A directory in
-// the cache is complete or absent: programs are built next to it and then renamed into place, and concurrent callers
-// wait for one build.
+// Package binaries downloads the programs of a cluster, or builds them from Go modules, and keeps them in the user's
+// cache. A directory in the cache is complete or absent: programs are written next to it and then renamed into place.
+// Concurrent callers wait for one of them.
 package binaries

@@ -19,6 +19,9 @@ type Set struct {
 	Tags, LinkerFlags string
 	// Programs are built in this order.
 	Programs []Program
+	// Release lists the files of a release that contain the programs, for an operating system and an architecture. It is
+	// nil for programs that are always built.
+	Release func(source Source, os, arch string) []File
 }
 
 const kubernetes = "k8s.io/kubernetes/cmd/"
@@ -31,6 +34,13 @@ const strip = "-s -w"
 func ControlPlane(l line.Line) Set {
 	return Set{
 		Title: "Kubernetes " + l.Version, Version: l.Version, Module: l.Module, LinkerFlags: versionFlags(l),
+		Release: func(source Source, os, arch string) []File {
+			if l.Etcd == "" {
+				return nil
+			}
+			return append([]File{source.etcd(l.Etcd, os, arch)}, source.kubernetes(l.Version, os, arch,
+				"kubectl", "kube-apiserver", "kube-controller-manager", "kube-scheduler")...)
+		},
 		Programs: []Program{
 			{Name: "etcd", Package: "go.etcd.io/etcd/server/v3"},
 			{Name: "kubectl", Package: kubernetes + "kubectl"},
@@ -48,6 +58,9 @@ func Node(l line.Line) []Set {
 		{
 			Title: "the node of Kubernetes " + l.Version, Version: "node-" + l.Version, Module: l.Module,
 			LinkerFlags: versionFlags(l),
+			Release: func(source Source, os, arch string) []File {
+				return source.kubernetes(l.Version, os, arch, "kubelet", "kube-proxy")
+			},
 			Programs: []Program{
 				{Name: "kubelet", Package: kubernetes + "kubelet"},
 				{Name: "kube-proxy", Package: kubernetes + "kube-proxy"},

@@ -12,7 +12,7 @@ import (
 const assetsVariable = "KUBEBUILDER_ASSETS"
 
 func runBuild(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "build", "", "Builds the programs of a control plane from Go modules into the user's cache.\nDoes nothing, in milliseconds, when they are there.")
+	flags := newFlags(env, "build", "", "Downloads the programs of a control plane into the user's cache, or builds them from Go modules where the release\ncannot be downloaded, in CI, or with CLUSTER_PROGRAMS=build. Does nothing, in milliseconds, when they are there.")
 	name := lineFlag(env, flags)
 	withNode := flags.Bool("node", false, "build the programs of a node as well")
 	if err := parse(flags, args); err != nil {
@@ -69,9 +69,13 @@ func built(ctx context.Context, env environment, sets ...binaries.Set) ([]string
 	if err != nil {
 		return nil, err
 	}
+	origin, err := binaries.OriginFrom(env.getenv)
+	if err != nil {
+		return nil, err
+	}
 	var folders []string
 	for _, set := range sets {
-		folder, err := binaries.Cache{Folder: cache, Progress: env.stderr}.Ensure(ctx, set)
+		folder, err := binaries.Cache{Folder: cache, Progress: env.stderr, Origin: origin}.Ensure(ctx, set)
 		if err != nil {
 			return nil, err
 		}

@@ -21,6 +21,8 @@ type Line struct {
 	Name string
 	// Version is the pinned patch release, such as "v1.37.2".
 	Version string
+	// Etcd is the pinned release of etcd, such as "v3.7.0". It is empty if the module does not require etcd.
+	Etcd string
 	// Module is the absolute path of the module that pins the line.
 	Module string
 }
@@ -44,7 +46,11 @@ func Load(folder, name string) (Line, error) {
 	if err != nil {
 		return Line{}, err
 	}
-	return Line{Name: name, Version: version, Module: module}, nil
+	etcd, err := required(filepath.Join(module, "go.mod"), "go.etcd.io/etcd/server/v3")
+	if err != nil {
+		etcd = ""
+	}
+	return Line{Name: name, Version: version, Etcd: etcd, Module: module}, nil
 }
 
 // Names lists the lines in folder, sorted by text.

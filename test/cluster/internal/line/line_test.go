@@ -25,12 +25,12 @@ func writeLine(t *testing.T, folder, name, module string) {
 func TestLoad(t *testing.T) {
 	folder := t.TempDir()
 	writeLine(t, folder, "1.30", "module x\n\nreplace k8s.io/kubernetes => k8s.io/kubernetes v0.0.1\n\nrequire (\n\tk8s.io/api v0.30.1\n\tk8s.io/kubernetes v1.30.7 // indirect\n)\n")
-	writeLine(t, folder, "1.31", "module x\n\nrequire k8s.io/kubernetes v1.31.2\n")
+	writeLine(t, folder, "1.31", "module x\n\nrequire k8s.io/kubernetes v1.31.2\nrequire go.etcd.io/etcd/server/v3 v3.5.1\n")
 	writeLine(t, folder, "1.32", "module x\n")
 
-	for _, test := range []struct{ name, version, failure string }{
+	for _, test := range []struct{ name, version, etcd, failure string }{
 		{name: "1.30", version: "v1.30.7"},
-		{name: "1.31", version: "v1.31.2"},
+		{name: "1.31", version: "v1.31.2", etcd: "v3.5.1"},
 		{name: "1.32", failure: "does not require k8s.io/kubernetes"},
 		{name: "1.33", failure: `no Kubernetes line "1.33": use one of 1.30, 1.31, 1.32`},
 		{name: "../k8s-1.31", failure: "no Kubernetes line"},
@@ -42,7 +42,7 @@ func TestLoad(t *testing.T) {
 			}
 			continue
 		}
-		want := Line{Name: test.name, Version: test.version, Module: filepath.Join(folder, "k8s-"+test.name)}
+		want := Line{Name: test.name, Version: test.version, Etcd: test.etcd, Module: filepath.Join(folder, "k8s-"+test.name)}
 		if err != nil || got != want {
 			t.Errorf("Load(%q) = %+v, %v; want %+v", test.name, got, err, want)
 		}

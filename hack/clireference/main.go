@@ -1,0 +1,195 @@
+// Command clireference writes the reference of kubectl-llamastack: a page for each command, and an index. Each page
+// begins with the help of the command. Notes that people write follow below a line, and stay.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: clireference FOLDER")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "clireference:", err)
+		os.Exit(1)
+	}
+}
+
+const (
+	index = "README.md"
+	begin = "<!-- Down to the next comment, `make generate-docs` writes this page from the help of the command. -->\n"
+	end   = "<!-- End of the help. People write the rest. -->\n"
+)
+
+const (
+	success  = "success"
+	rejected = "a manifest is rejected or cannot be read, or no stack is in the files; nothing is printed"
+	failed   = "the cluster or the server does not answer, a right is missing, or the stack does not exist"
+	wrong    = "an unknown command, flag or value, or a file that does not exist"
+)
+
+// exitCodes are the meanings of the exit codes 0, 1 and 2 of each command. A command that never ends with a code has an
+// empty text.
+var exitCodes = map[string][3]string{
+	"init":   {success, "", wrong + "; a wrong answer, or a file that exists without --force"},
+	"render": {success, rejected, wrong},
+	"validate": {
+		success, "a manifest is rejected or cannot be read, or no stack is in the files; with --strict, also a warning", wrong,
+	},
+	"providers":     {success, "", wrong + "; an unknown release, API or type"},
+	"upgrade-check": {success, "a stack would not start on the other release; a pinned stack does not count", wrong},
+	"convert":       {success, "a manifest is rejected, or nothing can be converted; nothing is printed", wrong},
+	"image inspect": {success, "the operator would not accept the image", wrong + "; an invalid image name"},
+	"image label":   {success, "the image cannot be labelled or written", wrong + "; an invalid image name"},
+	"bundle load":   {success, "an image is not loaded", wrong},
+	"migrate": {
+		success, "a stack is rejected or cannot be written, or the cluster or the conversion webhook does not answer", wrong,
+	},
+	"status": {"the status is shown, also that of a stack that is not ready", failed, wrong},
+	"models": {success, failed, wrong},
+	"events": {success, failed, wrong},
+	"logs":   {success, failed, wrong},
+	"open":   {"you ended the command with Ctrl-C", failed + "; no pod is ready, or the port is in use", wrong},
+	"chat": {
+		success,
+		failed + "; the server requires a token or does not have the model, or the model server behind it fails",
+		wrong,
+	},
+	"support-bundle": {success, failed + ", or the file cannot be written", wrong},
+	"doctor":         {"no check has an error", "a check has an error, or the cluster does not answer", wrong},
+	"diff": {
+		"no difference", "differences, or a stack that does not exist yet",
+		"an error: a manifest is invalid, the cluster does not answer, or the command line is invalid",
+	},
+	"version": {success, "the cluster does not answer", wrong},
+}
+
+// run writes the pages. A page of a command that no longer exists is an error, because it may have notes.
+func run(folder string) error {
+	root := cli.NewCommand(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "reference")
+	root.InitDefaultHelpFlag()
+	commands := leaves(root)
+	known := map[string]bool{index: true}
+	for _, command := range commands {
+		known[fileOf(command)] = true
+		if _, ok := exitCodes[nameOf(command)]; !ok {
+			return fmt.Errorf("exitCodes does not have %q", nameOf(command))
+		}
+		if err := write(filepath.Join(folder, fileOf(command)), page(command)); err != nil {
+			return err
+		}
+	}
+	if err := write(filepath.Join(folder, index), overview(root)); err != nil {
+		return err
+	}
+	found, err := os.ReadDir(folder)
+	if err != nil {
+		return fmt.Errorf("list pages: %w", err)
+	}
+	for _, file := range found {
+		if !known[file.Name()] {
+			return fmt.Errorf("no command has the page %s", filepath.Join(folder, file.Name()))
+		}
+	}
+	return nil
+}
+
+// leaves returns the commands that do something, in the order of the help.
+func leaves(command *cobra.Command) []*cobra.Command {
+	if !command.HasSubCommands() {
+		return []*cobra.Command{command}
+	}
+	var all []*cobra.Command
+	for _, child := range command.Commands() {
+		all = append(all, leaves(child)...)
+	}
+	return all
+}
+
+// nameOf returns the name of a command without the program: "image label".
+func nameOf(command *cobra.Command) string {
+	return strings.TrimPrefix(command.CommandPath(), command.Root().Name()+" ")
+}
+
+func fileOf(command *cobra.Command) string {
+	return strings.ReplaceAll(nameOf(command), " ", "-") + ".md"
+}
+
+// write replaces the generated part of a page, and keeps the notes below it.
+func write(path, text string) error {
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read page: %w", err)
+	}
+	_, notes, found := strings.Cut(string(old), end)
+	if len(old) > 0 && !found {
+		return fmt.Errorf("%s does not have the line %q", path, strings.TrimSpace(end))
+	}
+	//nolint:gosec // a file of the repository, for everybody to read
+	if err := os.WriteFile(path, []byte(text+end+notes), 0o644); err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	return nil
+}
+
+// page returns the generated part of the page of a command.
+func page(command *cobra.Command) string {
+	command.InitDefaultHelpFlag()
+	var text strings.Builder
+	fmt.Fprintf(&text, "# %s\n\n%s\n%s.\n", nameOf(command), begin, command.Short)
+	block(&text, "Synopsis", strings.Replace(command.UseLine(), "kubectl-llamastack", "kubectl llamastack", 1))
+	block(&text, "Description", command.Long)
+	block(&text, "Examples", dedent(command.Example))
+	block(&text, "Flags", command.LocalFlags().FlagUsages())
+	text.WriteString("\n## Exit codes\n\n| code | meaning |\n|---|---|\n")
+	for i, meaning := range exitCodes[nameOf(command)] {
+		if meaning != "" {
+			fmt.Fprintf(&text, "| %d | %s |\n", i, meaning)
+		}
+	}
+	text.WriteString("\n")
+	return text.String()
+}
+
+// block writes a section with a text as it is.
+func block(text *strings.Builder, title, content string) {
+	if content = strings.TrimRight(content, "\n"); content != "" {
+		fmt.Fprintf(text, "\n## %s\n\n```text\n%s\n```\n", title, content)
+	}
+}
+
+func dedent(example string) string {
+	return strings.TrimPrefix(strings.ReplaceAll(example, "\n  ", "\n"), "  ")
+}
+
+// overview returns the generated part of the index.
+func overview(root *cobra.Command) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "# Command line\n\n%s", begin)
+	for _, group := range root.Groups() {
+		fmt.Fprintf(&text, "\n## %s\n\n| command | action |\n|---|---|\n", strings.TrimSuffix(group.Title, ":"))
+		for _, child := range root.Commands() {
+			if child.GroupID != group.ID {
+				continue
+			}
+			for _, leaf := range leaves(child) {
+				fmt.Fprintf(&text, "| [`%s`](%s) | %s |\n", nameOf(leaf), fileOf(leaf), strings.ReplaceAll(leaf.Short, "|", `\|`))
+			}
+		}
+	}
+	block(&text, "Flag of every command", root.PersistentFlags().FlagUsages())
+	text.WriteString("\n")
+	return text.String()
+}

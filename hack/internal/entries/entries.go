@@ -1,0 +1,70 @@
+// Package entries finds the entries of condition reasons and event reasons in the troubleshooting pages.
+package entries
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Entry is the place of an entry: a page and an anchor.
+type Entry struct{ Page, Anchor string }
+
+// String returns the entry as the end of a link.
+func (e Entry) String() string { return e.Page + "#" + e.Anchor }
+
+var (
+	// heading matches a heading that begins with reasons: "## `SecretNotFound`, `SecretKeyMissing`: the Secret …".
+	heading = regexp.MustCompile("(?m)^#+ ((?:`[A-Za-z]+`(?:, )?)+: .*)$")
+	// row matches a row of a table that begins with an anchor and a reason.
+	row    = regexp.MustCompile("(?m)^\\| *<a id=\"([a-z]+)\"></a>`([A-Za-z]+)` *\\|")
+	reason = regexp.MustCompile("`([A-Za-z]+)`")
+	// dropped are the characters that an anchor does not have.
+	dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// Read returns the entries of the pages in a folder by reason. A reason with two entries is an error.
+func Read(folder string) (map[string]Entry, error) {
+	pages, err := filepath.Glob(filepath.Join(folder, "*.md"))
+	if err != nil {
+		return nil, fmt.Errorf("list pages: %w", err)
+	}
+	found := map[string]Entry{}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			return nil, fmt.Errorf("read page: %w", err)
+		}
+		for name, anchor := range in(string(text)) {
+			for _, one := range anchor {
+				if first, twice := found[name]; twice {
+					return nil, fmt.Errorf("%q has two entries, %s and %s#%s", name, first, filepath.Base(page), one)
+				}
+				found[name] = Entry{Page: filepath.Base(page), Anchor: one}
+			}
+		}
+	}
+	return found, nil
+}
+
+// in returns the anchors of the entries in a page by reason.
+func in(text string) map[string][]string {
+	found := map[string][]string{}
+	for _, match := range heading.FindAllStringSubmatch(text, -1) {
+		reasons, _, _ := strings.Cut(match[1], "`: ")
+		for _, name := range reason.FindAllStringSubmatch(reasons+"`", -1) {
+			found[name[1]] = append(found[name[1]], Anchor(match[1]))
+		}
+	}
+	for _, match := range row.FindAllStringSubmatch(text, -1) {
+		found[match[2]] = append(found[match[2]], match[1])
+	}
+	return found
+}
+
+// Anchor returns the name of a heading in links.
+func Anchor(title string) string {
+	return strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(title), ""), " ", "-")
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const committed = "../../docs/reference/providers"
+
+// The pages in the repository are those that the generator writes.
+func TestPagesAreUpToDate(t *testing.T) {
+	want, err := pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range want {
+		got, err := os.ReadFile(filepath.Join(committed, name))
+		if err != nil || string(got) != text {
+			t.Errorf("%s is not up to date; run make generate-docs (error %v)", name, err)
+		}
+	}
+	found, err := filepath.Glob(filepath.Join(committed, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range found {
+		if _, ok := want[filepath.Base(path)]; !ok {
+			t.Errorf("%s belongs to no release line; run make generate-docs", path)
+		}
+	}
+}
+
+func TestRunRemovesOrphans(t *testing.T) {
+	folder := t.TempDir()
+	orphan := filepath.Join(folder, "0.1.md")
+	if err := os.WriteFile(orphan, []byte("# Old\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(folder); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(orphan); !os.IsNotExist(err) {
+		t.Errorf("%s still exists (error %v)", orphan, err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "0.7.md")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPage(t *testing.T) {
+	all, err := pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"### inference: `remote::vllm`\n\n- `endpoint` sets `base_url`. The operator adds `/v1` to a URL without a path.\n" +
+			"- `apiKey` sets `api_token`.\n",
+		"| `api_key` | `SecretStr \\| null` | - | yes | - | `OPENAI_API_KEY` |\n",
+		"| `project` | `str` | yes | - | - | `VERTEX_AI_PROJECT` |\n",
+		"### TLSConfig\n",
+	} {
+		if !strings.Contains(all["0.7.md"], want) {
+			t.Errorf("0.7.md does not contain %q", want)
+		}
+	}
+	// Every link of a page has its heading.
+	link := regexp.MustCompile(`\]\(#([^)]+)\)`)
+	heading := regexp.MustCompile(`(?m)^#+ (.+)$`)
+	for name, text := range all {
+		var anchors []string
+		for _, match := range heading.FindAllStringSubmatch(text, -1) {
+			plain := strings.NewReplacer("`", "", ":", "", " ", "-").Replace(strings.ToLower(match[1]))
+			if slices.Contains(anchors, plain) {
+				t.Errorf("%s has two headings #%s", name, plain)
+			}
+			anchors = append(anchors, plain)
+		}
+		for _, match := range link.FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(anchors, match[1]) {
+				t.Errorf("%s has no heading #%s", name, match[1])
+			}
+		}
+		for i, row := range strings.Split(text, "\n") {
+			for cell := range strings.SplitSeq(row, " | ") {
+				if strings.HasPrefix(row, "|") && len(strings.Fields(cell)) > 40 {
+					t.Errorf("%s:%d has a cell of more than 40 words: %s", name, i+1, cell)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// starter is the distribution whose variables the pages show.
+const starter = "starter"
+
+// variables are the variables that a base reads for a provider type: API and type, then key.
+type variables map[[2]string]map[string][]string
+
+var variable = regexp.MustCompile(`\$\{env\.([A-Za-z_][A-Za-z0-9_]*)`)
+
+// starterVariables returns the variables that the configuration of starter reads for the keys of each type.
+func starterVariables(rel *release.Release) (variables, error) {
+	found := variables{}
+	distribution, ok := rel.Distribution(starter)
+	if !ok {
+		return found, nil
+	}
+	text, err := distribution.YAML()
+	if err != nil {
+		return nil, fmt.Errorf("distribution %s: %w", starter, err)
+	}
+	var config struct {
+		Providers map[string][]struct {
+			Type   string               `yaml:"provider_type"`
+			Config map[string]yaml.Node `yaml:"config"`
+		} `yaml:"providers"`
+	}
+	if err := yaml.Unmarshal(text, &config); err != nil {
+		return nil, fmt.Errorf("distribution %s: %w", starter, err)
+	}
+	for api, providers := range config.Providers {
+		for _, provider := range providers {
+			of := [2]string{draft.APIField(api), provider.Type}
+			if found[of] == nil {
+				found[of] = map[string][]string{}
+			}
+			for name, node := range provider.Config {
+				found[of][name] = appendVariables(found[of][name], &node)
+			}
+		}
+	}
+	return found, nil
+}
+
+// appendVariables appends the variables in a value, each once.
+func appendVariables(names []string, node *yaml.Node) []string {
+	for _, match := range variable.FindAllStringSubmatch(node.Value, -1) {
+		if !slices.Contains(names, match[1]) {
+			names = append(names, match[1])
+		}
+	}
+	for _, child := range node.Content {
+		names = appendVariables(names, child)
+	}
+	return names
+}

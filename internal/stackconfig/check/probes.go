@@ -1,0 +1,140 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// probes reports settings by which the server rejects the probes of its own pod. Probes have no token. A user with own
+// probes knows which requests they send.
+func (c *checker) probes() {
+	if c.Intent.OwnProbes {
+		return
+	}
+	c.routePolicy()
+	c.quota()
+}
+
+// routePolicy reports rules that do not permit the path of the probes (server fact 73).
+func (c *checker) routePolicy() {
+	const path = "server.auth.route_policy"
+	rules := yamlnode.Items(yamlnode.At(c.Root, "server", "auth", "route_policy"))
+	if len(rules) == 0 || !c.Release.TopLevel.HasPath(path) {
+		return
+	}
+	if permitted, known := permits(rules, release.HealthPath); known && !permitted {
+		c.failAt(path, func() string {
+			return fmt.Sprintf("no rule permits %s without a token, so the server rejects the probes and is never ready; "+
+				"begin the list with {permit: {paths: %s}}", release.HealthPath, release.HealthPath)
+		})
+	}
+}
+
+// permits reports whether the rules permit a path to a client without a token. known is false if a rule cannot be
+// evaluated here.
+func permits(rules []*yaml.Node, path string) (permitted, known bool) {
+	for _, rule := range rules {
+		if !yamlnode.IsNull(yamlnode.Get(rule, "when")) || !yamlnode.IsNull(yamlnode.Get(rule, "unless")) {
+			continue // a condition is about a user
+		}
+		scope := yamlnode.Get(rule, "permit")
+		permit := !yamlnode.IsNull(scope)
+		if !permit {
+			scope = yamlnode.Get(rule, "forbid")
+		}
+		paths := yamlnode.Get(scope, "paths")
+		patterns := yamlnode.Items(paths)
+		if paths != nil && paths.Kind == yaml.ScalarNode {
+			patterns = []*yaml.Node{paths}
+		}
+		for _, pattern := range patterns {
+			matches, known := matchesRoute(pattern.Value, path)
+			if !known {
+				return false, false
+			}
+			if matches {
+				return permit, true
+			}
+		}
+	}
+	return false, true
+}
+
+// matchesRoute reports whether a pattern of a rule matches a path, as the server does. known is false for a variable,
+// and for a regular expression that Go does not have.
+func matchesRoute(pattern, path string) (matches, known bool) {
+	if envref.In(pattern) {
+		return false, false
+	}
+	if expression, ok := strings.CutPrefix(pattern, "regex:"); ok {
+		compiled, err := regexp.Compile("^(?:" + expression + ")")
+		if err != nil {
+			return false, false
+		}
+		return compiled.MatchString(path), true
+	}
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(path, prefix), true
+	}
+	return pattern == path, true
+}
+
+// probesPerDay is how many readiness probes a pod gets.
+const probesPerDay = 24 * 60 * 60 / release.ReadinessPeriod
+
+// defaultAnonymousRequests is how many requests a day the server answers to a client without a token if the quota names
+// no number.
+const defaultAnonymousRequests = 100
+
+// quota warns of a quota that the probes use up. The server counts them like requests of a client (server fact 74).
+func (c *checker) quota() {
+	path := "server.quota"
+	quota := yamlnode.At(c.Root, "server", "quota")
+	if !c.Release.TopLevel.HasPath(path) || yamlnode.IsNull(quota) {
+		return
+	}
+	limit := defaultAnonymousRequests
+	if text := yamlnode.Text(quota, "anonymous_max_requests"); text != "" {
+		static, condition := envref.Static(text)
+		number, err := strconv.Atoi(static)
+		if err != nil || condition != "" {
+			return
+		}
+		limit, path = number, path+".anonymous_max_requests"
+	}
+	if limit > probesPerDay {
+		return
+	}
+	c.warnAt(path, fmt.Sprintf("the server also counts the %d readiness probes a day; after %d of them it rejects probes, and the pod gets no requests until "+
+		"the next day; set anonymous_max_requests above %d, or limit requests at the Ingress", probesPerDay, limit, probesPerDay))
+}
+
+// introspection warns of an endpoint whose certificate the server does not verify (server fact 75).
+func (c *checker) introspection() {
+	const path = "server.auth.provider_config"
+	provider := yamlnode.At(c.Root, "server", "auth", "provider_config")
+	url := yamlnode.Text(yamlnode.Get(provider, "introspection"), "url")
+	if c.Release.Runtime.IntrospectionUnverified && strings.HasPrefix(url, "https:") && yamlnode.Text(provider, "tls_cafile") == "" {
+		c.warnAt(path+".introspection", fmt.Sprintf("the server release %s does not verify the certificate of this endpoint unless "+
+			"tls_cafile is set, so another host can accept any token; set tls_cafile to the authorities of networking.tls.caBundle, "+
+			"/etc/ssl/certs/ca-bundle/ca-bundle.crt", c.Release.Line))
+	}
+}
+
+// warnAt reports a warning at a place of the configuration, and at the field that wrote it.
+func (c *checker) warnAt(path, message string) {
+	finding := draft.Finding{ConfigPath: path, Message: message}
+	if origin := c.OriginAt(path); origin.Path != nil {
+		finding.Path = origin.Path.String()
+	}
+	c.Warn(finding)
+}

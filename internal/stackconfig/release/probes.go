@@ -1,0 +1,9 @@
+package release
+
+const (
+	// HealthPath responds without authentication once everything is initialized (server fact 33).
+	HealthPath = "/v1/health"
+	// ReadinessPeriod is the time between two readiness probes that the operator sets, in seconds. Package render writes
+	// it, and package check compares it with quotas of the server.
+	ReadinessPeriod = 10
+)

@@ -1,0 +1,222 @@
+package binaries
+
+import (
+	"archive/tar"
+	"bufio"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// longestSums bounds the size of a file of checksums. A proxy may answer with a page of any length.
+const longestSums = 1 << 20
+
+// ensureReleased returns the directory with the programs of the set's release, and downloads them if it does not exist.
+func (c Cache) ensureReleased(ctx context.Context, s Set, machine toolchain) (folder string, err error) {
+	source := c.Source.orPublished()
+	files := s.Release(source, machine.os, machine.arch)
+	if len(files) != len(s.Programs) {
+		return "", fmt.Errorf("%s has no release with all programs", s.Title)
+	}
+	digest := sha256.New()
+	for _, file := range files {
+		fmt.Fprintln(digest, file.URL)
+	}
+	folder = filepath.Join(c.Folder, fmt.Sprintf("%s-release-%s-%s-%s", s.Version, machine.os, machine.arch,
+		hex.EncodeToString(digest.Sum(nil))[:8]))
+	if complete(folder, s) {
+		return folder, nil
+	}
+	unlock, err := c.lock(ctx, folder)
+	if err != nil {
+		return "", err
+	}
+	if !complete(folder, s) { // not downloaded by the caller that held the lock
+		err = c.downloadAll(ctx, s, newDownloader(source), files, folder)
+	}
+	return folder, errors.Join(err, unlock())
+}
+
+// downloadAll downloads every program next to folder and then renames the result. It reads all checksums first, so that
+// a server that cannot be used is found within seconds.
+func (c Cache) downloadAll(ctx context.Context, s Set, from *downloader, files []File, folder string) error {
+	sums := make([]string, len(files))
+	for i, file := range files {
+		var err error
+		if sums[i], err = from.sum(ctx, file); err != nil {
+			return err
+		}
+	}
+	staging := folder + ".partial"
+	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o750)); err != nil {
+		return fmt.Errorf("preparing %q: %w", staging, err)
+	}
+	defer os.RemoveAll(staging)
+	fmt.Fprintf(c.Progress, "Downloading the release of %s into %s (once; about a minute, depending on the network)\n", s.Title, folder)
+	start := time.Now()
+	for i, file := range files {
+		if err := c.step(file.Name, func() error { return from.program(ctx, file, sums[i], staging) }); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(os.RemoveAll(folder), os.Rename(staging, folder)); err != nil {
+		return fmt.Errorf("putting the programs into place: %w", err)
+	}
+	fmt.Fprintf(c.Progress, "Downloaded in %.0f s, with verified checksums\n", time.Since(start).Seconds())
+	return nil
+}
+
+// downloader reads files of releases.
+type downloader struct {
+	client *http.Client
+	stall  time.Duration
+}
+
+func newDownloader(source Source) *downloader {
+	dialer := &net.Dialer{Timeout: source.Connect}
+	return &downloader{stall: source.Stall, client: &http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: source.Connect,
+		ResponseHeaderTimeout: 2 * source.Connect, ForceAttemptHTTP2: true,
+	}}}
+}
+
+// get calls do with the content of a file. It ends when less than a MiB arrives within the time for a stall.
+func (d *downloader) get(ctx context.Context, url string, do func(io.Reader) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", url, err)
+	}
+	response, err := d.client.Do(request)
+	if err != nil {
+		return err // with the URL
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("reading %s: %s", url, response.Status)
+	}
+	body := &watched{reader: response.Body, stall: d.stall}
+	body.timer = time.AfterFunc(d.stall, func() {
+		cancel(fmt.Errorf("less than a MiB in %v", d.stall))
+	})
+	defer body.timer.Stop()
+	if err := do(body); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return fmt.Errorf("reading %s: %w", url, err)
+	}
+	return nil
+}
+
+// watched restarts a timer after each MiB.
+type watched struct {
+	reader io.Reader
+	timer  *time.Timer
+	stall  time.Duration
+	count  int
+}
+
+// Read reads from the reader.
+func (w *watched) Read(into []byte) (int, error) {
+	n, err := w.reader.Read(into)
+	if w.count += n; w.count >= 1<<20 {
+		w.count = 0
+		w.timer.Reset(w.stall)
+	}
+	return n, err
+}
+
+// sumLine matches a checksum, alone or followed by the name of its file.
+var sumLine = regexp.MustCompile(`^([0-9a-f]{64})(?:[ \t]+\*?(\S+))?$`)
+
+// sum returns the published SHA-256 of a file.
+func (d *downloader) sum(ctx context.Context, file File) (sum string, err error) {
+	err = d.get(ctx, file.Sums, func(body io.Reader) error {
+		lines := bufio.NewScanner(io.LimitReader(body, longestSums))
+		for lines.Scan() {
+			match := sumLine.FindStringSubmatch(strings.TrimSpace(lines.Text()))
+			if match != nil && (match[2] == "" || match[2] == path.Base(file.URL)) {
+				sum = match[1]
+				return nil
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return err
+		}
+		return fmt.Errorf("it has no SHA-256 of %s", path.Base(file.URL))
+	})
+	return sum, err
+}
+
+// program downloads a program into a folder. The file gets its name only after its checksum is verified.
+func (d *downloader) program(ctx context.Context, file File, sum, folder string) error {
+	name := filepath.Join(folder, file.Name)
+	partial := name + ".partial"
+	defer os.Remove(partial)
+	if err := d.get(ctx, file.URL, func(body io.Reader) error { return save(body, partial, sum) }); err != nil {
+		return err
+	}
+	if file.Member == "" {
+		return os.Rename(partial, name)
+	}
+	return extract(partial, file.Member, name)
+}
+
+// save writes a file and compares its checksum.
+func save(body io.Reader, name, sum string) error {
+	digest := sha256.New()
+	if err := write(io.TeeReader(body, digest), name); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(digest.Sum(nil)); got != sum {
+		return fmt.Errorf("the SHA-256 is %s, and the published one is %s", got, sum)
+	}
+	return nil
+}
+
+// write writes a program.
+func write(content io.Reader, name string) error {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755) //nolint:gosec // a program
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, content)
+	return errors.Join(err, file.Close())
+}
+
+// extract writes a program of an archive whose checksum is verified.
+func extract(archive, member, name string) error {
+	file, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		return fmt.Errorf("unpacking %s: %w", member, err)
+	}
+	files := tar.NewReader(unzipped)
+	for {
+		header, err := files.Next()
+		if err != nil {
+			return fmt.Errorf("unpacking %s: %w", member, err)
+		}
+		if header.Name == member && header.Typeflag == tar.TypeReg {
+			return write(files, name)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package binaries
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// Origin states where programs come from.
+type Origin int
+
+const (
+	// Any downloads a release, and builds from modules if that is not possible.
+	Any Origin = iota
+	// Modules builds from modules.
+	Modules
+	// Release downloads a release, and fails if that is not possible.
+	Release
+)
+
+// originVariable is the environment variable that selects the origin.
+const originVariable = "CLUSTER_PROGRAMS"
+
+// OriginFrom returns the origin that the environment selects. A run of continuous integration builds from modules,
+// because its result must not depend on the servers of releases.
+func OriginFrom(getenv func(string) string) (Origin, error) {
+	switch value := getenv(originVariable); {
+	case value == "build" || value == "" && getenv("CI") != "":
+		return Modules, nil
+	case value == "release":
+		return Release, nil
+	case value == "":
+		return Any, nil
+	default:
+		return Any, fmt.Errorf("$%s is %q: use build or release, or unset it for a release where one can be downloaded", originVariable, value)
+	}
+}
+
+const (
+	publishedKubernetes = "https://dl.k8s.io/release"
+	publishedEtcd       = "https://github.com/etcd-io/etcd/releases/download"
+)
+
+// Source is where releases are.
+type Source struct {
+	// Kubernetes and Etcd are the addresses of all releases.
+	Kubernetes, Etcd string
+	// Connect bounds the time until a server answers. Stall bounds the time for the next MiB.
+	Connect, Stall time.Duration
+}
+
+func (s Source) orPublished() Source {
+	return Source{
+		Kubernetes: cmp.Or(s.Kubernetes, publishedKubernetes), Etcd: cmp.Or(s.Etcd, publishedEtcd),
+		Connect: cmp.Or(s.Connect, 3*time.Second), Stall: cmp.Or(s.Stall, 15*time.Second),
+	}
+}
+
+// File is a file of a release.
+type File struct {
+	// Name is the name of the program.
+	Name string
+	// URL is the address of the file, and Sums that of a file with its SHA-256.
+	URL, Sums string
+	// Member is the path of the program if the file is an archive.
+	Member string
+}
+
+// kubernetes are the programs of a release of Kubernetes. Each has a file with its checksum next to it, as the
+// installation guide of kubectl uses it.
+func (s Source) kubernetes(version, os, arch string, names ...string) []File {
+	var files []File
+	for _, name := range names {
+		url := fmt.Sprintf("%s/%s/bin/%s/%s/%s", s.Kubernetes, version, os, arch, name)
+		files = append(files, File{Name: name, URL: url, Sums: url + ".sha256"})
+	}
+	return files
+}
+
+// etcd is the archive of a release of etcd.
+func (s Source) etcd(version, os, arch string) File {
+	folder := fmt.Sprintf("etcd-%s-%s-%s", version, os, arch)
+	return File{
+		Name: "etcd", URL: s.Etcd + "/" + version + "/" + folder + ".tar.gz", Sums: s.Etcd + "/" + version + "/SHA256SUMS",
+		Member: folder + "/etcd",
+	}
+}
