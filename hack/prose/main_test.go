@@ -56,7 +56,7 @@ func TestRules(t *testing.T) {
 		"filler":                      {[]string{"You simply set it."}, []string{"You set it."}},
 		"value without a verb":        {[]string{"Zero: no limit."}, []string{"Zero means no limit."}},
 		"godoc":                       {[]string{"name gives the name."}, []string{"name returns the name."}},
-		"page outside the repository": {[]string{"See SERVER.md fact 14."}, []string{"See docs/cli.md."}},
+		"page outside the repository": {[]string{"See SERVER.md fact 14."}, []string{"See docs/configuration.md."}},
 		"long sentence":               {[]string{strings.Repeat("word ", longest+1)}, []string{strings.Repeat("word ", longest)}},
 	}
 	for _, r := range rules {

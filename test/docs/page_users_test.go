@@ -27,11 +27,6 @@ var userFolders = []string{"docs/how-to", "docs/troubleshooting", "docs/explanat
 // notForUsers are the folders of docs whose pages are not scripts.
 var notForUsers = []string{"docs/development", "docs/reference"}
 
-// olderPages are not yet split into pages for one task. Their commands do not run, and their length is not limited.
-var olderPages = []string{
-	"docs/cli.md", "docs/conditions.md", "docs/ogxserver.md", "docs/v1alpha1.md",
-}
-
 // isStrict reports whether a page follows the rules for pages for users.
 func isStrict(path string) bool {
 	return path == quickstartPage || slices.ContainsFunc(userFolders, func(folder string) bool {
@@ -63,7 +58,7 @@ func below(t *testing.T, folder string) []page {
 func scripts(t *testing.T) []page {
 	t.Helper()
 	return slices.DeleteFunc(append(below(t, "docs"), readPage(t, "README.md")), func(p page) bool {
-		return slices.Contains(olderPages, p.path) || slices.ContainsFunc(notForUsers, func(folder string) bool {
+		return slices.ContainsFunc(notForUsers, func(folder string) bool {
 			return strings.HasPrefix(p.path, folder+"/")
 		})
 	})
@@ -142,23 +137,6 @@ func TestPagesAreShort(t *testing.T) {
 			t.Errorf("%s: a cell has %d words, at most %d: %q", p.path, len(strings.Fields(cell)), mostCellWords, cell)
 		}
 	}
-	for _, path := range olderPages {
-		p, exists := tryPage(t, path)
-		if !exists || words(p.text) <= mostWords && len(longCells(p.text)) == 0 && !strings.Contains(p.text, "```console") {
-			t.Logf("%s does not have to be in the list of older pages", path)
-		}
-	}
-}
-
-// tryPage is readPage for a page that may not exist.
-func tryPage(t *testing.T, path string) (page, bool) {
-	t.Helper()
-	for _, p := range below(t, filepath.Dir(path)) {
-		if p.path == path {
-			return p, true
-		}
-	}
-	return page{}, false
 }
 
 // The checks find mistakes.
