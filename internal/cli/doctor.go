@@ -62,7 +62,7 @@ func runDoctor(ctx context.Context, streams Streams, version string, options *do
 	}
 	facts, err := readFacts(ctx, cluster, options.AllNamespaces, options.operatorNamespace, version)
 	if err != nil {
-		return &rejection{problems: []string{err.Error()}, summary: "nothing is known of the cluster"}
+		return &rejection{problems: []string{err.Error()}, summary: "the state of the cluster is unknown"}
 	}
 	findings := doctor.Examine(facts)
 	var page bytes.Buffer

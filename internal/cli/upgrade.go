@@ -182,7 +182,7 @@ func (o *upgradeOptions) ofCluster(
 	for _, text := range r.unknown {
 		p.warning("not known: " + text)
 	}
-	return reports, orSummary(err, "nothing is known of the cluster")
+	return reports, orSummary(err, "the state of the cluster is unknown")
 }
 
 // progressStep is the number of stacks between two messages about the progress.

@@ -170,7 +170,7 @@ func TestCallsOfManyStacks(t *testing.T) {
 			t.Errorf("%d writes of statuses, want one for each of %d stacks at least", wrote[statuses], sharing)
 		}
 		delete(wrote, statuses)
-		// Changed derived values get a Secret of their own, and the Secret that no pod reads any more is deleted.
+		// Changed derived values get a separate Secret, and the Secret that no pod reads any more is deleted.
 		if diff := cmp.Diff(map[string]int{"patch secrets": sharing, "patch deployments": sharing, "delete secrets": sharing},
 			wrote); diff != "" {
 			t.Errorf("writes but those of statuses (-want +got):\n%s", diff)

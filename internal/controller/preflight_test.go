@@ -30,7 +30,7 @@ func failedPodStatus(code int32, message string) corev1.PodStatus {
 	}}}
 }
 
-// TestPreflight checks that a change starts in a pod of its own before it reaches the running pods.
+// TestPreflight checks that a change starts in a separate pod before it reaches the running pods.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -173,7 +173,7 @@ func TestPreflightWaits(t *testing.T) {
 	env.SetPodStatus(t, pod, evicted)
 	controllertest.WaitUntil(t, func() error {
 		return env.CheckCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("Pod %[1]q tries the change and does not become ready: "+
-			"pod %[1]q ended (Evicted): low on memory. The running pods stay as they are; another pod replaces it", pod.Name))
+			"pod %[1]q ended (Evicted): low on memory. The running pods stay as they are; another pod tries the change again", pod.Name))
 	})
 	env.WaitUntilIdle(t, env.Namespace)
 	if same := env.WaitForPreflightPod(t, nil); same.UID != pod.UID {

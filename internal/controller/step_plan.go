@@ -137,7 +137,7 @@ func (r *Reconciler) build(ctx context.Context, made *planned) error {
 }
 
 // warnOfConfig reports the warnings about the configuration. Settings of the spec without effect, and providers that
-// external providers replace, get events of their own.
+// external providers replace, get separate events.
 func warnOfConfig(findings []stackconfig.Finding, report *report) {
 	told := map[string][]string{}
 	for _, finding := range findings {

@@ -233,7 +233,7 @@ func (r *Reconciler) replacePreflight(
 ) error {
 	if again := status.StartOf(pod).Add(preflightRetry); r.now().Before(again) {
 		report.requeue(again)
-		return preflightFailed(pod.Name, why, "another pod replaces it", status.OnReferenceChange)
+		return preflightFailed(pod.Name, why, "another pod tries the change again", status.OnReferenceChange)
 	}
 	if err := dropOthers(""); err != nil {
 		return err

@@ -83,7 +83,7 @@ func (o *owned) keepClass(claim *apply.Desired, live *corev1.PersistentVolumeCla
 		return nil
 	}
 	if class != ptr.Deref(has, "") {
-		o.troubled(keptForGood("spec.workload.storage.storageClassName: PersistentVolumeClaim %q is of class %q, not %q",
+		o.troubled(keptForGood("spec.workload.storage.storageClassName: PersistentVolumeClaim %q has storage class %q, not %q",
 			live.Name, ptr.Deref(has, ""), class))
 	}
 	if has == nil {

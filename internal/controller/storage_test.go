@@ -168,8 +168,8 @@ func TestImmutableVolumeFields(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	replicas := int32(1)
 	for storage, want := range map[string]string{
-		`storageClassName: ""`:            fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" is of class %q, not ""; `, class),
-		"storageClassName: no-such-class": fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" is of class %q, not "no-such-class"; `, class),
+		`storageClassName: ""`:            fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class %q, not ""; `, class),
+		"storageClassName: no-such-class": fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class %q, not "no-such-class"; `, class),
 		"accessModes: [ReadWriteMany]":    `spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany; `,
 	} {
 		replicas++

@@ -20,8 +20,8 @@ const (
 )
 
 const (
-	install   = "apply the manifests of the operator, see docs/how-to/install.md"
-	reinstall = "apply the manifests of the operator again, see docs/how-to/install.md"
+	install   = "apply the manifests of the operator; see docs/how-to/install.md"
+	reinstall = "apply the manifests of the operator again; see docs/how-to/install.md"
 )
 
 // checks are the checks in the order of their findings.

@@ -33,7 +33,7 @@ func checkOperators(r *report, facts *Facts) {
 	checkLeases(r, facts)
 }
 
-const keepOne = "keep the one whose namespace the definition's conversion webhook names, and remove the others, " +
+const keepOne = "keep the one whose namespace the definition's conversion webhook names, and remove the others; " +
 	"see docs/how-to/upgrade-operator.md#two-operators"
 
 func checkOperator(r *report, operator *appsv1.Deployment) {

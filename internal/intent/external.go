@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// decodeExternal reads the providers with images of their own. The rules for single fields (package validate) report
+// decodeExternal reads the providers that have their own images. The rules for single fields (package validate) report
 // errors in them.
 func decodeExternal(written map[string]v1alpha2.ExternalProviders, path *field.Path, errs *Errors) []ExternalProvider {
 	var all []ExternalProvider

@@ -15,7 +15,7 @@ type Intent struct {
 	Distribution Distribution
 	// Providers are the providers of all APIs, in the order of the API's fields and in written order within one API.
 	Providers []Provider
-	// External are the providers with images of their own, sorted by API and in written order within one API.
+	// External are the providers that have their own images, sorted by API and in written order within one API.
 	External []ExternalProvider
 	// Models, Tools and Shields are in written order.
 	Models  []Model

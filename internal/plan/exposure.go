@@ -14,7 +14,7 @@ func (p *Plan) exposureWarnings() {
 		return
 	}
 	if render.MadeUpForNobody(p.input) {
-		p.warn(path, "the server gets the generated host name %q, which is not in any DNS: set hostname, or ask an administrator to set "+
+		p.warn(path, "the server gets the generated host name %q, which has no DNS record: set hostname, or ask an administrator to set "+
 			"domain under ingress in the operator's ConfigMap", p.Hostname)
 	}
 	class, stack, namespace := render.IngressClass(p.input), p.input.Stack.Name, p.input.Stack.Namespace

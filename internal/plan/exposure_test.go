@@ -35,7 +35,7 @@ func TestExposureWarnings(t *testing.T) {
 		},
 		"plain, and asks":      {networking: "expose: {hostname: a.example.com}", rest: settings},
 		"HTTPS outside":        {networking: "expose: {hostname: a.example.com, tlsSecretName: t}"},
-		"made-up name":         {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which is not in any DNS"}},
+		"made-up name":         {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which has no DNS record"}},
 		"HTTPS inside":         {networking: https + "expose: {hostname: a.example.com, ingressClassName: nginx}"},
 		"HTTPS, default class": {networking: https + "expose: {hostname: a.example.com}"},
 		"HTTPS, unknown class": {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`has no annotation that configures this for the controller of ingress class "mine"`}},

@@ -62,7 +62,7 @@ func addAPI(d *draft.Draft, m check.Missing) bool {
 	d.Index.Add(e)
 	d.ServeAPI(m.API, origin)
 	d.Warn(draft.Finding{ConfigPath: "providers." + m.API, Message: "the distribution's configuration has no provider of the API " +
-		draft.APIField(m.API) + ", which " + m.Names() + " needs to start; added " + kind.Type})
+		draft.APIField(m.API) + ", which " + m.Names() + " needs to start; the operator added " + kind.Type})
 	return true
 }
 

@@ -45,7 +45,7 @@ var steps = []step{
 	{"resolve", func(r *run) { draft.Resolve(r.draft) }},
 	// the user's providers, which replace the base's by id
 	{"providers", func(r *run) { providers.Apply(r.draft) }},
-	// providers with images of their own, which replace all others by id
+	// providers that have their own images, which replace all others by id
 	{"external", func(r *run) { r.external = external.Apply(r.draft, r.Packages) }},
 	// removal of the base's other providers, on request
 	{"base-providers", func(r *run) { r.dropped = baseProviders(r.draft) }},

@@ -90,7 +90,8 @@ func TestShippedDistributions(t *testing.T) {
 			}
 			for _, warning := range report.Warnings {
 				// The nvidia configuration of the release contains an id twice.
-				if !strings.Contains(warning.Message, "to start; added") && !strings.Contains(warning.Message, "is used twice") {
+				if !strings.Contains(warning.Message, "to start; the operator added") &&
+					!strings.Contains(warning.Message, "is used twice") {
 					t.Errorf("warning: %s", warning)
 				}
 			}

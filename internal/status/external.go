@@ -209,7 +209,7 @@ func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 		return ""
 	}
 	slices.Sort(digests)
-	return fmt.Sprintf("the pods have different images of the same name, %s and %s; add the digest that you want to the image", digests[0], digests[1])
+	return fmt.Sprintf("the pods run different images under the same name, %s and %s; add the digest that you want to the image", digests[0], digests[1])
 }
 
 // listedOtherwise returns a message if the running server reports the provider with other facts than the label of its

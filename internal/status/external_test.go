@@ -181,7 +181,7 @@ func phaseCases() map[string]externalCase {
 				after(installing("b", done(), done(), done(), runs()), copied("example.com/first@sha256:b", "example.com/second@sha256:2")),
 				after(served, copied("example.com/first@sha256:a", "example.com/second@sha256:2")),
 			},
-			want: []string{"Ready: the pods have different images of the same name, sha256:a and sha256:b; add the digest that you want to the image", "Ready"},
+			want: []string{"Ready: the pods run different images under the same name, sha256:a and sha256:b; add the digest that you want to the image", "Ready"},
 		},
 		"nodes that name images by their configuration": {
 			pods: []corev1.Pod{

@@ -152,7 +152,7 @@ func causes(was, is rollout.Inputs) []string {
 	return found
 }
 
-// preflight reports whether the change is tried in a pod of its own first, and why.
+// preflight reports whether the change is tried in a separate pod first, and why.
 func preflight(in Input, recreates bool) (runs bool, reason string) {
 	switch {
 	case in.Serving != nil && *in.Serving == 0:

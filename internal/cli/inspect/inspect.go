@@ -39,8 +39,8 @@ type reader struct {
 	failed error
 }
 
-// Read returns what is known of a stack; the caller sets the time. Objects that the caller may not read are listed in
-// the facts. Any other failure is returned as an error.
+// Read returns what is known about a stack; the caller sets the time. Objects that the caller may not read are listed
+// in the facts. Any other failure is returned as an error.
 func Read(
 	ctx context.Context,
 	cluster *kube.Cluster,

@@ -80,7 +80,7 @@ func configSource(labels map[string]string) (*source, error) {
 		}
 		return inline(label, text)
 	}
-	return nil, nil //nolint:nilnil // no label is no error
+	return nil, nil //nolint:nilnil // a missing label is not an error
 }
 
 // configVersion returns the schema version that a label names, or an empty string if there is no label. It returns an

@@ -134,7 +134,7 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 		}
 		return data.Bytes(), nil
 	}
-	return nil, fmt.Errorf("%w: %q is not among the first %d; %s", errNoFile, file, maxEntries, useBase64)
+	return nil, fmt.Errorf("%w: %q is not among the first %d entries; %s", errNoFile, file, maxEntries, useBase64)
 }
 
 // boundedReader fails with exceeded when there is more to read than is allowed, and with the context's error when the

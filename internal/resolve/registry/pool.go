@@ -179,7 +179,7 @@ func (p *Pool) configure(options Options) {
 	}
 }
 
-// Read returns what is known of a target's image. It returns false while no attempt has ended, or if the content was
+// Read returns what is known about a target's image. It returns false until an attempt ends, or if the content was
 // dropped to make room for other stacks of the namespace. It does not wait: the first call has the image read.
 func (p *Pool) Read(target Target) (Outcome, bool) {
 	p.mu.Lock()

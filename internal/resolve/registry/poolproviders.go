@@ -80,9 +80,9 @@ func (t *providersTask) next() (string, bool) {
 	return "", false
 }
 
-// ReadProviders returns what is known of the images of a stack's external providers, by image. It returns false while
-// one of them was not tried. It does not wait: the first call has the images read. Callers must not change the returned
-// map.
+// ReadProviders returns what is known about the images of a stack's external providers, by image. It returns false
+// until an attempt for each image ends. It does not wait: the first call has the images read. Callers must not change
+// the returned map.
 func (p *Pool) ReadProviders(target Providers) (map[string]Outcome, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

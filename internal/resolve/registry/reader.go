@@ -124,7 +124,7 @@ func within(ctx context.Context, left int, ask func(context.Context) reading) re
 	return ask(ctx)
 }
 
-// read returns what is known of a name, or asks the registry for it.
+// read returns what is known about a name, or asks the registry for it.
 func (r *Reader) read(
 	ctx context.Context, ref name.Reference, keychain authn.Keychain, provider bool, old ages,
 ) reading {

@@ -125,7 +125,7 @@ func (c *checker) introspection() {
 	url := yamlnode.Text(yamlnode.Get(provider, "introspection"), "url")
 	if c.Release.Runtime.IntrospectionUnverified && strings.HasPrefix(url, "https:") &&
 		yamlnode.Text(provider, "tls_cafile") == "" {
-		c.warnAt(path+".introspection", fmt.Sprintf("the server release %s does not verify the certificate of this endpoint unless "+
+		c.warnAt(path+".introspection", fmt.Sprintf("server release %s does not verify the certificate of this endpoint unless "+
 			"tls_cafile is set, so another host can accept any token; set tls_cafile to the authorities of networking.tls.caBundle, "+
 			"/etc/ssl/certs/ca-bundle/ca-bundle.crt", c.Release.Line))
 	}

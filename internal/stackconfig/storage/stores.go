@@ -32,7 +32,7 @@ func AddRequired(d *draft.Draft) {
 	s.begin()
 	s.complete()
 	d.Warn(draft.Finding{ConfigPath: "storage.stores", Message: fmt.Sprintf(
-		"the base configuration has no %s, and server release %s does not start without them; added them with the release's defaults",
+		"the base configuration has no %s, and server release %s does not start without them; the operator added them with the release's defaults",
 		strings.Join(missing, ", "), d.Release.Line)})
 }
 
@@ -56,7 +56,7 @@ func AddNeeded(d *draft.Draft) {
 			s.begin()
 			s.Write(draft.Under(s.stores, store.Name), storeReference(d, store, origin), origin)
 			s.complete()
-			d.Warn(draft.Finding{ConfigPath: store.Path, Message: fmt.Sprintf("%s and providers of the API %s need this store to start; added it in %s",
+			d.Warn(draft.Finding{ConfigPath: store.Path, Message: fmt.Sprintf("%s and providers of the API %s need this store to start; the operator added it in %s",
 				setting, draft.APIField(store.RequiredBy), defaultName(store.Family))})
 		}
 	}
