@@ -92,7 +92,8 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	if f.manifest == "" {
 		c.uninstallChart(t, f.namespace)
 	} else {
-		c.kubectl(t, "delete", "--timeout=60s", "--filename="+f.manifest)
+		// The manifest begins with the namespace, so the API server deletes the other objects at the same time.
+		c.kubectl(t, "delete", "--ignore-not-found", "--timeout=60s", "--filename="+f.manifest)
 		c.expectGone(t, f.manifest)
 	}
 }
