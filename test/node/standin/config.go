@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -158,9 +159,11 @@ func (c *config) models() []any {
 	entries := []any{}
 	for _, model := range c.Resources.Models {
 		id := fmt.Sprintf("%v/%v", model["provider_id"], model["model_id"])
+		facts := maps.Clone(model)
+		facts["provider_resource_id"] = cmp.Or(model["provider_model_id"], model["model_id"])
 		entries = append(entries, map[string]any{
 			"id": id, "object": "model", "created": 1, "owned_by": "standin",
-			"custom_metadata": model,
+			"custom_metadata": facts,
 		})
 	}
 	return entries

@@ -183,7 +183,7 @@ func TestServerShowsItsConfiguration(t *testing.T) {
 		}),
 		"/v1/models": list([]any{map[string]any{
 			"id": "vllm/llama", "object": "model", "created": 1.0, "owned_by": "standin",
-			"custom_metadata": map[string]any{"model_id": "llama", "provider_id": "vllm"},
+			"custom_metadata": map[string]any{"model_id": "llama", "provider_id": "vllm", "provider_resource_id": "llama"},
 		}}),
 		"/v1/toolgroups": list([]any{map[string]any{"identifier": "builtin::websearch", "provider_id": "tavily"}}),
 		"/v1/storage": map[string]any{"backends": map[string]any{
