@@ -144,12 +144,14 @@ spec:
     jsonPatch:
       expression: >-
         [0, 1, 2, 3].filter(i, i < size(object.spec.containers) &&
-        has(object.spec.containers[i].resources.requests) && "cpu" in object.spec.containers[i].resources.requests).map(i,
+        has(object.spec.containers[i].resources.requests) &&
+        "cpu" in object.spec.containers[i].resources.requests).map(i,
         JSONPatch{op: "replace", path: "/spec/containers/" + string(i) + "/resources/requests/cpu", value: "10m"}) +
         (has(object.spec.initContainers) ? [0, 1, 2, 3].filter(i, i < size(object.spec.initContainers) &&
         has(object.spec.initContainers[i].resources.requests) &&
         "cpu" in object.spec.initContainers[i].resources.requests).map(i,
-        JSONPatch{op: "replace", path: "/spec/initContainers/" + string(i) + "/resources/requests/cpu", value: "10m"}) : [])
+        JSONPatch{op: "replace", path: "/spec/initContainers/" + string(i) + "/resources/requests/cpu",
+        value: "10m"}) : [])
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicyBinding

@@ -166,7 +166,7 @@ func (n *negatives) scoring(kind *provider.Type) {
 
 // unregistrable has a scoring function of a provider that registers none of a configuration.
 func (n *negatives) unregistrable(kind *provider.Type) {
-	n.refused("provider/registers-nothing/"+kind.Type, "not implemented|not allowed|autoevals", n.inBaseOf(
+	n.refused("provider/registers-nothing/"+kind.Type, "not implemented|not allowed|autoevals|unexpected keyword", n.inBaseOf(
 		n.own(n.smallSpec(n.another(kind, fields{"provider": kind.Type}))),
 		func(config fields) {
 			registerIn(config, n.section(), "scoring_fns", fields{
