@@ -2,7 +2,8 @@ package main
 
 import (
 	"regexp"
-	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/hack/internal/entries"
 )
 
 var (
@@ -28,12 +29,11 @@ func relink(page, newer, newerFile string) string {
 	})
 }
 
-// anchorsOf returns the anchors of the headings, which have the names of Go types or of API groups.
+// anchorsOf returns the anchors of the headings.
 func anchorsOf(page string) map[string]bool {
 	anchors := map[string]bool{}
 	for _, match := range sectionHeading.FindAllStringSubmatch(page, -1) {
-		name := strings.ReplaceAll(strings.ToLower(match[1]), " ", "-")
-		anchors[strings.NewReplacer(".", "", "/", "").Replace(name)] = true
+		anchors[entries.Anchor(match[1])] = true
 	}
 	return anchors
 }

@@ -182,10 +182,10 @@ func serves(d *draft.Draft, api string) bool {
 var sectionAPIs = map[string]string{"vector_stores": "vector_io", "safety": "safety"}
 
 // warnOfReference warns of a default of the base that is gone with its provider, if the server still serves the API
-// that reads the default.
+// that reads the default. A user who sets or removes the default in the settings has decided about it.
 func warnOfReference(d *draft.Draft, path, provider string) {
 	section, _, _ := strings.Cut(path, ".")
-	if api := sectionAPIs[section]; api == "" || len(d.Index.Of(api)) == 0 {
+	if api := sectionAPIs[section]; api == "" || len(d.Index.Of(api)) == 0 || d.Intent.Settings.Decides(strings.Split(path, ".")...) {
 		return
 	}
 	d.Warn(draft.Finding{Path: intent.BaseProvidersPath.String(), ConfigPath: path, Message: fmt.Sprintf(

@@ -69,13 +69,20 @@ func permits(rules []*yaml.Node, path string) (permitted, known bool) {
 	return false, true
 }
 
+// maxExpression bounds, in bytes, a regular expression that is compiled here.
+const maxExpression = 256
+
 // matchesRoute reports whether a pattern of a rule matches a path, as the server does. known is false for a variable,
-// and for a regular expression that Go does not have.
+// and for a regular expression that Go does not have. It is also false for an expression with a counted repetition,
+// because a short one can compile to a program of many megabytes.
 func matchesRoute(pattern, path string) (matches, known bool) {
 	if envref.In(pattern) {
 		return false, false
 	}
 	if expression, ok := strings.CutPrefix(pattern, "regex:"); ok {
+		if len(expression) > maxExpression || strings.Contains(expression, "{") {
+			return false, false
+		}
 		compiled, err := regexp.Compile("^(?:" + expression + ")")
 		if err != nil {
 			return false, false

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -26,6 +27,8 @@ func TestPermits(t *testing.T) {
 		"unless":                 {`[{permit: {paths: "*"}, unless: user with admin in roles}]`, false, true},
 		"a variable":             {`[{permit: {paths: "${env.PATHS}"}}]`, false, false},
 		"an expression not ours": {`[{permit: {paths: "regex:(?=/v1).*"}}]`, false, false},
+		"a counted repetition":   {`[{permit: {paths: "regex:(/v1/health){1000}"}}]`, false, false},
+		"a long expression":      {`[{permit: {paths: "regex:` + strings.Repeat("a", maxExpression+1) + `"}}]`, false, false},
 		"neither":                {`[{description: none}]`, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {

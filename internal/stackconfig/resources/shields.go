@@ -1,11 +1,7 @@
 package resources
 
 import (
-	"fmt"
-	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
@@ -19,9 +15,6 @@ func (r *registrar) shield(s *intent.Shield) {
 	if !ok || !r.provider(res, s.Provider, providerPath(s.Path, s.Provider)) {
 		return
 	}
-	if !r.takesShield(s, res) {
-		return
-	}
 	r.shieldModel(s)
 	// A shield's id is the name that clients use, with any provider.
 	res.public = s.Name
@@ -32,26 +25,6 @@ func (r *registrar) shield(s *intent.Shield) {
 		r.Write(draft.Under(res.entry, "params"), yamlnode.FromJSON(s.Params), draft.From(s.Path.Child("params")))
 	}
 	r.register(res)
-}
-
-// takesShield reports whether the provider of the shield accepts it. Some providers have fixed names for their shields,
-// and the server stops with any other name (server fact 60).
-func (r *registrar) takesShield(s *intent.Shield, res *resource) bool {
-	id, _ := envref.Static(yamlnode.Text(res.entry, "provider_id"))
-	e := r.Index.Find(res.API, id)
-	if e == nil || e.Kind == nil || len(e.Kind.ResourceIDs) == 0 {
-		return true
-	}
-	path, name := s.Path, s.Name
-	if s.Model != "" {
-		path, name = s.Path.Child("model"), s.Model
-	}
-	if slices.Contains(e.Kind.ResourceIDs, name) {
-		return true
-	}
-	r.Fail(field.Invalid(path, name, fmt.Sprintf("%q is not a shield of %s, and the server does not start with it; use one of %s",
-		name, e.Kind.Type, strings.Join(e.Kind.ResourceIDs, ", "))))
-	return false
 }
 
 // shieldModel warns of a model whose name differs only in case from a registered one. The server distinguishes upper
