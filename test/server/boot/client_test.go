@@ -35,12 +35,13 @@ func (s *llamaStack) providers(ctx context.Context) ([]provider, error) {
 // idKeys are the keys that hold the id of an entry of a list; releases differ.
 var idKeys = []string{"id", "identifier", "connector_id", "name"}
 
-// list returns the ids that a path lists.
+// list returns the ids that a path lists. With Redis the list of models is one of the first requests that may fail.
 func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	var list struct {
 		Data []map[string]any `json:"data"`
 	}
-	if err := s.get(ctx, path, &list); err != nil {
+	err := s.again(ctx, maxFailed, func(ctx context.Context) error { return s.get(ctx, path, &list) })
+	if err != nil {
 		return nil, err
 	}
 	ids := make([]string, 0, len(list.Data))
@@ -79,6 +80,24 @@ func (s *llamaStack) route(ctx context.Context, method, end string) (string, err
 // process finds connections of an event loop that has ended, and one request may use several connections.
 const maxFailed = 4
 
+// answerTimeout is many times what an answer takes on a busy machine. A request that waits for such a connection waits
+// for ever, and so does every request that needs the same lock.
+const answerTimeout = 90 * time.Second
+
+// again repeats a request that is answered with an internal error, until limit requests since the start have failed.
+func (s *llamaStack) again(ctx context.Context, limit int, request func(ctx context.Context) error) error {
+	for {
+		attempt, cancel := context.WithTimeout(ctx, answerTimeout)
+		err := request(attempt)
+		cancel()
+		answered, ok := errors.AsType[*statusError](err)
+		if !ok || answered.status != http.StatusInternalServerError || s.failed >= limit {
+			return err
+		}
+		s.failed++
+	}
+}
+
 // chat sends one user message to a model and returns the model's answer.
 func (s *llamaStack) chat(ctx context.Context, model string) (string, error) {
 	path, err := s.route(ctx, http.MethodPost, "/chat/completions")
@@ -96,14 +115,9 @@ func (s *llamaStack) chat(ctx context.Context, model string) (string, error) {
 			} `json:"message"`
 		} `json:"choices"`
 	}
-	for {
-		err = s.do(ctx, http.MethodPost, path, body, &completion)
-		failed, ok := errors.AsType[*statusError](err)
-		if !ok || failed.status != http.StatusInternalServerError || s.failed == maxFailed {
-			break
-		}
-		s.failed++
-	}
+	err = s.again(ctx, maxFailed, func(ctx context.Context) error {
+		return s.do(ctx, http.MethodPost, path, body, &completion)
+	})
 	if err != nil {
 		return "", err
 	}

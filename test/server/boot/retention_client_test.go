@@ -17,32 +17,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-const (
-	// maxInternal is how many requests of a start may be answered with an internal error: with Redis and PostgreSQL
-	// some find connections of an event loop that has ended.
-	maxInternal = 12
-	// answerTimeout is many times what an answer takes on a busy machine. A request that waits for such a connection
-	// waits for ever, and so does every request that needs the same lock.
-	answerTimeout = 90 * time.Second
-)
+// maxInternal is how many requests of a start may be answered with an internal error: with Redis and PostgreSQL some
+// find connections of an event loop that has ended.
+const maxInternal = 12
 
 // ask sends a request as do does, and sends it again when the server finds a closed connection.
 func (s *llamaStack) ask(ctx context.Context, method, path string, body, into any) error {
-	return s.again(ctx, func(ctx context.Context) error { return s.do(ctx, method, path, body, into) })
-}
-
-// again repeats a request that is answered with an internal error.
-func (s *llamaStack) again(ctx context.Context, request func(ctx context.Context) error) error {
-	for {
-		attempt, cancel := context.WithTimeout(ctx, answerTimeout)
-		err := request(attempt)
-		cancel()
-		answered, ok := errors.AsType[*statusError](err)
-		if !ok || answered.status != http.StatusInternalServerError || s.failed >= maxInternal {
-			return err
-		}
-		s.failed++
-	}
+	return s.again(ctx, maxInternal, func(ctx context.Context) error { return s.do(ctx, method, path, body, into) })
 }
 
 // createVectorStore makes a vector store as a client does, and returns its id.
@@ -92,7 +73,7 @@ type attachedFile struct {
 // tryAttach returns the state of the file.
 func (s *llamaStack) tryAttach(ctx context.Context, store, text string) (attachedFile, error) {
 	var id string
-	err := s.again(ctx, func(ctx context.Context) (err error) {
+	err := s.again(ctx, maxInternal, func(ctx context.Context) (err error) {
 		id, err = s.upload(ctx, text)
 		return err
 	})
