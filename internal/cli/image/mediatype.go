@@ -17,11 +17,13 @@ var ociTypes = map[types.MediaType]types.MediaType{
 }
 
 // convertType replaces a media type of Docker in a manifest, an index or a descriptor. Only OCI manifests can contain the
-// configuration of an image.
-func (o object) convertType() {
-	if converted, ok := ociTypes[types.MediaType(o.text("mediaType"))]; ok {
+// configuration of an image. It reports whether the object changed.
+func (o object) convertType() bool {
+	converted, ok := ociTypes[types.MediaType(o.text("mediaType"))]
+	if ok {
 		o.set("mediaType", string(converted))
 	}
+	return ok
 }
 
 // convertTypes replaces the media types of Docker in the manifest of an image.
@@ -35,8 +37,9 @@ func convertTypes(manifest object) error {
 		if err != nil {
 			return fmt.Errorf("layers[%d] %w", i, err)
 		}
-		entry.convertType()
-		layers[i] = entry.encode()
+		if entry.convertType() {
+			layers[i] = entry.encode()
+		}
 	}
 	if layers != nil {
 		manifest.set("layers", layers)
