@@ -35,8 +35,9 @@ func newImageLabelCommand(streams Streams) *cobra.Command {
 		Long: `Write the configuration of a server, its release, and the metadata of an external
 provider to the labels of an image, or of every image in an index. A configuration
 smaller than 50 KiB is written to a label. A larger one is written to a layer, which
-replaces the layer of an earlier call. Other layers, attestations and media types do
-not change. The command first checks the configuration in the same way as the operator.
+replaces the layer of an earlier call. Other layers and attestations do not change. An
+image with Docker media types gets the equivalent OCI media types. The command first
+checks the configuration in the same way as the operator.
 
 Without --push, the command writes nothing. It shows the labels and the new digest.`,
 		Example: `  # show the labels first, then write them

@@ -97,8 +97,8 @@ func TestLabelKeepsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// A manifest has the configuration of the image embedded if it is an OCI manifest and the configuration is small. The
-// operator then reads one blob less.
+// A manifest contains the configuration of the image if the configuration is small. The operator then reads one blob
+// less. The media types are OCI media types, because a manifest of Docker cannot contain it.
 func TestLabelEmbedsTheConfiguration(t *testing.T) {
 	const oci, docker = "application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"
 	few, many := `{"rootfs":{"diff_ids":[]}}`, `{"a":"`+strings.Repeat("a", registry.MaxEmbedded)+`","rootfs":{"diff_ids":[]}}`
@@ -108,7 +108,7 @@ func TestLabelEmbedsTheConfiguration(t *testing.T) {
 	}{
 		"small":      {few, oci, true},
 		"large":      {many, oci, false},
-		"for Docker": {few, docker, false},
+		"for Docker": {few, docker, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := store{}
@@ -121,6 +121,9 @@ func TestLabelEmbedsTheConfiguration(t *testing.T) {
 			made, err := v1.ParseManifest(bytes.NewReader(changed.Top.Content))
 			if err != nil {
 				t.Fatal(err)
+			}
+			if made.Config.MediaType != oci {
+				t.Errorf("the configuration is of type %q, want %q", made.Config.MediaType, oci)
 			}
 			var want []byte
 			if tc.want {

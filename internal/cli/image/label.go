@@ -54,7 +54,8 @@ type Labelled struct {
 	Blobs     []Blob
 }
 
-// Label sets labels on an image, or on every image of an index. It writes nothing.
+// Label sets labels on an image, or on every image of an index. The result has OCI media types, also if the original has
+// Docker's. Label writes nothing.
 func Label(ctx context.Context, from registry.Source, identifier string, wanted *registry.Labels) (*Labelled, error) {
 	content, digest, err := registry.ReadManifest(ctx, from, identifier)
 	if err != nil {
@@ -110,6 +111,7 @@ func (l *labeller) index(ctx context.Context, top object) error {
 		return errors.New("the index has no image")
 	}
 	top.set("manifests", entries)
+	top.convertType()
 	return nil
 }
 
@@ -142,6 +144,7 @@ func (l *labeller) entry(ctx context.Context, entry object, found *v1.Descriptor
 	}
 	made := l.result.Manifests[len(l.result.Manifests)-1]
 	entry.point(made.Digest, len(made.Content))
+	entry.convertType()
 	return nil
 }
 
@@ -189,17 +192,21 @@ func (l *labeller) image(ctx context.Context, manifest object, changed Changed) 
 	if err != nil {
 		return fmt.Errorf("the configuration of the image %w", err)
 	}
-	one := single{manifest: manifest, config: config, docker: of.MediaType == types.DockerConfigJSON}
+	if err := convertTypes(manifest); err != nil {
+		return err
+	}
+	one := single{manifest: manifest, config: config}
 	if err := one.label(ctx, l.from, changed.Before, l.wanted); err != nil {
 		return err
 	}
 	if one.layer != nil {
 		l.add(*one.layer)
 	}
-	made := blobOf(config.encode(), of.MediaType)
+	of.convertType()
+	made := blobOf(config.encode(), types.MediaType(of.text("mediaType")))
 	of.point(made.Digest, len(made.Content))
-	if of.MediaType == types.OCIConfigJSON && len(made.Content) <= registry.MaxEmbedded {
-		of.set("data", made.Content) // the operator needs one request less; Docker's manifests have no such key
+	if len(made.Content) <= registry.MaxEmbedded {
+		of.set("data", made.Content) // the operator needs one request less
 	}
 	manifest.set("config", of.object)
 	l.add(made)

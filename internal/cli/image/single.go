@@ -17,8 +17,6 @@ import (
 // single is the manifest and the configuration of an image to label.
 type single struct {
 	manifest, config object
-	// docker reports whether the image uses Docker's media types.
-	docker bool
 	// layer is the added layer.
 	layer *Blob
 }
@@ -65,11 +63,7 @@ func (s *single) label(ctx context.Context, from registry.Source, digest v1.Hash
 // addLayer adds a layer with a configuration on top of the others.
 func (s *single) addLayer(config []byte) error {
 	content := layerOf(config)
-	mediaType := types.OCILayer
-	if s.docker {
-		mediaType = types.DockerLayer
-	}
-	made := blobOf(content.packed, mediaType)
+	made := blobOf(content.packed, types.OCILayer)
 	layers, ids, history, err := s.lists()
 	if err != nil {
 		return err
@@ -79,7 +73,7 @@ func (s *single) addLayer(config []byte) error {
 		s.config.set("history", append(history, encode(map[string]string{"created_by": createdBy})))
 	}
 	entry := object{}
-	entry.set("mediaType", string(mediaType))
+	entry.set("mediaType", string(types.OCILayer))
 	entry.point(made.Digest, len(made.Content))
 	s.manifest.set("layers", append(layers, entry.encode()))
 	return s.setIDs(append(ids, encode(digestOf(content.plain).String())))
