@@ -2,8 +2,7 @@
 // engine.
 //
 //	images -registry 10.200.0.1:5000 operator standin@0.7.3 server@0.7.3
-//
-// An image gets further names in the registry by "=": server@0.7.3=ogxai/distribution-starter:0.7.1.
+// To add a name of an image in the registry, use "=": server@0.7.3=ogxai/distribution-starter:0.7.1.
 package main
 
 import (
@@ -34,7 +33,7 @@ func main() {
 	}
 }
 
-// run prints the reference of each image, in the order that they were asked for.
+// run prints the reference of each image, in the order of the arguments.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("images", flag.ContinueOnError)
 	flags.SetOutput(stderr)

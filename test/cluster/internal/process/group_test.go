@@ -120,7 +120,7 @@ func TestExitsTellWhoEndedAndHow(t *testing.T) {
 			t.Errorf("got %+v", exit)
 		}
 	case <-limited(t).Done():
-		t.Fatal("the end of a child was not told")
+		t.Fatal("the exit of a child was not reported")
 	}
 }
 
@@ -138,7 +138,7 @@ func TestChildrenHaveASessionOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if group != child.PID {
-		t.Errorf("the child is in process group %d and would see a Ctrl-C", group)
+		t.Errorf("the child is in process group %d and would receive a Ctrl-C", group)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestStopSparesAProcessThatGotAReusedID(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !child.Alive() {
-		t.Error("a process that was never recorded has been killed")
+		t.Error("a process that was not recorded was killed")
 	}
 }
 
