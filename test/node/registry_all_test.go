@@ -269,8 +269,8 @@ func (s *scenario) runsDigest(digest string) {
 	})
 }
 
-// TestRegistryThatLies checks that content that does not match its digest never runs. A moved tag is reported with both
-// digests, and rolls out only to a stack that follows it.
+// TestRegistryThatLies checks that content which does not match its digest never runs. A moved tag is reported with
+// both digests, and rolls out only to a stack that follows it.
 func TestRegistryThatLies(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()
@@ -325,7 +325,7 @@ func TestRegistryThatLies(t *testing.T) {
 		v1alpha2.ConditionDegraded)
 	t.Logf("a wrong digest: %s", condition.Message)
 	if after := s.onePod("my").UID; after != before {
-		t.Error("the pod was replaced because the registry lies")
+		t.Error("the pod was replaced because of the wrong digest")
 	}
 	r.becomes(nil)
 	s.recovers()

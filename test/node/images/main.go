@@ -2,6 +2,7 @@
 // engine.
 //
 //	images -registry 10.200.0.1:5000 operator standin@0.7.3 server@0.7.3
+//
 // To add a name of an image in the registry, use "=": server@0.7.3=ogxai/distribution-starter:0.7.1.
 package main
 
