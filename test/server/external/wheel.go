@@ -17,7 +17,7 @@ type Wheel struct {
 	Name, Version string
 	// Tag names the Python and the machine that the wheel supports. An empty text means py3-none-any.
 	Tag string
-	// Python gives the supported versions of Python, and Requires lists the dependencies.
+	// Python is the range of supported versions of Python. Requires is the list of dependencies.
 	Python   string
 	Requires []string
 	// Files contains the content of each file, by path.

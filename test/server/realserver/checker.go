@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Tier says how many steps of the start of a server the check includes.
+// Tier is the part of a server's start that the check includes.
 type Tier string
 
 const (
@@ -33,7 +33,7 @@ type Request struct {
 	Tier   Tier              `json:"tier"`
 	Config string            `json:"config"`
 	Env    map[string]string `json:"env"`
-	// Without is another configuration. The verdict says whether the release reads both in the same way.
+	// Without is another configuration. The verdict shows whether the release reads both in the same way.
 	Without string `json:"without,omitempty"`
 	// Home is the server's home directory, which contains its state. If Home is empty, the checker uses a temporary
 	// directory and removes it.
@@ -105,7 +105,7 @@ func NewChecker(bin string, support Support) *Checker {
 }
 
 // Check returns the verdict about a configuration. It returns an error if it cannot start the process. If the process
-// ends early or does not answer, the verdict says so.
+// ends early or does not answer, Check returns a verdict and no error.
 func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 	if request.Seconds == 0 {
 		request.Seconds = 30
