@@ -116,9 +116,9 @@ func unrelatedChanges(t *testing.T, c client.Client, name string) {
 	}
 }
 
-// TestPolicyLooksAtWhatChanged checks that an object with an invalid part can still be changed in another part of its
+// TestPolicyIgnoresUnchangedFields checks that an object with an invalid part can still be changed in another part of its
 // spec.
-func TestPolicyLooksAtWhatChanged(t *testing.T) {
+func TestPolicyIgnoresUnchangedFields(t *testing.T) {
 	c := newClient(t)
 	object := newStack("changed-part")
 	object.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: &v1alpha2.Providers{Raw: []byte(`{"id":true}`)}}

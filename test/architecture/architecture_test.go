@@ -126,7 +126,7 @@ func TestCheck(t *testing.T) {
 }
 
 // A row may only name rows above it in the table, so there are no cycles. Tests and scripts may import all packages.
-func TestRulesGoDown(t *testing.T) {
+func TestRulesNameRowsAbove(t *testing.T) {
 	for i, rule := range Rules {
 		for _, pattern := range rule.Imports {
 			if pattern == "..." {

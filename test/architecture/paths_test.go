@@ -68,7 +68,7 @@ func TestLinterNamesPathsThatExist(t *testing.T) {
 
 // The Makefile measures the coverage of the pure packages, and the linter rejects I/O in them. Both repeat the names of
 // these packages.
-func TestPurePackagesAreNamedAlike(t *testing.T) {
+func TestListsOfPurePackagesAgree(t *testing.T) {
 	makefile := variable(t, read(t, "Makefile"), "PURE_PACKAGES")
 	linter := read(t, ".golangci.yaml")
 	except := regexp.MustCompile(pathExcept(t, linter)[1])

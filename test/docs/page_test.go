@@ -122,7 +122,7 @@ func (p page) section(t *testing.T, title string) string {
 	return text
 }
 
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinksAreValid(t *testing.T) {
 	for _, p := range append(pages(t), generatedPages(t)...) {
 		for _, match := range link.FindAllStringSubmatch(p.text, -1) {
 			target, anchor, _ := strings.Cut(match[1], "#")

@@ -111,7 +111,7 @@ func TestTheImageHasTheGoOfTheModule(t *testing.T) {
 	}
 }
 
-func TestTheProgramIsStaticAndKnowsItsVersion(t *testing.T) {
+func TestProgramIsStaticAndContainsItsVersion(t *testing.T) {
 	build := dockerfile(t)[0]
 	runs := all(build, "RUN")
 	command := runs[len(runs)-1]
@@ -199,7 +199,7 @@ func sources(t *testing.T) []string {
 }
 
 // The Dockerfile copies every file that the build needs, and .dockerignore does not exclude it.
-func TestTheBuildHasWhatItNeeds(t *testing.T) {
+func TestDockerfileCopiesEveryFile(t *testing.T) {
 	var copied []string
 	for _, arguments := range all(dockerfile(t)[0], "COPY") {
 		from := strings.Fields(arguments)

@@ -233,7 +233,7 @@ func TestOneReplicaStays(t *testing.T) {
 }
 
 // Only the operator's own pod has the token, because the manifest mounts it explicitly.
-func TestTheTokenIsAskedFor(t *testing.T) {
+func TestOnlyTheOperatorPodHasAToken(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		if mounts := one[corev1.ServiceAccount](t, objects, "ServiceAccount").AutomountServiceAccountToken; mounts == nil ||
 			*mounts {
@@ -246,7 +246,7 @@ func TestTheTokenIsAskedFor(t *testing.T) {
 	})
 }
 
-func TestTheManagerKnowsItsArguments(t *testing.T) {
+func TestManagerAcceptsItsArguments(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		if !arguments(t, objects).LeaderElect {
 			t.Error("the Deployment does not elect a leader: two pods of a rollout would both work")

@@ -175,7 +175,7 @@ func compareRest(t *testing.T, objects, elsewhere manifest, deployment appsv1.De
 
 // A stack's children block the deletion of their owner, and a Route has the host name of the spec. OpenShift requires
 // these permissions for both.
-func TestTheRightsThatOpenShiftAsksFor(t *testing.T) {
+func TestPermissionsForOpenShift(t *testing.T) {
 	rules := clusterRole(t, read(t, openShift)).Rules
 	for _, want := range []rbacv1.PolicyRule{
 		{

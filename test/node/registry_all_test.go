@@ -269,9 +269,9 @@ func (s *scenario) runsDigest(digest string) {
 	})
 }
 
-// TestRegistryThatLies checks that content which does not match its digest never runs. A moved tag is reported with
+// TestWrongContentOfRegistry checks that content which does not match its digest never runs. A moved tag is reported with
 // both digests, and rolls out only to a stack that follows it.
-func TestRegistryThatLies(t *testing.T) {
+func TestWrongContentOfRegistry(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()
 	tool := s.plugin()

@@ -16,7 +16,7 @@ import (
 // The namespace enforces the restricted Pod Security Standard. It has a quota that requires limits, and a LimitRange
 // whose bounds are the resources of the server. The API server accepts pods that install external providers in this
 // namespace, and these pods have the same quality of service as pods without external providers.
-func TestExternalProvidersAreLetIn(t *testing.T) {
+func TestExternalProvidersAreAccepted(t *testing.T) {
 	c := start(t)
 	for name, tc := range map[string]struct {
 		limits corev1.LimitRangeItem

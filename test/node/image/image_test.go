@@ -124,7 +124,7 @@ func TestLayer(t *testing.T) {
 	}
 }
 
-func TestLayerOfWhatIsNotThere(t *testing.T) {
+func TestLayerOfMissingFile(t *testing.T) {
 	for name, entry := range map[string]Entry{
 		"file": File{Source: "/nowhere/file", Path: "/file"},
 		"tree": Tree{Source: "/nowhere/tree", Path: "/tree"},

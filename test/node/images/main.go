@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	if *registry == "" || flags.NArg() == 0 {
-		return fmt.Errorf("which registry (-registry or $%s), and which images: operator, databases, standin@<release>, server@<release>", registryVariable)
+		return fmt.Errorf("name the registry (-registry or $%s) and the images: operator, databases, standin@<release>, server@<release>", registryVariable)
 	}
 	wanted, names := furtherNames(flags.Args())
 	published, err := image.Publish(ctx, *registry, *version, wanted...)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestPythonTellsTheVersion(t *testing.T) {
+func TestVersionFromPython(t *testing.T) {
 	for _, tc := range []struct {
 		args []string
 		code int

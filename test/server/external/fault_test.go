@@ -122,8 +122,8 @@ func TestWithoutTerminationLog(t *testing.T) {
 	})
 }
 
-// TestNothingOfTheEnvironment checks that no message shows the values of environment variables, which might be secrets.
-func TestNothingOfTheEnvironment(t *testing.T) {
+// TestMessagesOmitEnvironment checks that no message shows the values of environment variables, which might be secrets.
+func TestMessagesOmitEnvironment(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, from(Echo().With(SpecFile, "x: ${SECRET}")))
 		_, output := v.install(t, "SECRET=canary", "canary=SECRET")

@@ -249,7 +249,7 @@ func expectControllers(t *testing.T, c tool) {
 	show("", "replicasets,pods", "--output=name") // the garbage collector
 }
 
-func TestKilledSupervisorTakesAllAlong(t *testing.T) {
+func TestKilledSupervisorEndsEveryProcess(t *testing.T) {
 	c := newTool(t)
 	c.must(t, "up", "--with=")
 	if got := len(c.record(t).Components); got != 2 {

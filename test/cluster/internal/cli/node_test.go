@@ -329,9 +329,9 @@ func (c tool) expectPolicies(t *testing.T, guarded string) {
 	c.ask(t, "delete", "networkpolicy/guard", "pod/client")
 }
 
-// TestNodeIsTakenAlong checks that the kernel removes the node if any process is killed. Only empty control groups are
+// TestKernelRemovesNodeOfKilledProcess checks that the kernel removes the node if any process is killed. Only empty control groups are
 // left, which `down` removes.
-func TestNodeIsTakenAlong(t *testing.T) {
+func TestKernelRemovesNodeOfKilledProcess(t *testing.T) {
 	c := newTool(t)
 	was, link := c.upWithNode(t)
 	if len(c.groups(t)) == 0 {

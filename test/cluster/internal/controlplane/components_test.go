@@ -86,7 +86,7 @@ func TestAuditLogIsOptional(t *testing.T) {
 	}
 }
 
-func TestKeysAreTheOwnersAlone(t *testing.T) {
+func TestOnlyTheOwnerCanReadKeys(t *testing.T) {
 	folder := keyed(t)
 	for _, pattern := range []string{"pki/*", Kubeconfig} {
 		files, err := filepath.Glob(folder.Path(pattern))

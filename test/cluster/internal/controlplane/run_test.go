@@ -52,7 +52,7 @@ func runWith(t *testing.T, ctx context.Context, apiServerScript string, startup 
 	return folder, err
 }
 
-func TestRunTellsWhyAComponentEnded(t *testing.T) {
+func TestRunReportsWhyAComponentEnded(t *testing.T) {
 	_, err := runWith(t, t.Context(), "echo 'bind: address already in use' >&2; exit 7\n", time.Minute)
 	for _, want := range []string{
 		"kube-apiserver ended (exit status 7)", "kube-apiserver.log",

@@ -23,7 +23,7 @@ func TestPlansDoNotOverlap(t *testing.T) {
 	}
 }
 
-func TestAddressesLieInTheirRanges(t *testing.T) {
+func TestAddressesAreInTheirRanges(t *testing.T) {
 	for slot := range Slots {
 		p := Plan{Slot: slot}
 		if link := netip.PrefixFrom(p.Host(), LinkBits); !link.Contains(p.Node()) || p.Node() == p.Host() {

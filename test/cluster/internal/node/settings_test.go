@@ -23,8 +23,8 @@ func someSettings(t *testing.T) settings {
 	return newSettings(folder, network.Plan{Slot: 3})
 }
 
-// TestSettingsLieWhereTheProgramsLook finds files that no program reads, and template values that are not set.
-func TestSettingsLieWhereTheProgramsLook(t *testing.T) {
+// TestProgramsReadEverySetting finds files that no program reads, and template values that are not set.
+func TestProgramsReadEverySetting(t *testing.T) {
 	s := someSettings(t)
 	if err := s.write(); err != nil {
 		t.Fatal(err)

@@ -111,7 +111,7 @@ func TestKillEndsEveryChild(t *testing.T) {
 	}
 }
 
-func TestExitsTellWhoEndedAndHow(t *testing.T) {
+func TestExitsNameProcessAndResult(t *testing.T) {
 	g := newGroup(t)
 	start(t, g, "exit 3")
 	select {
@@ -187,7 +187,7 @@ func waitForFile(t *testing.T, path string) {
 	}
 }
 
-func TestStopSparesAProcessThatGotAReusedID(t *testing.T) {
+func TestStopIgnoresProcessWithReusedID(t *testing.T) {
 	g := newGroup(t)
 	child := start(t, g, "exec sleep 600")
 	recorded := child

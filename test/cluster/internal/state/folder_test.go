@@ -123,8 +123,8 @@ func TestOnlyOneHoldsAFolder(t *testing.T) {
 	create(t, path)
 }
 
-// TestForeignFolderIsLeftAlone checks that a mistake in --dir never removes a user's files.
-func TestForeignFolderIsLeftAlone(t *testing.T) {
+// TestForeignFolderIsNotRemoved checks that a mistake in --dir never removes a user's files.
+func TestForeignFolderIsNotRemoved(t *testing.T) {
 	path := t.TempDir()
 	file := filepath.Join(path, "thesis.tex")
 	if err := os.WriteFile(file, []byte("years of work"), 0o600); err != nil {
@@ -142,7 +142,7 @@ func TestForeignFolderIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestBrokenRecordIsNoLicence(t *testing.T) {
+func TestDownFailsOnBrokenRecord(t *testing.T) {
 	path := t.TempDir()
 	if err := os.WriteFile(filepath.Join(path, recordName), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
