@@ -39,7 +39,7 @@ def on_page_markdown(markdown, page, config, **_):
     def relink(text):
         return PLAYGROUND.sub(rf'<a href="{up}playground/">\1</a>', LINK.sub(replace, text))
 
-    # Only text outside of code blocks has links.
+    # Links occur only outside of code blocks.
     parts = FENCE.split(markdown)
     return "".join(part if part.startswith("```") else relink(part) for part in parts)
 

@@ -26,14 +26,14 @@ const (
 	standInImage  = "quay.io/tools/standin:1"
 	providerImage = "quay.io/team/echo-provider:1.2"
 	serverImage   = "docker.io/ogxai/distribution-starter:" + serverRelease
-	// namespace is where the stacks are.
+	// namespace is the namespace of the stacks.
 	namespace = "team-a"
-	// patience is for a server's start on a busy machine.
+	// patience is the time limit for the start of a server on a busy machine.
 	patience = 5 * time.Minute
 )
 
-// TestAirGap runs the whole journey: a bundle is made where images are available, and everything else happens without a
-// way out.
+// TestAirGap tests all steps of an installation without internet access. It makes a bundle where images are available.
+// All other steps run on a node without a route to the internet.
 func TestAirGap(t *testing.T) {
 	j := newJourney(t)
 	host, _, err := net.SplitHostPort(os.Getenv("CLUSTER_REGISTRY"))
@@ -63,7 +63,7 @@ func TestAirGap(t *testing.T) {
 		writes, reads, private.denied, time.Since(j.started).Seconds())
 }
 
-// makeBundle builds the images, and a bundle of them, on the side that has them.
+// makeBundle builds the images, and a bundle that contains them, on the machine with internet access.
 func (j *journey) makeBundle() string {
 	j.t.Helper()
 	source := os.Getenv("CLUSTER_REGISTRY")
@@ -110,8 +110,8 @@ func (j *journey) makeBundle() string {
 	return bundle
 }
 
-// cutOff removes the node's ways out: every route except its own link and the Services, and the registry that the
-// images came from.
+// cutOff removes the node's routes, except its own link and the Services. It also removes the registry from which the
+// images came.
 func (j *journey) cutOff(host string) {
 	j.t.Helper()
 	j.say("The node has no way out")
@@ -169,7 +169,7 @@ func (j *journey) load(bundle string, private *privateRegistry) string {
 	return j.write("values.yaml", values)
 }
 
-// configureNode makes containerd trust the authority. Every kind of node has its own place for it.
+// configureNode configures containerd to trust the authority. The place of this setting depends on the kind of node.
 func (j *journey) configureNode(private *privateRegistry) {
 	j.t.Helper()
 	authority := filepath.Join(j.folder, "ca.pem")
@@ -193,7 +193,7 @@ func (j *journey) hosts(registry, settings string) {
 	j.print("node$ cat /etc/containerd/certs.d/%s/hosts.toml\n%s", registry, settings)
 }
 
-// pullSecret makes the Secret for pulling images.
+// pullSecret creates the Secret for pulling images.
 func (j *journey) pullSecret(namespace string, private *privateRegistry) {
 	j.t.Helper()
 	j.kubectl("create", "secret", "docker-registry", "mirror", "--namespace", namespace,
@@ -227,8 +227,7 @@ func (j *journey) install(values string, private *privateRegistry) {
 	j.kubectl("get", "pods", "--namespace", names.OperatorNamespace, "--output=custom-columns=NAME:.metadata.name,READY:.status.containerStatuses[0].ready,IMAGE:.spec.containers[0].image")
 }
 
-// withProvider is a stack by the name of a distribution, with a model server and an external provider from the
-// registry.
+// withProvider is a stack that names a distribution, with a model server and an external provider from the registry.
 const withProvider = `
 apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution
@@ -313,7 +312,7 @@ func (j *journey) ask(stack, model, want string) {
 			"post", "-timeout=30s", url, body,
 		}, until: want})
 		if err == nil && !strings.Contains(said, want) {
-			err = fmt.Errorf("the model says %s", said)
+			err = fmt.Errorf("the answer of the model is %s", said)
 		}
 		return err
 	})
@@ -334,8 +333,8 @@ spec:
     overrides: {imagePullSecrets: [{name: mirror}]}
 `
 
-// mirrorOfTheNode checks that an image of Docker Hub is read and pulled by its own name: the operator uses
-// registries.rewrite, the node its own settings.
+// mirrorOfTheNode checks that an image of Docker Hub is read and pulled by its own name. The operator uses
+// registries.rewrite, and the node uses its own settings.
 func (j *journey) mirrorOfTheNode(private *privateRegistry) {
 	j.t.Helper()
 	j.say("An image of Docker Hub by its own name: rewritten by the operator, mirrored by the node")
@@ -350,7 +349,8 @@ func (j *journey) mirrorOfTheNode(private *privateRegistry) {
 	j.ask("by-name", "vllm/llama3.2-8b", "hello from the model")
 }
 
-// withoutLabels switches the reading of images off: a stack with an image needs a base configuration, and runs with it.
+// withoutLabels disables the reading of images. A stack with an image then needs a base configuration, and runs with
+// it.
 func (j *journey) withoutLabels() {
 	j.t.Helper()
 	j.say("Reading of labels switched off")

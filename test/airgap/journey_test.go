@@ -55,7 +55,7 @@ func newJourney(t *testing.T) *journey {
 	return j
 }
 
-// nodeProcess is the id of the node's process, as the cluster tool noted it.
+// nodeProcess is the id of the node's process in the record of the cluster tool.
 func nodeProcess(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(os.Getenv("CLUSTER_DIR"), "cluster.json"))
@@ -80,7 +80,7 @@ func nodeProcess(t *testing.T) string {
 	return ""
 }
 
-// say begins a part of the journey.
+// say prints the title of a part of the journey.
 func (j *journey) say(format string, args ...any) {
 	j.print("\n## %s (after %.0f s)\n\n", fmt.Sprintf(format, args...), time.Since(j.started).Seconds())
 }
@@ -100,13 +100,13 @@ type command struct {
 	env    []string
 	input  string
 	onNode bool
-	// shown limits the recorded lines; zero means all.
+	// shown is the maximum number of recorded lines. Zero means no limit.
 	shown int
 	// until is the text that ends the retries of a command.
 	until string
 }
 
-// together collects the output of a command in its order.
+// together collects the standard output and the standard error of a command in the order of the writes.
 type together struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -156,7 +156,7 @@ func (j *journey) try(c command) (string, error) {
 	return stdout.String(), nil
 }
 
-// run runs a command that has to succeed.
+// run runs a command that must succeed.
 func (j *journey) run(c command) string {
 	j.t.Helper()
 	said, err := j.try(c)
@@ -166,7 +166,7 @@ func (j *journey) run(c command) string {
 	return said
 }
 
-// refused runs a command that has to fail with a reason.
+// refused runs a command that must fail with a reason.
 func (j *journey) refused(c command, want string) {
 	j.t.Helper()
 	said, err := j.try(c)
@@ -180,7 +180,7 @@ func (j *journey) kubectl(args ...string) string {
 	return j.run(command{args: append([]string{"kubectl"}, args...)})
 }
 
-// apply applies a manifest, which is recorded too.
+// apply applies a manifest, and records it.
 func (j *journey) apply(namespace, manifest string) {
 	j.t.Helper()
 	j.print("$ kubectl apply --namespace %s -f - <<EOF\n%s\nEOF\n", namespace, strings.Trim(manifest, "\n"))

@@ -30,7 +30,7 @@ const (
 
 // privateRegistry requires a user and a password, and has a certificate of an unknown authority.
 type privateRegistry struct {
-	// address is its host and port, authority the certificate in PEM form.
+	// address is the host and the port of the registry, and authority is its certificate authority in PEM form.
 	address, authority string
 
 	mu     sync.Mutex
@@ -48,8 +48,7 @@ func startPrivateRegistry(t *testing.T, host string) *privateRegistry {
 	r := &privateRegistry{address: listener.Addr().String(), authority: authority, served: map[string]int{}}
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)),
 		registry.WithBlobHandler(registry.NewDiskBlobHandler(t.TempDir())))
-	// The registry below reads one upload after the other, while those that wait take up the window of an HTTP/2
-	// connection.
+	// The registry reads one upload after the other, and waiting uploads would fill the window of an HTTP/2 connection.
 	onlyHTTP1 := &http.Protocols{}
 	onlyHTTP1.SetHTTP1(true)
 	server := &http.Server{
@@ -100,7 +99,7 @@ func (r *privateRegistry) counts() (writes, reads int) {
 	return writes, reads
 }
 
-// issue makes an authority, and a certificate from it for an address.
+// issue creates an authority, and a certificate of this authority for an address.
 func issue(t *testing.T, host string) (string, tls.Certificate) {
 	t.Helper()
 	key := func() *ecdsa.PrivateKey {

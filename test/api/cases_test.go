@@ -34,8 +34,7 @@ func newClient(t *testing.T) client.Client {
 	return c
 }
 
-// TestCases creates and server-side applies every object of the table, without
-// keeping it, and compares the full answer.
+// TestCases creates and server-side applies every object of the table as a dry run, and compares the full answer.
 func TestCases(t *testing.T) {
 	c := newClient(t)
 	table := loadCases(t)
@@ -56,7 +55,7 @@ func TestCases(t *testing.T) {
 			applied := answer(t, c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(toObject(tc)),
 				client.FieldOwner("test"), client.DryRunAll))
 			if len(applied) == 0 != (len(got) == 0) {
-				t.Errorf("create says %q, server-side apply %q", got, applied)
+				t.Errorf("the answer to a create is %q, to a server-side apply %q", got, applied)
 			}
 		})
 	}
@@ -71,10 +70,12 @@ func toObject(tc *casetable.Case) *unstructured.Unstructured {
 	return (&unstructured.Unstructured{Object: tc.Object}).DeepCopy()
 }
 
-// unchecked is what the API server adds when the schema rejects an object: it did not check the rules.
+// unchecked is the message that the API server adds if the schema rejects an object, because it did not check the
+// rules.
 const unchecked = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
-// answer is the API server's answer, one cause a line, sorted, because the order of causes varies.
+// answer returns the API server's answer with one cause per line. The lines are sorted, because the order of causes
+// varies.
 func answer(t *testing.T, err error) []string {
 	t.Helper()
 	if err == nil {

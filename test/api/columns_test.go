@@ -80,11 +80,11 @@ func withStatus(t *testing.T, name string, made *v1alpha2.LlamaStackDistribution
 	return func() { remove(t, c, object) }
 }
 
-// age matches the ages of the stacks of this test.
+// age matches the age of a stack of this test.
 var age = regexp.MustCompile(`^\d+s$`)
 
-// TestColumns shows what kubectl get prints for stacks in five states, and that a stack with a status of the previous
-// operator is shown without a rewrite.
+// TestColumns compares the output of kubectl get for stacks in five states. It also checks the columns of a stack with
+// a status that the previous operator wrote.
 func TestColumns(t *testing.T) {
 	defer withStatus(t, "columns-a-first", stateOf(status.Input{
 		Observed: applied(availability("False", v1alpha2.ReasonRolloutInProgress, "0/1 replicas available with current config")),
@@ -165,10 +165,10 @@ func table(t *testing.T, args ...string) string {
 	return lines.String()
 }
 
-// mostLines is the number of lines of kubectl describe for a healthy stack of a distribution with thirty providers, one of
-// which its spec names, and one model. The names and the metadata take 11, the six conditions that the requirements name
-// take 37, and configGeneration takes 6. The API conventions fix the form of these 54 lines, so that no stack fits into
-// 50. Each further provider that the spec names, and each model, takes three.
+// mostLines is the number of lines of kubectl describe for a healthy stack of a distribution with thirty providers, one
+// of which its spec names, and one model. The names and the metadata take 11, the six conditions that the requirements
+// name take 37, and configGeneration takes 6. The API conventions require the form of these 54 lines, so no stack can
+// have fewer than 50 lines. Each further provider that the spec names, and each model, takes three.
 const mostLines = 91
 
 // TestDescribeIsShort checks the length of kubectl describe of a healthy stack.

@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// TestCases compares the answers in the table with a real API server, so it is enough to look for the trace of each
-// rule in them.
+// TestCases compares the answers in the table with those of a real API server, so these tests only look for each rule
+// in the answers.
 
 var (
 	index   = regexp.MustCompile(`\[[0-9]+\]`)
@@ -63,10 +63,10 @@ func collect(paths map[string]bool, path string, value any) {
 	}
 }
 
-// check is one thing that the schema rejects: at a path, with a text.
+// check is a value that the schema rejects at a path, and the text of the rejection.
 type check struct{ rule, path, text string }
 
-// limits are what the schema itself checks at a node.
+// limits returns the checks of the schema itself at a node.
 func limits(n node) []check {
 	s := n.schema
 	var checks []check
@@ -94,7 +94,7 @@ func limits(n node) []check {
 	return checks
 }
 
-// rule is what a CEL rule rejects.
+// rule returns the values that a CEL rule rejects.
 func rule(path string, v *apiextensionsv1.ValidationRule) check {
 	text := v.Message
 	if v.MessageExpression != "" {
@@ -123,7 +123,7 @@ func literals(expression string) []string {
 	return found
 }
 
-// TestSchemaHasCases reports everything that the schema and its rules reject or accept and that no test case covers.
+// TestSchemaHasCases reports each check of the schema and its rules for which no test case is rejected or accepted.
 func TestSchemaHasCases(t *testing.T) {
 	refused, passed := refusals(t), accepted(t)
 	for _, n := range nodes(t) {
@@ -176,7 +176,7 @@ func TestPolicyHasCases(t *testing.T) {
 	for _, expression := range expressions {
 		for _, text := range literals(expression) {
 			if strings.Contains(text, " ") && !strings.Contains(said, strings.ReplaceAll(text, `\"`, `"`)) {
-				t.Errorf("no case is answered with %q", text)
+				t.Errorf("no case has the answer %q", text)
 			}
 		}
 	}
@@ -187,7 +187,7 @@ func TestPolicyHasCases(t *testing.T) {
 	}
 }
 
-// Accepted cases also have what the policy checks.
+// The accepted cases also contain every part that the policy checks.
 func TestPolicyAccepts(t *testing.T) {
 	passed := accepted(t)
 	paths := []string{"spec.resources.models", "spec.resources.tools", "spec.resources.shields", "spec.networking.expose"}
@@ -212,8 +212,8 @@ func policyAPIs(t *testing.T) []string {
 	return nil
 }
 
-// The policy names the fields of spec.providers: a new one must be added there.
-func TestPolicyKnowsEveryAPI(t *testing.T) {
+// The policy names the fields of spec.providers. A new field must be added to the policy.
+func TestPolicyListsEveryAPI(t *testing.T) {
 	var want []string
 	for _, n := range nodes(t) {
 		if name, ok := strings.CutPrefix(n.path, "spec.providers."); ok {
@@ -223,7 +223,7 @@ func TestPolicyKnowsEveryAPI(t *testing.T) {
 	got := policyAPIs(t)
 	slices.Sort(got)
 	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("the policy knows %v, the schema has %v", got, want)
+		t.Errorf("the policy has the APIs %v, and the schema has %v", got, want)
 	}
 }
 

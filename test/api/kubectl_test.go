@@ -73,7 +73,7 @@ func TestExampleOfTheRequirementsApplies(t *testing.T) {
 	}
 }
 
-// By default kubectl rejects fields that the API server would drop silently.
+// By default, kubectl rejects fields that the API server would remove without a message.
 func TestUnknownFields(t *testing.T) {
 	for name, tc := range map[string]struct{ spec, want string }{
 		"older spelling": {
@@ -128,7 +128,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// A generated name is checked as it ends up.
+// The rules check the final form of a generated name.
 func TestGeneratedName(t *testing.T) {
 	c := newClient(t)
 	for prefix, ok := range map[string]bool{"short-": true, strings.Repeat("a", 51): false} {

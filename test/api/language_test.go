@@ -26,7 +26,8 @@ import (
 // kubeVersion matches the Kubernetes versions that the chart accepts.
 var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 
-// oldest is the language of the oldest Kubernetes that the chart accepts: our rules must run on it.
+// oldest is the CEL environment of the oldest Kubernetes version that the chart accepts. All rules must compile with
+// it.
 func oldest(t *testing.T) *environment.EnvSet {
 	t.Helper()
 	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))
@@ -35,7 +36,7 @@ func oldest(t *testing.T) *environment.EnvSet {
 	}
 	match := kubeVersion.FindSubmatch(chart)
 	if match == nil {
-		t.Fatalf("the chart does not say %s", kubeVersion)
+		t.Fatalf("the chart does not contain %s", kubeVersion)
 	}
 	return environment.MustBaseEnvSet(version.MustParseGeneric(string(match[1])))
 }

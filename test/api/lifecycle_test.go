@@ -62,8 +62,8 @@ func installWithoutRules(t *testing.T, plane *testutil.ControlPlane, c client.Cl
 	}
 }
 
-// storeRefused stores the objects of rejected cases under unique names. Objects that the schema prunes or mistypes
-// could never have been stored.
+// storeRefused stores the objects of rejected cases under unique names. It omits objects with fields that the schema
+// would prune or whose types are wrong, because such objects could never have been stored.
 func storeRefused(t *testing.T, c client.Client) map[string]*casetable.Case {
 	t.Helper()
 	stored := map[string]*casetable.Case{}
@@ -112,13 +112,13 @@ func unrelatedChanges(t *testing.T, c client.Client, name string) {
 	patch("remove the finalizer", `{"metadata":{"finalizers":null}}`)
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); client.IgnoreNotFound(err) != nil ||
 		err == nil {
-		t.Errorf("the object is still there: %v", err)
+		t.Errorf("the object still exists: %v", err)
 	}
 }
 
-// TestPolicyLooksAtWhatChanged checks that an object with an invalid part can still be changed in another part of its
+// TestPolicyIgnoresUnchangedFields checks that an object with an invalid part can still be changed in another part of its
 // spec.
-func TestPolicyLooksAtWhatChanged(t *testing.T) {
+func TestPolicyIgnoresUnchangedFields(t *testing.T) {
 	c := newClient(t)
 	object := newStack("changed-part")
 	object.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: &v1alpha2.Providers{Raw: []byte(`{"id":true}`)}}
@@ -145,8 +145,8 @@ func TestPolicyLooksAtWhatChanged(t *testing.T) {
 	}
 }
 
-// The rules of overrideConfig look at the old object, and still reject an update that combines fields that exclude each
-// other (FR-013, FR-070).
+// The rules of overrideConfig compare with the old object, and still reject an update that adds a field which another
+// field excludes (FR-013, FR-070).
 func TestOverrideExcludesInUpdates(t *testing.T) {
 	c := newClient(t)
 	object := newStack("override-later")
@@ -158,16 +158,16 @@ func TestOverrideExcludesInUpdates(t *testing.T) {
 	err := c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType,
 		[]byte(`{"spec":{"overrideConfig":{"configMapName":"my-config"}}}`)))
 	if err == nil || !strings.Contains(err.Error(), "remove providers or overrideConfig") {
-		t.Errorf("bring together: %v", err)
+		t.Errorf("combine the fields: %v", err)
 	}
 	err = c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType,
 		[]byte(`{"spec":{"providers":null,"overrideConfig":{"configMapName":"my-config"}}}`)))
 	if err != nil {
-		t.Errorf("change over: %v", err)
+		t.Errorf("replace one field with the other: %v", err)
 	}
 }
 
-// withoutPolicy removes the binding while it runs act.
+// withoutPolicy removes the binding of the policy while act runs.
 func withoutPolicy(t *testing.T, c client.Client, act func()) {
 	t.Helper()
 	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config/policy/validatingadmissionpolicybinding.yaml"))
@@ -189,8 +189,7 @@ func withoutPolicy(t *testing.T, c client.Client, act func()) {
 	act()
 }
 
-// TestRoundTrip checks that objects written in two shapes are returned as they were written, through the API server and
-// through our types.
+// TestRoundTrip checks that fields with two forms keep the written form in the API server and in the Go types.
 func TestRoundTrip(t *testing.T) {
 	c := newClient(t)
 	for i, tc := range loadCases(t).Cases {
@@ -220,14 +219,14 @@ func TestRoundTrip(t *testing.T) {
 				t.Errorf("spec (-written +read):\n%s", diff)
 			}
 			if typed.Generation != object.GetGeneration() {
-				t.Errorf("an update that changes nothing moved the generation from %d to %d", typed.Generation, object.GetGeneration())
+				t.Errorf("an update without a change increased the generation from %d to %d", typed.Generation, object.GetGeneration())
 			}
 		})
 	}
 }
 
-// normal removes what is not a change: the two defaults, null, and the empty lists and amounts of Kubernetes' own
-// types, which our types do not write.
+// normal removes values that are not a change: the two defaults, null, and the empty lists and amounts of Kubernetes'
+// own types, which the types of the operator do not write.
 func normal(value any) any {
 	data, err := json.Marshal(value)
 	if err != nil {

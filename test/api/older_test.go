@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// tellsTypesAlone reports whether the API server names the type of a rejected value, as 1.34 does. Later versions write
-// the value. A later version that emulates an older one also writes the value.
+// tellsTypesAlone reports whether the API server writes only the type of a rejected value, as 1.34 does. Later versions
+// write the value, even if they emulate an older version.
 func tellsTypesAlone(t *testing.T) bool {
 	t.Helper()
 	asked, err := discovery.NewDiscoveryClientForConfig(plane.Config)
@@ -25,11 +25,11 @@ func tellsTypesAlone(t *testing.T) bool {
 	return version.MustParseGeneric(said.GitVersion).LessThan(version.MustParseGeneric("1.35.0"))
 }
 
-// refusedType matches a line about a value that gives only its type.
+// refusedType matches a line about a value that contains only the type of the value.
 var refusedType = regexp.MustCompile(`^(.*: Invalid value: )"(?:string|object|array|integer|number|boolean)"(: .*)$`)
 
-// withValues translates the lines of an API server that names types into those of one that writes values, as far as
-// want has them. Field and message are the same.
+// withValues translates the lines of an API server that writes types to the lines of an API server that writes values,
+// if want contains these lines. The fields and the messages are the same.
 func withValues(got, want []string) []string {
 	var lines []string
 	for _, line := range got {

@@ -24,7 +24,7 @@ const (
 	definitionFile = "config/crd/bases/llamastack.io_llamastackdistributions.yaml"
 )
 
-// kubernetes are the nodes with a schema from Kubernetes.
+// kubernetes lists the nodes whose schema comes from Kubernetes.
 var kubernetes = []string{
 	"spec.workload.resources",
 	"spec.workload.topologySpreadConstraints",
@@ -76,7 +76,7 @@ type node struct {
 	schema *apiextensionsv1.JSONSchemaProps
 }
 
-// nodes lists the schema of v1alpha2 below spec and status, without what is Kubernetes' own.
+// nodes lists the nodes of the schema of v1alpha2 below spec and status, without the schemas of Kubernetes' own types.
 func nodes(t *testing.T) []node {
 	t.Helper()
 	var found []node
@@ -147,13 +147,13 @@ func TestDescriptions(t *testing.T) {
 		}
 		if slices.Contains(kubernetes, n.path) && n.path != "status.conditions" {
 			if data, _ := json.Marshal(n.schema.Items); strings.Contains(string(data), `"description":"`) {
-				t.Errorf("%s: carries the descriptions of Kubernetes' own types", n.path)
+				t.Errorf("%s: contains the descriptions of Kubernetes' own types", n.path)
 			}
 		}
 	}
 }
 
-// twoShapes are the nodes with two shapes, with a word of each that their description must show.
+// twoShapes lists the nodes with two forms, with a word of each form that the description must contain.
 var twoShapes = map[string][]string{
 	"spec.networking.expose":   {"true", "{hostname:"},
 	"spec.resources.models[]":  {"llama3.2-8b", "{name:"},
@@ -161,7 +161,7 @@ var twoShapes = map[string][]string{
 	"spec.resources.shields[]": {"llama-guard", "{name:"},
 }
 
-// A field with two shapes has no type in the schema, and its description shows both.
+// A field with two forms has no type in the schema, and its description shows both forms.
 func TestTwoShapes(t *testing.T) {
 	shapes := maps.Clone(twoShapes)
 	for _, n := range nodes(t) {
@@ -174,7 +174,7 @@ func TestTwoShapes(t *testing.T) {
 		}
 		delete(shapes, n.path)
 		if n.schema.Type != "" || n.schema.XPreserveUnknownFields == nil || !*n.schema.XPreserveUnknownFields {
-			t.Errorf("%s: must have no type and keep what is written", n.path)
+			t.Errorf("%s: must not have a type, and must preserve unknown fields", n.path)
 		}
 		for _, word := range words {
 			if !strings.Contains(n.schema.Description, word) {

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// before is the definition with which v1alpha1 was stored until now.
+// before is the definition of the previous operator for v1alpha1.
 const before = "testdata/definition-before.yaml"
 
 func TestVersions(t *testing.T) {
@@ -27,7 +27,7 @@ func TestVersions(t *testing.T) {
 	}
 	conversion := definition.Spec.Conversion
 	if conversion.Strategy != apiextensionsv1.WebhookConverter {
-		t.Fatalf("the definition converts by %q", conversion.Strategy)
+		t.Fatalf("the conversion strategy of the definition is %q", conversion.Strategy)
 	}
 	service := conversion.Webhook.ClientConfig.Service
 	if service.Name != names.WebhookService || service.Namespace != names.OperatorNamespace ||
@@ -40,7 +40,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// v1alpha1 looks as before: columns, and selectable fields.
+// v1alpha1 has the same columns and selectable fields as before.
 func TestV1alpha1LooksTheSame(t *testing.T) {
 	older, ours := versionOf(t, readDefinitionFile(t, before), "v1alpha1"), versionOf(t, readDefinition(t), "v1alpha1")
 	if diff := cmp.Diff(older.AdditionalPrinterColumns, ours.AdditionalPrinterColumns); diff != "" {
@@ -67,7 +67,7 @@ func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSON
 		if now, ok := ours.Properties[name]; ok {
 			compareSchemas(t, path+"."+name, &schema, &now)
 		} else {
-			t.Errorf("%s.%s is gone", path, name)
+			t.Errorf("%s.%s does not exist any more", path, name)
 		}
 	}
 	if older.Items != nil && ours.Items != nil {
@@ -86,7 +86,7 @@ func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSON
 	}
 }
 
-// rules are the rules of a schema for one value, without its description and parts.
+// rules returns the rules of a schema for one value, without its description and its parts.
 func rules(schema *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
 	own := schema.DeepCopy()
 	own.Description, own.Properties, own.Items, own.AdditionalProperties, own.Required = "", nil, nil, nil, nil

@@ -18,7 +18,7 @@ const module = "github.com/llamastack/llama-stack-k8s-operator"
 func TestDependencies(t *testing.T) {
 	packages := list(t)
 	if len(packages) < 3 {
-		t.Fatalf("go list found %d packages, surely there are more", len(packages))
+		t.Fatalf("go list found only %d packages", len(packages))
 	}
 	for _, problem := range Check(module, Rules, packages) {
 		t.Error(problem)
@@ -43,7 +43,7 @@ func list(t *testing.T) []Package {
 			return packages
 		}
 		if err != nil {
-			t.Fatalf("go list printed what is not JSON: %v", err)
+			t.Fatalf("go list printed invalid JSON: %v", err)
 		}
 		packages = append(packages, pkg)
 	}
@@ -125,8 +125,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Dependencies only go down: a row may name rows above it in the table. Tests and scripts may import everything.
-func TestRulesGoDown(t *testing.T) {
+// A row may only name rows above it in the table, so there are no cycles. Tests and scripts may import all packages.
+func TestRulesNameRowsAbove(t *testing.T) {
 	for i, rule := range Rules {
 		for _, pattern := range rule.Imports {
 			if pattern == "..." {
@@ -136,9 +136,9 @@ func TestRulesGoDown(t *testing.T) {
 				return r.Path == pattern || matches(r.Path, strings.TrimSuffix(pattern, "/..."))
 			})
 			if at < 0 {
-				t.Errorf("%s may import %s, which is in no row", rule.Path, pattern)
+				t.Errorf("%s may import %s, which has no row", rule.Path, pattern)
 			} else if at >= i {
-				t.Errorf("%s may import %s, which is not below it", rule.Path, pattern)
+				t.Errorf("%s may import %s, whose row is not above its own row", rule.Path, pattern)
 			}
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Package is what the check needs to know of one package, as `go list -json` prints it.
+// Package contains the properties of a package that the check needs, from the output of `go list -json`.
 type Package struct {
 	ImportPath string
-	// Imports are the direct imports without those of tests. The imports of a library do not count.
+	// Imports are the direct imports of the package, without the imports of tests and of libraries.
 	Imports []string
 }
 
@@ -32,8 +32,8 @@ var (
 	}, apiLibraries...)
 )
 
-// worldly are the standard packages that reach outside of a repeatable function without a clock: files, processes,
-// network, logs, randomness. harmless are the exceptions below them, which only parse.
+// worldly lists the standard packages that a pure function must not use: files, processes, the network, logs and random
+// values. harmless lists the exceptions below them, which only parse.
 var (
 	worldly = []string{
 		"crypto/rand", "io/ioutil", "log/...", "math/rand/...", "net/...", "os/...", "plugin", "syscall",
@@ -42,7 +42,8 @@ var (
 	harmless = []string{"net/netip", "net/url"}
 )
 
-// Check returns a sentence for each import of module's packages that breaks the table, sorted; none means success.
+// Check returns a sorted list with a sentence for each import that violates the table. The list is empty if there is no
+// violation.
 func Check(module string, rules []Rule, packages []Package) []string {
 	var problems []string
 	for _, pkg := range packages {
@@ -65,7 +66,7 @@ func Check(module string, rules []Rule, packages []Package) []string {
 	return problems
 }
 
-// complain returns what is wrong with one import of a package of the rule, or nothing.
+// complain returns a description of the violation by one import of a package of the rule, or an empty text.
 func complain(module string, rule Rule, imported string) string {
 	if path, ours := below(module, imported); ours {
 		if matches(rule.Path, path) || matchesAny(rule.Imports, path) {

@@ -16,8 +16,8 @@ const maxStations = 10
 
 var station = regexp.MustCompile("`([a-z0-9]+)\\.([A-Za-z.]+)`")
 
-// The journeys of docs/development/architecture.md exist, are short, and only go down: each station is declared in the
-// package of the previous one, or in a package that this one may depend on.
+// The functions of each journey in docs/development/architecture.md exist, and a journey is short. Each function is
+// declared in the package of the previous function, or in a package that this package may import.
 func TestJourneys(t *testing.T) {
 	_, section, found := strings.Cut(read(t, "docs/development/architecture.md"), "\n## Journeys\n")
 	if !found {
@@ -34,18 +34,18 @@ func TestJourneys(t *testing.T) {
 		}
 		journeys++
 		if len(stations) > maxStations {
-			t.Errorf("%s: %d stations, want at most %d", name, len(stations), maxStations)
+			t.Errorf("%s: %d functions, want at most %d", name, len(stations), maxStations)
 		}
 		rank := len(Rules)
 		for _, s := range stations {
 			folder, known := declared[s[1]+"."+s[2]]
 			if !known {
-				t.Errorf("%s: nothing is called %s.%s", name, s[1], s[2])
+				t.Errorf("%s: there is no declaration %s.%s", name, s[1], s[2])
 				continue
 			}
 			now := rankOf(folder)
 			if now > rank {
-				t.Errorf("%s: %s.%s is above the station before it", name, s[1], s[2])
+				t.Errorf("%s: %s.%s is in a package above that of the previous function", name, s[1], s[2])
 			}
 			rank = now
 		}
@@ -65,7 +65,8 @@ func rankOf(folder string) int {
 	return len(Rules)
 }
 
-// declarations maps what the product declares, as package.Name or package.Type.Method, to the folder of its package.
+// declarations maps each declaration of the product, as package.Name or package.Type.Method, to the folder of its
+// package.
 func declarations(t *testing.T) map[string]string {
 	t.Helper()
 	declared := map[string]string{}

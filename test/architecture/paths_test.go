@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A package that does not exist yet gets its row together with its first file. A row without a package is not checked.
+// The row of a package is added together with its first file, because a row without a package would not be checked.
 func TestRulesNamePackagesThatExist(t *testing.T) {
 	for _, rule := range Rules {
 		if !exists(t, strings.TrimSuffix(rule.Path, "/...")) {
@@ -66,9 +66,9 @@ func TestLinterNamesPathsThatExist(t *testing.T) {
 	}
 }
 
-// The Makefile measures the coverage of the pure packages and the linter keeps I/O out of them. Both repeat their
-// names.
-func TestPurePackagesAreNamedAlike(t *testing.T) {
+// The Makefile measures the coverage of the pure packages, and the linter rejects I/O in them. Both repeat the names of
+// these packages.
+func TestListsOfPurePackagesAgree(t *testing.T) {
 	makefile := variable(t, read(t, "Makefile"), "PURE_PACKAGES")
 	linter := read(t, ".golangci.yaml")
 	except := regexp.MustCompile(pathExcept(t, linter)[1])
@@ -79,10 +79,10 @@ func TestPurePackagesAreNamedAlike(t *testing.T) {
 			rows = append(rows, path)
 		}
 		if except.MatchString(path+"/") != (rule.Kind != IO) {
-			t.Errorf(".golangci.yaml: the exclusion of forbidigo takes %s for something else than rules.go does", path)
+			t.Errorf(".golangci.yaml: the exclusion of forbidigo for %s differs from rules.go", path)
 		}
 		if rule.Kind == IO && ofProduct(path) && !strings.Contains(linter, "pkg: "+module+"/"+path+",") {
-			t.Errorf(".golangci.yaml: depguard lets pure packages import %s", path)
+			t.Errorf(".golangci.yaml: depguard allows pure packages to import %s", path)
 		}
 	}
 	for _, folder := range makefile {
@@ -96,13 +96,13 @@ func TestPurePackagesAreNamedAlike(t *testing.T) {
 	}
 	for _, row := range rows {
 		if !matchesAny(trees, row) {
-			t.Errorf("PURE_PACKAGES in the Makefile lacks %s", row)
+			t.Errorf("PURE_PACKAGES in the Makefile does not contain %s", row)
 		}
 	}
 }
 
-// documentRow matches a row of a table whose first cell is one path. A path that ends in `/` or `/…` stands
-// for a whole directory tree.
+// documentRow matches a row of a table whose first cell is one path. A path that ends in `/` or `/…` means a whole
+// directory tree.
 var documentRow = regexp.MustCompile("(?m)^\\| `((?:api|charts|cmd|config|hack|internal|test|tools)/[^`]*)` \\|")
 
 func TestDocumentNamesEveryPackage(t *testing.T) {
@@ -124,7 +124,7 @@ func TestDocumentNamesEveryPackage(t *testing.T) {
 	}
 }
 
-// ofProduct reports whether the users of the operator run the code of a package.
+// ofProduct reports whether a package is part of the product.
 func ofProduct(path string) bool {
 	return strings.HasPrefix(path, "internal/") && !slices.Contains(testTrees, path)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is what the packages of a rule may touch outside the module.
+// Kind defines the packages outside the module that the packages of a rule may import.
 type Kind int
 
 const (
@@ -162,7 +162,7 @@ var Rules = []Rule{
 	{Path: "cmd/kubectl-llamastack", Imports: []string{"internal/cli"}},
 	{Path: "web/playground/wasm", Imports: []string{"internal/playground"}},
 
-	// Packages that no product package may import: test tools, tests and scripts.
+	// The packages of test tools, tests and scripts, which no package of the product may import.
 	{Path: "internal/testutil/...", Imports: adapters},
 	{Path: "internal/controller/controllertest", Imports: slices.Concat(adapters, []string{
 		"internal/controller", "internal/manager", "internal/testutil/...",

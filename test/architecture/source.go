@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// The maximum lengths of code, in lines. A package with packages below it may be longer, because it has been divided.
+// The maximum lengths of code in lines. A package with subpackages may be longer.
 const (
 	MaxFunctionLines = 80
 	MaxFileLines     = 400
 	MaxPackageLines  = 2500
 )
 
-// productTrees have the code that the users of the operator run, except the testTrees.
+// productTrees are the folders of the product's code. They include the testTrees, which are not part of the product.
 var productTrees = []string{"api", "cmd", "internal"}
 
 // testTrees are the folders in productTrees that only tests import.

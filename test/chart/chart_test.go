@@ -29,10 +29,11 @@ const (
 	namespace = "llama-stack-k8s-operator-system"
 )
 
-// copied are the templates whose content comes from config/, to be compared with it and not stored again.
+// copied lists the templates whose content comes from config/. The test compares them with config/ instead of golden
+// files.
 var copied = []string{"customresourcedefinition.yaml", "policy.yaml"}
 
-// render returns the output of each template for values, without the templates that produce nothing.
+// render returns the output of each template for values, without templates whose output is empty.
 func render(t *testing.T, values map[string]any) (map[string]string, error) {
 	t.Helper()
 	chart, err := loader.Load(folder)
@@ -182,7 +183,7 @@ func TestRefused(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := render(t, readValues(t, test.values))
 			if err == nil {
-				t.Fatal("it is taken")
+				t.Fatal("the chart accepts it")
 			}
 			for _, part := range test.want {
 				if !strings.Contains(err.Error(), part) {
@@ -207,7 +208,7 @@ func objects(t *testing.T, text string) map[string]map[string]any {
 	return found
 }
 
-// The definition and the policy are the same as in the other installations.
+// The definition and the policy are the same as in the other installation methods.
 func TestDefinitionAndPolicy(t *testing.T) {
 	made, err := render(t, nil)
 	if err != nil {
@@ -229,7 +230,7 @@ func TestDefinitionAndPolicy(t *testing.T) {
 	}
 }
 
-// Helm deletes what it installed, and a definition takes all its objects with it, unless an annotation keeps it.
+// When Helm deletes a definition, the API server deletes all its objects. An annotation prevents this.
 func TestTheDefinitionIsKept(t *testing.T) {
 	for values, want := range map[string]any{
 		"{}": map[string]any{"helm.sh/resource-policy": "keep"}, "crds: {keep: false}": nil,
@@ -250,7 +251,7 @@ func TestTheDefinitionIsKept(t *testing.T) {
 		}
 		left := slices.DeleteFunc(slices.Clone(copied), func(name string) bool { return made[name] == "" })
 		if len(left) != 1 {
-			t.Errorf("with %s there are still %q of %q", values, left, slices.Sorted(maps.Keys(made)))
+			t.Errorf("with %s, the output still contains %q of %q", values, left, slices.Sorted(maps.Keys(made)))
 		}
 	}
 }

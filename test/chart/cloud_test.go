@@ -10,8 +10,8 @@ import (
 
 var values = regexp.MustCompile("(?ms)^```yaml title=\"values.yaml\"\n(.*?)\n```$")
 
-// TestCloudIdentities renders what the page on cloud identities requires on each cloud: the ServiceAccount and
-// the pods have what that cloud looks for, and the ConfigMap has the list.
+// TestCloudIdentities renders the chart with the values in the page about cloud identities. For each cloud, the
+// ServiceAccount and the pods have the required annotations and labels, and the ConfigMap contains the list.
 func TestCloudIdentities(t *testing.T) {
 	page := readFile(t, root+"/docs/how-to/cloud-identities.md")
 	examples := values.FindAllStringSubmatch(page, -1)

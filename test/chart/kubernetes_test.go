@@ -7,7 +7,7 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 )
 
-// The chart accepts every build of the versions that docs/explanation/versions.md names, with every vendor's spelling.
+// The chart accepts every build of the versions in docs/explanation/versions.md, in the spelling of every vendor.
 func TestVersionsOfKubernetes(t *testing.T) {
 	chart, err := loader.Load(folder)
 	if err != nil {
@@ -22,7 +22,7 @@ func TestVersionsOfKubernetes(t *testing.T) {
 		"v1.37.2":              true,
 	} {
 		if got := chartutil.IsCompatibleRange(chart.Metadata.KubeVersion, version); got != want {
-			t.Errorf("Kubernetes %s is taken: %t, want %t", version, got, want)
+			t.Errorf("Kubernetes %s is accepted: %t, want %t", version, got, want)
 		}
 	}
 }

@@ -51,8 +51,8 @@ spec: {distribution: {image: "%[1]s/secret/server:1"}, resources: {models: [a]}}
 `
 )
 
-// TestIdentityOfAWS makes the shipped program read an image of ECR by IRSA, and refuse to read another of the same
-// registry, which its identity could read too.
+// TestIdentityOfAWS checks that the operator's program reads an image from ECR with IRSA. It also checks that the
+// program does not read another image of the same registry, although its identity could read it.
 func TestIdentityOfAWS(t *testing.T) {
 	stands := clouds.Serve(t)
 	stands.Registries(content(t))
@@ -81,24 +81,24 @@ func TestIdentityOfAWS(t *testing.T) {
 	}
 	for place, want := range map[string]int{"sts.": 1, "api.ecr.": 1} {
 		if asked := stands.Asked(place); len(asked) != want {
-			t.Errorf("%s was asked %d times, want %d", place, len(asked), want)
+			t.Errorf("%s received %d requests, want %d", place, len(asked), want)
 		}
 	}
 	for _, one := range stands.Asked(clouds.ECR + "/v2/secret/") {
 		if one.Header.Get("Authorization") != "" {
-			t.Errorf("%s was asked with credentials", one.Place)
+			t.Errorf("%s received credentials", one.Place)
 		}
 	}
 	everything := c.MustKubectl(t, "get", "llamastackdistributions,configmaps,deployments,events,secrets,leases", "-A", "-o", "yaml")
 	for where, text := range map[string]string{"the log": o.Log.String(), "an object": everything} {
 		encoded := base64.StdEncoding.EncodeToString([]byte(clouds.Secret))
 		if strings.Contains(text, clouds.Secret) || strings.Contains(text, encoded[:12]) {
-			t.Errorf("%s has a token", where)
+			t.Errorf("%s contains a token", where)
 		}
 	}
 }
 
-// content are two images with a configuration.
+// content returns two images with a configuration.
 func content(t *testing.T) http.Handler {
 	t.Helper()
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
@@ -137,7 +137,7 @@ func write(t *testing.T, file, text string) string {
 
 type cluster struct{ *process.Cluster }
 
-// proxy leads every connection to the stand-ins, whose certificates are in the file.
+// proxy forwards every connection to the stand-ins, whose certificates are in the file.
 func proxy(t *testing.T, stands http.Handler) (at, authority string) {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour),
@@ -167,7 +167,7 @@ func proxy(t *testing.T, stands http.Handler) (at, authority string) {
 	return "http://" + listener.Addr().String(), write(t, "ca.crt", string(certificate))
 }
 
-// listen listens where the operator may call: not at an address with a special purpose.
+// listen listens at an address to which the operator may connect, which is not a special-purpose address.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	own, err := net.InterfaceAddrs()
@@ -184,7 +184,7 @@ func listen(t *testing.T) net.Listener {
 			return listener
 		}
 	}
-	t.Skip("this machine has no address that the operator may call")
+	t.Skip("this machine has no address to which the operator may connect")
 	return nil
 }
 

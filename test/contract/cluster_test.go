@@ -24,9 +24,10 @@ import (
 type trial struct {
 	name, namespace string
 	stacks          []*unstructured.Unstructured
-	// configMaps are the ConfigMaps of the manifest.
+	// configMaps contains the ConfigMaps of the manifest.
 	configMaps []*unstructured.Unstructured
-	// before is each stack with the definition of the previous operator, by name. refused means that one was rejected.
+	// before contains each stack by name, as the API server stores it with the definition of the previous operator.
+	// refused reports whether the API server rejected a stack.
 	before  map[string]*unstructured.Unstructured
 	refused error
 }
@@ -51,13 +52,13 @@ func readTrial(t *testing.T, name, file string) *trial {
 			found.configMaps = append(found.configMaps, object)
 		case "Namespace":
 		default:
-			t.Fatalf("%s: no test makes a %s", file, object.GetKind())
+			t.Fatalf("%s: no test creates a %s", file, object.GetKind())
 		}
 	}
 	return found
 }
 
-// live is a cluster of the previous operator, then of this one.
+// live is a cluster that first has the definition of the previous operator, and then this operator.
 type live struct{ *process.Cluster }
 
 // prepare creates the namespace of a trial, and the manifest's objects other than the stacks.
@@ -76,7 +77,7 @@ func (c live) create(t *testing.T, object client.Object) {
 	}
 }
 
-// askBefore asks for the result of a trial with the definition of the previous operator, and stores nothing.
+// askBefore reads the result of a trial with the definition of the previous operator, in a dry run.
 func (c live) askBefore(t *testing.T, one *trial) {
 	t.Helper()
 	for _, stack := range one.stacks {
@@ -104,7 +105,7 @@ func (c live) upgrade(t *testing.T) {
 	testutil.Within(t, process.Patience, func() error {
 		err := c.Create(t.Context(), unknown.DeepCopy(), client.DryRunAll)
 		if err == nil || !strings.Contains(err.Error(), `unknown distribution "unheard-of"`) {
-			return fmt.Errorf("an unknown distribution is not refused: %w", err)
+			return fmt.Errorf("an unknown distribution is not rejected: %w", err)
 		}
 		return nil
 	})
@@ -137,7 +138,7 @@ func (c live) configure(t *testing.T, folder string) {
 	}
 }
 
-// childKinds are the kinds of objects that the operator, or the previous one, makes for a stack.
+// childKinds lists the kinds of objects that this operator or the previous operator creates for a stack.
 var childKinds = []metav1.TypeMeta{
 	{APIVersion: "v1", Kind: "ConfigMap"},
 	{APIVersion: "v1", Kind: "Secret"},
@@ -153,7 +154,7 @@ var childKinds = []metav1.TypeMeta{
 	{APIVersion: "batch/v1", Kind: "Job"},
 }
 
-// children are the objects in the namespace of a trial that its manifest does not have, in the form of manifests.
+// children returns the objects in the namespace of a trial that are not in its manifest, in the form of manifests.
 func (c live) children(t *testing.T, one *trial) []map[string]any {
 	t.Helper()
 	brought := map[string]bool{}
@@ -177,7 +178,7 @@ func (c live) children(t *testing.T, one *trial) []map[string]any {
 	return found
 }
 
-// written is an object without the fields that the cluster adds.
+// written returns an object without the fields that the cluster adds.
 func written(object *unstructured.Unstructured) map[string]any {
 	metadata := map[string]any{"name": object.GetName()}
 	for field, value := range object.Object["metadata"].(map[string]any) { //nolint:forcetypeassert // the API server checked it

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The table lists every difference from the stacks that v1alpha1 runs today, with its reason, and no difference that no
-// longer exists.
+// The table lists every difference from the objects of the previous operator, with its reason. It does not list
+// differences that no longer exist.
 func TestStacksOfTodayStayWhatTheyAre(t *testing.T) {
 	table := readTable(t)
 	var undeclared []string
@@ -27,7 +27,7 @@ func TestStacksOfTodayStayWhatTheyAre(t *testing.T) {
 		t.Errorf("%d differences are not in testdata/differences.yaml:\n%s", len(undeclared), strings.Join(undeclared, "\n"))
 	}
 	for _, gone := range table.unused(havePublished(t)) {
-		t.Errorf("testdata/differences.yaml: no longer so: %s", gone)
+		t.Errorf("testdata/differences.yaml: the difference no longer exists: %s", gone)
 	}
 	t.Logf("%d manifests compared", len(compared))
 }
@@ -53,7 +53,7 @@ func differences(t *testing.T, name, manifest, todayFile string) []difference {
 	return compare(name, stacks(t, manifest), today, ours)
 }
 
-// stacks are the names of the stacks in a manifest.
+// stacks returns the names of the stacks in a manifest.
 func stacks(t *testing.T, file string) []string {
 	t.Helper()
 	data, err := os.ReadFile(file)

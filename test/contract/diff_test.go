@@ -24,8 +24,8 @@ import (
 
 const edits = "../../internal/cli/testdata/diff"
 
-// TestDiffAgainstTheOperator compares the predictions of the command diff with the operator: no difference for the
-// stack that runs, and a restart exactly where the operator then changes the pod template.
+// TestDiffAgainstTheOperator compares the output of the command diff with the operator. diff must not report a
+// difference for the running stack. It must report a restart if and only if the operator then changes the pod template.
 func TestDiffAgainstTheOperator(t *testing.T) {
 	c := live{process.StartCluster(t, testutil.Options{})}
 	c.upgrade(t)

@@ -23,9 +23,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// The test creates the manifests on a real API server, with the definition of the previous operator and then with this
-// operator behind its webhooks. Each is admitted as it was, reads the same in both versions, and returns the same
-// objects, except for the differences in the table.
+// The test creates the manifests on a real API server, first with the definition of the previous operator, and then
+// with this operator and its webhooks. The API server must give the same answers, and each stack must have the same
+// content in both versions. The objects must be the same, except for the differences in the table.
 func TestOnARealAPIServer(t *testing.T) {
 	c := live{process.StartCluster(t, testutil.Options{})}
 	trials := readTrials(t)
@@ -73,7 +73,8 @@ func readTrials(t *testing.T) []*trial {
 }
 
 // refusals are the API server's messages for the published manifests that it rejects. The definition of the previous
-// operator rejected some; the others are of another proposal of v1alpha2, which kubectl reads strictly.
+// operator rejected some of them. The others are written for another proposal of v1alpha2, and kubectl rejects their
+// unknown fields.
 var refusals = map[string]string{
 	"real/19-llsmcp-integer-env":                  "spec.server.containerSpec.env[6].value in body must be of type string",
 	"real/27-rhoai-docs-pgvector-no-distribution": "spec.server.distribution: Required value",
@@ -107,7 +108,7 @@ func (c live) admits(t *testing.T, one *trial) bool {
 	return refused == nil
 }
 
-// own makes a stack the owner of its userConfig, as the dashboard that creates such stacks does: no other actor may
+// own makes a stack the owner of its userConfig, as the dashboard that creates such stacks does. The operator must not
 // remove it.
 func (c live) own(t *testing.T, one *trial, stack *unstructured.Unstructured) {
 	t.Helper()
@@ -124,7 +125,7 @@ func (c live) own(t *testing.T, one *trial, stack *unstructured.Unstructured) {
 	}
 }
 
-// gives compares the objects of a trial with those that the previous operator made.
+// gives compares the objects of a trial with the objects that the previous operator created.
 func (c live) gives(t *testing.T, one *trial, table table) {
 	t.Helper()
 	file, ok := pairs(t)[one.name]
@@ -177,7 +178,7 @@ func (c live) settled(t *testing.T, one *trial) error {
 	return nil
 }
 
-// nullIsNothing treats null like an absent field: whether an API server keeps it depends on the schema.
+// nullIsNothing removes null, because it depends on the schema whether an API server keeps null.
 var nullIsNothing = cmpopts.IgnoreMapEntries(func(_ string, value any) bool { return value == nil })
 
 // converts reads each stack of a trial in both versions, and writes it back in the newer one.

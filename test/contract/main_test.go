@@ -14,8 +14,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The manifests, each with what the operator in use today makes of it (in today and real-today). The designed ones are
-// in this repository. Those that users have published are not, and are compared on machines that have them.
+// The manifests, each with the objects that the previous operator creates for it (in today and real-today). The
+// manifests that were designed for the test are in this repository. Manifests that users have published are not in this
+// repository, and are compared only on machines that have them.
 const designed = "testdata"
 
 var published = filepath.Join(testutil.Root(), "../shared/fixtures/v1alpha1")
@@ -24,7 +25,7 @@ var published = filepath.Join(testutil.Root(), "../shared/fixtures/v1alpha1")
 func havePublished(t *testing.T) bool {
 	t.Helper()
 	if _, err := os.Stat(published); os.IsNotExist(err) {
-		t.Logf("%s is not here: the manifests that users have published are not compared", published)
+		t.Logf("%s does not exist, so the manifests that users have published are not compared", published)
 		return false
 	}
 	return true
@@ -40,7 +41,7 @@ func render(file string) (objects []map[string]any, messages string, code int, e
 	return objects, errs.String(), code, err
 }
 
-// documents are the objects of a file.
+// documents returns the objects in a file.
 func documents(data []byte) ([]map[string]any, error) {
 	var objects []map[string]any
 	for text := range bytes.SplitSeq(append([]byte("\n"), data...), []byte("\n---\n")) {
@@ -55,10 +56,10 @@ func documents(data []byte) ([]map[string]any, error) {
 	return objects, nil
 }
 
-// pair is a manifest, and a file with what today's operator makes of it.
+// pair is a manifest, and a file with the objects that the previous operator creates for it.
 type pair struct{ manifest, today string }
 
-// pairs returns every manifest that today's operator accepts, by folder and name.
+// pairs returns every manifest that the previous operator accepts, by folder and name.
 func pairs(t *testing.T) map[string]pair {
 	t.Helper()
 	found := make(map[string]pair)
@@ -75,7 +76,7 @@ func pairs(t *testing.T) map[string]pair {
 	return found
 }
 
-// unpaired returns the published manifests that today's operator does not accept.
+// unpaired returns the published manifests that the previous operator does not accept.
 func unpaired(t *testing.T) []string {
 	t.Helper()
 	paired := pairs(t)

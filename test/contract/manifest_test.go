@@ -57,7 +57,7 @@ func quoted(t *testing.T, value any) []byte {
 
 const ownConfig = "version: 2\nproviders: {}\n"
 
-// A configuration that reads variables of Services still finds them.
+// A configuration can still read the variables of Services.
 func TestServiceLinks(t *testing.T) {
 	for server, want := range map[string]bool{
 		"distribution: {name: starter}":                                                     true,
@@ -73,7 +73,7 @@ func TestServiceLinks(t *testing.T) {
 	}
 }
 
-// A suffix of the server's version does not mislead the launcher.
+// The launcher reads server versions with a suffix correctly.
 func TestLauncherReadsVersionsWithSuffixes(t *testing.T) {
 	command := podOf(t, "distribution: {name: starter}\nuserConfig: {configMapName: mine}", ownConfig).Containers[0].Command
 	if len(command) != 3 || !strings.Contains(command[2], "0.2.1[0-6][!0-9]*") {
@@ -108,7 +108,7 @@ podOverrides:
 	}
 }
 
-// A tag of a user's own image changes nothing in its container.
+// The tag of a custom image does not change the container.
 func TestTagOfAnOwnImage(t *testing.T) {
 	for _, image := range []string{"quay.io/team/llama:1.2", "quay.io/team/llama:v1.4.2", "quay.io/team/llama:prod"} {
 		pod := podOf(t, "distribution: {image: "+image+"}", ownConfig)

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// flat returns the leaves of an object by path. List items have their name in the path, so that order makes no
-// difference where it has no meaning. A list of plain values is one leaf.
+// flat returns the leaves of an object by path. The path of a list item contains the name of the item, so that the
+// order of such items is not compared. A list of plain values is one leaf.
 type flat map[string]string
 
-// byName are the lists whose items have a name, and the field with that name.
+// byName maps the lists whose items have a name to the field with this name.
 var byName = map[string]string{
 	"containers": "name", "initContainers": "name", "env": "name", "volumes": "name", "volumeMounts": "mountPath",
 	"ports": "port", "containerPorts": "containerPort", "topologySpreadConstraints": "topologyKey", "items": "key",
@@ -73,7 +73,7 @@ func itemName(list string, i int, item any) string {
 	return fmt.Sprint(i)
 }
 
-// text is a value on one line.
+// text returns a value on one line.
 func text(value any) string {
 	if plain, ok := value.(string); ok {
 		return plain
@@ -110,7 +110,7 @@ var defaults = map[string]flat{
 	"PersistentVolumeClaim": {"spec.volumeMode": "Filesystem"},
 }
 
-// dropDefaults removes from an object what the API server added.
+// dropDefaults removes from an object the values that the API server added.
 func (f flat) dropDefaults(kind string, ours flat) {
 	for p, value := range f {
 		if container, ok := strings.CutSuffix(p, ".imagePullPolicy"); ok && value == pullPolicy(f[container+".image"]) {
@@ -132,7 +132,7 @@ func pullPolicy(image string) string {
 	return "IfNotPresent"
 }
 
-// noise lists fields outside the contract: an object that is in no cluster has no owner and no namespace, and
+// noise lists fields that are not compared. An object outside a cluster has no owner and no namespace, and
 // serviceAccount is the older name of serviceAccountName.
 var noise = []string{
 	"apiVersion", "kind", "metadata.ownerReferences*", "metadata.namespace",
@@ -147,7 +147,7 @@ func (f flat) dropNoise() {
 	}
 }
 
-// like compares with a pattern in which `*` is any text.
+// like reports whether a text matches a pattern in which `*` matches any text.
 func like(pattern, value string) bool {
 	parts := strings.Split(pattern, "*")
 	for i, part := range parts {
@@ -158,7 +158,7 @@ func like(pattern, value string) bool {
 
 var contentHash = regexp.MustCompile(`-[0-9a-f]{8}$`)
 
-// role is an object's kind, and its name without the stack's own part.
+// role returns the kind of an object, and its name with a placeholder for the name of the stack.
 func role(object map[string]any, stacks []string) string {
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
@@ -172,7 +172,7 @@ func role(object map[string]any, stacks []string) string {
 	return fmt.Sprintf("%s %s", object["kind"], name)
 }
 
-// difference is one leaf that differs. An object that only one side has is one difference, with an empty path.
+// difference is one leaf that differs. An object that exists on only one side is one difference, with an empty path.
 type difference struct {
 	Manifest, Object, Path, Today, Ours string
 }
@@ -182,7 +182,7 @@ const (
 	present = "an object"
 )
 
-// compare lists what differs between two sets of objects.
+// compare lists the differences between two sets of objects.
 func compare(manifest string, stacks []string, today, ours []map[string]any) []difference {
 	then, now := index(today), index(ours)
 	var found []difference

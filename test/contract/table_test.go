@@ -15,25 +15,26 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// table is what differs, each with its reason.
+// table contains the differences, each with its reason.
 type table []*reason
 
-// reason is why and where something differs.
+// reason is a difference, with its reason and its places.
 type reason struct {
 	// What differs and Why, for the documentation.
 	What, Why string
 	Where     []*place
 }
 
-// place is one field of one kind of object. `*` in a pattern is any text.
+// place is one field of one kind of object. `*` in a pattern matches any text.
 type place struct {
 	// Object is its role: `Deployment <cr>`.
 	Object string
-	// Path of the field; empty is the object itself.
+	// Path of the field. An empty path means the object itself.
 	Path string
-	// Today and Ours are the values; empty is any, `-` is none.
+	// Today and Ours are the values of the previous operator and of this operator. An empty text means any value, and `-`
+	// means none.
 	Today, Ours string
-	// Manifests in which it differs, as patterns; empty is any.
+	// Manifests in which the field differs, as patterns. An empty list means any manifest.
 	Manifests []string
 
 	seen map[string]bool
@@ -81,8 +82,8 @@ func (p *place) matches(d difference) bool {
 			func(pattern string) bool { return like(pattern, d.Manifest) }))
 }
 
-// unused returns the places that match nothing. Places that only published manifests can match count on machines that
-// have them.
+// unused returns the places that do not match a difference. It includes places that only published manifests can match
+// on machines that have these manifests.
 func (all table) unused(havePublished bool) []string {
 	var gone []string
 	for _, r := range all {
@@ -121,7 +122,7 @@ func TestDocumentation(t *testing.T) {
 	before, rest, found := strings.Cut(string(data), begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		t.Fatalf("%s has no place for the table", file)
+		t.Fatalf("%s has no marker for the table", file)
 	}
 	page := before + begin + readTable(t).markdown() + end + after
 	if golden.Updating() {

@@ -45,7 +45,7 @@ var (
 // recordHeadings are the headings of a decision record, in order.
 var recordHeadings = []string{"Context", "Decision", "Consequences", "What would change it"}
 
-// factProblems returns what is wrong with the page of facts, and the number of facts.
+// factProblems returns the problems of the page of facts, and the number of facts.
 func factProblems(text string) (problems []string, facts int) {
 	starts := factHeading.FindAllStringSubmatchIndex(text, -1)
 	for i, at := range starts {
@@ -65,7 +65,7 @@ func factProblems(text string) (problems []string, facts int) {
 	return problems, len(starts)
 }
 
-// sectionProblems returns what is wrong with the text below the heading of a fact.
+// sectionProblems returns the problems of the text below the heading of a fact.
 func sectionProblems(text string) []string {
 	var problems []string
 	if ranges := factReleases.FindAllStringSubmatch(text, -1); len(ranges) != 1 {
@@ -99,9 +99,9 @@ func isReleaseRange(text string) bool {
 	return !slices.ContainsFunc(match[1:], func(line string) bool { return line != "" && !release.IsOffered(line) })
 }
 
-// sourceProblems returns what is wrong with the source of a fact: parts separated by semicolons, each an observation or
-// code spans. A span is a test of a folder, another test of the same folder, a file of this repository, or one of the
-// server.
+// sourceProblems returns the problems of the source of a fact. A source has parts separated by semicolons, and each
+// part is an observation or code spans. A span is a test in a folder, another test in the same folder, a file of this
+// repository, or a file of the server.
 func sourceProblems(source string) []string {
 	var problems []string
 	for part := range strings.SplitSeq(source, ";") {
@@ -142,7 +142,7 @@ func hasTest(folder, name string) bool {
 	})
 }
 
-// recordProblems returns what is wrong with a decision record.
+// recordProblems returns the problems of a decision record.
 func recordProblems(name, text string) []string {
 	match := recordName.FindStringSubmatch(name)
 	if match == nil {
@@ -166,7 +166,7 @@ func recordProblems(name, text string) []string {
 	return problems
 }
 
-// citable is what can be cited.
+// citable contains the facts and records that can be cited.
 type citable struct {
 	facts   int
 	records []string // file names
@@ -177,14 +177,14 @@ var (
 	// citationList is the only form of a citation.
 	citationList = regexp.MustCompile(`\((?:server fact \d+|decision \d{4})(?:, (?:server fact \d+|decision \d{4}))*\)`)
 	citationItem = regexp.MustCompile(`(server fact|decision) (\d+)`)
-	// looseCitation matches text that is meant as a citation.
+	// looseCitation matches text that looks like a citation.
 	looseCitation = regexp.MustCompile(`(?i)\bserver[- ]facts? +(?:no\.? *)?#?\d+|\bdecisions? +(?:no\.? *)?#?\d+`)
 	factAnchor    = regexp.MustCompile(`server-facts\.md#([A-Za-z0-9_-]*)`)
 	recordFile    = regexp.MustCompile(`\b(\d{4}-[a-z0-9-]+\.md)\b`)
 )
 
-// citationProblems returns what is wrong with the citations in a text without line breaks, and the number of facts that
-// it cites.
+// citationProblems returns the problems of the citations in a text without line breaks, and the number of facts that it
+// cites.
 func (c citable) citationProblems(text string) (problems []string, facts int) {
 	for _, list := range citationList.FindAllString(text, -1) {
 		for _, item := range citationItem.FindAllStringSubmatch(list, -1) {
@@ -216,7 +216,7 @@ func (c citable) citationProblems(text string) (problems []string, facts int) {
 	return problems, facts
 }
 
-// records are the decision records by name.
+// records returns the decision records by name.
 func records(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -287,7 +287,7 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// citingTexts are the comments and strings of Go files, and whole files of other kinds, without line breaks.
+// citingTexts returns the comments and strings of Go files, and the whole text of other files, without line breaks.
 func citingTexts(t *testing.T) []page {
 	t.Helper()
 	var texts []page
@@ -399,7 +399,7 @@ func TestCitationChecksFail(t *testing.T) {
 	}
 }
 
-// good is a fact that the bad ones of the next test differ from.
+// good is a valid fact, from which the invalid facts of the next test are derived.
 const good = "# Facts\n\n## 1. Title\n\n- **Releases:** 0.3 to 0.8\n- **Source:** `core/stack.py`; observed on 0.3.5\n\nText.\n"
 
 func TestFactChecksFail(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// neverShown are reasons of failures that the status does not mention.
+// neverShown lists the reasons of failures that do not appear in the status.
 var neverShown = []string{"ReasonProgressing"}
 
 const (
@@ -107,7 +107,7 @@ func TestConditionsHaveATest(t *testing.T) {
 	}
 }
 
-// constants are the string constants of a file by name.
+// constants returns the string constants of a file by name.
 func constants(t *testing.T, path string) map[string]string {
 	t.Helper()
 	values := map[string]string{}
@@ -128,7 +128,7 @@ func constants(t *testing.T, path string) map[string]string {
 	return values
 }
 
-// usedNames are the names of the API package that the product's code uses.
+// usedNames returns the names of the API package that the product's code uses.
 func usedNames(t *testing.T) map[string]bool {
 	t.Helper()
 	used := map[string]bool{}

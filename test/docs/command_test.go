@@ -61,7 +61,7 @@ func TestVerbsExist(t *testing.T) {
 	}
 }
 
-// The commands that need no cluster work as they are on the page.
+// The commands that do not need a cluster succeed exactly as they are on the page.
 func TestOfflineCommandsRun(t *testing.T) {
 	t.Chdir(testutil.Root())
 	ran := 0
@@ -76,7 +76,7 @@ func TestOfflineCommandsRun(t *testing.T) {
 		}
 	}
 	if ran < 3 {
-		t.Errorf("ran %d commands, and the README alone has three", ran)
+		t.Errorf("ran only %d commands, although the README has three", ran)
 	}
 }
 
@@ -86,8 +86,8 @@ type example struct {
 	text string
 }
 
-// examples are the stacks of a page, and the parts of a spec. A part makes a stack together with a distribution. A file
-// without a version is for another program.
+// examples returns the stacks of a page, and the parts of a spec. A part is completed with a distribution to a stack. A
+// file without apiVersion is for another program.
 func (p page) examples() []example {
 	var found []example
 	for _, block := range script.Parse(p.text).Blocks {
@@ -109,8 +109,8 @@ func (p page) examples() []example {
 	return found
 }
 
-// An example is a valid stack, or a part of a spec that makes one with a distribution. Examples of the operator's
-// ConfigMap have their own test.
+// An example is a valid stack, or a part of a spec that is a valid stack together with a distribution. Examples of the
+// operator's ConfigMap have their own test.
 func TestExamplesAreValid(t *testing.T) {
 	checked := 0
 	for _, p := range pages(t) {
@@ -127,6 +127,6 @@ func TestExamplesAreValid(t *testing.T) {
 		}
 	}
 	if checked < 5 {
-		t.Errorf("found %d examples only", checked)
+		t.Errorf("found only %d examples", checked)
 	}
 }

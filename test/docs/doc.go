@@ -1,5 +1,5 @@
-// Package docs checks the pages of the project against the project. Every requirement number has its row and its tests.
-// Links, commands, options and paths exist, and examples are valid. Conditions and fields without effect are those of
-// the code, and versions of Kubernetes those that are tested. Facts about the server and decisions that a comment, a
-// message or a page cites exist.
+// Package docs checks that the pages match the code. Every requirement number has a row and tests. Links, commands,
+// options and paths exist, and examples are valid. Conditions and fields without effect are the same as in the code,
+// and versions of Kubernetes are the same as in the tests. The facts about the server and the decisions that a comment,
+// a message or a page cites exist.
 package docs

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// builtLines are the Kubernetes lines that test/cluster builds, the oldest first.
+// builtLines returns the Kubernetes lines that test/cluster builds, the oldest line first.
 func builtLines(t *testing.T) []string {
 	t.Helper()
 	const prefix = "test/cluster/components/k8s-"
@@ -26,7 +26,7 @@ func builtLines(t *testing.T) []string {
 	return found
 }
 
-// The pages name the Kubernetes lines that are tested, and no other ones.
+// The pages name the Kubernetes lines that are tested, and no other lines.
 func TestTestedKubernetes(t *testing.T) {
 	lines := builtLines(t)
 	oldest, newest := lines[0], lines[len(lines)-1]
@@ -44,7 +44,8 @@ func TestTestedKubernetes(t *testing.T) {
 // kubeVersion matches the Kubernetes versions that the chart accepts.
 var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 
-// Features that need a newer Kubernetes than the chart's oldest name that version.
+// If a feature needs a newer Kubernetes version than the oldest version that the chart accepts, the page names that
+// version.
 func TestOldestKubernetes(t *testing.T) {
 	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))
 	if err != nil {
@@ -52,7 +53,7 @@ func TestOldestKubernetes(t *testing.T) {
 	}
 	match := kubeVersion.FindSubmatch(chart)
 	if match == nil {
-		t.Fatalf("the chart does not say %s", kubeVersion)
+		t.Fatalf("the chart does not contain %s", kubeVersion)
 	}
 	page, version := readPage(t, versionsPage), string(match[1])
 	if want := "Kubernetes " + version + " or newer"; !strings.Contains(page.text, want) {

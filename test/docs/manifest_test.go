@@ -22,8 +22,8 @@ var (
 	isStack     = regexp.MustCompile(`(?m)^apiVersion: *llamastack\.io/`)
 )
 
-// checkManifests sends the Kubernetes objects of a page to the API server, as far as no command applies them. Stacks
-// have their own test, which needs no API server.
+// checkManifests sends the Kubernetes objects of a page to the API server, unless a command of the page applies them.
+// Stacks have their own test, which does not need an API server.
 func (s *site) checkManifests(t *testing.T, result *runner.Result, parsed *script.Page, kubeconfig string) {
 	t.Helper()
 	for i := range parsed.Blocks {

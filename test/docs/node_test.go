@@ -43,7 +43,8 @@ type nodeSite struct {
 	pushed   map[string]bool
 }
 
-// The commands of the pages do what the pages show, in pods on a real node, with stand-ins for servers and models.
+// The commands of the pages have the output that the pages show, with pods on a real node and stand-ins for servers and
+// models.
 func TestPagesOnNode(t *testing.T) {
 	s := newNodeSite(t)
 	pages := slices.DeleteFunc(chosen(t), func(p page) bool { return !s.runs(script.Parse(p.text)) })
@@ -107,8 +108,8 @@ func (s *nodeSite) kubectl(t *testing.T, input string, arguments ...string) {
 	}
 }
 
-// mirror makes the node pull the images of every registry from the cluster's own. containerd reads the file at each
-// pull.
+// mirror configures the node to pull the images of every registry from the cluster's own registry. containerd reads the
+// file at each pull.
 func (s *nodeSite) mirror(t *testing.T) {
 	t.Helper()
 	folder := os.Getenv("CLUSTER_DIR")
@@ -126,7 +127,8 @@ func (s *nodeSite) mirror(t *testing.T) {
 	}
 }
 
-// smallRequests lowers the requests of pods of pages, because the node has few CPUs and the stand-ins need none.
+// smallRequests lowers the requests of the pods of pages, because the node has few CPUs and the stand-ins need little
+// CPU time.
 const smallRequests = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
@@ -180,7 +182,7 @@ func (s *nodeSite) publish(t *testing.T, p page) {
 	for _, version := range versions {
 		resolved, err := distribution.Resolve("starter", "", version, nil)
 		if err != nil {
-			continue // the version of something else
+			continue // the version of another program
 		}
 		_, tag, _ := strings.Cut(filepath.Base(resolved.Image), ":")
 		s.push(t, publicName(resolved.Image), s.standIn(t, tag))
@@ -206,7 +208,8 @@ func (s *nodeSite) publish(t *testing.T, p page) {
 	}
 }
 
-// publicName is the name of an image without its registry, which is the path that the node asks the mirror for.
+// publicName returns the name of an image without its registry, which is the path that the node requests from the
+// mirror.
 func publicName(reference string) string {
 	first, rest, found := strings.Cut(reference, "/")
 	switch {
@@ -219,7 +222,7 @@ func publicName(reference string) string {
 	}
 }
 
-// standIn is the image of the stand-in for a release of the server.
+// standIn returns the image of the stand-in for a release of the server.
 func (s *nodeSite) standIn(t *testing.T, release string) v1.Image {
 	t.Helper()
 	if s.standIns[release] == nil {
@@ -244,7 +247,7 @@ func (s *nodeSite) push(t *testing.T, name string, built v1.Image) {
 	s.pushed[name] = true
 }
 
-// standInManifest is a model server behind a Service.
+// standInManifest returns a model server with a Service.
 const standInManifest = `
 apiVersion: v1
 kind: Service

@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// operatorPage is about the operator's ConfigMap.
+	// operatorPage is the page about the operator's ConfigMap.
 	operatorPage = "docs/reference/operator-config.md"
-	// metricsPage is about the operator's metrics.
+	// metricsPage is the page about the operator's metrics.
 	metricsPage = "docs/reference/metrics.md"
-	// optionsPage is about the operator's command line and environment.
+	// optionsPage is the page about the operator's command line and environment.
 	optionsPage = "docs/reference/operator-flags.md"
-	// versionsPage is about the versions that work together.
+	// versionsPage is the page about the versions that work together.
 	versionsPage = "docs/explanation/versions.md"
 )
 
 var keyHeading = regexp.MustCompile("(?m)^## `([a-zA-Z-]+)`$")
 
-// The page has every key of the operator's ConfigMap, each with a valid example, and the ConfigMap by its name.
+// The page has every key of the operator's ConfigMap, each with a valid example, and the name of the ConfigMap.
 func TestOperatorConfig(t *testing.T) {
 	p := readPage(t, operatorPage)
 	var keys []string
@@ -64,7 +64,7 @@ func expectConfig(t *testing.T, data map[string]string) {
 	t.Helper()
 	_, errs := operatorconfig.Read(&corev1.ConfigMap{Data: data}, operatorconfig.Config{})
 	for _, err := range errs {
-		t.Errorf("an example is refused: %s", strings.TrimSpace(err.Error()))
+		t.Errorf("an example is rejected: %s", strings.TrimSpace(err.Error()))
 	}
 }
 

@@ -26,7 +26,7 @@ func readPage(t *testing.T, path string) page {
 	return page{path, string(text)}
 }
 
-// pages are those that people write. The changelog describes the past.
+// pages returns the pages that people write, without the changelog, which describes the past.
 func pages(t *testing.T) []page {
 	t.Helper()
 	var all []page
@@ -52,7 +52,7 @@ func pages(t *testing.T) []page {
 	return all
 }
 
-// generatedPages are the pages that a program writes.
+// generatedPages returns the pages that a program writes.
 func generatedPages(t *testing.T) []page { return below(t, "docs/reference") }
 
 var (
@@ -67,7 +67,7 @@ var (
 	lineBroken = regexp.MustCompile(`\\\n\s*`)
 )
 
-// fenced are the blocks of a language.
+// fenced returns the blocks of a language.
 func (p page) fenced(language string) []string {
 	var blocks []string
 	for _, match := range fence.FindAllStringSubmatch(p.text, -1) {
@@ -78,7 +78,7 @@ func (p page) fenced(language string) []string {
 	return blocks
 }
 
-// code is what the page sets as code: spans, and the lines of blocks without their comments.
+// code returns the code on the page: spans, and the lines of blocks without their comments.
 func (p page) code() []string {
 	text := lineBroken.ReplaceAllString(p.text, "")
 	var code []string
@@ -98,7 +98,7 @@ func (p page) code() []string {
 	return code
 }
 
-// anchors are the names in links: those of a page's headings, and ids of rows.
+// anchors returns the anchors of a page: those of its headings, and the ids of rows.
 func (p page) anchors() []string {
 	var anchors []string
 	for _, match := range heading.FindAllStringSubmatch(fence.ReplaceAllString(p.text, ""), -1) {
@@ -111,7 +111,7 @@ func (p page) anchors() []string {
 	return anchors
 }
 
-// section is the text between a heading and the next one of its level.
+// section returns the text between a heading and the next heading of its level.
 func (p page) section(t *testing.T, title string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(p.text, "\n## "+title+"\n")
@@ -122,7 +122,7 @@ func (p page) section(t *testing.T, title string) string {
 	return text
 }
 
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinksAreValid(t *testing.T) {
 	for _, p := range append(pages(t), generatedPages(t)...) {
 		for _, match := range link.FindAllStringSubmatch(p.text, -1) {
 			target, anchor, _ := strings.Cut(match[1], "#")
@@ -134,7 +134,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 				path = filepath.Join(filepath.Dir(p.path), target)
 			}
 			if _, err := os.Stat(filepath.Join(testutil.Root(), path)); err != nil {
-				t.Errorf("%s: the link to %s leads nowhere", p.path, match[1])
+				t.Errorf("%s: the target of the link to %s does not exist", p.path, match[1])
 				continue
 			}
 			if anchor != "" && !slices.Contains(readPage(t, path).anchors(), anchor) {
@@ -144,8 +144,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// Every page is named in the index of its folder, and the index of a folder in the one above. The guides and the other
-// pages for users are therefore two clicks from the first page.
+// The index of each folder names every page of the folder, and the index of the folder above names this index.
+// Therefore, the guides and the other pages for users are two clicks from the first page.
 func TestIndexHasEveryPage(t *testing.T) {
 	for _, p := range append(pages(t), generatedPages(t)...) {
 		index := filepath.Join(filepath.Dir(p.path), "README.md")

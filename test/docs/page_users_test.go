@@ -15,26 +15,27 @@ import (
 
 const (
 	quickstartPage = "docs/quickstart.md"
-	// mostWords is the length of a page for users.
+	// mostWords is the maximum length of a page for users.
 	mostWords = 1500
-	// mostCellWords is the length of a cell of a table.
+	// mostCellWords is the maximum length of a cell of a table.
 	mostCellWords = 40
 )
 
-// userFolders hold the pages for users, in addition to the quickstart. Their commands run, and their length is limited.
+// userFolders lists the folders with the pages for users, in addition to the quickstart. The tests run their commands
+// and limit their length.
 var userFolders = []string{"docs/how-to", "docs/troubleshooting", "docs/explanation"}
 
-// notForUsers are the folders of docs whose pages are not scripts.
+// notForUsers lists the folders of docs whose pages are not scripts.
 var notForUsers = []string{"docs/development", "docs/reference"}
 
-// isStrict reports whether a page follows the rules for pages for users.
+// isStrict reports whether the rules for pages for users apply to a page.
 func isStrict(path string) bool {
 	return path == quickstartPage || slices.ContainsFunc(userFolders, func(folder string) bool {
 		return strings.HasPrefix(path, folder+"/")
 	})
 }
 
-// below are the pages in a folder and in the folders below it.
+// below returns the pages in a folder and in the folders below it.
 func below(t *testing.T, folder string) []page {
 	t.Helper()
 	var found []page
@@ -54,7 +55,7 @@ func below(t *testing.T, folder string) []page {
 	return found
 }
 
-// scripts are the pages whose commands run.
+// scripts returns the pages whose commands run.
 func scripts(t *testing.T) []page {
 	t.Helper()
 	return slices.DeleteFunc(append(below(t, "docs"), readPage(t, "README.md")), func(p page) bool {
@@ -67,7 +68,7 @@ func scripts(t *testing.T) []page {
 // commandLine matches an indented line that is a command.
 var commandLine = regexp.MustCompile(`^ {4}(?:\$ )?(?:kubectl|make|helm|docker|podman|curl|go|git|oc|kind|bin/\S+)\b`)
 
-// strictProblems returns what is wrong with the form of a page for users.
+// strictProblems returns the problems in the form of a page for users.
 func strictProblems(text string) []string {
 	var problems []string
 	parsed := script.Parse(text)
@@ -85,7 +86,7 @@ func strictProblems(text string) []string {
 	return problems
 }
 
-// withoutBlocks empties the lines of blocks and comments.
+// withoutBlocks returns a text with empty lines in place of blocks and comments.
 func withoutBlocks(text string) string {
 	empty := func(found string) string { return strings.Repeat("\n", strings.Count(found, "\n")) }
 	return htmlComment.ReplaceAllStringFunc(fence.ReplaceAllStringFunc(text, empty), empty)

@@ -18,8 +18,8 @@ import (
 
 const requirements = "docs/development/requirements.md"
 
-// numbers are all requirement numbers: US-1.2 is the second scenario of the first user story, EC an edge case, QS a
-// step or a point of the quickstart of v1alpha1, RV a point of the review.
+// numbers lists all requirement numbers. US-1.2 is the second scenario of the first user story, EC means an edge case,
+// QS a step of the quickstart of v1alpha1, and RV a point of the review.
 const numbers = `
 	US-1.1 US-1.2 US-1.3 US-2.1 US-2.2 US-2.3 US-3.1 US-3.2 US-3.3 US-4.1 US-4.2 US-4.3
 	US-5.1 US-5.2 US-5.3 US-6.1 US-6.2 US-6.3 US-7.1 US-7.2 US-7.3
@@ -84,7 +84,7 @@ func TestEveryNumberHasOneRow(t *testing.T) {
 	}
 }
 
-// Only rows that come later name the gap.
+// Rows of later requirements name a gap, and other rows do not.
 func TestLaterIsKnown(t *testing.T) {
 	p := readPage(t, requirements)
 	gaps := page{p.path, p.section(t, "Gaps")}.anchors()
@@ -121,7 +121,7 @@ func TestEveryNamedTestExists(t *testing.T) {
 	}
 }
 
-// suite has the functions in the test files of a package, and the names of their cases.
+// suite contains the functions in the test files of a package, and the names of their cases.
 type suite struct{ functions, names map[string]bool }
 
 type suites map[string]suite

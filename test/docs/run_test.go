@@ -44,7 +44,7 @@ const (
 // site runs pages on a cluster.
 type site struct {
 	client     client.Client
-	kubeconfig string // an administrator's
+	kubeconfig string // of an administrator
 	programs   string
 	onNode     bool
 
@@ -66,7 +66,7 @@ type pageResult struct {
 	waiting int // commands that run only on a node
 }
 
-// chosen are the scripts that the test runs.
+// chosen returns the scripts that the test runs.
 func chosen(t *testing.T) []page {
 	t.Helper()
 	found := slices.DeleteFunc(scripts(t), func(p page) bool { return !strings.Contains(p.path, *onlyPage) })
@@ -76,7 +76,7 @@ func chosen(t *testing.T) []page {
 	return found
 }
 
-// The commands of the pages do what the pages show, on an API server without nodes.
+// The commands of the pages have the output that the pages show, on an API server without nodes.
 func TestPages(t *testing.T) {
 	pages := chosen(t)
 	// The test runs again when the manifest changes, which only kubectl reads.
@@ -123,13 +123,15 @@ func programs(t *testing.T, kubectl string) string {
 	return folder
 }
 
-// shared matches what a page must not do while other pages run: it changes objects outside its namespace.
+// shared matches commands that a page must not run at the same time as other pages, because they change objects outside
+// its namespace.
 var shared = regexp.MustCompile(names.OperatorNamespace + `|kubectl create (?:namespace|ns|clusterrole)|kind: Namespace`)
 
-// forwards matches commands that listen at a port of this machine.
+// forwards matches commands that listen on a port of this machine.
 var forwards = regexp.MustCompile(`kubectl port-forward|kubectl proxy|kubectl llamastack open`)
 
-// run runs the pages: most of them at the same time, then those that change more than their namespace.
+// run runs the pages. It first runs most of them concurrently, and then the pages that change objects outside their
+// namespace.
 func (s *site) run(t *testing.T, pages []page) {
 	t.Helper()
 	var alone []page
@@ -162,10 +164,10 @@ func (s *site) runs(parsed *script.Page) bool {
 	return parsed.Count(script.Gate) > 0
 }
 
-// notInNames matches what the name of a namespace cannot have.
+// notInNames matches the characters that the name of a namespace cannot contain.
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// page runs a page in a namespace and a folder of its own.
+// page runs a page in its own namespace and its own folder.
 func (s *site) page(t *testing.T, p page) {
 	t.Helper()
 	parsed := script.Parse(p.text)
@@ -184,7 +186,7 @@ func (s *site) page(t *testing.T, p page) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.rows = append(s.rows, line)
-		s.print(t) // also for a run that does not end
+		s.print(t) // also if the run does not end
 	}()
 	hasManifests := !s.onNode && isStrict(p.path) && len(p.fenced("yaml")) > 0
 	if !s.runs(parsed) && !hasManifests {
@@ -218,7 +220,7 @@ func (s *site) page(t *testing.T, p page) {
 	for _, failure := range line.result.Failures {
 		t.Errorf("%s:%d: %s", p.path, failure.Line, failure.Text)
 	}
-	if s.onNode { // its pods would take the memory of those of the next pages
+	if s.onNode { // its pods would use the memory that the pods of the next pages need
 		s.startDelete(t, namespace)
 	}
 }
@@ -234,7 +236,7 @@ func copyManifests(t *testing.T, folder string) {
 	}
 }
 
-// kubeconfigFor is a kubeconfig with a default namespace.
+// kubeconfigFor returns a kubeconfig with a default namespace.
 func (s *site) kubeconfigFor(t *testing.T, namespace string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(s.kubeconfig)
@@ -292,7 +294,8 @@ func (s *site) namespaces(t *testing.T) []string {
 	return found
 }
 
-// restore removes what a page left outside its namespace: other namespaces, and changes of the operator's ConfigMap.
+// restore removes the changes of a page outside its namespace: other namespaces, and changes of the operator's
+// ConfigMap.
 func (s *site) restore(t *testing.T, before []string, config *corev1.ConfigMap) {
 	t.Helper()
 	for _, name := range s.namespaces(t) {
@@ -317,7 +320,7 @@ func (s *site) restore(t *testing.T, before []string, config *corev1.ConfigMap) 
 	}
 }
 
-// operatorConfig is the ConfigMap with the settings of the operator, or nil if it does not exist.
+// operatorConfig returns the ConfigMap with the settings of the operator, or nil if it does not exist.
 func (s *site) operatorConfig(t *testing.T) *corev1.ConfigMap {
 	t.Helper()
 	config := &corev1.ConfigMap{}

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// children are faults of the stack's children.
+// children lists the faults of the stack's children.
 var children = []fault{
 	{name: "each child is deleted", strikes: onEachChild(deleteChild)},
 	{name: "each child's labels are edited", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"me"}}}`))},
@@ -24,7 +24,7 @@ var children = []fault{
 	{name: "a child's name is taken by an object without a label", slow: true, fresh: true, strikes: []strike{nameTaken(false)}, spec: full},
 }
 
-// named are children by kind and name, except the PersistentVolumeClaim: a deleted one waits for its pods.
+// named lists children by kind and name, except the PersistentVolumeClaim, whose deletion would wait for its pods.
 type named struct{ group, version, kind, name string }
 
 var everyChild = []named{
@@ -64,7 +64,7 @@ func (s *stage) child(t *testing.T, wanted named) *unstructured.Unstructured {
 
 func nothing() {}
 
-// onEachChild strikes every child, one after the other.
+// onEachChild returns a fault that affects every child, one after the other.
 func onEachChild(strikeChild func(*testing.T, *stage, *unstructured.Unstructured)) []strike {
 	strikes := make([]strike, 0, len(everyChild))
 	for _, wanted := range everyChild {
@@ -77,7 +77,7 @@ func onEachChild(strikeChild func(*testing.T, *stage, *unstructured.Unstructured
 	return strikes
 }
 
-// deleteChild leaves the pods of a Deployment, as --cascade=orphan does.
+// deleteChild deletes a child. It keeps the pods of a Deployment, as --cascade=orphan does.
 func deleteChild(t *testing.T, s *stage, child *unstructured.Unstructured) {
 	t.Helper()
 	if err := s.Delete(t.Context(), child, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
@@ -113,7 +113,8 @@ func edit(wanted named, patch string) strike {
 	}
 }
 
-// taken sets another owner of a Service. The operator reports it and leaves the Service alone until it is returned.
+// taken sets another owner of a Service. The operator reports this, and does not change the Service until the owner is
+// restored.
 func taken(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	owner := &corev1.ConfigMap{}

@@ -20,22 +20,22 @@ import (
 )
 
 const (
-	// patience is how long a stack may take to be as it should be after a fault.
+	// patience is the time limit until a stack reaches the intended state after a fault.
 	patience = time.Minute
 	poll     = 50 * time.Millisecond
 	// version is the version of the program.
 	version = "faults"
 )
 
-// cluster is an API server, the controllers that a stack meets, and pods that become ready.
+// cluster is an API server with the controllers that act on a stack, in which pods become ready.
 type cluster struct {
 	*testutil.Cluster
 
 	program string
 	etcd    *slope
-	// gates are those of every operator that ran.
+	// gates contains the gates of all operators that ran.
 	gates []*gate
-	// certificate and key are those of every stack's server, baseConfig is every stack's base.
+	// certificate and key are the certificate and the key of every stack's server. baseConfig is the base of every stack.
 	certificate, key []byte
 	baseConfig       string
 }
@@ -69,7 +69,7 @@ func startCluster(t *testing.T) *cluster {
 }
 
 // makeDigestKey sets the same key for digests over secret values in every run, because the records of an older operator
-// have such digests.
+// contain such digests.
 func (c *cluster) makeDigestKey(t *testing.T) {
 	t.Helper()
 	key := &corev1.Secret{
@@ -81,7 +81,7 @@ func (c *cluster) makeDigestKey(t *testing.T) {
 	}
 }
 
-// calm lets every call of every operator pass, and resets the count of writes.
+// calm removes the rules of all gates, and resets the number of writes.
 func (c *cluster) calm() {
 	for _, gate := range c.gates {
 		gate.set(nil)
@@ -134,7 +134,7 @@ func (c *cluster) makeReady(ctx context.Context, pod *corev1.Pod) {
 	_ = c.Status().Patch(ctx, pod, patch) // the next round tries again
 }
 
-// eventually polls until check returns nil, and returns how long that took.
+// eventually polls until check returns nil, and returns the elapsed time.
 func eventually(t *testing.T, what string, check func() error) time.Duration {
 	t.Helper()
 	return testutil.Within(t, patience, func() error {
@@ -145,7 +145,7 @@ func eventually(t *testing.T, what string, check func() error) time.Duration {
 	})
 }
 
-// differ makes an error from a difference.
+// differ returns a difference as an error.
 func differ(what, difference string) error {
 	if difference == "" {
 		return nil

@@ -16,13 +16,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// denials are faults where the cluster denies a write.
+// denials lists the faults in which the cluster denies a write.
 var denials = []fault{
 	{name: "a quota is used up", fresh: true, strikes: []strike{quota}, spec: full},
 	{name: "another policy denies the Deployment", strikes: []strike{policy}, spec: changed},
 }
 
-// quota leaves no room for a Service.
+// quota creates a quota that does not allow another Service.
 func quota(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	quota := &corev1.ResourceQuota{
@@ -73,7 +73,7 @@ func policy(t *testing.T, _ *theatre, s *stage) func() {
 	}
 }
 
-// refusesDeployment waits until no client may change the Deployment, for this reason.
+// refusesDeployment waits until the API server rejects changes of the Deployment for this reason.
 func (s *stage) refusesDeployment(t *testing.T, why string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -87,7 +87,7 @@ func (s *stage) refusesDeployment(t *testing.T, why string) {
 	})
 }
 
-// changesOfDeployments are the operations that a policy or a webhook checks.
+// changesOfDeployments lists the operations that a policy or a webhook checks.
 func changesOfDeployments() admissionregistrationv1.RuleWithOperations {
 	return admissionregistrationv1.RuleWithOperations{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},

@@ -17,7 +17,7 @@ type theatre struct {
 	// steady is the healthy stack.
 	steady     *stage
 	steadyPods []string
-	// created and updated are the results of a full stack, and of a changed one, without a fault.
+	// created and updated are the results of a full stack and of a changed stack without a fault.
 	created, updated map[string]any
 }
 
@@ -60,24 +60,24 @@ func (th *theatre) undisturbed(t *testing.T) {
 	eventually(t, "the healthy stack is as it was", func() error { return th.steady.same(t, th.created) })
 }
 
-// faults are all except those of a single write.
+// faults returns all faults except those of a single write.
 var faults = slices.Concat(storms, references, children, users, denials, webhooks, registries, planes)
 
-// fault is something that goes wrong around a stack.
+// fault is a fault that occurs while the operator handles a stack.
 type fault struct {
 	name string
 	// slow faults run only in the long run.
 	slow bool
-	// before are the specs of the stack before the fault, in turn. None means full. fresh means that no stack exists
-	// before.
+	// before lists the specs that the stack has before the fault, one after the other. An empty list means full. fresh
+	// means that there is no stack before the fault.
 	before []string
 	fresh  bool
-	// strikes follow each other. Each begins the fault, checks what has to be true while it lasts, and returns the
-	// function that ends it.
+	// strikes are called one after the other. Each begins the fault, checks the state during the fault, and returns the
+	// function that ends the fault.
 	strikes []strike
-	// spec is applied while the fault lasts; empty means no change.
+	// spec is applied during the fault. An empty text means no change.
 	spec string
-	// after checks the stack after the fault. Unset means that the stack has to be the same as without a fault.
+	// after checks the stack after the fault. If it is nil, the stack must be the same as without a fault.
 	after func(*testing.T, *stage) error
 	// rolls means that the fault itself requires new pods.
 	rolls bool
@@ -85,7 +85,8 @@ type fault struct {
 
 type strike func(t *testing.T, th *theatre, s *stage) (end func())
 
-// strike runs a fault on a stack: while it lasts no pod changes, and soon after its end the stack is as it should be.
+// strike runs a fault on a stack. During the fault, no pod may change. Soon after its end, the stack must reach the
+// intended state.
 func (th *theatre) strike(t *testing.T, order int, fault *fault) {
 	t.Helper()
 	s := th.newStage(t)
@@ -126,7 +127,7 @@ func (th *theatre) prepare(t *testing.T, s *stage, fault *fault) {
 	s.settle(t)
 }
 
-// endure strikes once and returns how long the recovery took after the end.
+// endure runs a fault once, and returns the time of the recovery after its end.
 func (th *theatre) endure(t *testing.T, s *stage, fault *fault, strike strike) time.Duration {
 	t.Helper()
 	before := s.pods(t)
@@ -135,7 +136,7 @@ func (th *theatre) endure(t *testing.T, s *stage, fault *fault, strike strike) t
 		s.apply(t, fault.spec)
 	}
 	if now := s.pods(t); !fault.rolls && !cmp.Equal(before, now) {
-		t.Errorf("pods while the fault lasts: %v, before it %v", now, before)
+		t.Errorf("pods during the fault: %v, before it: %v", now, before)
 	}
 	end()
 	check := fault.after
@@ -148,7 +149,7 @@ func (th *theatre) endure(t *testing.T, s *stage, fault *fault, strike strike) t
 	}
 	took := eventually(t, "as it should be after the fault", func() error { return check(t, s) })
 	if now := s.pods(t); fault.spec == "" && !fault.rolls && !cmp.Equal(before, now) {
-		t.Errorf("pods after the fault: %v, before it %v", now, before)
+		t.Errorf("pods after the fault: %v, before it: %v", now, before)
 	}
 	return took
 }

@@ -28,7 +28,7 @@ import (
 type gate struct {
 	server *httptest.Server
 	proxy  *httputil.ReverseProxy
-	// trusted are the certificates that the operator trusts: a good one and one that has expired.
+	// trusted contains the certificates that the operator trusts: a valid certificate and an expired certificate.
 	trusted       []byte
 	good, expired *tls.Certificate
 
@@ -40,33 +40,34 @@ type gate struct {
 	current *tls.Certificate
 }
 
-// rule decides about a call; nil lets every call pass.
+// rule returns the verdict for a call. If it is nil, the gate forwards every call.
 type rule func(call) verdict
 
 // call is one request of the operator.
 type call struct {
 	*http.Request
-	// write counts the writes to stacks and their children since the rule was set, including this one. Zero means a
-	// read, or a write whose loss does no harm (events, the operator's own objects).
+	// write counts the writes to stacks and their children since the rule was set, including this one. Zero means a read,
+	// or a write whose loss has no effect on the stack (events, the operator's own objects).
 	write int
 }
 
-// verdict is the result of a call. The zero value lets it pass.
+// verdict is the action of the gate for a call. With the zero value, the gate forwards the call.
 type verdict struct {
-	// delay and hold apply before everything else.
+	// delay and hold apply before the other fields.
 	delay time.Duration
 	hold  <-chan struct{}
 	// status is returned in place of the API server's answer.
 	status int
-	// lost calls do not reach the API server, unanswered ones do. The operator gets no answer to either.
+	// The gate does not forward lost calls to the API server, but forwards unanswered calls. The operator does not get an
+	// answer to either of them.
 	lost, unanswered bool
-	// until keeps the connection of such a call open; nil breaks it immediately.
+	// until keeps the connection of such a call open. If it is nil, the gate closes the connection immediately.
 	until <-chan struct{}
-	// notify is called when that happens.
+	// notify is called for such a call.
 	notify func()
 }
 
-// newGate opens a gate before an API server.
+// newGate starts a gate for an API server.
 func newGate(t *testing.T, server *rest.Config) *gate {
 	t.Helper()
 	target, err := url.Parse(server.Host)
@@ -92,7 +93,7 @@ func newGate(t *testing.T, server *rest.Config) *gate {
 			return nil
 		},
 		ErrorLog: log.New(io.Discard, "", 0),
-		// A client that cannot reach the API server gets no answer at all.
+		// A client that cannot reach the API server does not get an answer.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	g.server = httptest.NewUnstartedServer(g)
@@ -104,7 +105,7 @@ func newGate(t *testing.T, server *rest.Config) *gate {
 	return g
 }
 
-// certificate makes a certificate that the operator trusts while it is valid.
+// certificate returns a certificate that the operator trusts while it is valid.
 func (g *gate) certificate(t *testing.T, notAfter time.Time) *tls.Certificate {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, notAfter)
@@ -124,30 +125,30 @@ func (g *gate) greet(*tls.ClientHelloInfo) (*tls.Config, error) {
 	}, nil
 }
 
-// url is the gate's address for the operator, by a name, as its certificate has it.
+// url returns the gate's address for the operator, with the host name in its certificate.
 func (g *gate) url() string { return strings.Replace(g.server.URL, "127.0.0.1", "localhost", 1) }
 
-// set sets the gate's rule and resets the count of writes.
+// set sets the gate's rule, and resets the number of writes.
 func (g *gate) set(r rule) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.rule, g.calls, g.writes, g.answers = r, 0, 0, map[int]int{}
 }
 
-// outage ends every connection, also those of watches, and lets no call through.
+// outage closes all connections, including those of watches, and does not forward calls.
 func (g *gate) outage() {
 	g.set(func(call) verdict { return verdict{lost: true} })
 	g.server.CloseClientConnections()
 }
 
-// calm removes the rule and keeps the count.
+// calm removes the rule, and keeps the number of writes.
 func (g *gate) calm() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.rule = nil
 }
 
-// show changes the certificate for new connections, and ends the present ones.
+// show changes the certificate for new connections, and closes the existing connections.
 func (g *gate) show(certificate *tls.Certificate) {
 	g.mu.Lock()
 	g.current = certificate
@@ -162,7 +163,7 @@ func (g *gate) written() int {
 	return g.writes
 }
 
-// asked returns nil after so many calls of any kind since the rule was set.
+// asked returns nil after this number of calls of any kind since the rule was set.
 func (g *gate) asked(n int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -242,7 +243,7 @@ func answer(w http.ResponseWriter, code int) {
 		w.Header().Set("Retry-After", strconv.Itoa(1))
 	}
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(metav1.Status{ // the client may be gone
+	_ = json.NewEncoder(w).Encode(metav1.Status{ // the client may have ended
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
 		Message: "the gate says no", Reason: reason, Code: int32(code),
 	})

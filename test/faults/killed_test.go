@@ -14,10 +14,10 @@ type cut struct {
 	name string
 	// arrives means that the n-th write reaches the API server.
 	arrives bool
-	// slow means that the cut is tried only in the long run, because a lost write has the same effect as a write that
-	// was not made yet.
+	// slow means that the interruption is tried only in the long run, because a lost write has the same effect as a write
+	// that was not made yet.
 	slow bool
-	// kills means that the operator ends there. Otherwise only its calls fail, for a moment.
+	// kills means that the operator is killed. Otherwise, only its calls fail for a short time.
 	kills bool
 }
 
@@ -28,7 +28,7 @@ var cuts = []cut{
 	{name: "cut off, the write was lost"},
 }
 
-// step is the distance of two writes that are tried.
+// step is the distance between two writes at which the interruption is tried.
 func step() int {
 	if *all {
 		return 1
@@ -36,10 +36,10 @@ func step() int {
 	return 3
 }
 
-// blackout is how long an operator that keeps running is cut off.
+// blackout is the time for which an operator that keeps running is disconnected.
 const blackout = 300 * time.Millisecond
 
-// testKilled kills the operator, or cuts its calls, at every write of a new stack and of a change to it.
+// testKilled kills the operator, or interrupts its calls, at every write for a new stack and for a change to it.
 func testKilled(t *testing.T, th *theatre) {
 	for i, cut := range cuts {
 		if cut.slow && !*all {
@@ -67,8 +67,8 @@ func testKilled(t *testing.T, th *theatre) {
 	}
 }
 
-// cutAt writes a stack, cuts at its n-th write and waits until the stack is as it should be. It reports whether such a
-// write happened.
+// cutAt writes a stack, interrupts the operator at its n-th write, and waits until the stack reaches the intended
+// state. It reports whether there was such a write.
 func (th *theatre) cutAt(t *testing.T, s *stage, cut cut, n int, spec string, want map[string]any, into *row) bool {
 	t.Helper()
 	o := th.operator

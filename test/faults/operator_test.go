@@ -38,7 +38,7 @@ func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 		o.kill(t)
 		if t.Failed() {
 			said, _ := os.ReadFile(o.file("log"))
-			t.Logf("the operator said:\n%s", said)
+			t.Logf("log of the operator:\n%s", said)
 		}
 	})
 	return o
@@ -46,8 +46,8 @@ func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 
 func (o *operator) file(name string) string { return filepath.Join(o.folder, name) }
 
-// giveToken writes a new token, as the kubelet does into the operator's pod. It is valid as long as the object that it
-// is bound to.
+// giveToken writes a new token, as the kubelet does into the operator's pod. The token is valid as long as the object
+// to which it is bound exists.
 func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	t.Helper()
 	token, err := o.cluster.Plane.OperatorToken(t.Context(), bound)
@@ -83,7 +83,7 @@ func (o *operator) start(t *testing.T) {
 	go func(process *exec.Cmd) { ended <- process.Wait() }(o.process)
 }
 
-// kill ends the program without a chance to prepare.
+// kill kills the program without a signal that it can handle.
 func (o *operator) kill(t *testing.T) {
 	t.Helper()
 	if o.process == nil {

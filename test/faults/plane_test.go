@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// planes are faults of the control plane itself, of its clock, and of leader election.
+// planes lists the faults of the control plane, of its clock, and of leader election.
 var planes = []fault{
 	{name: "the API server is restarted", slow: true, strikes: []strike{restartAPIServer}, spec: changed},
 	{name: "etcd is slowed down by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},
@@ -40,7 +40,7 @@ func restartAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// wrote returns nil after so many writes.
+// wrote returns nil after this number of writes.
 func (g *gate) wrote(n int) error {
 	if written := g.written(); written < n {
 		return fmt.Errorf("%d writes", written)
@@ -48,18 +48,17 @@ func (g *gate) wrote(n int) error {
 	return nil
 }
 
-// slowEtcd delays each answer until the operator has written a good part of a change.
+// slowEtcd delays each answer of etcd until the operator has made several writes of a change.
 func slowEtcd(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
-	th.etcd.delay.Store(int64(time.Second / 2)) // there and back
+	th.etcd.delay.Store(int64(time.Second / 2)) // in both directions
 	return func() {
 		eventually(t, "the operator's writes", func() error { return th.operator.wrote(8) })
 		th.etcd.delay.Store(0)
 	}
 }
 
-// clockAhead writes future times into the status, as a clock that jumped does, and starts an operator that remembers
-// none of them.
+// clockAhead writes future times into the status, as an operator with a wrong clock would, and starts a new operator.
 func clockAhead(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -75,13 +74,13 @@ func clockAhead(t *testing.T, th *theatre, s *stage) func() {
 	return func() { th.operator.start(t) }
 }
 
-// electing are flags of operators that elect a leader soon.
+// electing lists the flags of operators that elect a leader quickly.
 var electing = []string{
 	"--leader-elect", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s",
 	"--leader-elect-retry-period=500ms",
 }
 
-// loseLease delays a leader's second write until another leads, and loses its renewals.
+// loseLease delays the leader's second write and drops its renewals of the lease, until another operator is the leader.
 func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -105,15 +104,15 @@ func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 		eventually(t, "the new leader's writes", func() error { return second.wrote(1) })
 		close(release)
 		if err := first.ends(t); err == nil {
-			t.Error("who lost the lease ended as if nothing were wrong")
+			t.Error("the operator that lost the lease exited without an error")
 		}
 		t.Cleanup(func() { th.operator.restart(t) })
 	}
 }
 
-// loseAPIServer removes the lease of the only operator together with the API server. The operator ends, is started
-// again as the kubelet does, and has to be running when the API server recovers: the kubelet's pauses would grow each
-// time that it ended.
+// loseAPIServer makes the API server unavailable until the only operator loses its lease. The operator exits and is
+// started again, as by the kubelet. It must then keep running until the API server recovers, because the kubelet's
+// delays would grow with each exit.
 func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -123,7 +122,7 @@ func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	alone.outage()
 	return func() {
 		if err := alone.ends(t); err == nil {
-			t.Error("who lost the lease ended as if nothing were wrong")
+			t.Error("the operator that lost the lease exited without an error")
 		}
 		alone.outage() // counts again
 		alone.start(t)
@@ -133,7 +132,7 @@ func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// leaseAhead is a lease of a holder that is gone and whose clock was ahead.
+// leaseAhead creates a lease whose holder no longer exists and whose clock was ahead.
 func leaseAhead(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// references are faults of the objects that the stack refers to.
+// references lists the faults of the objects to which the stack refers.
 var references = []fault{
 	{name: "a Secret is deleted, and restored", strikes: []strike{deleted(`"creds"`, (*stage).sameCreds)}},
 	{name: "the base configuration is deleted, and restored", strikes: []strike{deleted(`"base"`, (*stage).sameBase)}},
@@ -22,11 +22,12 @@ var references = []fault{
 	},
 }
 
-// certificateLasts is enough for a stack to become ready with it, also on a slow machine.
+// certificateLasts is the validity of a certificate. It is long enough for a stack to become ready, even on a slow
+// machine.
 const certificateLasts = 30 * time.Second
 
-// certificateEnds lets the certificate of a running stack expire. This changes no pod, also when an operator starts
-// then. At the end the stack gets another certificate.
+// certificateEnds waits until the certificate of a running stack expires. The pods must not change, even if an operator
+// starts after that. At the end, the stack gets another certificate.
 func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(certificateLasts))
@@ -56,7 +57,7 @@ func (s *stage) giveCertificate(t *testing.T, certificate, key []byte) {
 	}
 }
 
-// renewed checks that the new certificate rolled the pods once.
+// renewed checks that the new certificate rolled out the pods once.
 func renewed(t *testing.T, s *stage) error {
 	t.Helper()
 	if rolled := s.rolled(t); rolled != 2 {

@@ -25,15 +25,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// registries are faults of the registries that images are read from.
+// registries lists the faults of the registries from which the operator reads images.
 var registries = []fault{
 	{name: "the registry is unavailable, and the spec asks for a new image", slow: true, fresh: true, rolls: true, strikes: []strike{registryGone}, after: isReady},
 }
 
 func isReady(t *testing.T, s *stage) error { t.Helper(); return s.ready(t) }
 
-// registryGone removes the registry of a stack that was configured by its image's labels. The operator may restart and
-// the stack may change, and only a new image waits.
+// registryGone stops the registry of a stack whose configuration comes from the labels of its image. The operator can
+// restart and the stack can change, and only a new image waits.
 func registryGone(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	var down atomic.Bool
@@ -62,7 +62,7 @@ func registryGone(t *testing.T, th *theatre, s *stage) func() {
 	eventually(t, "a change without the registry", func() error { return s.ready(t) })
 	changed := s.settled(t)
 	if cmp.Equal(before, changed) {
-		t.Error("the change rolled no pod")
+		t.Error("the change did not roll out the pods")
 	}
 	s.apply(t, spec("2", "b"))
 	eventually(t, "the stack reports the new image", func() error { return s.reports(t, "own:2") })

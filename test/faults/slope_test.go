@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// slope is a proxy between the API server and etcd that slows both directions down.
+// slope is a proxy between the API server and etcd that delays both directions.
 type slope struct {
 	listener net.Listener
 	target   string
@@ -46,13 +46,13 @@ func (s *slope) join(from net.Conn) {
 	s.carry(from, to)
 }
 
-// packet waits until it is due.
+// packet is data that is forwarded at a certain time.
 type packet struct {
 	data []byte
 	due  time.Time
 }
 
-// carry keeps the order of the packets, and reads the next one without waiting.
+// carry forwards packets in their order, and reads the next packet without waiting.
 func (s *slope) carry(into io.WriteCloser, from io.ReadCloser) {
 	packets := make(chan packet, 1<<12)
 	go func() {
@@ -62,7 +62,7 @@ func (s *slope) carry(into io.WriteCloser, from io.ReadCloser) {
 				<-time.After(wait)
 			}
 			if _, err := into.Write(p.data); err != nil {
-				_ = from.Close() // ends the reader, too
+				_ = from.Close() // also ends the reader
 			}
 		}
 	}()

@@ -30,7 +30,7 @@ import (
 // stackName is the name of every stack. Each has its own namespace.
 const stackName = "my"
 
-// full is a stack with every option, NS its namespace.
+// full is a stack with every option. NS is a placeholder for its namespace.
 const full = `
 distribution: {name: starter}
 baseConfig: {configMapName: base}
@@ -84,7 +84,7 @@ storage:
 workload: {replicas: 2, storage: {size: 10Gi}}
 `
 
-// stage is a namespace with one stack and the objects that it refers to.
+// stage is a namespace with one stack and the objects to which the stack refers.
 type stage struct {
 	*cluster
 	namespace string
@@ -121,7 +121,7 @@ func (s *stage) create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// creds are the values of every provider and store.
+// creds contains the secret values of all providers and stores.
 func (s *stage) creds() *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: s.named("creds"), StringData: map[string]string{
 		"token": "sk-abc", "host": "postgres", "user": "llamastack", "password": "p@ss",
@@ -138,7 +138,7 @@ func (s *stage) base() *corev1.ConfigMap {
 func (s *stage) apply(t *testing.T, spec string) {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: s.named(stackName)}
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the operator writes its status meanwhile
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the operator may write the status at the same time
 		err := s.Get(t.Context(), client.ObjectKeyFromObject(stack), stack)
 		if client.IgnoreNotFound(err) != nil {
 			return err
@@ -166,7 +166,7 @@ func (s *stage) get(t *testing.T, name string, into client.Object) {
 	}
 }
 
-// ready returns an error that names what the stack lacks.
+// ready returns an error with the conditions of a stack that is not ready.
 func (s *stage) ready(t *testing.T) error {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -178,7 +178,7 @@ func (s *stage) ready(t *testing.T) error {
 	return nil
 }
 
-// reports returns nil if one condition that is not as it should be contains all the words.
+// reports returns nil if one condition that reports a problem contains all the words.
 func (s *stage) reports(t *testing.T, what ...string) error {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -192,7 +192,7 @@ func (s *stage) reports(t *testing.T, what ...string) error {
 	return fmt.Errorf("no condition of generation %d reports %q: %+v", stack.Generation, what, stack.Status.Conditions)
 }
 
-// pods are the UIDs of the stack's pods.
+// pods returns the UIDs of the stack's pods.
 func (s *stage) pods(t *testing.T) []string {
 	t.Helper()
 	var list corev1.PodList
@@ -208,7 +208,7 @@ func (s *stage) pods(t *testing.T) []string {
 	return uids
 }
 
-// kinds are all that the operator makes, and the stack itself.
+// kinds lists all kinds of objects that the operator creates, and the kind of stacks.
 var kinds = []schema.GroupVersionKind{
 	{Group: "apps", Version: "v1", Kind: "Deployment"},
 	{Version: "v1", Kind: "Service"},
@@ -223,8 +223,8 @@ var kinds = []schema.GroupVersionKind{
 	v1alpha2.GroupVersion.WithKind("LlamaStackDistribution"),
 }
 
-// outcome is everything that the operator made for the stack, without the differences between two namespaces, and the
-// number of roll-outs of its pods.
+// outcome contains all objects that the operator created for the stack, without the differences between two namespaces,
+// and the number of roll-outs of its pods.
 func (s *stage) outcome(t *testing.T) map[string]any {
 	t.Helper()
 	result := map[string]any{"pods": len(s.pods(t)), "rolled": s.rolled(t)}
@@ -250,14 +250,14 @@ func (s *stage) outcome(t *testing.T) map[string]any {
 	return result
 }
 
-// Digests of Secrets have a key of the namespace: in the inputs of the pods, and in the name of a Secret whose values
-// changed.
+// The digests of Secrets depend on the namespace. They are in the inputs of the pods, and in the name of a Secret whose
+// values changed.
 var (
 	inputsDigest = regexp.MustCompile(`("` + regexp.QuoteMeta(names.AnnotationInputs) + `":"[0-9a-f]+\.)[0-9a-f]+"`)
 	secretDigest = regexp.MustCompile(regexp.QuoteMeta(names.StorageSecret(stackName)) + `-[0-9a-f]{8}\b`)
 )
 
-// anywhere is a text with a neutral namespace.
+// anywhere replaces the namespace in a text with a placeholder.
 func (s *stage) anywhere(text string) string {
 	text = strings.ReplaceAll(text, s.namespace, "NS")
 	text = inputsDigest.ReplaceAllString(text, `${1}DIGEST"`)
@@ -274,7 +274,7 @@ func (s *stage) rolled(t *testing.T) int {
 	return len(sets.Items)
 }
 
-// normalize removes what differs in every run.
+// normalize removes the values that differ in every run.
 func normalize(object *unstructured.Unstructured) map[string]any {
 	references := object.GetOwnerReferences()
 	for i := range references {
@@ -283,7 +283,7 @@ func normalize(object *unstructured.Unstructured) map[string]any {
 	annotations := object.GetAnnotations()
 	delete(annotations, names.AnnotationRendered) // it names the object's generation
 	delete(annotations, "deployment.kubernetes.io/revision")
-	delete(annotations, corev1.LastAppliedConfigAnnotation) // kubectl's own
+	delete(annotations, corev1.LastAppliedConfigAnnotation) // written by kubectl
 	if len(annotations) == 0 {
 		annotations = nil
 	}
@@ -310,7 +310,7 @@ func normalize(object *unstructured.Unstructured) map[string]any {
 	return kept
 }
 
-// same returns how the stack differs from an outcome, or that it is not ready.
+// same returns an error with the differences between the stack and an outcome, or an error if the stack is not ready.
 func (s *stage) same(t *testing.T, want map[string]any) error {
 	t.Helper()
 	if err := s.ready(t); err != nil {
@@ -337,10 +337,10 @@ func (s *stage) settle(t *testing.T) map[string]any {
 	return before
 }
 
-// quiet is how long nothing may change until a stack counts as idle.
+// quiet is the time without a change after which a stack is treated as idle.
 const quiet = 500 * time.Millisecond
 
-// claim is the UID of the PersistentVolumeClaim with the stack's data.
+// claim returns the UID of the PersistentVolumeClaim with the stack's data.
 func (s *stage) claim(t *testing.T) string {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}

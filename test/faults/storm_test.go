@@ -17,10 +17,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// stormLasts is how long the API server answers every call with an error.
+// stormLasts is the time for which the API server answers every call with an error.
 const stormLasts = 3 * time.Second
 
-// storms are faults between the operator and the API server.
+// storms lists the faults between the operator and the API server.
 var storms = []fault{
 	{name: "every write is answered 409", strikes: []strike{storm(answers(http.StatusConflict))}, spec: changed},
 	{
@@ -91,7 +91,7 @@ func everySecond(r rule) rule {
 
 func late(call) verdict { return verdict{delay: time.Second} }
 
-// expiredCertificate breaks every connection and lets no new one begin.
+// expiredCertificate closes all connections and makes new connections fail.
 func expiredCertificate(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.show(th.operator.expired)
@@ -119,7 +119,7 @@ func voidToken(t *testing.T, th *theatre, s *stage) func() {
 	}
 }
 
-// refuses returns nil when the API server rejects a token: it caches its answer for some seconds.
+// refuses returns nil when the API server rejects a token. The API server caches its answer for some seconds.
 func (c *cluster) refuses(t *testing.T, token string) error {
 	t.Helper()
 	config := rest.AnonymousClientConfig(c.Plane.Config)

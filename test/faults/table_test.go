@@ -17,7 +17,7 @@ var (
 	into = flag.String("table", "", "file that the table of faults is written to")
 )
 
-// row has the results of a fault.
+// row contains the results of a fault.
 type row struct {
 	order     int
 	fault     string
@@ -26,7 +26,7 @@ type row struct {
 	pods      string
 }
 
-// table has the results of all faults.
+// table contains the results of all faults.
 type table struct {
 	mu   sync.Mutex
 	rows []row
@@ -40,12 +40,12 @@ func (r *table) add(t *testing.T, added row) {
 	t.Log(added.String())
 }
 
-// String is the row in Markdown.
+// String returns the row in Markdown.
 func (r row) String() string {
 	return fmt.Sprintf("| %s | %s | %s | %s |", r.fault, r.writes, span(r.converged), r.pods)
 }
 
-// span is the range of some durations.
+// span returns the range of some durations.
 func span(durations []time.Duration) string {
 	if len(durations) == 0 {
 		return "–"

@@ -28,8 +28,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// before is the program of an older operator. The upgrade begins with its objects, and they are written to the cases.
-// If it is unset, the cases have the objects as commit 2eb38a2 made them, the last one before preflights.
+// before is the program of an older operator. The upgrade begins with the objects of this operator, and the test writes
+// them to the cases. If before is unset, the cases contain the objects of commit 2eb38a2, the last commit before
+// preflights.
 var before = flag.String("before", "", "program of the operator to upgrade from; writes testdata/upgrade anew")
 
 const (
@@ -38,8 +39,8 @@ const (
 	someUID = types.UID("00000000-0000-0000-0000-000000000000")
 )
 
-// testUpgrade starts the newest operator among stacks of an older one: no pod changes, and no object that a pod depends
-// on.
+// testUpgrade starts the newest operator in a cluster with the stacks of an older operator. Pods, and the objects on
+// which they depend, must not change.
 func testUpgrade(t *testing.T, th *theatre, order int) {
 	t.Helper()
 	th.operator.kill(t)
@@ -72,7 +73,7 @@ func testUpgrade(t *testing.T, th *theatre, order int) {
 	}
 }
 
-// oldStages are the stacks of all cases, with the objects that an older operator made for each.
+// oldStages returns the stacks of all cases, with the objects that an older operator created for each of them.
 func (th *theatre) oldStages(t *testing.T) []*stage {
 	t.Helper()
 	folders, err := filepath.Glob(filepath.Join(upgrades, "*"))
@@ -135,7 +136,8 @@ func (s *stage) stack(t *testing.T) *v1alpha2.LlamaStackDistribution {
 	return stack
 }
 
-// restore applies the older operator's objects in the same way, and gives the stack the status that it wrote.
+// restore applies the objects in the same way as the older operator, and writes the status that the older operator
+// wrote.
 func (s *stage) restore(t *testing.T, folder string) {
 	t.Helper()
 	stack := s.stack(t)
@@ -149,7 +151,7 @@ func (s *stage) restore(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Fields that no version has any more are dropped, as an API server does.
+	// Fields that no version has any more are removed, as by an API server.
 	if err := yaml.Unmarshal(content, &stack.Status); err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +160,7 @@ func (s *stage) restore(t *testing.T, folder string) {
 	}
 }
 
-// runBefore lets the older operator make the stacks, and records the objects.
+// runBefore runs the older operator with the stacks, and records the objects.
 func (th *theatre) runBefore(t *testing.T, stages []*stage, folders []string) {
 	t.Helper()
 	newest := th.program
@@ -191,7 +193,7 @@ func (s *stage) keep(t *testing.T, folder string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if object.GetName() == names.CABundle(stackName) { // without the public ones, which every operator includes
+		if object.GetName() == names.CABundle(stackName) { // without the public certificates, which every operator includes
 			trusted, _ := testutil.SameCertificate(t)
 			applied.Object["data"] = map[string]any{names.CABundleFile: string(trusted)}
 		}
@@ -213,7 +215,7 @@ func (s *stage) keep(t *testing.T, folder string) {
 	}
 }
 
-// children are all objects that were made for the stack.
+// children returns all objects that were created for the stack.
 func (s *stage) children(t *testing.T) []unstructured.Unstructured {
 	t.Helper()
 	var found []unstructured.Unstructured
@@ -232,7 +234,7 @@ func (s *stage) children(t *testing.T) []unstructured.Unstructured {
 	return found
 }
 
-// running is the part that an upgrade does not change.
+// running contains the state that an upgrade must not change.
 type running struct {
 	Pods []string
 	// Rolled counts the revisions of the pods.
@@ -244,9 +246,9 @@ type running struct {
 	Children map[string]types.UID
 }
 
-// untouched compares the stacks before and after. The newer operator may record once, in an annotation of the
-// Deployment, that it keeps a template which it would render otherwise. It may also make objects that the older one did
-// not have.
+// untouched compares the stacks before and after the upgrade. The newer operator may record once, in an annotation of
+// the Deployment, that it keeps a template that it would render differently. It may also create objects that the older
+// operator did not create.
 func (was running) untouched(is running) string {
 	if is.Generation == was.Generation+1 {
 		is.Generation = was.Generation
@@ -272,7 +274,7 @@ func (s *stage) running(t *testing.T) running {
 	return r
 }
 
-// available returns an error that names what is missing until all pods of the Deployment are available.
+// available returns an error with the number of available pods until all pods of the Deployment are available.
 func (s *stage) available(t *testing.T) error {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -283,11 +285,11 @@ func (s *stage) available(t *testing.T) error {
 	return nil
 }
 
-// observed returns an error if the running operator has not seen the stack, or if the stack lacks something.
+// observed returns an error if the running operator has not observed the stack, or if the stack is not ready.
 func (s *stage) observed(t *testing.T) error {
 	t.Helper()
 	if got := s.stack(t).Status.Version.OperatorVersion; got != version {
-		return fmt.Errorf("%s was observed by operator %q last", s.namespace, got)
+		return fmt.Errorf("the last operator that observed %s is %q", s.namespace, got)
 	}
 	return s.ready(t)
 }

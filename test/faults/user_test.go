@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// users are actions of people between two writes of the operator, or after them.
+// users lists the actions of users between two writes of the operator, or after them.
 var users = []fault{
 	{name: "kubectl apply of the stack, in the middle of a change", strikes: []strike{between(applyStack)}, spec: changed},
 	{name: "kubectl apply of the Deployment, in the middle of a change", strikes: []strike{between(applyDeployment)}, spec: changed},
@@ -38,7 +38,7 @@ const fixed = `{distribution: {name: starter}, workload: {replicas: 2}}`
 // third is another change of a changed stack.
 var third = strings.Replace(changed, "http://other:8000", "http://third:8000", 1)
 
-// between calls act while the operator is about to write the second of its changes.
+// between calls act before the operator makes the second write of a change.
 func between(act func(*testing.T, *stage)) strike {
 	return func(t *testing.T, th *theatre, s *stage) func() {
 		t.Helper()
@@ -80,7 +80,7 @@ func applyStack(t *testing.T, s *stage) {
 	s.kubectlApply(t, "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution", stackName, changed)
 }
 
-// applyDeployment claims a field that the operator owns.
+// applyDeployment applies a field that the operator owns.
 func applyDeployment(t *testing.T, s *stage) {
 	t.Helper()
 	s.kubectlApply(t, "apiVersion: apps/v1\nkind: Deployment", stackName, "progressDeadlineSeconds: 7", "--server-side",
@@ -127,7 +127,7 @@ func hasTwo(t *testing.T, s *stage) error {
 	return s.ready(t)
 }
 
-// undo rolls back. The operator keeps the rollback until the spec changes.
+// undo rolls the Deployment back. The operator keeps the rollback until the spec changes.
 func undo(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	s.kubectl(t, "", "rollout", "undo", "deployment/"+stackName)
@@ -169,7 +169,7 @@ func (s *stage) kubectl(t *testing.T, input string, arguments ...string) {
 	}
 }
 
-// condition returns a condition of the stack, nil when it has none of that type.
+// condition returns a condition of the stack, or nil if the stack does not have a condition of that type.
 func (s *stage) condition(t *testing.T, name string) *metav1.Condition {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}

@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// webhooks belong to another user, and the API server asks them about every Deployment.
+// webhooks lists the faults of webhooks of another user, which the API server calls for every Deployment.
 var webhooks = []fault{
 	{name: "another webhook denies the Deployment", strikes: []strike{webhook(http.StatusForbidden)}, spec: changed},
 	{name: "another webhook denies the Deployment with the code of a conflict", slow: true, strikes: []strike{webhook(http.StatusConflict)}, spec: changed},
@@ -30,7 +30,7 @@ var webhooks = []fault{
 }
 
 const (
-	// broken and hanging replace the code of a webhook's answer; zero lets everything pass.
+	// broken and hanging replace the code of a webhook's answer. Zero means that the webhook allows every request.
 	broken, hanging = -1, -2
 	webhookName     = "holidays.example.com"
 	webhookSays     = "no changes before the holidays"
@@ -54,14 +54,14 @@ func webhook(answer int32) strike {
 				return s.reports(t, fmt.Sprintf("apply Deployment %q: ", stackName), says, remedy)
 			})
 			if diff := cmp.Diff(before, s.pods(t)); diff != "" {
-				t.Errorf("pods while the webhook refuses (-want +got):\n%s", diff)
+				t.Errorf("pods while the webhook rejects changes (-want +got):\n%s", diff)
 			}
 			w.answer.Store(0)
 		}
 	}
 }
 
-// otherWebhook is a webhook that is not ours.
+// otherWebhook is a webhook that does not belong to the operator.
 type otherWebhook struct {
 	server      *httptest.Server
 	certificate []byte
@@ -101,7 +101,7 @@ func (w *otherWebhook) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 		review.Response.Result = &metav1.Status{Code: answer, Message: webhookSays}
 	}
 	review.Request = nil
-	_ = json.NewEncoder(to).Encode(review) // the client may be gone
+	_ = json.NewEncoder(to).Encode(review) // the client may have ended
 }
 
 func (w *otherWebhook) configuration(namespace string) *admissionregistrationv1.ValidatingWebhookConfiguration {

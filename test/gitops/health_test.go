@@ -179,7 +179,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestHealthOfAnUnobservedStack checks that a stack counts as in progress until the operator has seen its spec.
+// TestHealthOfAnUnobservedStack checks that the health of a stack is in progress until the operator has observed its
+// spec.
 func TestHealthOfAnUnobservedStack(t *testing.T) {
 	check := healthCheck(t)
 	behind, _ := object(t, cases["ready"].in)
@@ -200,7 +201,7 @@ func TestHealthOfAnUnobservedStack(t *testing.T) {
 	}
 }
 
-// TestNoMessageTwice checks that every condition of a stack has a message, and that no two have the same one.
+// TestNoMessageTwice checks that every condition of a stack has a message, and that each message occurs only once.
 func TestNoMessageTwice(t *testing.T) {
 	for name, tc := range cases {
 		stack, _ := object(t, tc.in)
@@ -214,7 +215,7 @@ func TestNoMessageTwice(t *testing.T) {
 			kind, _ := fields["type"].(string)
 			message, _ := fields["message"].(string)
 			if other, twice := seen[message]; twice || message == "" {
-				t.Errorf("%s: %s has the message %q of %q", name, kind, message, other)
+				t.Errorf("%s: %s has the message %q, which is also the message of %q", name, kind, message, other)
 			}
 			seen[message] = kind
 		}
@@ -236,8 +237,8 @@ func healthCheck(t *testing.T) string {
 	return check
 }
 
-// argo runs a health check as Argo CD does: with the object as the global variable obj, and without libraries that
-// reach the system.
+// argo runs a health check as Argo CD does, with the object as the global variable obj, and without libraries that
+// access the system.
 func argo(t *testing.T, check string, object map[string]any) (health, message string) {
 	t.Helper()
 	state := lua.NewState(lua.Options{SkipOpenLibs: true})

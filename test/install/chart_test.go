@@ -17,8 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// rendered is what the chart renders for the values of a case. The golden files of test/chart have it, because Helm is
-// available there.
+// rendered returns the objects that the chart renders for the values of a case, from the golden files of test/chart.
 func rendered(t *testing.T, name string) manifest {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), "test/chart/testdata/render", name, "want/*.yaml"))
@@ -38,7 +37,7 @@ func rendered(t *testing.T, name string) manifest {
 	return objects
 }
 
-// byName are the objects of a manifest without the labels of the installer.
+// byName returns the objects of a manifest without the labels of the installer.
 func byName(objects manifest) map[string]map[string]any {
 	found := map[string]map[string]any{}
 	for kind, each := range objects {
@@ -57,9 +56,9 @@ func byName(objects manifest) map[string]map[string]any {
 	return found
 }
 
-// A release with the chart's own name has the same objects as the manifest: names, rules, arguments and all. The
-// comparison leaves out what Helm makes differently, the namespace, what test/chart compares, and the ConfigMap, which
-// the operator would make.
+// A release with the chart's own name has the same objects as the manifest, with the same names, rules and arguments.
+// The comparison omits the values that Helm sets differently, the namespace, the objects that test/chart compares, and
+// the ConfigMap, which the operator would create.
 func TestTheChartInstallsTheSame(t *testing.T) {
 	chart, file := rendered(t, "default"), read(t, plain)
 	for _, kind := range []string{
@@ -109,7 +108,8 @@ func TestTheChartHasRolesOnlyForNamespaces(t *testing.T) {
 	}
 }
 
-// The chart accepts the keys of the operator's ConfigMap, and the operator can read what it renders from them.
+// The chart accepts the keys of the operator's ConfigMap, and the operator can read the ConfigMap that the chart
+// renders from them.
 func TestTheChartsOperatorConfig(t *testing.T) {
 	config := one[corev1.ConfigMap](t, rendered(t, "everything"), "ConfigMap")
 	if diff := cmp.Diff(operatorconfig.Keys(), slices.Sorted(maps.Keys(config.Data))); diff != "" {

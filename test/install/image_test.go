@@ -20,7 +20,8 @@ import (
 // instruction is one instruction of the Dockerfile.
 type instruction struct{ name, arguments string }
 
-// dockerfile reads the instructions of each stage. Our Dockerfiles have no heredocs and no other escape character.
+// dockerfile reads the instructions of each stage. The Dockerfiles of this repository do not use heredocs or another
+// escape character.
 func dockerfile(t *testing.T) [][]instruction {
 	t.Helper()
 	var stages [][]instruction
@@ -78,7 +79,7 @@ func only(t *testing.T, stage []instruction, name string) string {
 	return found[0]
 }
 
-// The bases are images by digest, and nothing is emulated.
+// The base images are pinned by digest, and the build does not emulate a processor.
 func TestBasesArePinned(t *testing.T) {
 	stages := dockerfile(t)
 	pinned := regexp.MustCompile(`^(--platform=\$BUILDPLATFORM )?[a-z.]+/[a-z0-9/-]+:[a-z0-9.]+@sha256:[0-9a-f]{64}( AS build)?$`)
@@ -96,7 +97,7 @@ func TestBasesArePinned(t *testing.T) {
 	}
 }
 
-// The image builds with the Go line of go.mod, and a release of it that is not older than the one there.
+// The image is built with the Go version of go.mod, or with a newer patch release of it.
 func TestTheImageHasTheGoOfTheModule(t *testing.T) {
 	wanted := regexp.MustCompile(`(?m)^go (1\.\d+)\.(\d+)$`).FindStringSubmatch(readFile(t, "go.mod"))
 	base := only(t, dockerfile(t)[0], "FROM")
@@ -106,11 +107,11 @@ func TestTheImageHasTheGoOfTheModule(t *testing.T) {
 	}
 	least, _ := strconv.Atoi(wanted[2])
 	if patch, _ := strconv.Atoi(got[2]); got[1] != wanted[1] || patch < least {
-		t.Errorf("built with Go %s.%s, and go.mod asks for %s.%s", got[1], got[2], wanted[1], wanted[2])
+		t.Errorf("built with Go %s.%s, but go.mod requires %s.%s", got[1], got[2], wanted[1], wanted[2])
 	}
 }
 
-func TestTheProgramIsStaticAndKnowsItsVersion(t *testing.T) {
+func TestProgramIsStaticAndContainsItsVersion(t *testing.T) {
 	build := dockerfile(t)[0]
 	runs := all(build, "RUN")
 	command := runs[len(runs)-1]
@@ -142,11 +143,11 @@ func TestTheImageFitsTheManifest(t *testing.T) {
 		t.Errorf("COPY %s, and the entry point is %s", copied, entrypoint[0])
 	}
 	if names := all(shipped, "CMD"); names != nil {
-		t.Errorf("CMD %q would be arguments that a manifest has to know", names)
+		t.Errorf("CMD %q would add arguments that the manifest does not have", names)
 	}
 	user := only(t, shipped, "USER")
 	if uid, gid := 0, 0; !scans(user, &uid, &gid) || uid == 0 || gid == 0 {
-		t.Errorf("USER %s: the kubelet admits a number that is not root's only", user)
+		t.Errorf("USER %s: the kubelet accepts only a numeric user other than root", user)
 	}
 	pod := one[appsv1.Deployment](t, read(t, plain), "Deployment").Spec.Template.Spec
 	container := pod.Containers[0]
@@ -154,7 +155,7 @@ func TestTheImageFitsTheManifest(t *testing.T) {
 		t.Errorf("the Deployment starts %q and not the image's entry point", container.Command)
 	}
 	if own := container.SecurityContext; pod.SecurityContext.RunAsUser != nil || own.RunAsUser != nil {
-		t.Error("the Deployment names a user: OpenShift chooses one, and elsewhere the image has one")
+		t.Error("the Deployment sets a user, but OpenShift chooses the user, and on other clusters the image sets it")
 	}
 }
 
@@ -172,7 +173,7 @@ func TestTheImageIsLabelled(t *testing.T) {
 	}
 }
 
-// sources are the packages of the module that the program contains, with their embedded files.
+// sources returns the packages of the module that the program contains, with their embedded files.
 func sources(t *testing.T) []string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "list", "-deps",
@@ -197,8 +198,8 @@ func sources(t *testing.T) []string {
 	return files
 }
 
-// The build has every file that it needs: it is copied, and .dockerignore does not exclude it.
-func TestTheBuildHasWhatItNeeds(t *testing.T) {
+// The Dockerfile copies every file that the build needs, and .dockerignore does not exclude it.
+func TestDockerfileCopiesEveryFile(t *testing.T) {
 	var copied []string
 	for _, arguments := range all(dockerfile(t)[0], "COPY") {
 		from := strings.Fields(arguments)
@@ -207,14 +208,14 @@ func TestTheBuildHasWhatItNeeds(t *testing.T) {
 	ignored := strings.Split(strings.TrimSpace(readFile(t, ".dockerignore")), "\n")
 	files := append(sources(t), "go.mod", "go.sum")
 	if len(files) < 100 {
-		t.Fatalf("found %d files of cmd/manager only", len(files))
+		t.Fatalf("found only %d files of cmd/manager", len(files))
 	}
 	for _, file := range files {
 		if !slices.ContainsFunc(copied, func(path string) bool { return file == path || strings.HasPrefix(file, path) }) {
 			t.Errorf("%s is not copied", file)
 		}
 		if heldBack(ignored, file) {
-			t.Errorf("%s is held back by .dockerignore", file)
+			t.Errorf(".dockerignore excludes %s", file)
 		}
 	}
 	for _, file := range []string{
@@ -222,13 +223,13 @@ func TestTheBuildHasWhatItNeeds(t *testing.T) {
 		"cmd/kubectl-llamastack/main.go", ".git/config",
 	} {
 		if !heldBack(ignored, file) {
-			t.Errorf(".dockerignore lets %s in: a change of it would build the image anew", file)
+			t.Errorf(".dockerignore does not exclude %s, so a change of it would rebuild the image", file)
 		}
 	}
 }
 
-// heldBack reports whether .dockerignore excludes a path. It follows the patterns that our file uses: a path with all
-// below it, * alone, **/ before a name, and ! for an exception. The last match decides.
+// heldBack reports whether .dockerignore excludes a path. It supports the patterns that this file uses: a path with all
+// paths below it, * alone, **/ before a name, and ! for an exception. The last match applies.
 func heldBack(patterns []string, file string) bool {
 	held := false
 	for _, pattern := range patterns {

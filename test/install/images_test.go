@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// listed are the images of dist/images.txt.
+// listed returns the images in dist/images.txt.
 func listed(t *testing.T) []string {
 	t.Helper()
 	var images []string
@@ -45,8 +45,8 @@ func imagesIn(value any, found map[string]bool) {
 	}
 }
 
-// The list of images for a firewall has every image that a manifest, the chart or the catalogue makes a cluster pull,
-// and no other.
+// The list of images contains every image that a cluster pulls because of a manifest, the chart or the catalogue, and
+// no other image.
 func TestEveryImageIsListed(t *testing.T) {
 	found := map[string]bool{}
 	add := func(objects map[string][]*unstructured.Unstructured) {
@@ -71,7 +71,7 @@ func TestEveryImageIsListed(t *testing.T) {
 		}
 	}
 	if len(found) == 0 {
-		t.Fatal("the manifests name no image")
+		t.Fatal("the manifests do not name an image")
 	}
 	for _, one := range distribution.Images() {
 		found[one.Image] = true
@@ -84,7 +84,7 @@ func TestEveryImageIsListed(t *testing.T) {
 	}
 	for _, image := range images {
 		if !found[image] {
-			t.Errorf("%s is in dist/images.txt, and nothing pulls it", image)
+			t.Errorf("%s is in dist/images.txt, but no manifest, chart or catalogue names it", image)
 		}
 	}
 	if len(slices.Compact(slices.Sorted(slices.Values(images)))) != len(images) {
@@ -92,7 +92,7 @@ func TestEveryImageIsListed(t *testing.T) {
 	}
 }
 
-// chartCases are the values that the chart is rendered with in its tests.
+// chartCases returns the values with which the tests render the chart.
 func chartCases(t *testing.T) []string {
 	t.Helper()
 	folders, err := filepath.Glob(filepath.Join(testutil.Root(), "test/chart/testdata/render/*/want"))
@@ -105,7 +105,7 @@ func chartCases(t *testing.T) []string {
 	return folders
 }
 
-// imageText is an image that a template writes, and not a value.
+// imageText matches an image that is written in a template instead of a value.
 var imageText = regexp.MustCompile(`(?m)^\s*(?:- )?image:\s*([^\s{"]\S*|"[^{]\S*)`)
 
 // No template of the chart has its own image: its cases render only the images of their values.

@@ -27,7 +27,7 @@ const (
 	certManager = "install-cert-manager.yaml"
 )
 
-// manifests are the files in dist that users install with one command.
+// manifests lists the files in dist that users install with one command.
 var manifests = []string{plain, openShift, namespaced, certManager}
 
 // manifest holds the objects by kind.
@@ -73,13 +73,13 @@ func as[T any](t *testing.T, object *unstructured.Unstructured) T {
 	return typed
 }
 
-// watched returns the namespaces that the operator's configuration lists; none means all.
+// watched returns the namespaces in the operator's configuration. An empty list means all namespaces.
 func watched(t *testing.T, objects manifest) []string {
 	t.Helper()
 	return arguments(t, objects).WatchNamespaces
 }
 
-// arguments are the Deployment's arguments as the program reads them.
+// arguments returns the Deployment's arguments as the program reads them.
 func arguments(t *testing.T, objects manifest) manager.Options {
 	t.Helper()
 	var options manager.Options
@@ -158,8 +158,8 @@ func TestEveryBindingIsTheOperators(t *testing.T) {
 	})
 }
 
-// No rule has wildcards. The one lease and ConfigMap, the Secrets, definitions and webhook configurations are granted
-// by their names.
+// No rule has wildcards. The rules for the lease, the ConfigMap, the Secrets, definitions and webhook configurations
+// name these objects.
 func TestRulesAreNarrow(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		for _, object := range slices.Concat(objects["ClusterRole"], objects["Role"]) {
@@ -192,7 +192,7 @@ func TestRulesAreNarrow(t *testing.T) {
 	})
 }
 
-// roleIn is the one Role of a namespace.
+// roleIn returns the only Role of a namespace.
 func roleIn(t *testing.T, objects manifest, namespace string) rbacv1.Role {
 	t.Helper()
 	var found []rbacv1.Role
@@ -207,8 +207,8 @@ func roleIn(t *testing.T, objects manifest, namespace string) rbacv1.Role {
 	return found[0]
 }
 
-// Two replicas are on two nodes if possible, one of them stays when nodes are drained, and an ending replica has the
-// time to hand over its lease.
+// The two replicas run on different nodes if possible, one of them stays when nodes are drained, and a replica that
+// stops has the time to release its lease.
 func TestOneReplicaStays(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		deployment := one[appsv1.Deployment](t, objects, "Deployment").Spec
@@ -217,7 +217,7 @@ func TestOneReplicaStays(t *testing.T) {
 			t.Errorf("replicas %v, want 2", deployment.Replicas)
 		}
 		if diff := cmp.Diff(deployment.Selector, budget.Selector); diff != "" {
-			t.Errorf("the budget is of other pods (-want +got):\n%s", diff)
+			t.Errorf("the budget selects other pods (-want +got):\n%s", diff)
 		}
 		pod := deployment.Template.Spec
 		if n := len(pod.TopologySpreadConstraints); n != 1 {
@@ -232,8 +232,8 @@ func TestOneReplicaStays(t *testing.T) {
 	})
 }
 
-// Only the operator's own pod has the token, and only where the manifest mounts it.
-func TestTheTokenIsAskedFor(t *testing.T) {
+// Only the operator's own pod has the token, because the manifest mounts it explicitly.
+func TestOnlyTheOperatorPodHasAToken(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		if mounts := one[corev1.ServiceAccount](t, objects, "ServiceAccount").AutomountServiceAccountToken; mounts == nil ||
 			*mounts {
@@ -241,12 +241,12 @@ func TestTheTokenIsAskedFor(t *testing.T) {
 		}
 		if mounts := one[appsv1.Deployment](t, objects,
 			"Deployment").Spec.Template.Spec.AutomountServiceAccountToken; mounts == nil || !*mounts {
-			t.Error("the operator's pod does not ask for the token")
+			t.Error("the operator's pod does not mount the token")
 		}
 	})
 }
 
-func TestTheManagerKnowsItsArguments(t *testing.T) {
+func TestManagerAcceptsItsArguments(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		if !arguments(t, objects).LeaderElect {
 			t.Error("the Deployment does not elect a leader: two pods of a rollout would both work")

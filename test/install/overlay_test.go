@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The operator for some namespaces has Roles in only those, with the rules of the ClusterRole, and no right anywhere
-// else.
+// The operator for some namespaces has Roles only in these namespaces, with the rules of the ClusterRole, and no
+// permissions in other namespaces.
 func TestNamespacedHasRolesOnly(t *testing.T) {
 	objects := read(t, namespaced)
 	if n := len(objects["ClusterRoleBinding"]); n != 0 {
@@ -33,12 +33,12 @@ func TestNamespacedHasRolesOnly(t *testing.T) {
 			t.Errorf("rules in %s (-those of the ClusterRole +got):\n%s", namespace, diff)
 		}
 	}
-	// The authentication of clients of the metrics requires a cluster-wide right.
+	// The authentication of clients of the metrics requires a cluster-wide permission.
 	if address := arguments(t, objects).MetricsBindAddress; address != "0" {
 		t.Errorf("metrics are served at %q", address)
 	}
 	if ports := one[appsv1.Deployment](t, objects, "Deployment").Spec.Template.Spec.Containers[0].Ports; len(ports) != 1 || ports[0].Name != "health" {
-		t.Errorf("ports %v, want that of health alone", ports)
+		t.Errorf("ports %v, want only the port for health checks", ports)
 	}
 }
 
@@ -53,8 +53,8 @@ func clusterRole(t *testing.T, objects manifest) rbacv1.ClusterRole {
 	return rbacv1.ClusterRole{}
 }
 
-// inNamespace returns the rules of the ClusterRole that a Role in a namespace has: no cluster-wide rule, and no right
-// to write stacks, which only the migration of all stacks requires.
+// inNamespace returns the rules of the ClusterRole that a Role in a namespace has. It omits cluster-wide rules, and the
+// permission to write stacks, which only the migration of all stacks requires.
 func inNamespace(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var kept []rbacv1.PolicyRule
 	for _, rule := range rules {
@@ -73,15 +73,15 @@ func inNamespace(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return kept
 }
 
-// On OpenShift everything is the same except the certificates that the cluster makes for metrics and webhooks, and the
-// constraints of the pod.
+// On OpenShift, only the certificates that the cluster issues for metrics and webhooks, and the constraint of the pod,
+// differ.
 func TestOpenShift(t *testing.T) {
 	const servingCert, injected = "service.beta.openshift.io/serving-cert-secret-name", "service.beta.openshift.io/inject-cabundle"
 	objects, elsewhere := read(t, openShift), read(t, plain)
 	deployment := one[appsv1.Deployment](t, objects, "Deployment")
 	pod := &deployment.Spec.Template
 	if got := pod.Annotations["openshift.io/required-scc"]; got != "restricted-v2" {
-		t.Errorf("asks for the constraints %q", got)
+		t.Errorf("requires the constraints %q", got)
 	}
 	paths := map[string]string{
 		"llama-stack-k8s-operator-controller-manager-metrics-service": arguments(t, objects).MetricsCertPath, names.WebhookService: arguments(t, objects).WebhookCertPath,
@@ -99,7 +99,7 @@ func TestOpenShift(t *testing.T) {
 	compareRest(t, objects, elsewhere, deployment, 2)
 }
 
-// With cert-manager everything is the same except the webhook certificate.
+// With cert-manager, only the certificate of the webhooks differs.
 func TestCertManager(t *testing.T) {
 	objects, elsewhere := read(t, certManager), read(t, plain)
 	deployment := one[appsv1.Deployment](t, objects, "Deployment")
@@ -148,15 +148,15 @@ func takeAnnotations(t *testing.T, objects manifest, annotation, want string) {
 	}
 }
 
-// compareRest compares a manifest with the plain one, apart from the given number of further arguments and volumes of
-// the Deployment.
+// compareRest compares a manifest with the plain manifest, except for the given number of additional arguments and
+// volumes of the Deployment.
 func compareRest(t *testing.T, objects, elsewhere manifest, deployment appsv1.Deployment, arguments int) {
 	t.Helper()
 	container := &deployment.Spec.Template.Spec.Containers[0]
 	deployment.Spec.Template.Spec.Volumes, container.VolumeMounts = nil, nil
 	container.Args = container.Args[:len(container.Args)-arguments]
 	if diff := cmp.Diff(one[appsv1.Deployment](t, elsewhere, "Deployment"), deployment); diff != "" {
-		t.Errorf("what else differs in the Deployment (-elsewhere +here):\n%s", diff)
+		t.Errorf("other differences in the Deployment (-plain manifest +this one):\n%s", diff)
 	}
 	for _, each := range []manifest{objects, elsewhere} {
 		delete(each, "Deployment")
@@ -169,13 +169,13 @@ func compareRest(t *testing.T, objects, elsewhere manifest, deployment appsv1.De
 		}
 	}
 	if diff := cmp.Diff(elsewhere, objects); diff != "" {
-		t.Errorf("what else differs (-elsewhere +here):\n%s", diff)
+		t.Errorf("other differences (-plain manifest +this one):\n%s", diff)
 	}
 }
 
-// A stack's children block the deletion of their owner, and a Route has the host name of the spec. OpenShift denies
-// both without these rights.
-func TestTheRightsThatOpenShiftAsksFor(t *testing.T) {
+// A stack's children block the deletion of their owner, and a Route has the host name of the spec. OpenShift requires
+// these permissions for both.
+func TestPermissionsForOpenShift(t *testing.T) {
 	rules := clusterRole(t, read(t, openShift)).Rules
 	for _, want := range []rbacv1.PolicyRule{
 		{

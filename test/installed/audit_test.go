@@ -42,7 +42,7 @@ func (c *cluster) audit(t *testing.T) []byte {
 	return data
 }
 
-// calls are the requests of a user since the mark.
+// calls returns the requests of a user since the mark.
 func (c *cluster) calls(t *testing.T, user string, mark int) []call {
 	t.Helper()
 	var calls []call
@@ -56,7 +56,7 @@ func (c *cluster) calls(t *testing.T, user string, mark int) []call {
 		}
 	}
 	if len(calls) < 20 {
-		t.Errorf("%d requests of %s only: the audit log is not read as it is written", len(calls), user)
+		t.Errorf("only %d requests of %s, so the test reads the audit log incorrectly", len(calls), user)
 	}
 	return calls
 }
@@ -71,13 +71,13 @@ func expectNothingRefused(t *testing.T, calls []call) {
 	}
 }
 
-// expectOnlyIn looks for requests beyond the namespaces: for all of them, for another, or for a cluster-wide object.
-// Requests that the API server serves to every client are allowed.
+// expectOnlyIn looks for requests outside of the namespaces: for all namespaces, for another namespace, or for a
+// cluster-wide object. Requests that the API server allows for every client are ignored.
 func expectOnlyIn(t *testing.T, calls []call, namespaces ...string) {
 	t.Helper()
 	for _, each := range calls {
 		if each.ObjectRef != nil && each.ObjectRef.Resource != "" && !slices.Contains(namespaces, each.ObjectRef.Namespace) {
-			t.Errorf("beyond the namespaces %q: %s", namespaces, each)
+			t.Errorf("outside of the namespaces %q: %s", namespaces, each)
 		}
 	}
 }

@@ -21,7 +21,7 @@ const (
 	release = "llama-stack-k8s-operator"
 )
 
-// helm runs the program that make builds, in the operator's namespace.
+// helm runs the helm program that make builds, in the operator's namespace.
 func (c *cluster) helm(t *testing.T, arguments ...string) string {
 	t.Helper()
 	program := filepath.Join(testutil.Root(), ".cache", "bin", "helm")
@@ -32,8 +32,8 @@ func (c *cluster) helm(t *testing.T, arguments ...string) string {
 		"--namespace="+names.OperatorNamespace)...)
 }
 
-// installChart installs an older chart with its defaults, and upgrades it to this one with the values. The definition
-// becomes the newer one, and objects that the values switch off are removed.
+// installChart installs an older chart with its defaults, and upgrades it to this one with the values. The upgrade must
+// replace the definition, and remove objects that the values disable.
 func (c *cluster) installChart(t *testing.T, values []string) {
 	t.Helper()
 	c.makeNamespace(t, names.OperatorNamespace)
@@ -46,7 +46,7 @@ func (c *cluster) installChart(t *testing.T, values []string) {
 	c.helm(t, "upgrade", release, chart, "--set="+strings.Join(values, ","))
 	c.expectShortName(t, "llsd")
 	if left := c.kubectl(t, append([]string{"get", "--ignore-not-found", "--output=name"}, rights...)...); left != "" {
-		t.Errorf("rights that an upgrade should have taken back: %s", left)
+		t.Errorf("permissions that the upgrade should have removed: %s", left)
 	}
 }
 
@@ -91,7 +91,7 @@ func (c *cluster) uninstallChart(t *testing.T, namespace string) {
 	stack.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind("LlamaStackDistribution"))
 	key := client.ObjectKey{Namespace: namespace, Name: "stack"}
 	if err := c.Get(t.Context(), key, stack); err != nil {
-		t.Fatalf("the stack has to outlive the release: %v", err)
+		t.Fatalf("the stack must outlive the release: %v", err)
 	}
 	left := c.kubectl(t, "get", "deployments,serviceaccounts,services,configmaps,roles,rolebindings,poddisruptionbudgets,networkpolicies",
 		"--namespace="+names.OperatorNamespace, "--selector=app.kubernetes.io/managed-by=Helm", "--output=name")
@@ -101,7 +101,7 @@ func (c *cluster) uninstallChart(t *testing.T, namespace string) {
 	c.helm(t, "install", release, chart)
 	uid := stack.GetUID()
 	if err := c.Get(t.Context(), key, stack); err != nil || stack.GetUID() != uid {
-		t.Errorf("the stack is another one after a new installation (error %v)", err)
+		t.Errorf("the stack was replaced in the new installation (error %v)", err)
 	}
 	c.helm(t, "uninstall", release)
 	c.kubectl(t, "delete", "crd/llamastackdistributions.llamastack.io", "--timeout=60s")

@@ -19,7 +19,7 @@ const (
 	poll     = 50 * time.Millisecond
 )
 
-// cluster is an API server with the controllers that make pods and remove namespaces.
+// cluster is an API server with the controllers that create pods and remove namespaces.
 type cluster struct {
 	*testutil.Cluster
 
@@ -37,7 +37,7 @@ func startCluster(t *testing.T) *cluster {
 	return c
 }
 
-// run runs a command in a folder and returns what it printed.
+// run runs a command in a folder and returns its output.
 func run(t *testing.T, folder, name string, arguments ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, arguments...)
@@ -63,7 +63,7 @@ func (c *cluster) makeNamespace(t *testing.T, name string) {
 	}
 }
 
-// eventually polls until check is content.
+// eventually polls until check returns nil.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	testutil.Within(t, patience, check)

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// elsewhere is a namespace that an operator for some namespaces does not work in.
+// elsewhere is a namespace that an operator for some namespaces does not watch.
 const elsewhere = "elsewhere"
 
 // form is a way to install the operator.
@@ -26,10 +26,10 @@ type form struct {
 	// manifest is applied. If it is empty, the chart is installed, and upgraded to the values.
 	manifest string
 	values   []string
-	// namespace is that of the stack.
+	// namespace is the namespace of the stack.
 	namespace string
 	openShift bool
-	// rolesOnly means that the operator works in that namespace, with rights in no other.
+	// rolesOnly means that the operator has permissions only in this namespace.
 	rolesOnly bool
 }
 
@@ -71,7 +71,7 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	operator := c.start(t, c.deployment(t, names.OperatorNamespace))
 	if f.rolesOnly {
 		c.makeNamespace(t, elsewhere)
-		c.applyStack(t, elsewhere) // created before the other, so the operator had the time
+		c.applyStack(t, elsewhere) // created before the other stack, so the operator had time to change it
 	}
 	c.applyStack(t, f.namespace)
 	c.kubectl(t, "wait", "--for=condition=DeploymentUpdated", "--timeout=60s", "--namespace="+f.namespace, "llsd/stack")
@@ -82,7 +82,7 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	c.expectLessWhenAskedFor(t, f)
 	operator.stop(t)
 	if text := operator.log.String(); strings.Contains(text, "forbidden") {
-		t.Errorf("the operator was refused something:\n%s", text)
+		t.Errorf("requests of the operator were rejected:\n%s", text)
 	}
 	calls := c.calls(t, operator.user, before)
 	expectNothingRefused(t, calls)
@@ -98,7 +98,7 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	}
 }
 
-// expectAdmitted waits for the pod of the operator, which the namespace's Pod Security level has to admit.
+// expectAdmitted waits for the pod of the operator, which the namespace's Pod Security level must admit.
 func (c *cluster) expectAdmitted(t *testing.T) {
 	t.Helper()
 	var namespace corev1.Namespace
@@ -125,7 +125,7 @@ func (c *cluster) applyStack(t *testing.T, namespace string) {
 	c.kubectl(t, "apply", "--namespace="+namespace, "--filename=test/installed/testdata/stack.yaml")
 }
 
-// children are the objects of the stack, of every kind that the operator makes.
+// children returns the objects of the stack, of every kind that the operator creates.
 func children(f form) map[string]schema.GroupVersionKind {
 	found := map[string]schema.GroupVersionKind{
 		"stack":                {Group: "apps", Version: "v1", Kind: "Deployment"},
@@ -203,7 +203,7 @@ func (c *cluster) expectUntouched(t *testing.T) {
 }
 
 // expectLessWhenAskedFor removes fields from the spec and checks that the operator removes their objects, which
-// requires other rights than creating them.
+// requires other permissions than the creation of these objects.
 func (c *cluster) expectLessWhenAskedFor(t *testing.T, f form) {
 	t.Helper()
 	c.kubectl(t, "patch", "--namespace="+f.namespace, "llsd/stack", "--type=merge",

@@ -21,10 +21,10 @@ const (
 	ours  = "dist/install.yaml"
 )
 
-// This operator replaces an installation of the operator for v1alpha1, no matter how users apply manifests. Its objects
-// have the same names, so no object of the older one works next to ours. No second budget on the operator's pods makes
-// every eviction fail, no Service is without endpoints, and no right exists that ours does not have. Only one ConfigMap
-// stays, which the page on installation names.
+// This operator replaces an installation of the operator for v1alpha1, with every way to apply manifests. Its objects
+// have the same names and replace the older objects. Therefore, no second budget blocks evictions of the operator's
+// pods, no Service is without endpoints, and no additional permissions are left. Only one ConfigMap stays, which the
+// page about upgrades names.
 func TestOverOlderInstallation(t *testing.T) {
 	c := startCluster(t)
 	for name, how := range map[string][]string{"client-side apply": nil, "server-side apply": {"--server-side"}} {
@@ -47,7 +47,7 @@ func TestOverOlderInstallation(t *testing.T) {
 	}
 }
 
-// left are the objects of the older manifest that ours does not name.
+// left returns the objects of the older manifest that the manifest of this operator does not contain.
 func (c *cluster) left(t *testing.T) []string {
 	t.Helper()
 	names := func(manifest string) []string {
@@ -64,7 +64,7 @@ func (c *cluster) metricsAddresses(t *testing.T) []string {
 	return service.Spec.ClusterIPs
 }
 
-// expectOurDeployment checks that nothing of the older Deployment is left in ours.
+// expectOurDeployment checks that the Deployment does not contain fields of the older Deployment.
 func (c *cluster) expectOurDeployment(t *testing.T) {
 	t.Helper()
 	var deployment appsv1.Deployment

@@ -23,7 +23,7 @@ import (
 
 // operator is the running program of a Deployment.
 type operator struct {
-	user      string // its user for the API server
+	user      string // the name of its user in the API server
 	namespace string
 	log       testutil.Log
 	command   *exec.Cmd
@@ -62,7 +62,7 @@ func (c *cluster) start(t *testing.T, deployment *appsv1.Deployment) *operator {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the operator said:\n%s", o.log.String())
+			t.Logf("log of the operator:\n%s", o.log.String())
 		}
 	})
 	return o
@@ -79,7 +79,7 @@ func (o *operator) stop(t *testing.T) {
 	}
 }
 
-// kubeconfigOf holds only a token of the ServiceAccount.
+// kubeconfigOf returns a kubeconfig that contains only a token of the ServiceAccount.
 func (c *cluster) kubeconfigOf(t *testing.T, namespace, account string) string {
 	t.Helper()
 	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}
@@ -102,7 +102,7 @@ func (c *cluster) kubeconfigOf(t *testing.T, namespace, account string) string {
 	return file
 }
 
-// variables are those of the container, and no others.
+// variables returns only the variables of the container.
 func variables(t *testing.T, namespace string, container *corev1.Container) []string {
 	t.Helper()
 	var variables []string
@@ -120,7 +120,7 @@ func variables(t *testing.T, namespace string, container *corev1.Container) []st
 	return variables
 }
 
-// certificate is the pod's folder at path, with the content of its Secret.
+// certificate returns the folder at a path in the pod, with the content of its Secret.
 func certificate(t *testing.T, pod *corev1.PodSpec, container *corev1.Container, path string) string {
 	t.Helper()
 	mount := slices.IndexFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path })

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// farAway is long after the test, so that no certificate gets a warning about its end.
+// farAway is long after the test, so that there is no warning about the expiry of a certificate.
 var farAway = time.Now().Add(90 * 24 * time.Hour)
 
 // tlsSecret is a manifest of a Secret with a certificate.

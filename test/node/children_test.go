@@ -14,13 +14,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// written identifies an object, and has the time of the operator's last write.
+// written identifies an object, and contains the time of the operator's last write.
 type written struct {
 	UID  types.UID
 	Time time.Time
 }
 
-// children are the objects that the operator made for the stacks of the scenario, by kind and name.
+// children returns the objects that the operator created for the stacks of the scenario, by kind and name.
 func (s *scenario) children() map[string]written {
 	s.t.Helper()
 	found := map[string]written{}

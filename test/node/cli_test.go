@@ -22,8 +22,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/forward"
 )
 
-// The command line from the manifest to an answer, as a user of one namespace. The user writes a stack, applies it, and
-// finds out why it does not start. The user then asks a model, looks at a change before applying it, and follows it.
+// The test runs the command line from the manifest to an answer, as a user of one namespace. The user writes a stack,
+// applies it, and finds out why it does not start. The user then asks a model, previews a change, applies it, and
+// watches it.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -55,7 +56,7 @@ func TestCommandLine(t *testing.T) {
 	u.changes()
 }
 
-// answers asks a model, whose words arrive one by one.
+// answers asks a model, and checks that the words of the answer arrive one by one.
 func (u *user) answers() {
 	u.t.Helper()
 	const line = "kubectl llamastack chat my What is a llama?"
@@ -85,7 +86,7 @@ func (u *user) answers() {
 	contains(u.t, "chat", u.ends(1, "kubectl llamastack chat my --model vllm/llama3.2-9b hello"), `did you mean "vllm/llama3.2-8b"?`)
 }
 
-// looks runs the verbs that only read.
+// looks runs the subcommands that only read.
 func (u *user) looks() {
 	u.t.Helper()
 	u.says("kubectl llamastack models my", "vllm/llama3.2-8b  llm   vllm      llama3.2-8b")
@@ -105,7 +106,7 @@ func (u *user) looks() {
 	u.says("kubectl llamastack version --kubeconfig admin", "Operator:      "+operatorTag+" in llama-stack-k8s-operator-system/")
 }
 
-// opens forwards a port until the user ends that.
+// opens forwards a port until the user stops the command.
 func (u *user) opens() {
 	u.t.Helper()
 	u.says("kubectl llamastack open my --print-only", "http://my-service."+u.namespace+".svc")
@@ -140,7 +141,7 @@ func (u *user) opens() {
 	}
 }
 
-// forwards checks that the API server forwards the port through a WebSocket, as it does from Kubernetes 1.31 on.
+// forwards checks that the API server forwards the port through a WebSocket, as in Kubernetes 1.31 and newer.
 func (u *user) forwards() {
 	u.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(u.folder, "kubeconfig"))
@@ -157,7 +158,7 @@ func (u *user) forwards() {
 	}
 }
 
-// bundles writes the archive for a support case, which has the objects and no secret.
+// bundles writes the archive for a support case, and checks that it contains the objects and no secret.
 func (u *user) bundles() {
 	u.t.Helper()
 	u.says("kubectl llamastack support-bundle my --server-logs -o support.tar.gz", "ok: support.tar.gz has ")
@@ -194,7 +195,7 @@ func (u *user) bundles() {
 	}
 }
 
-// changes looks at two edits, one of which restarts the pods, and applies that one.
+// changes previews two edits, one of which restarts the pods, and applies this edit.
 func (u *user) changes() {
 	u.t.Helper()
 	u.says("kubectl llamastack diff -f stack.yaml", "no difference")
@@ -216,7 +217,7 @@ func (u *user) changes() {
 		return nil
 	})
 	u.ready("my")
-	u.eventually(func() error { // the operator asks the server when the earlier pod is gone
+	u.eventually(func() error { // the operator sends requests to the server when the earlier pod no longer exists
 		stack := &v1alpha2.LlamaStackDistribution{}
 		err := u.get("my", stack)
 		if err == nil && len(stack.Status.MCPServers) != 1 {

@@ -32,7 +32,8 @@ func plugin(t testing.TB) string {
 	return folder
 }
 
-// user works in a folder, with a kubeconfig that has only the rights of the ClusterRole edit in the namespace.
+// user runs commands in a folder, with a kubeconfig that has only the permissions of the ClusterRole edit in the
+// namespace.
 type user struct {
 	*scenario
 	folder      string
@@ -82,7 +83,7 @@ func (u *user) read(name string) string {
 	return string(content)
 }
 
-// edited replaces a text of a file.
+// edited replaces a text in a file.
 func (u *user) edited(from, to, old, replacement string) {
 	u.t.Helper()
 	content := u.read(from)
@@ -99,7 +100,7 @@ func (u *user) command(ctx context.Context, line string) *exec.Cmd {
 	return command
 }
 
-// ends runs a command line, whose words have no spaces, and returns the messages and the result.
+// ends runs a command line whose words do not contain spaces, and returns the messages and the result.
 func (u *user) ends(code int, line string) string {
 	u.t.Helper()
 	command := u.command(u.t.Context(), line)
@@ -124,7 +125,7 @@ func (u *user) succeeds(line string) string {
 	return u.ends(0, line)
 }
 
-// says runs a command that succeeds, and looks for texts in what it prints.
+// says runs a command that must succeed, and looks for texts in its output.
 func (u *user) says(line string, wanted ...string) {
 	u.t.Helper()
 	contains(u.t, line, u.succeeds(line), wanted...)

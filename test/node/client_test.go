@@ -36,7 +36,7 @@ spec:
 type clientPod struct {
 	*scenario
 	name string
-	// options of each of its calls.
+	// options are the options of each call.
 	options []string
 }
 
@@ -46,7 +46,7 @@ func (s *scenario) client() clientPod {
 	return clientPod{s, "client", nil}
 }
 
-// program starts a pod and waits until it is ready; command, environment and probe are in YAML.
+// program starts a pod and waits until it is ready. The command, the environment and the probe are in YAML.
 func (s *scenario) program(name, image, command, environment, probe string) {
 	s.t.Helper()
 	s.apply(fmt.Sprintf(programPod, name, image, command, environment, probe))
@@ -61,7 +61,7 @@ metadata: {name: %[1]s}
 spec: {selector: {app: %[1]s}, ports: [{port: %[2]d}]}
 `
 
-// models starts a model server that demands a token, at http://<name>:8000, and lists these models; the default is
+// models starts a model server at http://<name>:8000, which requires a token and lists these models. The default is
 // llama3.2-8b.
 func (s *scenario) models(name, token string, listed ...string) {
 	s.t.Helper()
@@ -77,7 +77,7 @@ func (s *scenario) modelsWith(name, token, variables string, listed ...string) {
 	s.program(name, standIn(defaultRelease), "/standin, vllm", environment, "{httpGet: {path: /health, port: 8000}, periodSeconds: 1}")
 }
 
-// service is the address of a stack inside the cluster.
+// service returns the address of a stack in the cluster.
 func (s *scenario) service(stack string) string {
 	return fmt.Sprintf("http://%s.%s.svc:8321", names.Service(stack), s.namespace)
 }
@@ -88,14 +88,14 @@ func (c clientPod) standin(arguments ...string) (string, error) {
 		arguments...)...)
 }
 
-// ask waits until a server answers a path, and decodes the answer. A node learns of a ready pod a moment after the API
-// server.
+// ask waits until a server answers a request for a path, and decodes the answer. A node detects a ready pod shortly
+// after the API server.
 func (c clientPod) ask(url string, into any) {
 	c.t.Helper()
 	c.eventually(func() error { return c.try(url, into) })
 }
 
-// call is a command that calls a server, with the client's options.
+// call returns a command that calls a server, with the client's options.
 func (c clientPod) call(command string, arguments ...string) (string, error) {
 	return c.standin(slices.Concat([]string{command}, c.options, arguments)...)
 }
@@ -120,7 +120,7 @@ func decode(url, text string, into any) error {
 	return nil
 }
 
-// listed returns what a path lists, each entry by the value of a key.
+// listed returns the entries that a path lists, by the value of a key.
 func (c clientPod) listed(url, key string) map[string]map[string]any {
 	c.t.Helper()
 	var answer struct {
@@ -191,7 +191,7 @@ func (c clientPod) answers(url, model, want string) {
 			return err
 		}
 		if len(answer.Choices) != 1 || answer.Choices[0].Message.Content != want {
-			return fmt.Errorf("the model says %s", text)
+			return fmt.Errorf("the answer of the model is %s", text)
 		}
 		return nil
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// currentManifest is what users install from this work tree.
+// currentManifest is the manifest that users install from this work tree.
 func currentManifest(t *testing.T) []byte {
 	t.Helper()
 	manifest, err := operatorManifest(testutil.Root(), operatorTag)
@@ -36,9 +36,9 @@ func (s *scenario) operatedBy(name, version string) {
 	})
 }
 
-// deployed is the part that an upgrade does not change.
+// deployed contains the state that an upgrade must not change.
 type deployed struct {
-	// Pods has the restarts of each container, by the UID of its pod.
+	// Pods contains the number of restarts of each container, by the UID of its pod.
 	Pods map[string]int32
 	// Spec of the Deployment. Its generation also counts changes of annotations, where the operator keeps its record.
 	Spec appsv1.DeploymentSpec

@@ -1,5 +1,5 @@
-// Package node runs the operator as users do, on a cluster with real nodes: installed from its manifest, as a container
-// under Pod Security "restricted", with stacks whose pods start, crash, hang and are killed. What it needs comes from
-// the environment: $KUBECONFIG, kubectl in $PATH, and $CLUSTER_REGISTRY, where it pushes its images and the nodes pull
-// them. Build tag: node.
+// Package node tests the operator on a cluster with real nodes. The operator is installed from its manifest, and runs
+// as a container under Pod Security "restricted". The pods of the stacks start, crash, hang and are killed. The tests
+// need $KUBECONFIG, kubectl in $PATH, and $CLUSTER_REGISTRY, a registry to which they push images and from which the
+// nodes pull them. They have the build tag node.
 package node

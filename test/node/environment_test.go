@@ -30,10 +30,11 @@ import (
 )
 
 const (
-	// registryVariable names the registry as the nodes know it, pushVariable as this machine does where that differs.
+	// registryVariable names the variable with the address of the registry for the nodes. pushVariable names the variable
+	// with its address for this machine, if it differs.
 	registryVariable = "CLUSTER_REGISTRY"
 	pushVariable     = "CLUSTER_REGISTRY_PUSH"
-	// operatorReplicas can replace each other.
+	// operatorReplicas is the number of replicas of the operator.
 	operatorReplicas = 2
 	// defaultRelease is the operator's default for a distribution's name alone.
 	defaultRelease = "0.7.1"
@@ -62,14 +63,14 @@ func TestMain(m *testing.M) {
 // run installs the operator, runs the tests, and removes it again.
 func run(ctx context.Context, m *testing.M) (int, error) {
 	if registry = os.Getenv(registryVariable); registry == "" {
-		return 1, fmt.Errorf("%s is not set: `make test-node` sets it on a node of its own; for a cluster of yours name a registry that its nodes pull from", registryVariable)
+		return 1, fmt.Errorf("%s is not set: `make test-node` sets it for its own node; for your own cluster, set it to a registry from which the nodes can pull", registryVariable)
 	}
 	if err := connect(); err != nil {
 		return 1, err
 	}
 	err := cluster.Get(ctx, client.ObjectKey{Name: names.OperatorNamespace}, &corev1.Namespace{})
 	if err == nil {
-		return 1, fmt.Errorf("namespace %q exists: these tests install the operator and take it away again; use another cluster", names.OperatorNamespace)
+		return 1, fmt.Errorf("namespace %q exists: these tests install and remove the operator; use another cluster", names.OperatorNamespace)
 	}
 	if !apierrors.IsNotFound(err) {
 		return 1, fmt.Errorf("look for an operator: %w", err)
@@ -100,7 +101,7 @@ func connect() error {
 		return err
 	}
 	if cluster, err = client.New(config, client.Options{Scheme: types}); err != nil {
-		return fmt.Errorf("make a client: %w", err)
+		return fmt.Errorf("create a client: %w", err)
 	}
 	return nil
 }
@@ -108,7 +109,7 @@ func connect() error {
 // pushRegistry is the registry's address on this machine.
 func pushRegistry() string { return cmp.Or(os.Getenv(pushVariable), registry) }
 
-// publish builds images and pushes them to where the nodes find them.
+// publish builds images and pushes them to the registry of the nodes.
 func publish(ctx context.Context, wanted ...string) error {
 	published, err := image.Publish(ctx, pushRegistry(), operatorTag, wanted...)
 	if err != nil {
@@ -124,7 +125,8 @@ func operatorImage(registry, tag string) string { return registry + "/llama-stac
 
 func standIn(release string) string { return registry + "/standin:" + release }
 
-// operatorConfig lets the operator read the registry, and replaces the images of the catalogue by those of the test.
+// operatorConfig returns a ConfigMap that allows the operator to read the registry, and replaces the images of the
+// catalogue with those of the test.
 func operatorConfig() *unstructured.Unstructured {
 	object := map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",
@@ -138,7 +140,7 @@ func operatorConfig() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: object}
 }
 
-// realImage is the line of image-overrides with the image of a real server.
+// realImage returns the line of image-overrides with the image of a real server.
 func realImage(version string) string {
 	return fmt.Sprintf("starter@%s: %s/llama-stack:%s\n", version, registry, version)
 }
@@ -197,7 +199,8 @@ func install(ctx context.Context, manifest []byte) error {
 	return nil
 }
 
-// uninstall removes what install applied, and with the definition the stacks that are left; also after an interrupt.
+// uninstall removes the objects that install applied, even after an interrupt. The remaining stacks are removed
+// together with the definition.
 func uninstall(ctx context.Context, manifest []byte) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()

@@ -19,7 +19,7 @@ const missingTag = "0.7.1-missing"
 
 func inNamespace(namespace string) client.ListOption { return client.InNamespace(namespace) }
 
-// server is the status of a pod's only container.
+// server returns the status of a pod's only container.
 func server(seen cluttered) (*corev1.Pod, corev1.ContainerStatus, error) {
 	if len(seen.pods) != 1 || len(seen.pods[0].Status.ContainerStatuses) != 1 {
 		return nil, corev1.ContainerStatus{}, fmt.Errorf("%d pods, want one with a container that has a status", len(seen.pods))
@@ -35,7 +35,7 @@ func lastEnd(container corev1.ContainerStatus) *corev1.ContainerStateTerminated 
 	return container.State.Terminated
 }
 
-// event finds the cluster's event for an object with this name, or one that begins so.
+// event finds an event of the cluster for an object whose name is or begins with this name.
 func event(seen cluttered, reason, words string) error {
 	var said []string
 	for i := range seen.events {
@@ -49,8 +49,8 @@ func event(seen cluttered, reason, words string) error {
 	return fmt.Errorf("no event %s with %q, only %q", reason, words, said)
 }
 
-// ended returns a check that the pod's container ended like this, that it is tried again, and that the named command
-// prints its output.
+// ended returns a check that the pod's container ended in this way, that it is started again, and that the named
+// command prints its output.
 func ended(code, reason string) func(*scenario, cluttered, []string) error {
 	return func(s *scenario, seen cluttered, said []string) error {
 		_, container, err := server(seen)
@@ -81,15 +81,15 @@ func named(s *scenario, command string) error {
 	return err
 }
 
-// quoted checks a server that printed a secret: the pod's log has it, and neither the operator's messages nor an event
-// do.
+// quoted checks a server that printed a secret. The pod's log contains the secret, but the operator's messages and the
+// events do not.
 func quoted(s *scenario, seen cluttered, said []string) error {
 	_, container, err := server(seen)
 	if err != nil {
 		return err
 	}
 	if last := lastEnd(container); last == nil || !strings.Contains(last.Message, canary) {
-		return fmt.Errorf("the container ended with %+v, and the secret is not in its last words", last)
+		return fmt.Errorf("the container ended with %+v, and its output does not contain the secret", last)
 	}
 	object := &v1alpha2.LlamaStackDistribution{}
 	if err := s.get("my", object); err != nil {
@@ -97,11 +97,11 @@ func quoted(s *scenario, seen cluttered, said []string) error {
 	}
 	for i := range seen.events {
 		if strings.Contains(seen.events[i].Message, canary) {
-			s.t.Errorf("an event has the secret: %s", seen.events[i].Message)
+			s.t.Errorf("an event contains the secret: %s", seen.events[i].Message)
 		}
 	}
 	if strings.Contains(fmt.Sprintf("%+v", object.Status), canary) {
-		s.t.Errorf("status has the secret: %+v", object.Status)
+		s.t.Errorf("the status contains the secret: %+v", object.Status)
 	}
 	return named(s, said[1])
 }
@@ -157,7 +157,7 @@ func notCreated(_ *scenario, seen cluttered, said []string) error {
 	if len(seen.pods) != 0 {
 		return fmt.Errorf("%d pods", len(seen.pods))
 	}
-	// Each attempt has another pod name; the words after it are the same.
+	// Each attempt has another pod name. The text after the name is the same.
 	_, words, _ := strings.Cut(said[0], " is forbidden: ")
 	return event(seen, "FailedCreate", words)
 }

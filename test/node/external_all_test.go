@@ -19,7 +19,7 @@ import (
 // oldestExternal is the oldest release with support for external providers.
 const oldestExternal = "0.3.5"
 
-// The oldest and the newest release that load a provider by its module.
+// The test uses the oldest and the newest release that load a provider by its module.
 func TestExternalProvidersOfReleases(t *testing.T) {
 	for _, release := range []string{oldestExternal, newestRelease} {
 		t.Run(release, func(t *testing.T) {
@@ -28,8 +28,8 @@ func TestExternalProvidersOfReleases(t *testing.T) {
 	}
 }
 
-// failing are packages that cannot be used, and a part of their status. The output of a server when an import fails is
-// only in its log.
+// failing lists packages that cannot be used, and a part of their status. If an import fails, the output of the server
+// is only in its log.
 func failing() map[string]struct {
 	files external.Image
 	says  string
@@ -38,7 +38,7 @@ func failing() map[string]struct {
 		files external.Image
 		says  string
 	}
-	// Packages of the provider that works would replace those with the same name.
+	// Packages of the working provider would replace packages with the same name.
 	spec := external.Spec{API: "inference", Type: "remote::acme-other", Module: "acme_other"}
 	change := func(edit func(*external.Wheel)) external.Image {
 		wheel := external.Wheel{Name: "acme-other", Version: "1.0", Files: map[string]string{
@@ -76,7 +76,7 @@ resources: {models: [{name: one, provider: good}]}
 workload: {resources: ` + realRequests + `}
 `
 
-// The status has the reason for each provider that cannot be used, and the pod that served before stays and answers.
+// The status contains the reason for each provider that cannot be used, and the earlier pod stays and answers.
 func TestExternalProvidersThatFail(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	good := s.pushProvider("good", external.Echo(), image.ExternalProvider{})
@@ -110,13 +110,13 @@ func TestExternalProvidersThatFail(t *testing.T) {
 	t.Logf("kubectl get pods:\n%s", s.kubectl("get", "pods"))
 	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ExternalProviderFailed"))
 	if pods, err := s.pods("my"); err != nil || !slices.ContainsFunc(pods, isThatReady(before)) {
-		t.Errorf("the pod that served is gone (%v)", err)
+		t.Errorf("the earlier pod does not exist any more (%v)", err)
 	}
 }
 
-// BenchmarkExternalProviders measures the time from the manifest to the server that answers, by the number of external
-// providers. The time comes from the server's log, because the pod becomes ready only with the next of its probes,
-// which are ten seconds apart.
+// BenchmarkExternalProviders measures the time from the creation of a stack until its server answers, by the number of
+// external providers. The time comes from the server's log, because the pod becomes ready only with the next of its
+// probes, which are ten seconds apart.
 func BenchmarkExternalProviders(b *testing.B) {
 	s := newRealScenario(b, "server@"+realRelease)
 	provider := s.pushProvider("labelled", external.Echo(),
@@ -146,7 +146,7 @@ func externalProviders(count int, image string) string {
 	return spec
 }
 
-// startUp applies the manifest of the stack "my", returns how long its server took to serve, and deletes the stack.
+// startUp applies the manifest of the stack "my", returns the time until its server answered, and deletes the stack.
 func (s *scenario) startUp(manifest string) time.Duration {
 	s.t.Helper()
 	start := time.Now()
@@ -163,7 +163,7 @@ func (s *scenario) startUp(manifest string) time.Duration {
 		}
 	}
 	if serves.IsZero() {
-		s.t.Fatal("the log of the server does not say when it started")
+		s.t.Fatal("the log of the server does not contain the time of its start")
 	}
 	s.kubectl("delete", "llsd", "my", "--cascade=foreground", "--wait")
 	return serves.Sub(start)

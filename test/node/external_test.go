@@ -76,20 +76,19 @@ func (s *scenario) externalPhase(
 	return found
 }
 
-// isThatReady reports whether a pod is this one, and ready.
+// isThatReady reports whether a pod has this name and is ready.
 func isThatReady(that *corev1.Pod) func(corev1.Pod) bool {
 	return func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }
 }
 
-// External providers are installed from their images, with a label that describes them and without one, and answer in
-// the real server. A provider that cannot be installed stops a roll-out, reports the reason, and leaves the serving pod
-// alone.
+// External providers are installed from images with and without a label, and answer in the real server. If a provider
+// cannot be installed, the roll-out stops, the status contains the reason, and the earlier pod stays.
 func TestExternalProviders(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.externalProviders(realRelease)
 }
 
-// externalProviders runs the journey on a release of the server.
+// externalProviders runs the test on a release of the server.
 func (s *scenario) externalProviders(release string) {
 	t := s.t
 	t.Helper()
@@ -117,12 +116,12 @@ func (s *scenario) externalProviders(release string) {
 	s.apply(stack("my", fmt.Sprintf(externalStack, release, labelled, broken)))
 	failed := s.externalPhase("my", "unlabelled", "Failed")
 	if !strings.Contains(failed.Message, external.SpecFile) || !strings.Contains(failed.Message, broken) {
-		t.Errorf("the failed provider says %q", failed.Message)
+		t.Errorf("the message of the failed provider is %q", failed.Message)
 	}
 	t.Logf("a provider without metadata: %s", failed.Message)
 	c.answers(url, "labelled/one", fmt.Sprintf("Hello world, %d characters of token", len(canary)))
 	if pods, err := s.pods("my"); err != nil || !slices.ContainsFunc(pods, isThatReady(before)) {
-		t.Errorf("the pod that served is gone (%v)", err)
+		t.Errorf("the earlier pod does not exist any more (%v)", err)
 	}
 
 	s.apply(stack("my", fmt.Sprintf(externalStack, release, labelled, unlabelled)))
@@ -131,6 +130,6 @@ func (s *scenario) externalProviders(release string) {
 	said, err := kubectl(context.Background(), nil, "get", "llsd,configmaps,pods,events", "--output=yaml",
 		"--namespace="+s.namespace)
 	if err != nil || strings.Contains(said, canary) {
-		t.Errorf("the Secret's value is in what everybody reads (%v)", err)
+		t.Errorf("the Secret's value is in an object that every user can read (%v)", err)
 	}
 }

@@ -22,8 +22,8 @@ metadata: {name: models}
 spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 `
 
-// Model files reach the server from an image, and from a volume; it reads them and cannot write there. An image without
-// the files leaves the serving pod alone.
+// The server can read model files from an image and from a volume, and cannot write to them. If an image does not
+// contain the files, the earlier pod stays.
 func TestModelFiles(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -53,7 +53,7 @@ func TestModelFiles(t *testing.T) {
 		return fmt.Errorf("no condition names the container, %s", conditions(object))
 	})
 	if pods, err := s.pods("my"); err != nil || !slices.ContainsFunc(pods, isThatReady(before)) {
-		t.Errorf("the pod that served is gone (%v)", err)
+		t.Errorf("the earlier pod does not exist any more (%v)", err)
 	}
 
 	s.apply(modelClaim + stack("my", fmt.Sprintf(spec, "persistentVolumeClaim: {claimName: models}")))

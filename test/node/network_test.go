@@ -11,8 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The test connects from several places. The stack's own namespace and one with the label get through, and another does
-// not. The operator gets through, or the status would have no version.
+// The test connects from several namespaces. Connections from the stack's own namespace and from a namespace with the
+// label succeed, and connections from another namespace do not. Connections of the operator succeed too, because
+// otherwise the status would not contain a version.
 func TestNetworkPolicy(t *testing.T) {
 	t.Parallel()
 	s, friend, stranger := newScenario(t), newScenario(t), newScenario(t)
@@ -29,13 +30,13 @@ workload: {resources: %s}
 	for _, name := range []string{"own", "friend"} {
 		from[name].ask(url, &health)
 	}
-	s.eventually(func() error { // rules may come a moment after the pods
+	s.eventually(func() error { // the rules may take effect shortly after the pods start
 		if _, err := from["stranger"].standin("get", "-timeout=2s", url); err == nil {
-			return fmt.Errorf("a stranger gets an answer")
+			return fmt.Errorf("a client in another namespace gets an answer")
 		}
 		return nil
 	})
-	// Other connections still get through.
+	// Other connections still succeed.
 	if err := from["friend"].try(url, &health); err != nil {
 		t.Error(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// operatorPods are those of the operator.
+// operatorPods returns the pods of the operator.
 func operatorPods(t testing.TB) []corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
@@ -27,7 +27,7 @@ func operatorPods(t testing.TB) []corev1.Pod {
 	return pods.Items
 }
 
-// leader is the pod that holds the lease.
+// leader returns the pod that holds the lease.
 func leader(t testing.TB) (string, error) {
 	t.Helper()
 	lease := &coordinationv1.Lease{}
@@ -46,8 +46,9 @@ func leader(t testing.TB) (string, error) {
 	return "", errors.New("no pod of the operator holds the lease")
 }
 
-// Two pods of the operator run under the restricted Pod Security standard, as a non-root user, and one of them works.
-// When it is killed, the other takes over. The test runs alone, because the other scenarios would wait meanwhile.
+// Two pods of the operator run under the restricted Pod Security standard, as a non-root user, and one of them is the
+// leader. When the leader is killed, the other pod becomes the leader. The test runs alone, because the other scenarios
+// would have to wait.
 func TestOperatorPods(t *testing.T) {
 	s := newScenario(t)
 	pods := operatorPods(t)

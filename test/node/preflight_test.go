@@ -14,14 +14,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// tried is a stack whose changes are always tried first.
+// tried is a stack whose changes always have a preflight.
 const tried = `
 distribution: {name: starter}
 providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"}}
 workload: {resources: ` + small + `, preflight: Always, overrides: {env: [%[2]s]}}
 `
 
-// tries are the pods in which a change is tried.
+// tries returns the pods in which a change is tried.
 func (s *scenario) tries(stack string) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	err := cluster.List(s.t.Context(), &pods, client.InNamespace(s.namespace),
@@ -36,9 +36,9 @@ providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"
 workload: {resources: ` + small + `, storage: {size: 1Gi}, overrides: {env: [%[2]s]}}
 `
 
-// With such a volume the old pod ends before the new one starts. A change is then tried in a pod next to the old one,
-// with an empty volume in place of the PersistentVolumeClaim. If it crashes, the old pod and its volume stay. If it
-// starts, it takes them over.
+// With such a volume, the old pod ends before the new pod starts. The operator first tries a change in another pod,
+// with an empty volume in place of the PersistentVolumeClaim. If this pod crashes, the old pod and its volume stay. If
+// it starts, a new pod replaces the old pod and uses its volume.
 func TestPreflightBesideVolume(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -63,7 +63,7 @@ func TestPreflightBesideVolume(t *testing.T) {
 		}
 	}
 	if now := s.onePod("my"); now.UID != before.UID || !isReady(now) || now.Status.ContainerStatuses[0].RestartCount != 0 {
-		t.Error("the pod that ran does not run on")
+		t.Error("the running pod was stopped")
 	}
 	s.kubectl("exec", before.Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
 
@@ -78,7 +78,7 @@ func TestPreflightBesideVolume(t *testing.T) {
 }
 
 // A change first starts in a separate pod that gets no requests. If it crashes, no other pod ends, and the status names
-// the place of its log. If it starts, the new pod replaces the old one, and nothing is left of the preflight.
+// the command that shows its log. If it starts, the new pod replaces the old pod, and the preflight pod is deleted.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -102,7 +102,7 @@ func TestPreflight(t *testing.T) {
 		t.Errorf("the pod was started %d times again", count)
 	}
 	if now := s.onePod("my"); now.UID != before.UID || !isReady(now) {
-		t.Error("the pod that ran does not run on")
+		t.Error("the running pod was stopped")
 	}
 	c.provider(s.service("my"), "first", map[string]any{"base_url": "http://first:8000/v1"})
 

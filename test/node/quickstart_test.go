@@ -40,9 +40,9 @@ spec:
         - "llama3.2-8b"
 `
 
-// The quickstart of v1alpha1 with pods that run. Nothing runs without the Secret. With it, the server has the ConfigMap
-// that the status names, and reaches the model server with the token. Another model means another ConfigMap, and other
-// pods.
+// The test runs the quickstart of v1alpha1 with real pods. No pod starts without the Secret. With the Secret, the
+// server uses the ConfigMap that the status names, and sends the token to the model server. With another model, the
+// stack gets another ConfigMap and new pods.
 func TestQuickstart(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -72,7 +72,7 @@ func TestQuickstart(t *testing.T) {
 	c.chat(url, "vllm/llama3.2-70b")
 }
 
-// shown is kubectl's output for a stack of v1alpha1.
+// shown returns kubectl's output for a stack of v1alpha1.
 func (s *scenario) shown(stack, jsonpath string) string {
 	s.t.Helper()
 	return s.kubectl("get", inV1alpha1, stack, "--output=jsonpath="+jsonpath)
@@ -113,7 +113,7 @@ func (s *scenario) runsGenerated(stack, before string) string {
 		s.t.Errorf("ConfigMap %q is owned by %v", generated, owner)
 	}
 	if strings.Contains(configMap.Data[names.ConfigFile], "sk-quick") {
-		s.t.Error("the configuration has the token")
+		s.t.Error("the configuration contains the token")
 	}
 	return generated
 }

@@ -20,8 +20,9 @@ resources: {models: [%s]}
 workload: {resources: ` + realRequests + `%s}
 `
 
-// A model that the server found by itself, and kept, is declared later, together with a changed declaration of another.
-// The next pod starts on the same volume, after a preflight. A registry that kept the found model would stop it.
+// The server lists and stores a model of its provider. Later, the spec declares this model and changes the declaration
+// of another model. The next pod starts on the same volume, after a preflight. If the registry still contained the
+// stored model, the pod would not start.
 func TestRealServerDeclaration(t *testing.T) {
 	const volume = ", storage: {size: 1Gi}"
 	s := newRealScenario(t, "server@"+realRelease)
@@ -52,8 +53,8 @@ func TestRealServerDeclaration(t *testing.T) {
 	c.chat(url, "vllm/found-8b")
 }
 
-// An upgrade moves the stack to the next line of releases. The old pod serves until the new one does. The new pod
-// reports the new release, and so does the status.
+// An upgrade changes the stack to the next release line. The old pod serves requests until the new pod does. The new
+// pod and the status report the new release.
 func TestRealServerUpgrade(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "server@"+nextRelease)
 	s.models("vllm", "sk-real")
@@ -74,7 +75,7 @@ func TestRealServerUpgrade(t *testing.T) {
 	}
 }
 
-// replaced waits until a pod is gone or about to end, and fails if this happens before another one has started.
+// replaced waits until a pod is deleted or about to end, and fails if this happens before another pod has started.
 func (s *scenario) replaced(stack string, old *corev1.Pod) {
 	s.t.Helper()
 	s.eventually(func() error {
@@ -94,9 +95,9 @@ func (s *scenario) replaced(stack string, old *corev1.Pod) {
 		}
 		switch {
 		case stays:
-			return fmt.Errorf("pod %q is still there", old.Name)
+			return fmt.Errorf("pod %q still exists", old.Name)
 		case !started:
-			s.t.Fatalf("pod %q was ended before another had started", old.Name)
+			s.t.Fatalf("pod %q ended before another pod had started", old.Name)
 		}
 		return nil
 	})

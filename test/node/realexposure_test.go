@@ -24,8 +24,9 @@ networking:
 workload: {resources: ` + realRequests + `}
 `
 
-// Story 5 on the real server. The server speaks only HTTPS, with the certificate of the Secret, to clients that accept
-// no other and check its name. Probes and the operator reach it, and its Ingress has the host name.
+// The test runs story 5 on the real server. The server serves only HTTPS, with the certificate of the Secret. Clients
+// that accept only this certificate and check its host name can connect. Probes and the operator can connect too, and
+// the Ingress has the host name.
 func TestRealServerExposure(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.models("vllm", "sk-real")
@@ -45,7 +46,7 @@ func TestRealServerExposure(t *testing.T) {
 
 	var answer map[string]any
 	if err := c.try(plain+"/v1/version", &answer); err == nil {
-		t.Error("it answers without HTTPS too")
+		t.Error("the server also answers without HTTPS")
 	}
 	other, _ := testutil.NewCertificate(t, farAway)
 	c.options = []string{"-authority=" + string(other)}

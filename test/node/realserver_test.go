@@ -20,18 +20,19 @@ const (
 	nextRelease = "0.8.0"
 	// newestRelease is the newest release with data.
 	newestRelease = "1.5.0"
-	// realPatience is for images of hundreds of megabytes, and servers that compute for a quarter of a minute to start.
+	// realPatience is the time limit for images of hundreds of megabytes, and for servers that need 15 seconds of CPU time
+	// to start.
 	realPatience = 10 * time.Minute
 )
 
-// realRequests are a tenth of the operator's default requests: a small node runs an old pod and a new one.
+// realRequests are a tenth of the operator's default requests, because a small node runs an old pod and a new pod.
 const realRequests = `{requests: {cpu: 100m, memory: 256Mi}}`
 
-// published are the images that a scenario with the real server pushed.
+// published contains the images that a scenario with the real server pushed.
 var published = map[string]bool{}
 
-// newRealScenario is a scenario with these images, and with the patience that a real server needs. Such scenarios run
-// one by one, because a server uses all of a small machine.
+// newRealScenario returns a scenario with these images, and with the time limit that a real server needs. Such
+// scenarios run one after the other, because a server uses all CPUs of a small machine.
 func newRealScenario(t testing.TB, images ...string) *scenario {
 	t.Helper()
 	images = slices.DeleteFunc(images, func(name string) bool { return published[name] })
@@ -46,7 +47,7 @@ func newRealScenario(t testing.TB, images ...string) *scenario {
 	return s
 }
 
-// readmeSample is the first stack of the README, on the release that has a real image.
+// readmeSample returns the first stack of the README, with the release that has a real image.
 func readmeSample(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(testutil.Root(), "README.md"))
@@ -62,8 +63,8 @@ func readmeSample(t *testing.T) string {
 	return strings.Replace(sample, name, fmt.Sprintf("{name: starter, version: %q}", realRelease), 1)
 }
 
-// The README's sample on the real server, asked over its Service by a pod: its providers, its model, and a completion
-// through a model server that demands the Secret's token.
+// The test runs the README's sample on the real server. A pod requests the providers, the model and a completion
+// through the Service. The model server requires the token of the Secret.
 func TestRealServer(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.models("vllm", "sk-real")
@@ -80,7 +81,7 @@ func (c clientPod) serves(stack, url, release string) {
 	var said struct {
 		Version string `json:"version"`
 	}
-	c.eventually(func() error { // right after a roll-out the old one may answer
+	c.eventually(func() error { // immediately after a roll-out, the old server may answer
 		err := c.try(url+"/v1/version", &said)
 		if err == nil && said.Version != release {
 			err = fmt.Errorf("the server reports %q, want %q", said.Version, release)

@@ -30,7 +30,7 @@ workload: {resources: ` + realRequests + `}
 
 func databases() string { return registry + "/databases:test" }
 
-// postgres starts one at postgres:5432, and applies the Secret pg for it.
+// postgres starts PostgreSQL at postgres:5432, and applies the Secret pg for it.
 func (s *scenario) postgres() {
 	s.t.Helper()
 	s.apply(fmt.Sprintf(programService, "postgres", 5432))
@@ -44,7 +44,7 @@ func (s *scenario) postgres() {
 	s.apply(secret("pg", "url", connection.String()))
 }
 
-// redis starts one at redis:6379, and applies the Secret redis for it.
+// redis starts Redis at redis:6379, and applies the Secret redis for it.
 func (s *scenario) redis() {
 	s.t.Helper()
 	s.apply(fmt.Sprintf(programService, "redis", 6379))
@@ -58,7 +58,8 @@ func (s *scenario) inRedis(command ...string) string {
 	return s.kubectl(append([]string{"exec", "redis", "--", "redis-cli"}, command...)...)
 }
 
-// completions waits until PostgreSQL has as many, which the server writes in the background, and returns their ids.
+// completions waits until PostgreSQL contains this number of completions, which the server writes in the background,
+// and returns their ids.
 func (s *scenario) completions(least int) (ids []string) {
 	s.t.Helper()
 	s.eventually(func() error {
@@ -72,7 +73,7 @@ func (s *scenario) completions(least int) (ids []string) {
 	return ids
 }
 
-// Story 4 on the real server: its data are in PostgreSQL and Redis, and its next pod finds them there.
+// The test runs story 4 on the real server. Its data is in PostgreSQL and Redis, and its next pod finds the data there.
 func TestRealServerStorage(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.models("vllm", "sk-real")
@@ -96,7 +97,7 @@ func TestRealServerStorage(t *testing.T) {
 	s.kubectl("delete", "pod", before.Name)
 	s.eventually(func() error {
 		if after := s.onePod("my"); after.UID == before.UID || !isReady(after) {
-			return fmt.Errorf("pod %s, ready %t; want a new one that is", after.Name, isReady(after))
+			return fmt.Errorf("pod %s, ready %t; want a new pod that is ready", after.Name, isReady(after))
 		}
 		return nil
 	})
@@ -105,7 +106,7 @@ func TestRealServerStorage(t *testing.T) {
 	if completion["id"] != ids[0] {
 		t.Errorf("the new pod has %v for completion %q", completion, ids[0])
 	}
-	c.ask(server+"/v1/prompts/"+prompt, &found) // this release lists none of those in Redis
+	c.ask(server+"/v1/prompts/"+prompt, &found) // this release does not list prompts in Redis
 	if found["prompt"] != "Say hello." {
 		t.Errorf("the new pod has %v for prompt %q", found, prompt)
 	}

@@ -28,11 +28,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
 )
 
-// dirVariable names the state folder of a cluster of ours, whose node reads its settings for a registry when it needs
-// them.
+// dirVariable names the variable with the state folder of a cluster of test/cluster, whose node reads its settings for
+// a registry when it needs them.
 const dirVariable = "CLUSTER_DIR"
 
-// fault replaces a registry's answer; it returns false to let the registry answer.
+// fault replaces a registry's answer. If it returns false, the registry answers.
 type fault func(http.ResponseWriter, *http.Request) bool
 
 // faultyRegistry is a registry that requires a password and sometimes has a fault.
@@ -42,8 +42,8 @@ type faultyRegistry struct {
 	fault    atomic.Pointer[fault]
 }
 
-// serveRegistry starts the registry at an address of this machine that the node reaches, and lets both the node and the
-// operator ask it by plain HTTP. The operator then compares tags once a minute.
+// serveRegistry starts the registry at an address of this machine that the node can reach, and allows the node and the
+// operator to use plain HTTP. The operator then compares tags once a minute.
 func (s *scenario) serveRegistry() *faultyRegistry {
 	s.t.Helper()
 	machine, err := netip.ParseAddrPort(registry)
@@ -102,7 +102,7 @@ func (s *scenario) registries(text string) {
 	}
 }
 
-// becomes sets the fault; nil ends it.
+// becomes sets the fault. nil ends the fault.
 func (r *faultyRegistry) becomes(one fault) {
 	if one == nil {
 		r.fault.Store(nil)
@@ -147,7 +147,7 @@ func (s *scenario) plugin() string {
 	return path
 }
 
-// logIn lets this process, and what it starts, push.
+// logIn configures the credentials for pushes of this process and its child processes.
 func (s *scenario) logIn(r *faultyRegistry) {
 	s.t.Helper()
 	folder := s.t.TempDir()
@@ -194,9 +194,9 @@ var registryFaults = []struct {
 	}},
 }
 
-// TestRegistryFaults checks that the pods stay with every fault of the registry of a stack's image. A change of the
-// spec rolls out on the configuration that was read, and the status has the time since when the registry cannot be
-// asked.
+// TestRegistryFaults checks that the pods stay during every fault of the registry of a stack's image. A change of the
+// spec rolls out with the configuration that was read before, and the status contains the time since which the registry
+// is unavailable.
 func TestRegistryFaults(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()
@@ -221,7 +221,7 @@ func TestRegistryFaults(t *testing.T) {
 			v1alpha2.ConditionDegraded)
 		t.Logf("%s: since %s: %s", each.name, condition.LastTransitionTime.UTC().Format(time.RFC3339), condition.Message)
 		if !strings.Contains(condition.Message, each.says) {
-			t.Errorf("%s: %q does not say %q", each.name, condition.Message, each.says)
+			t.Errorf("%s: %q does not contain %q", each.name, condition.Message, each.says)
 		}
 		if after := s.onePod("my").UID; after != before {
 			t.Errorf("%s: the pod was replaced", each.name)
@@ -269,9 +269,9 @@ func (s *scenario) runsDigest(digest string) {
 	})
 }
 
-// TestRegistryThatLies checks that content that does not match its digest never runs. A moved tag is reported with both
-// digests, and rolls out only to a stack that follows it.
-func TestRegistryThatLies(t *testing.T) {
+// TestWrongContentOfRegistry checks that content which does not match its digest never runs. A moved tag is reported with
+// both digests, and rolls out only to a stack that follows it.
+func TestWrongContentOfRegistry(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()
 	tool := s.plugin()
@@ -325,7 +325,7 @@ func TestRegistryThatLies(t *testing.T) {
 		v1alpha2.ConditionDegraded)
 	t.Logf("a wrong digest: %s", condition.Message)
 	if after := s.onePod("my").UID; after != before {
-		t.Error("the pod was replaced because the registry lies")
+		t.Error("the pod was replaced because of the wrong digest")
 	}
 	r.becomes(nil)
 	s.recovers()

@@ -4,8 +4,8 @@ package node
 
 import "testing"
 
-// sharedState is a stack whose replicas keep all data of clients on PostgreSQL, including the vectors and the list of
-// vector stores, which servers before 1.2 keep in memory.
+// sharedState is a stack whose replicas keep all data of clients in PostgreSQL, including the vectors and the list of
+// vector stores, which releases before 1.2 keep in memory.
 const sharedState = `
 distribution: {name: starter, version: "` + newestRelease + `"}
 disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]
@@ -19,8 +19,8 @@ settings: {storage: {stores: {vector_stores: {table_name: vector_stores}}}}
 workload: {resources: ` + realRequests + `, replicas: 2}
 `
 
-// Two replicas on PostgreSQL share what clients store: a conversation and a vector store that one pod made are read
-// from the other one, and a search there finds the text.
+// Two replicas with PostgreSQL share the data of clients. The test creates a conversation and a vector store in one
+// pod, reads them from the other pod, and finds a text with a search in the other pod.
 func TestReplicasShareState(t *testing.T) {
 	s := newRealScenario(t, "server@"+newestRelease, "databases")
 	s.postgres()

@@ -20,9 +20,9 @@ import (
 )
 
 // The node loses its power and recovers. Every pod is the same as before, with its containers started again and its
-// volume. The same holds for the two pods of the operator, of which one leads. The objects of the stacks are not
-// written. The test runs alone, and, by its build tag, only on a node of our own, because it must not restart another
-// node.
+// volume. The same applies to the two pods of the operator, one of which becomes the leader. The operator does not
+// write the objects of the stacks. The test runs alone. Because of its build tag, it runs only on a node of
+// test/cluster, because it must not restart another node.
 func TestNodeRestart(t *testing.T) {
 	s := newScenario(t)
 	stacks := []string{"plain", "kept"}
@@ -65,7 +65,7 @@ func TestNodeRestart(t *testing.T) {
 	})
 }
 
-// startedAgain returns an error if the same pod is not ready, or if its container was not started since.
+// startedAgain returns an error unless the same pod is ready and its container was started after the given time.
 func startedAgain(t *testing.T, before *corev1.Pod) error {
 	t.Helper()
 	now := &corev1.Pod{}
@@ -73,7 +73,7 @@ func startedAgain(t *testing.T, before *corev1.Pod) error {
 		return err
 	}
 	if now.UID != before.UID {
-		return fmt.Errorf("pod %s is another one", now.Name)
+		return fmt.Errorf("pod %s was replaced", now.Name)
 	}
 	if len(now.Status.ContainerStatuses) != 1 ||
 		now.Status.ContainerStatuses[0].ContainerID == before.Status.ContainerStatuses[0].ContainerID {
@@ -85,7 +85,7 @@ func startedAgain(t *testing.T, before *corev1.Pod) error {
 	return nil
 }
 
-// ledSince returns nil when a pod of the operator renewed its lease since then.
+// ledSince returns nil when a pod of the operator renewed its lease after the given time.
 func ledSince(t *testing.T, since time.Time) error {
 	t.Helper()
 	if _, err := leader(t); err != nil {

@@ -13,13 +13,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// embedding is a stack's embedding model, and dimension the length of the vectors of the tests' model server.
+// embedding is the embedding model of a stack. dimension is the length of the vectors of the tests' model server.
 const (
 	embedding = "vllm/embed"
 	dimension = 8
 )
 
-// retained is a stack with two replicas whose state is in a store that they share; it declares models in YAML.
+// retained is a stack with two replicas that share the store of their state. Its models are in YAML.
 const retained = `
 distribution: {name: starter, version: "` + realRelease + `"}
 providers:
@@ -35,12 +35,12 @@ const (
 	onRedis = "kv: {type: redis, endpoint: %s, password: {secretKeyRef: {name: redis, key: password}}}"
 )
 
-// model declares one with a context length.
+// model returns a model with a context length, in YAML.
 func model(name string, contextLength int) string {
 	return fmt.Sprintf("{name: %s, contextLength: %d}", name, contextLength)
 }
 
-// retainingScenario has the model server, which lists only the embedding model, and a client.
+// retainingScenario returns a scenario with a client and with the model server, which lists only the embedding model.
 func retainingScenario(s *scenario) clientPod {
 	s.t.Helper()
 	s.models("vllm", "sk-real", "embed")
@@ -48,10 +48,10 @@ func retainingScenario(s *scenario) clientPod {
 	return s.client()
 }
 
-// at is the address of a pod's own server.
+// at returns the address of the server in a pod.
 func at(pod *corev1.Pod) string { return fmt.Sprintf("http://%s:8321", pod.Status.PodIP) }
 
-// createStore makes a vector store, once.
+// createStore creates a vector store, without a second attempt.
 func (c clientPod) createStore(url, provider, name string) (id string, err error) {
 	body := fmt.Sprintf(`{"name": %q, "provider_id": %q, "embedding_model": %q, "embedding_dimension": %d}`, name, provider, embedding, dimension)
 	text, err := c.call("post", "-timeout=30s", url+"/v1/vector_stores", body)
@@ -70,8 +70,8 @@ func (c clientPod) createStore(url, provider, name string) (id string, err error
 	return made.ID, nil
 }
 
-// store waits until the server creates a vector store, puts a text into it, and returns its id. Some of a server's
-// first requests find closed connections to the database, and fail.
+// store waits until the server creates a vector store, adds a text to it, and returns its id. Some of the first
+// requests fail, because the server uses closed connections to the database.
 func (c clientPod) store(url, provider, name, text string) (id string) {
 	c.t.Helper()
 	c.eventually(func() (err error) { id, err = c.createStore(url, provider, name); return err })
@@ -79,7 +79,7 @@ func (c clientPod) store(url, provider, name, text string) (id string) {
 	return id
 }
 
-// insert waits until the server puts a text into a vector store.
+// insert waits until the server adds a text to a vector store.
 func (c clientPod) insert(url, id, name, text string) {
 	c.t.Helper()
 	chunk := map[string]any{
@@ -100,7 +100,7 @@ func (c clientPod) insert(url, id, name, text string) {
 	})
 }
 
-// finds waits until a search in a vector store returns the text that was put into it.
+// finds waits until a search in a vector store returns the text that was added to it.
 func (c clientPod) finds(url, id, text string) {
 	c.t.Helper()
 	c.eventually(func() error {
@@ -112,7 +112,7 @@ func (c clientPod) finds(url, id, text string) {
 	})
 }
 
-// stores are the ids of the vector stores that a server lists, as many as it returns at a time.
+// stores returns the ids of the vector stores that a server lists in one answer.
 func (c clientPod) stores(url string) ([]string, error) {
 	var answer struct {
 		Data []struct {
@@ -145,8 +145,8 @@ func (c clientPod) hasStores(url string, want ...string) {
 	})
 }
 
-// lengths are the context lengths of the models that a server lists, zero for one without, except for the embedding
-// model.
+// lengths returns the context lengths of the models that a server lists, except the embedding model. The length is zero
+// for a model without a context length.
 func (c clientPod) lengths(url string) (map[string]int, error) {
 	var answer struct {
 		Data []struct {
@@ -181,7 +181,7 @@ func (c clientPod) hasModels(url string, want map[string]int) {
 	})
 }
 
-// restart ends the server in a pod's container, and waits until the same pod is ready again with a new container.
+// restart stops the server in a pod's container, and waits until the same pod is ready again with a new container.
 func (s *scenario) restart(pod *corev1.Pod) {
 	s.t.Helper()
 	s.kubectl("exec", pod.Name, "-c", serverContainer, "--", "/bin/sh", "-c", "kill 1")
@@ -198,10 +198,10 @@ func (s *scenario) restart(pod *corev1.Pod) {
 	})
 }
 
-// serverContainer is the one that the server runs in.
+// serverContainer is the name of the server's container.
 const serverContainer = "llama-stack"
 
-// livePods are the pods of a stack that are not about to end, the oldest first.
+// livePods returns the pods of a stack that are not about to end, the oldest pod first.
 func (s *scenario) livePods(stack string) ([]corev1.Pod, error) {
 	pods, err := s.pods(stack)
 	pods = slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })
@@ -209,14 +209,14 @@ func (s *scenario) livePods(stack string) ([]corev1.Pod, error) {
 	return pods, err
 }
 
-// settled waits until the stack is ready, with as many pods and no other, and returns them.
+// settled waits until the stack is ready with exactly this number of pods, and returns them.
 func (s *scenario) settled(stack string, count int) (pods []corev1.Pod) {
 	s.t.Helper()
 	s.ready(stack)
 	return s.running(stack, count)
 }
 
-// running waits until a stack has so many pods, all of them ready, with any status, and returns them.
+// running waits until a stack with any status has this number of pods and all of them are ready, and returns them.
 func (s *scenario) running(stack string, count int) (pods []corev1.Pod) {
 	s.t.Helper()
 	s.eventually(func() (err error) {
@@ -236,7 +236,7 @@ func (s *scenario) running(stack string, count int) (pods []corev1.Pod) {
 	return pods
 }
 
-// registryLog is the output of the program before the server at the last start of a container.
+// registryLog returns the output of the program that updates the registry at the last start of a container.
 func (s *scenario) registryLog(pod, container string) string {
 	s.t.Helper()
 	var said []string

@@ -20,8 +20,8 @@ import (
 
 const lengthAndAdded = "{name: llama3.2-8b, contextLength: 64000}, {name: added-8b, contextLength: 16000}"
 
-// halfway is a roll-out of two replicas that is held. Next to the two old pods a new one is ready, which has registered
-// a changed model and one more.
+// halfway is a paused roll-out of two replicas. In addition to the two old pods, a new pod is ready, which has
+// registered a changed model and another model.
 type halfway struct {
 	*scenario
 	client   clientPod
@@ -29,7 +29,7 @@ type halfway struct {
 	store    string
 }
 
-// rollHalfway rolls out a change of a stack, and holds the roll-out.
+// rollHalfway rolls out a change of a stack, and pauses the roll-out.
 func rollHalfway(s *scenario, more string) *halfway {
 	s.t.Helper()
 	s.postgres()
@@ -52,12 +52,12 @@ func rollHalfway(s *scenario, more string) *halfway {
 		return nil
 	})
 	if len(h.old) != 2 || len(h.new) != 1 {
-		s.t.Fatalf("%d old pods and %d new ones, want two and one", len(h.old), len(h.new))
+		s.t.Fatalf("%d old pods and %d new pods, want two and one", len(h.old), len(h.new))
 	}
 	return h
 }
 
-// look separates the old pods from the new ones; it returns nil when new ones exist.
+// look separates the old pods from the new pods. It returns nil when new pods exist.
 func (h *halfway) look(before map[types.UID]bool) error {
 	pods, err := h.livePods("my")
 	if err != nil {
@@ -77,7 +77,7 @@ func (h *halfway) look(before map[types.UID]bool) error {
 	return nil
 }
 
-// goOn finishes the roll-out, and checks the stack afterwards.
+// goOn resumes the roll-out, and then checks the stack.
 func (h *halfway) goOn(want map[string]int) {
 	h.t.Helper()
 	h.kubectl("rollout", "resume", "deployment/"+names.Deployment("my"))
@@ -97,21 +97,21 @@ func (h *halfway) goOn(want map[string]int) {
 
 var newerLengths = map[string]int{"vllm/llama3.2-8b": 64000, "vllm/added-8b": 16000}
 
-// The server in a pod of the older generation ends after a newer one has registered a changed model. The image's
-// entrypoint is known, so the program before the server runs again, the server registers its own declaration, and the
-// pod is ready again. What only the newer generation declares stays.
+// The server in a pod of the older generation restarts after a pod of the newer generation has registered a changed
+// model. The image's entrypoint is known, so the program that updates the registry runs again. The server then
+// registers its own declaration, and the pod is ready again. The entries that only the newer generation declares stay.
 func TestRetentionRestart(t *testing.T) {
 	h := rollHalfway(newRealScenario(t, "server@"+realRelease, "databases"), "")
 	old, newest := h.old[0], h.new[0]
 	if found := containerNames(&old); !slices.Equal(found, []string{serverContainer}) {
-		t.Fatalf("containers %q; the image's entrypoint is known, so the server's does it all", found)
+		t.Fatalf("containers %q; the image's entrypoint is known, so only the server's container is necessary", found)
 	}
 	h.client.hasModels(at(&newest), newerLengths)
 	h.restart(&old)
 	said := h.registryLog(old.Name, serverContainer)
 	t.Logf("old pod, started again:\n%s", said)
 	if !strings.Contains(said, "to be registered anew: model:vllm/embed, model:vllm/llama3.2-8b") {
-		t.Errorf("the program before the server says:\n%s", said)
+		t.Errorf("output of the program that updates the registry:\n%s", said)
 	}
 	h.client.hasStores(at(&old), h.store)
 	h.client.finds(at(&old), h.store, "The text of the store.")
@@ -125,9 +125,10 @@ func TestRetentionRestart(t *testing.T) {
 	h.goOn(newerLengths)
 }
 
-// The same scenario where the image's entrypoint is unknown, because the base belongs to a user. An init container does
-// not run again when only the server's container restarts. The server rejects the newer entry. Its log and the stack's
-// status report it, the pods of the newer generation keep serving, and the end of the roll-out fixes it.
+// This is the same scenario with an unknown entrypoint, because the base comes from a user. The init container does not
+// run again when only the server's container restarts, so the server rejects the newer entry. Its log and the stack's
+// status report this. The pods of the newer generation keep serving requests, and the end of the roll-out fixes the
+// problem.
 func TestRetentionRestartConflict(t *testing.T) {
 	match, err := release.Lookup(realRelease)
 	if err != nil {
@@ -143,7 +144,7 @@ func TestRetentionRestartConflict(t *testing.T) {
 	h := rollHalfway(s, "baseConfig: {configMapName: base}\n")
 	old, newest := h.old[0], h.new[0]
 	if found := containerNames(&old); !slices.Equal(found, []string{names.RegistryContainer, serverContainer}) {
-		t.Fatalf("containers %q; the image's entrypoint is not known, so an init container does it", found)
+		t.Fatalf("containers %q; the image's entrypoint is not known, so an init container is necessary", found)
 	}
 	h.kubectl("exec", old.Name, "-c", serverContainer, "--", "/bin/sh", "-c", "kill 1")
 	const conflict = "already exists with conflicting field values"
@@ -181,7 +182,7 @@ func (s *scenario) saysOf(name, pod string) (message string) {
 	return message
 }
 
-// containerNames are those of a pod, the init containers first.
+// containerNames returns the names of the containers of a pod, the init containers first.
 func containerNames(pod *corev1.Pod) (found []string) {
 	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		found = append(found, container.Name)

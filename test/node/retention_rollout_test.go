@@ -11,14 +11,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// mostStores is the maximum number of vector stores that a client creates during a roll-out; leastStores is how many
-// make the test meaningful.
+// mostStores is the maximum number of vector stores that a client creates during a roll-out. leastStores is the minimum
+// number for a meaningful test.
 const (
 	mostStores  = 60
 	leastStores = 4
 )
 
-// creation is what a client created until it was stopped.
+// creation contains the vector stores that a client created until it was stopped.
 type creation struct {
 	ids      []string
 	refused  int
@@ -26,8 +26,8 @@ type creation struct {
 	finished chan struct{}
 }
 
-// createStores creates vector stores one after the other, until stop is closed. A client tries again when a server that
-// is ending does not answer it.
+// createStores creates vector stores one after the other, until stop is closed. It repeats a request that a stopping
+// server does not answer.
 func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 	made := &creation{finished: make(chan struct{})}
 	go func() {
@@ -53,10 +53,10 @@ func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 	return made
 }
 
-// Two replicas on PostgreSQL are rolled out with another declaration of their models, while a client creates vector
-// stores through the Service. No store is lost: each pod, once its server starts again, lists every one. Until then a
-// server of this release lists those that it found when it started and that it created itself, with or without an
-// operator.
+// Two replicas with PostgreSQL are rolled out with another declaration of their models, while a client creates vector
+// stores through the Service. No vector store is lost, because each pod lists all of them after another start of its
+// server. Before this start, a server of this release lists only the vector stores that existed when it started and
+// those that it created.
 func TestRetentionRollOut(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.postgres()
@@ -72,9 +72,9 @@ func TestRetentionRollOut(t *testing.T) {
 	after := s.settled("my", 2)
 	close(stop)
 	<-made.finished
-	t.Logf("%d vector stores were made during the roll-out, %d requests failed, the last with: %v", len(made.ids), made.refused, made.last)
+	t.Logf("%d vector stores were created during the roll-out, %d requests failed, the last with: %v", len(made.ids), made.refused, made.last)
 	if len(made.ids) < leastStores {
-		t.Fatalf("%d vector stores were made during the roll-out, want at least %d", len(made.ids), leastStores)
+		t.Fatalf("%d vector stores were created during the roll-out, want at least %d", len(made.ids), leastStores)
 	}
 	all := slices.Concat(made.ids, []string{kept})
 	for i := range after {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Two stacks of a namespace, and one in another namespace with the name of the first, share one Redis. Each lists only
-// its own models and vector stores, also after one of them has changed and after all of them have restarted.
+// Two stacks in a namespace, and a stack in another namespace with the name of the first stack, share one Redis. Each
+// stack lists only its own models and vector stores, even after one of them changed and after all of them restarted.
 func TestRetentionSharedRedis(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.redis()
@@ -71,8 +71,8 @@ func (s *sharing) declare(store string) {
 	s.apply(stack(s.stack, fmt.Sprintf(retained, model(s.model, s.length), store, 1)))
 }
 
-// fill creates the stack's vector store. On Redis a request may find a closed connection and wait for ever, and every
-// later one waits with it, until the server restarts.
+// fill creates the stack's vector store. With Redis, a request may use a closed connection and never end. All later
+// requests then wait until the server restarts.
 func (s *sharing) fill() {
 	s.t.Helper()
 	const starts, tries = 4, 15
@@ -93,7 +93,7 @@ func (s *sharing) fill() {
 		pods := s.settled(s.stack, 1)
 		s.restart(&pods[0])
 	}
-	s.t.Fatalf("stack %s of %s makes no vector store in %d starts", s.stack, s.namespace, starts)
+	s.t.Fatalf("stack %s of %s does not create a vector store in %d starts", s.stack, s.namespace, starts)
 }
 
 // seesItsOwn waits until the stack lists only its own entries and finds its text, and checks that it does not list the

@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// `kubectl rollout undo` returns to the previous generation. Its pod serves its own model, and removes nothing that the
-// newer generation declared. The vector stores of both answer. The next change of the spec continues with the newer
-// one.
+// `kubectl rollout undo` returns to the previous generation. Its pod serves its own model, and does not remove entries
+// that the newer generation declared. Clients can use the vector stores of both generations. The next change of the
+// spec continues with the newer generation.
 func TestRetentionUndo(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.postgres()

@@ -21,7 +21,7 @@ providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"
 workload: {resources: ` + small + `, overrides: {env: [%[2]s]}}
 `
 
-// uids are those of the pods that are ready and not about to end.
+// uids returns the UIDs of the pods that are ready and not about to end.
 func (s *scenario) uids(stack string) ([]types.UID, error) {
 	pods, err := s.pods(stack)
 	var found []types.UID
@@ -34,7 +34,7 @@ func (s *scenario) uids(stack string) ([]types.UID, error) {
 	return found, err
 }
 
-// A change whose pods crash leaves the old pod serving, untouched, and the next change that works replaces it.
+// If the pods of a change crash, the old pod keeps serving requests. The next valid change replaces it.
 func TestBrokenChange(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -46,7 +46,7 @@ func TestBrokenChange(t *testing.T) {
 	s.apply(stack("my", fmt.Sprintf(serving, "second", `{name: STANDIN_EXIT, value: "1"}`)))
 	failed := s.condition("my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed)
 	if failed.Status.AvailableReplicas != 1 || failed.Status.Phase != v1alpha2.PhaseFailed {
-		t.Errorf("%d replicas available, phase %s; want the old one, and Failed", failed.Status.AvailableReplicas, failed.Status.Phase)
+		t.Errorf("%d replicas available, phase %s; want the old replica and the phase Failed", failed.Status.AvailableReplicas, failed.Status.Phase)
 	}
 	now, err := s.uids("my")
 	if err != nil || !slices.Equal(now, []types.UID{before.UID}) {
@@ -58,11 +58,11 @@ func TestBrokenChange(t *testing.T) {
 	s.ready("my")
 	c.provider(s.service("my"), "third", map[string]any{"base_url": "http://third:8000/v1"})
 	if after := s.onePod("my"); after.UID == before.UID {
-		t.Error("the old pod is still there")
+		t.Error("the old pod still exists")
 	}
 }
 
-// The roll-out waits for a slow server: the old pod serves until the new one does.
+// The roll-out waits for a slow server. The old pod serves requests until the new pod does.
 func TestSlowStart(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -84,7 +84,7 @@ func TestSlowStart(t *testing.T) {
 	})
 	waiting := s.condition("my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress)
 	if waiting.Status.AvailableReplicas != 1 {
-		t.Errorf("%d replicas available, want the old one", waiting.Status.AvailableReplicas)
+		t.Errorf("%d replicas available, want the old replica", waiting.Status.AvailableReplicas)
 	}
 	s.ready("my")
 	if after := s.onePod("my"); after.UID == before.UID || after.Status.ContainerStatuses[0].RestartCount != 0 {
@@ -92,8 +92,8 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// A quota without room for the pod of a change leaves the old pod serving. The status reports it in the API server's
-// words. With more room the change continues.
+// If a quota has no room for the pod of a change, the old pod keeps serving requests. The status contains the message
+// of the API server. When the quota has room, the change continues.
 func TestQuotaOfARunningStack(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -123,13 +123,13 @@ func TestQuotaOfARunningStack(t *testing.T) {
 	s.ready("my")
 	s.eventually(func() error {
 		if after := s.onePod("my"); after.UID == before.UID {
-			return errors.New("the old pod is still there")
+			return errors.New("the old pod still exists")
 		}
 		return nil
 	})
 }
 
-// noPods waits until the stack has none.
+// noPods waits until the stack has no pods.
 func (s *scenario) noPods(stack string) {
 	s.t.Helper()
 	s.eventually(func() error {
@@ -141,8 +141,8 @@ func (s *scenario) noPods(stack string) {
 	})
 }
 
-// A stack that is scaled to zero runs nothing and reports no failure. When it is scaled up, as many pods serve as the
-// spec has.
+// A stack that is scaled to zero has no pods and does not report a failure. When it is scaled up, the requested number
+// of pods serves requests.
 func TestScaling(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -161,7 +161,8 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// A pod that is killed is replaced, and the status reports both: the new one takes long enough to be seen.
+// A pod that is killed is replaced, and the status reports both states. The new pod starts slowly, so that the test can
+// observe this.
 func TestPodIsKilled(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -184,7 +185,7 @@ networking: {expose: {hostname: deletion.%s.example.com}, allowedFrom: {namespac
 workload: {resources: ` + small + `, replicas: 2, podDisruptionBudget: {minAvailable: 1}, storage: {size: 1Gi, accessModes: [ReadWriteMany]}}
 `
 
-// Everything is deleted with its stack, including pods and the volume. The user's objects stay.
+// All objects of a stack are deleted with the stack, including pods and the volume. The user's objects stay.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -195,7 +196,7 @@ func TestDeletion(t *testing.T) {
 		left, err := kubectl(t.Context(), nil, "get", "--namespace="+s.namespace, "--selector=app.kubernetes.io/instance=my", "--output=name",
 			"deployments,replicasets,pods,services,endpointslices,serviceaccounts,configmaps,secrets,persistentvolumeclaims,ingresses,networkpolicies,poddisruptionbudgets")
 		if err == nil && left != "" {
-			err = fmt.Errorf("still there: %s", left)
+			err = fmt.Errorf("these objects still exist: %s", left)
 		}
 		return err
 	})

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// patience is for a busy machine: a stand-in is Ready within seconds on an idle one.
+	// patience is the time limit on a busy machine. On an idle machine, a stand-in is ready within seconds.
 	patience = 3 * time.Minute
 	poll     = 200 * time.Millisecond
-	// small has the requests of a stand-in: the default of a stack is a core and a gibibyte.
+	// small contains the requests of a stand-in. The default requests of a stack are one core and one GiB.
 	small = `{requests: {cpu: 10m, memory: 16Mi}}`
 )
 
@@ -30,12 +30,12 @@ const (
 type scenario struct {
 	t         testing.TB
 	namespace string
-	// patience is how long it waits for anything.
+	// patience is the time limit of each wait.
 	patience time.Duration
 }
 
-// newScenario creates a namespace in which every pod has to meet the restricted Pod Security standard, and logs the
-// time that the scenario takes.
+// newScenario creates a namespace in which every pod must meet the restricted Pod Security standard, and logs the
+// duration of the scenario.
 func newScenario(t testing.TB) *scenario {
 	t.Helper()
 	started := time.Now()
@@ -76,7 +76,7 @@ func (s *scenario) explain() {
 	}
 }
 
-// kubectl runs in the scenario's namespace.
+// kubectl runs kubectl in the scenario's namespace.
 func (s *scenario) kubectl(arguments ...string) string {
 	s.t.Helper()
 	said, err := kubectl(s.t.Context(), nil, append([]string{"--namespace=" + s.namespace}, arguments...)...)
@@ -105,18 +105,18 @@ func (s *scenario) refused(manifest string) string {
 	return err.Error()
 }
 
-// stack is a manifest of a stack with a spec in YAML, with its indentation.
+// stack returns a manifest of a stack with a spec in YAML, which must be indented.
 func stack(name, spec string) string {
 	indented := strings.ReplaceAll(strings.Trim(spec, "\n"), "\n", "\n  ")
 	return fmt.Sprintf("---\napiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: %s}\nspec:\n  %s\n", name, indented)
 }
 
-// secret is a manifest of a Secret with one key.
+// secret returns a manifest of a Secret with one key.
 func secret(name, key, value string) string {
 	return fmt.Sprintf("---\napiVersion: v1\nkind: Secret\nmetadata: {name: %s}\nstringData: {%s: %q}\n", name, key, value)
 }
 
-// eventually polls until check is content.
+// eventually polls until check returns nil.
 func (s *scenario) eventually(check func() error) {
 	s.t.Helper()
 	var last error
@@ -157,8 +157,8 @@ func (s *scenario) ready(name string) *v1alpha2.LlamaStackDistribution {
 	return s.condition(name, v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 }
 
-// serverVersion waits until the operator has asked the server for its version, which it does once all pods are
-// available, and returns the whole stack.
+// serverVersion waits until the operator has read the version of the server, which it does when all pods are available,
+// and returns the whole stack.
 func (s *scenario) serverVersion(name, want string) *v1alpha2.LlamaStackDistribution {
 	s.t.Helper()
 	found := &v1alpha2.LlamaStackDistribution{}
@@ -191,7 +191,7 @@ func find(stack *v1alpha2.LlamaStackDistribution, condition string) metav1.Condi
 	return metav1.Condition{}
 }
 
-// pods are those of a stack.
+// pods returns the pods of a stack.
 func (s *scenario) pods(stack string) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	err := cluster.List(s.t.Context(), &pods, client.InNamespace(s.namespace),

@@ -14,8 +14,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The commands that run before the server starts are in a ConfigMap. The ConfigMap returns when a user deletes it, and
-// is corrected when a user edits it. Neither restarts a pod, and the next pod finds it.
+// The commands that run before the server starts are in a ConfigMap. If a user deletes the ConfigMap, the operator
+// creates it again. If a user edits it, the operator reverts the edit. Pods do not restart, and the next pod can mount
+// it.
 func TestStartupConfigMap(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -46,7 +47,7 @@ func TestStartupConfigMap(t *testing.T) {
 		fmt.Sprintf("--patch={\"data\": {%q: \"print('mine')\"}}", names.RegistryProgram))
 	back("edited")
 	if now := s.onePod("my"); now.UID != before.UID || now.Status.ContainerStatuses[0].RestartCount != 0 || !isReady(now) {
-		t.Error("the pod is another one, or was started again")
+		t.Error("the pod was replaced or restarted")
 	}
 	if now := s.deploymentGeneration("my"); now != deployed {
 		t.Errorf("the Deployment has generation %d, was %d", now, deployed)
@@ -63,7 +64,7 @@ func TestStartupConfigMap(t *testing.T) {
 	})
 }
 
-// deploymentGeneration is that of a stack's Deployment: it grows with every change of its spec.
+// deploymentGeneration returns the generation of a stack's Deployment, which grows with every change of its spec.
 func (s *scenario) deploymentGeneration(stack string) int64 {
 	s.t.Helper()
 	deployment := &appsv1.Deployment{}

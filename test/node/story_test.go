@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The user stories of the feature, each by its independent test: after apply, the running server shows what the spec
-// has. The server is the stand-in, which serves what its configuration lists.
+// The user stories of the feature, each with its independent test. After the apply, the running server must have the
+// contents of the spec. The server is the stand-in, which answers requests about its configuration.
 
 const simple = `
 distribution: {name: starter}
@@ -26,12 +26,12 @@ resources: {models: [llama3.2-8b]}
 workload: {resources: ` + small + `}
 `
 
-// redacted is what a server shows of a credential.
+// redacted is the text that a server shows in place of a credential.
 const redacted = "********"
 
 // Story 1 is a stack with a vLLM backend in a few lines. The server sends the token of the Secret to the model server
-// with each completion, and the model server rejects every other token. With another token it no longer answers, and
-// the new token reaches the pods without further action.
+// with each completion, and the model server rejects every other token. When the token in the Secret changes, the pods
+// get the new token automatically.
 func TestStory1SimpleInference(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -55,7 +55,7 @@ func TestStory1SimpleInference(t *testing.T) {
 	c.chat(url, "vllm/llama3.2-8b")
 }
 
-// Story 1, scenario 3: a distribution's name alone runs the image on its own configuration.
+// Story 1, scenario 3: with only the name of a distribution, the server reads the configuration in its image.
 func TestStory1DistributionAlone(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -109,8 +109,8 @@ func TestStory2SeveralProviders(t *testing.T) {
 	c.chat(s.service("my"), "fallback/llama3.2-70b")
 }
 
-// Story 3: models and tools are registered when the server starts. Release 0.6 is the last that registers tools by its
-// configuration; later ones do so by themselves.
+// Story 3: models and tools are registered when the server starts. Release 0.6 is the last release whose configuration
+// registers tools. Later releases register them automatically.
 func TestStory3Resources(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -143,7 +143,7 @@ workload: {resources: `+small+`}
 	}
 }
 
-// Story 4: state in PostgreSQL and Redis, their credentials from Secrets.
+// Story 4: the state is in PostgreSQL and Redis, and their credentials come from Secrets.
 func TestStory4Storage(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -175,8 +175,8 @@ workload: {resources: `+small+`}
 	}
 }
 
-// Story 5: an Ingress with the host name of the spec, and HTTPS with the certificate of the Secret. The operator's own
-// request for the version accepts no other certificate.
+// Story 5: the stack has an Ingress with the host name of the spec, and serves HTTPS with the certificate of the
+// Secret. The operator's own request for the version does not accept another certificate.
 func TestStory5Exposure(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

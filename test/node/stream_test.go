@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// streaming is a stack with one replica and its own volume: its pod has to end before the next one starts.
+// streaming is a stack with one replica and its own volume, so its pod must end before the next pod starts.
 const streaming = `
 distribution: {name: starter, version: "` + realRelease + `"}
 providers:
@@ -19,7 +19,7 @@ resources: {models: [llama3.2-8b]}
 workload: {preflight: Never, resources: ` + realRequests + `, storage: {size: 1Gi}, overrides: {env: [{name: ROUND, value: %q}]}}
 `
 
-// A streamed answer arrives complete although a roll-out ends its server: its pod ends after it.
+// A streamed answer arrives completely although a roll-out stops its server, because the pod ends after the answer.
 func TestStreamDuringARollOut(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.apply(fmt.Sprintf(programService, "vllm", 8000))
@@ -42,7 +42,7 @@ func TestStreamDuringARollOut(t *testing.T) {
 	}()
 	s.eventually(func() error {
 		if log := s.kubectl("logs", "vllm"); !strings.Contains(log, "streams ") {
-			return fmt.Errorf("the model server streams nothing:\n%s", log)
+			return fmt.Errorf("the model server does not stream an answer:\n%s", log)
 		}
 		return nil
 	})
@@ -59,7 +59,7 @@ func TestStreamDuringARollOut(t *testing.T) {
 				return nil
 			}
 		}
-		return fmt.Errorf("pod %s is not told to end", before.Name)
+		return fmt.Errorf("pod %s does not get the signal to end", before.Name)
 	})
 	select {
 	case early := <-answered:
@@ -68,14 +68,14 @@ func TestStreamDuringARollOut(t *testing.T) {
 	}
 	got := <-answered
 	if got.err != nil || !strings.HasPrefix(got.said, "200\n") || !strings.Contains(got.said, `"finish_reason":"stop"`) {
-		t.Errorf("the stream was cut: %v\n%s", got.err, got.said)
+		t.Errorf("the stream was interrupted: %v\n%s", got.err, got.said)
 	}
 	for word := range strings.FieldsSeq("hello from the model") {
 		if !strings.Contains(got.said, word) {
-			t.Errorf("the stream lacks %q:\n%s", word, got.said)
+			t.Errorf("the stream does not contain %q:\n%s", word, got.said)
 		}
 	}
 	if after := s.settled("my", 1)[0]; after.UID == before.UID {
-		t.Error("no other pod came")
+		t.Error("no other pod started")
 	}
 }

@@ -26,7 +26,7 @@ const olderVariable = "OLDER"
 
 var definitionBefore = filepath.Join(testutil.Root(), "test", "api", "testdata", "definition-before.yaml")
 
-// edited are the stacks of takenOver that have an edit.
+// edited lists the stacks of takenOver that the test edits.
 var edited = []string{"user-config", "storage"}
 
 func predecessorOf(t testing.TB) predecessor {
@@ -34,11 +34,12 @@ func predecessorOf(t testing.TB) predecessor {
 	if program := os.Getenv(olderVariable); program != "" {
 		return &olderProgram{file: program}
 	}
-	t.Logf("$%s is not set: the objects are those that were recorded", olderVariable)
+	t.Logf("$%s is not set, so the test uses the recorded objects", olderVariable)
 	return recordedOperator{}
 }
 
-// recordedOperator is an installation of the older operator whose container does nothing; the test writes in its place.
+// recordedOperator is an installation of the older operator whose container does nothing. The test writes the objects
+// in its place.
 type recordedOperator struct{}
 
 func (recordedOperator) install(t testing.TB) error {
@@ -103,7 +104,7 @@ func configureOlder(t testing.TB) error {
 	return err
 }
 
-// olderProgram is the real older operator, in an image of its program.
+// olderProgram is the real older operator, in an image with its program.
 type olderProgram struct {
 	file      string
 	pushed    bool
@@ -150,7 +151,8 @@ func (o *olderProgram) act(s *scenario) {
 	}
 }
 
-// The older operator writes the status of each stack. It replaces the pods of those that changed under ours, once.
+// The older operator writes the status of each stack. It replaces, once, the pods of the stacks that changed under this
+// operator.
 func (o *olderProgram) back(run *takeOver) {
 	for _, stack := range takenOver {
 		run.eventually(func() error {

@@ -22,12 +22,13 @@ import (
 // ownImage is the stack with its own image and command.
 const ownImage = "command-and-args"
 
-// takenOver are stacks of the operator for v1alpha1, by the names of their manifests in test/contract: plain with a
-// budget, with a volume, with a configuration, with workers, exposed, scaled, and with their own image and command.
+// takenOver lists stacks of the operator for v1alpha1, by the names of their manifests in test/contract: a plain stack
+// with a budget, and stacks with a volume, a configuration, workers, exposure, an autoscaler, and their own image and
+// command.
 var takenOver = []string{"pdb-min", "storage", "user-config", "workers", "expose", "autoscaling", ownImage}
 
-// The operator for v1alpha1 creates each object by the name of its program, and then applies it by the name of the
-// stack.
+// The operator for v1alpha1 creates each object with the name of its program as the field manager, and then applies it
+// with the name of the stack as the field manager.
 const olderManager = "manager"
 
 var (
@@ -40,8 +41,8 @@ var (
 	}
 )
 
-// olderStacks are the manifest of the stacks and the objects that they refer to. Each requests less than a real server
-// does.
+// olderStacks returns the manifest of the stacks and of the objects to which they refer. The stacks request less than a
+// real server.
 func olderStacks(t testing.TB) []*unstructured.Unstructured {
 	t.Helper()
 	var stacks []*unstructured.Unstructured
@@ -82,8 +83,8 @@ func manifest(t testing.TB, objects []*unstructured.Unstructured) string {
 	return string(text)
 }
 
-// recorded replaces the operator for v1alpha1: it writes what that operator was recorded to write for the same
-// manifests, with this image, and a status.
+// recorded replaces the operator for v1alpha1. It writes the recorded objects of that operator for the same manifests,
+// with this image, and a status.
 func (s *scenario) recorded(stacks []*unstructured.Unstructured) {
 	s.t.Helper()
 	for _, stack := range stacks {
@@ -110,7 +111,7 @@ func (s *scenario) recorded(stacks []*unstructured.Unstructured) {
 	}
 }
 
-// older is a stack in the form of v1alpha1.
+// older returns a stack in the form of v1alpha1.
 func (s *scenario) older(name string) *unstructured.Unstructured {
 	s.t.Helper()
 	found := &unstructured.Unstructured{}
@@ -122,8 +123,7 @@ func (s *scenario) older(name string) *unstructured.Unstructured {
 	return found
 }
 
-// adaptRecorded adapts a recorded Deployment to the stack's fields in this test, and gives it a probe that does not
-// wait.
+// adaptRecorded adapts a recorded Deployment to the stack's fields in this test, and sets a probe without a delay.
 func adaptRecorded(deployment, stack *unstructured.Unstructured) {
 	server := stack.Object["spec"].(map[string]any)["server"].(map[string]any)
 	asked := server["containerSpec"].(map[string]any)
@@ -133,7 +133,7 @@ func adaptRecorded(deployment, stack *unstructured.Unstructured) {
 	containers, _, _ := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
 	container := containers[0].(map[string]any)
 	container["image"] = standIn(defaultRelease)
-	for amount := range container["resources"].(map[string]any) { // with workers there are limits
+	for amount := range container["resources"].(map[string]any) { // a stack with workers has limits
 		container["resources"].(map[string]any)[amount] = enough
 	}
 	if added, ok := asked["env"].([]any); ok {
@@ -153,8 +153,8 @@ func adaptRecorded(deployment, stack *unstructured.Unstructured) {
 	_ = unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers")
 }
 
-// writeRecorded creates an object, or else applies it as the operator for v1alpha1 does at each reconcile: without an
-// owner, and never a PersistentVolumeClaim.
+// writeRecorded creates an object. If the object exists, it applies the object as the operator for v1alpha1 does at
+// each reconcile: without an owner, and never a PersistentVolumeClaim.
 func (s *scenario) writeRecorded(stack, object *unstructured.Unstructured) error {
 	created := object.DeepCopy()
 	owner := created.GetOwnerReferences()
@@ -190,7 +190,7 @@ func writeOlderStatus(s *scenario, stack *unstructured.Unstructured) error {
 	return cluster.Status().Update(s.t.Context(), stack, client.FieldOwner(olderManager))
 }
 
-// allReady waits until a stack has as many pods as want, all of them are ready, and none of them is one of before.
+// allReady waits until a stack has this number of pods, all of them are ready, and none of them is in before.
 func (s *scenario) allReady(stack string, want int, before []string) {
 	s.t.Helper()
 	s.eventually(func() error {

@@ -23,33 +23,33 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// takeOver is a cluster that moves from the operator for v1alpha1 to ours, back, and to ours again.
+// takeOver is a cluster that moves from the operator for v1alpha1 to this operator, back, and to this operator again.
 type takeOver struct {
 	*scenario
 	older   predecessor
 	ours    []byte
 	started time.Time
-	// running are the UIDs of the pods of each stack that have to stay.
+	// running contains the UIDs of the pods of each stack that must stay.
 	running map[string][]string
-	// made are the objects that were made for the stacks.
+	// made contains the objects that were created for the stacks.
 	made map[string]types.UID
 }
 
 // predecessor is the operator for v1alpha1.
 type predecessor interface {
-	// install installs it, with its definition.
+	// install installs the operator, with its definition.
 	install(t testing.TB) error
-	// act applies its objects for the stacks, or waits until it has.
+	// act applies the operator's objects for the stacks, or waits until the operator has applied them.
 	act(s *scenario)
-	// back checks the pods after it returns.
+	// back checks the pods after the operator is installed again.
 	back(run *takeOver)
 }
 
-// This operator takes over a cluster with running stacks of the operator for v1alpha1. The pods and what they stored
-// stay, both versions are read and edited, and a node is drained. Then the older operator returns, this one returns,
-// and is removed. Only the edits and the drain replace pods. $OLDER in the environment names the program of the older
-// operator. Without it, the test uses the objects that the older operator was recorded to make, by its field managers.
-// It runs alone.
+// This operator takes over a cluster with running stacks of the operator for v1alpha1. The pods and their data stay,
+// the test reads and edits stacks in both versions, and drains a node. Then the test installs the older operator again,
+// and then this operator, and removes it. Only the edits and the drain replace pods. $OLDER in the environment names
+// the program of the older operator. Without it, the test uses recorded objects of the older operator, with its field
+// managers. The test runs alone.
 func TestTakeOver(t *testing.T) {
 	run := &takeOver{
 		older: predecessorOf(t), ours: currentManifest(t), started: time.Now(),
@@ -59,7 +59,7 @@ func TestTakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if ctx := context.WithoutCancel(t.Context()); t.Failed() { // the other scenarios need our operator
+		if ctx := context.WithoutCancel(t.Context()); t.Failed() { // the other scenarios need this operator
 			err := errors.Join(uninstall(ctx, run.ours), install(ctx, run.ours))
 			t.Log("the operator was installed again: ", err)
 		}
@@ -84,7 +84,7 @@ func TestTakeOver(t *testing.T) {
 	run.delete()
 }
 
-// make creates the stacks, and data on their volumes.
+// make creates the stacks, and writes data to their volumes.
 func (run *takeOver) make() {
 	run.t.Helper()
 	run.apply(manifest(run.t, olderStacks(run.t)))
@@ -116,7 +116,7 @@ func (run *takeOver) uids(stack string) []string {
 	return slices.Sorted(maps.Keys(run.deployed(stack).Pods))
 }
 
-// exec runs a line of shell in a pod of a stack.
+// exec runs a shell command in a pod of a stack.
 func (run *takeOver) exec(stack, line string) string {
 	run.t.Helper()
 	return run.kubectl("exec", "deployment/"+names.Deployment(stack), "--", "/bin/sh", "-c", line)
@@ -164,11 +164,12 @@ func (run *takeOver) same(step string) {
 func (run *takeOver) hasData(step string) {
 	run.t.Helper()
 	if got := run.exec("storage", "read -r text </home/lls/.lls/data; echo $text"); got != "kept\n" {
-		run.t.Errorf("%s: the volume has %q", step, got)
+		run.t.Errorf("%s: the volume contains %q", step, got)
 	}
 }
 
-// installOurs applies the manifest over the older installation, and waits until each stack was reconciled.
+// installOurs applies the manifest of this operator over the older installation, and waits until each stack was
+// reconciled.
 func (run *takeOver) installOurs() {
 	run.t.Helper()
 	if err := install(run.t.Context(), run.ours); err != nil {
@@ -204,7 +205,7 @@ func (run *takeOver) readBothVersions() {
 	}
 }
 
-// edit changes a stack in each version. Only their pods are replaced.
+// edit changes a stack in each version. Only the pods of these stacks are replaced.
 func (run *takeOver) edit() {
 	run.t.Helper()
 	edits := []struct{ kind, stack, patch string }{
@@ -226,7 +227,7 @@ func (run *takeOver) edit() {
 	run.same("an edit in each version")
 }
 
-// podUIDs are those of running, whose entries also name a container.
+// podUIDs returns the UIDs in running, whose entries also name a container.
 func podUIDs(running []string) []string {
 	var uids []string
 	for _, each := range running {
@@ -236,8 +237,8 @@ func podUIDs(running []string) []string {
 	return uids
 }
 
-// drain evicts every pod of the stacks and of the operator, as draining their node does, which waits for budgets. The
-// node itself stays schedulable, because no other one could run the pods.
+// drain evicts every pod of the stacks and of the operator, and waits for budgets, like the drain of a node. The node
+// stays schedulable, because there is no other node.
 func (run *takeOver) drain() {
 	run.t.Helper()
 	left := operatorPods(run.t)
@@ -251,7 +252,7 @@ func (run *takeOver) drain() {
 	run.eventually(func() error {
 		left = slices.DeleteFunc(left, func(pod corev1.Pod) bool { return run.evicts(&pod) })
 		if len(left) > 0 {
-			return fmt.Errorf("a budget keeps pod %s and %d others", left[0].Name, len(left)-1)
+			return fmt.Errorf("a budget prevents the eviction of pod %s and %d others", left[0].Name, len(left)-1)
 		}
 		return nil
 	})
@@ -264,8 +265,8 @@ func (run *takeOver) drain() {
 	run.same("the node was drained")
 }
 
-// evicts reports whether the pod is about to end; a budget may keep it for now. It fails permanently when the API
-// server can never evict the pod, as with two budgets.
+// evicts reports whether the pod is about to end, because a budget may prevent the eviction at first. The test fails if
+// the API server can never evict the pod, for example because two budgets select it.
 func (run *takeOver) evicts(pod *corev1.Pod) bool {
 	run.t.Helper()
 	err := cluster.SubResource("eviction").Create(run.t.Context(), pod, &policyv1.Eviction{})
@@ -275,7 +276,7 @@ func (run *takeOver) evicts(pod *corev1.Pod) bool {
 	return !apierrors.IsTooManyRequests(err)
 }
 
-// turnBack follows the page on installation, "Go back".
+// turnBack follows the page "Go back to the operator for v1alpha1".
 func (run *takeOver) turnBack() {
 	run.t.Helper()
 	var said bytes.Buffer

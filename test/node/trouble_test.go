@@ -14,20 +14,21 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// broken is a stack that does not become ready, with the operator's expected report, and the evidence of the cluster
-// for it.
+// broken is a stack that does not become ready, with the expected report of the operator, and the evidence for it in
+// the cluster.
 type broken struct {
 	name string
-	// spec is the rest of the spec after the distribution's name; before holds the manifests that precede it.
+	// spec is the rest of the spec after the name of the distribution. before contains the manifests to apply before the
+	// stack.
 	spec, before string
 	reason       string
-	// message of Available, a regular expression over the whole; the groups are passed to evidence.
+	// message is a regular expression for the whole message of Available. Its groups are passed to evidence.
 	message string
 	// evidence checks the output of `kubectl get pods,events`.
 	evidence func(s *scenario, seen cluttered, said []string) error
 }
 
-// cluttered is what the cluster shows of a stack.
+// cluttered contains the state of a stack in the cluster.
 type cluttered struct {
 	pods   []corev1.Pod
 	events []corev1.Event
@@ -128,7 +129,7 @@ var brokenStacks = []broken{
 
 const canary = "sk-c4n4ry-0f-a-t0k3n"
 
-// Every report of the operator about a stack must be true for its pods: the test compares the report with the cluster.
+// Every report of the operator about a stack must match its pods, so the test compares the report with the cluster.
 func TestBrokenStacks(t *testing.T) {
 	for _, b := range brokenStacks {
 		t.Run(b.name, func(t *testing.T) {
@@ -144,8 +145,8 @@ func TestBrokenStacks(t *testing.T) {
 	}
 }
 
-// check waits until the stack reports what it has to, and compares that with the cluster. Both change while they are
-// read, so it tries until they agree.
+// check waits until the stack has the expected report, and compares the report with the cluster. Both may change while
+// the test reads them, so check repeats this until they match.
 func (s *scenario) check(b *broken) {
 	s.t.Helper()
 	message := regexp.MustCompile("^" + b.message + "$")
@@ -167,7 +168,7 @@ func (s *scenario) check(b *broken) {
 	})
 }
 
-// look reads what `kubectl get pods,events` would show.
+// look reads the data that `kubectl get pods,events` would show.
 func (s *scenario) look(stack string) (cluttered, error) {
 	pods, err := s.pods(stack)
 	if err != nil {
@@ -199,7 +200,7 @@ func agrees(stack *v1alpha2.LlamaStackDistribution, pods []corev1.Pod) error {
 	}
 	ready, available := find(stack, v1alpha2.ConditionReady), find(stack, v1alpha2.ConditionAvailable)
 	if ready.Status != available.Status || ready.Reason != available.Reason || ready.Message == available.Message {
-		return fmt.Errorf("Ready says %s %q, Available %s %q", ready.Reason, ready.Message, available.Reason,
+		return fmt.Errorf("Ready has %s %q, Available has %s %q", ready.Reason, ready.Message, available.Reason,
 			available.Message)
 	}
 	want := v1alpha2.PhaseInitializing

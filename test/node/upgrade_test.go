@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// olderCommit is the last one before the operator ran on a real node, and tried changes first.
+	// olderCommit is the last commit before the operator was tested on a real node and had preflights.
 	olderCommit = "2eb38a266c7a"
 	olderTag    = "older"
 )
 
 const withVolume = "distribution: {name: starter}\nworkload: {resources: " + small + ", storage: {size: 1Gi}}"
 
-// upgraded are stacks by their names, with the objects that they need; %s is the namespace.
+// upgraded contains stacks by their names, with the objects that they need. %s is the namespace.
 var upgraded = map[string]string{
 	"plain": stack("plain", fmt.Sprintf(serving, "first", "")),
 	"kept":  stack("kept", withVolume),
@@ -39,7 +39,7 @@ workload: {resources: `+small+`, replicas: 2, podDisruptionBudget: {minAvailable
 		stack("own", "distribution: {name: starter}\noverrideConfig: {configMapName: own}\nworkload: {resources: "+small+"}"),
 }
 
-// The operator of an older commit, installed as it was shipped, is upgraded among running stacks. No pod is replaced or
+// The test installs the shipped version of an older commit, and upgrades it while stacks run. No pod is replaced or
 // restarted, no Deployment changes, and no child is created again. The test runs alone.
 func TestOperatorUpgrade(t *testing.T) {
 	older, newest := olderManifest(t), currentManifest(t)
@@ -84,7 +84,7 @@ func TestOperatorUpgrade(t *testing.T) {
 	}
 }
 
-// olderManifest is that of the older commit, whose image it builds and pushes.
+// olderManifest builds and pushes the image of the older commit, and returns its manifest.
 func olderManifest(t *testing.T) []byte {
 	t.Helper()
 	source := t.TempDir()
@@ -92,7 +92,7 @@ func olderManifest(t *testing.T) []byte {
 	command := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", unpack, olderCommit, source)
 	command.Dir = testutil.Root()
 	if said, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("commit %s, which the operator is upgraded from, is not in this clone (get it with `git fetch --unshallow`): %v\n%s", olderCommit, err, said)
+		t.Fatalf("commit %s, from which the test upgrades, is not in this clone (get it with `git fetch --unshallow`): %v\n%s", olderCommit, err, said)
 	}
 	built, err := image.OperatorOf(t.Context(), source, t.TempDir(), olderTag)
 	if err != nil {

@@ -28,7 +28,7 @@ spec:
     containerSpec: {port: 8321, resources: ` + small + `}
 `
 
-// bothVersionsAfter is how long a list may fail after every pod of the operator was lost.
+// bothVersionsAfter is the time for which lists may fail after every pod of the operator was lost.
 const bothVersionsAfter = 30 * time.Second
 
 // inV1alpha1 and inV1alpha2 are the kind in a version, in the form for kubectl.
@@ -37,8 +37,9 @@ const (
 	inV1alpha2 = "llamastackdistributions.v1alpha2.llamastack.io"
 )
 
-// Story 7: a manifest of v1alpha1 runs, shows the conditions that its users wait for, and is read and edited in both
-// versions. The webhooks are the operator's own, behind their Service, with the certificate that it created.
+// Story 7: a stack of v1alpha1 runs, has the conditions that its users wait for, and can be read and edited in both
+// versions. The test uses the webhooks of the operator with their Service and with the certificate that the operator
+// created.
 func TestStory7BothVersions(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -63,7 +64,8 @@ func TestStory7BothVersions(t *testing.T) {
 }
 
 // refusedByWebhook waits until the validating webhook rejects a manifest with these words. The API server accepts a
-// request when the webhook does not answer within 2 s, which happens on a node this busy, so a dry run asks again.
+// request if the webhook does not answer within 2 s, which can happen on a busy node. Therefore, the function repeats a
+// dry run.
 func (s *scenario) refusedByWebhook(manifest, want string) {
 	s.t.Helper()
 	s.eventually(func() error {
@@ -73,14 +75,14 @@ func (s *scenario) refusedByWebhook(manifest, want string) {
 			return errors.New("the webhook has not refused the manifest")
 		}
 		if !strings.Contains(err.Error(), want) {
-			s.t.Errorf("refused with other words: %v", err)
+			s.t.Errorf("rejected with another message: %v", err)
 		}
 		return nil
 	})
 }
 
 // Every pod of the operator is lost at the same time, and both versions can be listed again within half a minute. The
-// test runs alone, because the other scenarios would wait meanwhile.
+// test runs alone, because the other scenarios would have to wait.
 func TestEveryOperatorPodIsLost(t *testing.T) {
 	s := newScenario(t)
 	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
@@ -108,14 +110,14 @@ func TestEveryOperatorPodIsLost(t *testing.T) {
 	s.kubectl("get", inV1alpha1)
 }
 
-// replaced reports as an error that a pod that was lost is still there, or that fewer pods of the operator than wanted
-// are ready in their place.
+// replaced returns an error if a lost pod still exists, or if fewer pods of the operator than wanted are ready in their
+// place.
 func replaced(t testing.TB, lost []corev1.Pod, want int) error {
 	t.Helper()
 	ready := 0
 	for _, pod := range operatorPods(t) {
 		if slices.ContainsFunc(lost, func(was corev1.Pod) bool { return was.UID == pod.UID }) {
-			return fmt.Errorf("pod %q is still there", pod.Name)
+			return fmt.Errorf("pod %q still exists", pod.Name)
 		}
 		if slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The data of a pod survive the pods, and with retainOnDelete the stack.
+// The data of a stack survives its pods, and with retainOnDelete also the stack.
 func TestVolume(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -45,6 +45,6 @@ func TestVolume(t *testing.T) {
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("the claim is still there (%w)", err)
+		return fmt.Errorf("the claim still exists (%w)", err)
 	})
 }

@@ -1,4 +1,4 @@
-// Package rollback shows with the real Deployment controller and the real kubectl that the operator distinguishes a
-// rollback from every other reason for a changed Deployment. It checks the facts that package record uses: revisions,
-// copied annotations, and what `kubectl rollout` writes.
+// Package rollback tests, with the real Deployment controller and the real kubectl, that the operator distinguishes a
+// rollback from every other cause of a changed Deployment. It checks the facts on which package rollout relies:
+// revisions, copied annotations, and the fields that `kubectl rollout` writes.
 package rollback

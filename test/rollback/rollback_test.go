@@ -65,11 +65,11 @@ func TestRollback(t *testing.T) {
 	c.kubectl(t, "set", "image", "deployment/demo", "llama-stack=registry.example.com/evil:1")
 	c.reconcile(t, scaled, rollout.Unchanged)
 	if got := c.deployment(t.Context(), t).Spec.Template.Spec.Containers[0].Image; strings.Contains(got, "evil") {
-		t.Error("an edit was not put back")
+		t.Error("an edit was not reverted")
 	}
 }
 
-// A template of another operator stays until the next change, or until a restart.
+// The template of another version of the operator stays until the next change, or until a restart.
 func TestKeptTemplate(t *testing.T) {
 	c := startCluster(t)
 	stack := newStack(t)
@@ -130,7 +130,7 @@ func (c *cluster) build(t *testing.T, stack *v1alpha2.LlamaStackDistribution) *p
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The garbage collector would need the owner to exist; none runs here.
+	// The owner does not exist, but no garbage collector runs in this cluster.
 	in, _ := intent.FromObject(stack)
 	built, err := plan.Build(plan.Input{Object: stack, Intent: in, Distribution: resolved, OperatorVersion: "v1"})
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *cluster) build(t *testing.T, stack *v1alpha2.LlamaStackDistribution) *p
 	return built
 }
 
-// reconcile decides and applies as the controller does, and waits for the Deployment controller.
+// reconcile decides and applies like the controller, and waits for the Deployment controller.
 func (c *cluster) reconcile(t *testing.T, stack *v1alpha2.LlamaStackDistribution, want rollout.Outcome) {
 	t.Helper()
 	decision, err := rollout.Decide(c.deployment(t.Context(), t), c.replicaSets(t.Context(), t),
@@ -167,7 +167,7 @@ func (c *cluster) kubectl(t *testing.T, arguments ...string) {
 	c.synced(t)
 }
 
-// synced waits until the Deployment controller has seen the current Deployment, and has recorded its revision.
+// synced waits until the Deployment controller has observed the current Deployment, and has recorded its revision.
 func (c *cluster) synced(t *testing.T) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true,
@@ -185,7 +185,7 @@ func (c *cluster) synced(t *testing.T) {
 			return false, nil
 		})
 	if err != nil {
-		t.Fatalf("the Deployment controller did not follow: %v", err)
+		t.Fatalf("the Deployment controller did not observe the Deployment: %v", err)
 	}
 }
 

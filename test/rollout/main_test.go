@@ -28,12 +28,12 @@ import (
 const (
 	patience = 60 * time.Second
 	poll     = 50 * time.Millisecond
-	// healthAnnotation of a pod decides whether it becomes healthy: it does, unless the value is ill.
+	// healthAnnotation is an annotation of a pod. The pod becomes healthy unless the value is ill.
 	healthAnnotation = "test/health"
 	ill              = "ill"
 )
 
-// cluster is an API server with the controllers that a stack meets, and the operator.
+// cluster is an API server with the controllers that act on a stack, and the operator.
 type cluster struct {
 	*testutil.Cluster
 
@@ -57,7 +57,7 @@ func startCluster(t *testing.T) *cluster {
 	return c
 }
 
-// runOperator runs the operator under the shipped ServiceAccount. No server answers it.
+// runOperator runs the operator with the shipped ServiceAccount. There are no servers that answer its requests.
 func (c *cluster) runOperator(t *testing.T) {
 	t.Helper()
 	options := manager.Options{
@@ -82,7 +82,7 @@ func (c *cluster) runOperator(t *testing.T) {
 			t.Errorf("the operator ended with: %v", err)
 		}
 		if t.Failed() {
-			t.Logf("the operator said:\n%s", c.log.String())
+			t.Logf("log of the operator:\n%s", c.log.String())
 		}
 	})
 }
@@ -136,7 +136,7 @@ func statusOf(pod *corev1.Pod) corev1.PodStatus {
 	}
 }
 
-// bench is one test's namespace.
+// bench is the namespace of one test.
 type bench struct {
 	*cluster
 	namespace string
@@ -155,7 +155,7 @@ func (c *cluster) newBench(t *testing.T) *bench {
 func (b *bench) apply(t *testing.T, name, spec string) {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the operator writes its status meanwhile
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the operator may write the status at the same time
 		stack.Namespace, stack.Name = b.namespace, name
 		err := b.Get(t.Context(), client.ObjectKeyFromObject(stack), stack)
 		if client.IgnoreNotFound(err) != nil {
@@ -182,7 +182,7 @@ func (b *bench) get(t *testing.T, name string, into client.Object) {
 	}
 }
 
-// eventually polls until check is content.
+// eventually polls until check returns nil.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	testutil.Within(t, patience, check)

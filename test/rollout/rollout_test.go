@@ -62,7 +62,8 @@ func (b *bench) pods(t *testing.T, stack string) (serving, others []string) {
 }
 
 // testFailingChange checks that the old pods keep serving if the pods of a new configuration do not become ready, and
-// that the status shows the reason. The operator does not undo a rollback, and the next change takes effect.
+// that the status shows the reason. It also checks that the operator does not undo a rollback, and that the next change
+// takes effect.
 func testFailingChange(t *testing.T, b *bench) {
 	b.apply(t, "my", configured("one", "well"))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
@@ -82,7 +83,7 @@ func testFailingChange(t *testing.T, b *bench) {
 	stack := &v1alpha2.LlamaStackDistribution{}
 	b.get(t, "my", stack)
 	if stack.Status.AvailableReplicas != 1 || stack.Status.Phase != v1alpha2.PhaseFailed {
-		t.Errorf("%d replicas available, phase %s; want the old one, and Failed", stack.Status.AvailableReplicas, stack.Status.Phase)
+		t.Errorf("%d replicas available, phase %s; want the old replica and the phase Failed", stack.Status.AvailableReplicas, stack.Status.Phase)
 	}
 	if serving, _ := b.pods(t, "my"); !slices.Equal(serving, before) {
 		t.Errorf("pods %v serve, want %v", serving, before)
@@ -98,7 +99,7 @@ func testFailingChange(t *testing.T, b *bench) {
 	})
 	ready := b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolledBack)
 	if !strings.HasPrefix(ready.Message, "Degraded is True") || ready.Message == degraded.Message {
-		t.Errorf("Ready says %q, Degraded %q", ready.Message, degraded.Message)
+		t.Errorf("the message of Ready is %q, that of Degraded %q", ready.Message, degraded.Message)
 	}
 	b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
 	now := &appsv1.Deployment{}
@@ -116,8 +117,8 @@ func testFailingChange(t *testing.T, b *bench) {
 	}
 }
 
-// Where the old pod ends before the new one starts, a change that does not start ends no pod. A change that starts is
-// rolled out, and a deleted stack leaves no preflight behind.
+// If the old pod must end before the new pod starts, a change that does not start does not stop a pod. A change that
+// starts is rolled out. When the stack is deleted, no preflight pod is left.
 func testTriedChange(t *testing.T, b *bench) {
 	filed := func(model, health string) string {
 		return strings.Replace(configured(model, health), "workload: {", "workload: {storage: {size: 1Gi}, ", 1)
@@ -149,7 +150,7 @@ func testTriedChange(t *testing.T, b *bench) {
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	b.serves(t, "my", 1)
 	if serving, _ := b.pods(t, "my"); slices.Equal(serving, before) {
-		t.Errorf("the change is not in force: pods %v serve", serving)
+		t.Errorf("the change did not take effect: pods %v serve", serving)
 	}
 	eventually(t, func() error {
 		if n := tries(); n > 0 {
@@ -167,7 +168,7 @@ func testTriedChange(t *testing.T, b *bench) {
 	}
 }
 
-// configMapOf is the ConfigMap with the configuration that the pods mount.
+// configMapOf returns the ConfigMap with the configuration that the pods mount.
 func configMapOf(deployment *appsv1.Deployment) string {
 	for _, volume := range deployment.Spec.Template.Spec.Volumes {
 		if volume.ConfigMap != nil {
@@ -177,7 +178,7 @@ func configMapOf(deployment *appsv1.Deployment) string {
 	return ""
 }
 
-// serves waits until so many pods serve and no other exists.
+// serves waits until this number of pods serves requests and there is no other pod.
 func (b *bench) serves(t *testing.T, stack string, want int) {
 	t.Helper()
 	eventually(t, func() error {
@@ -210,8 +211,8 @@ func testScaling(t *testing.T, b *bench) {
 	b.kubectl(t, "wait", "--for=condition=Available", "llsd/my", "--timeout=20s")
 }
 
-// The autoscaler's decision stays through every other change. A cluster without metrics is reported in the cluster's
-// words.
+// The number of replicas that the autoscaler sets stays during every other change. If the cluster has no metrics, the
+// status contains the message of the cluster.
 func testAutoscaler(t *testing.T, b *bench) {
 	const autoscaled = `{distribution: {name: starter}, resources: {models: [%s]}, workload: {autoscaling: {minReplicas: 3, maxReplicas: 5}}}`
 	b.apply(t, "my", fmt.Sprintf(autoscaled, "one"))
@@ -249,7 +250,7 @@ func (b *bench) credentials(t *testing.T) {
 	}
 }
 
-// children are the names of a stack's objects by kind, pods and ReplicaSets too.
+// children returns the names of a stack's objects by kind, including pods and ReplicaSets.
 func (b *bench) children(t *testing.T, stack string) []string {
 	t.Helper()
 	var found []string
@@ -284,8 +285,8 @@ func (b *bench) remains(t *testing.T, stack string, want ...string) {
 	})
 }
 
-// Everything is deleted with its stack, in either order of deletion. The PersistentVolumeClaim stays if the spec
-// retains it, and is found again.
+// All objects of a stack are deleted with it, with both orders of deletion. If the spec retains the
+// PersistentVolumeClaim, it stays, and a new stack uses it.
 func testDeletion(t *testing.T, b *bench) {
 	b.credentials(t)
 	for _, name := range []string{"gone", "kept", "foreground"} {
@@ -317,7 +318,7 @@ func testDeletion(t *testing.T, b *bench) {
 	b.remains(t, "kept")
 }
 
-// If a user deletes a stack and leaves its objects, a new stack finds the same pods.
+// If a user deletes a stack and keeps its objects, a new stack adopts the same pods.
 func testOrphans(t *testing.T, b *bench) {
 	b.credentials(t)
 	b.apply(t, "my", fmt.Sprintf(everyChild, "orphans", false))
@@ -332,9 +333,9 @@ func testOrphans(t *testing.T, b *bench) {
 	b.remains(t, "my")
 }
 
-// A namespace is deleted with its stacks, although the operator creates every object again that is deleted before them.
-// No failure is reported. client-go makes sure that such a namespace takes no event. A client that may not read
-// namespaces learns of the deletion too late.
+// A namespace is deleted with its stacks, even though the operator creates again every object that is deleted before
+// its stack. The operator does not report a failure. It cannot record events in such a namespace, and it does not have
+// the permission to read namespaces.
 func testNamespaceDeletion(t *testing.T, b *bench) {
 	b.credentials(t)
 	for _, name := range []string{"one", "two"} {
@@ -344,14 +345,14 @@ func testNamespaceDeletion(t *testing.T, b *bench) {
 	before := len(b.log.String())
 	began := time.Now()
 	b.kubectl(t, "delete", "namespace", b.namespace, "--timeout=60s")
-	t.Logf("the namespace went in %v", time.Since(began))
+	t.Logf("the namespace was deleted after %v", time.Since(began))
 	err := b.Get(t.Context(), client.ObjectKey{Name: b.namespace}, &corev1.Namespace{})
 	if !apierrors.IsNotFound(err) {
-		t.Errorf("the namespace is still there: %v", err)
+		t.Errorf("the namespace still exists: %v", err)
 	}
 	for line := range strings.Lines(b.log.String()[before:]) {
 		if strings.Contains(line, `"level":"error"`) && strings.Contains(line, b.namespace) && !strings.Contains(line, `"logger":"events"`) {
-			t.Errorf("the operator complains: %s", line)
+			t.Errorf("the operator reports: %s", line)
 		}
 	}
 }

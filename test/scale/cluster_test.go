@@ -28,14 +28,14 @@ import (
 )
 
 const (
-	// workers write at the same time: as many as the operator reconciles.
+	// workers is the number of concurrent writers, which is the number of concurrent reconciles of the operator.
 	workers = 4
 	version = "scale"
 	// inBare, inStacks and inForeign are namespaces.
 	inBare, inStacks, inForeign, inModel = "bare", "stacks", "foreign", "model"
 )
 
-// spec is a plain stack: a configuration, a Secret that it refers to, and a PersistentVolumeClaim.
+// spec is a plain stack with a configuration, a reference to a Secret, and a PersistentVolumeClaim.
 const spec = `
 distribution: {name: starter}
 providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
@@ -53,7 +53,7 @@ networking: {expose: {hostname: %s.example.com}}
 type cluster struct {
 	*testutil.Cluster
 
-	// program is the running one, newest that of this tree.
+	// program is the running program, and newest is the program of this work tree.
 	program, newest string
 	audit           string
 }
@@ -89,7 +89,7 @@ func (c *cluster) create(b *testing.B, object client.Object) {
 	}
 }
 
-// each calls a function for many numbers, some at the same time.
+// each calls a function for many numbers, with several concurrent calls.
 func each(b testing.TB, n int, do func(int) error) {
 	b.Helper()
 	var next atomic.Int64
@@ -112,7 +112,7 @@ func each(b testing.TB, n int, do func(int) error) {
 	}
 }
 
-// addForeign makes half as many ConfigMaps and Secrets each of a kilobyte.
+// addForeign creates this number of ConfigMaps and Secrets in total, half of each kind, with one kilobyte each.
 func (c *cluster) addForeign(b *testing.B) {
 	b.Helper()
 	data := strings.Repeat("x", 1024)
@@ -143,13 +143,13 @@ func (c *cluster) newStack(b *testing.B, namespace, name string) *v1alpha2.Llama
 
 func stackName(i int) string { return fmt.Sprintf("stack-%05d", i) }
 
-// addStacks makes the stacks from one number to another.
+// addStacks creates the stacks from one number to another.
 func (c *cluster) addStacks(b *testing.B, from, to int) {
 	b.Helper()
 	each(b, to-from, func(i int) error { return c.Create(b.Context(), c.newStack(b, inStacks, stackName(from+i))) })
 }
 
-// kinds are those of a stack's children, in the order in which they are applied.
+// kinds lists the kinds of a stack's children, in the order in which they are applied.
 var kinds = []struct{ apiVersion, kind string }{
 	{"v1", "ConfigMap"},
 	{"v1", "ServiceAccount"},
@@ -159,7 +159,7 @@ var kinds = []struct{ apiVersion, kind string }{
 	{"networking.k8s.io/v1", "Ingress"},
 }
 
-// learn lets the operator make one stack and returns what it wrote, in a form that any client can apply.
+// learn creates one stack and returns the objects that the operator wrote for it, in a form that any client can apply.
 func (c *cluster) learn(b *testing.B) []*unstructured.Unstructured {
 	b.Helper()
 	model := c.newStack(b, inModel, stackName(0))
@@ -193,7 +193,7 @@ func (c *cluster) learn(b *testing.B) []*unstructured.Unstructured {
 	return append(learned, plain(stack))
 }
 
-// events are the operator's events for the model.
+// events returns the operator's events for the model.
 func (c *cluster) events(b *testing.B) []*unstructured.Unstructured {
 	b.Helper()
 	told := &unstructured.UnstructuredList{}
@@ -211,7 +211,7 @@ func (c *cluster) events(b *testing.B) []*unstructured.Unstructured {
 	return learned
 }
 
-// plain is an object without the fields that the API server adds.
+// plain returns an object without the fields that the API server adds.
 func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	object := live.DeepCopy()
 	labels, annotations, owners := maps.Clone(object.GetLabels()), object.GetAnnotations(), object.GetOwnerReferences()
@@ -233,7 +233,7 @@ func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	return object
 }
 
-// of is the learned object for another stack.
+// of returns the learned object for another stack.
 func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistribution) *unstructured.Unstructured {
 	object := learned.DeepCopy()
 	object.SetNamespace(stack.Namespace)
@@ -248,9 +248,9 @@ func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistributi
 	return object
 }
 
-// writeBare makes the same writes without an operator for the stacks from one number to another, with the operator's
-// rights: each child by server-side apply, the events, and the status of an existing stack. It returns the time that
-// they took.
+// writeBare makes the same writes as the operator for the stacks from one number to another, with the operator's
+// permissions: each child by server-side apply, the events, and the status of an existing stack. It returns the
+// duration of the writes.
 func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, from, to int) time.Duration {
 	b.Helper()
 	bare := c.bareClient(b)
@@ -279,7 +279,7 @@ func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, 
 	return took
 }
 
-// bareClient is a client with the operator's token.
+// bareClient returns a client with the operator's token.
 func (c *cluster) bareClient(b *testing.B) client.Client {
 	b.Helper()
 	token, err := c.Plane.OperatorToken(b.Context(), nil)
@@ -310,14 +310,15 @@ func writeOne(b *testing.B, bare client.Client, object *unstructured.Unstructure
 	return bare.Apply(b.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("bare"))
 }
 
-// calls are the operator's after a place in the audit log, except leases, watches and the lists that begin them.
+// calls returns the operator's calls after a position in the audit log, except calls for leases and watches and the
+// lists before the watches.
 func (c *cluster) calls(b *testing.B, after int64) []call {
 	b.Helper()
 	return readCalls(b, c.audit, after, version)
 }
 
-// counts returns the calls after a place in the log, separated into those that change something and those that read. It
-// also returns how long the former took from the first to the last.
+// counts returns the number of writes and of reads after a position in the log. It also returns the time from the first
+// write to the last write.
 func (c *cluster) counts(b *testing.B, after int64) (made, reads int, took time.Duration) {
 	b.Helper()
 	var first, last time.Time
@@ -335,7 +336,7 @@ func (c *cluster) counts(b *testing.B, after int64) (made, reads int, took time.
 	return made, reads, last.Sub(first)
 }
 
-// audited is the present end of the audit log.
+// audited returns the current end of the audit log.
 func (c *cluster) audited(b *testing.B) int64 {
 	b.Helper()
 	info, err := os.Stat(c.audit)
@@ -345,7 +346,7 @@ func (c *cluster) audited(b *testing.B) int64 {
 	return info.Size()
 }
 
-// begins waits until the operator has made a call after a place in the log.
+// begins waits until the operator has made a call after a position in the log.
 func (c *cluster) begins(b *testing.B, after int64) {
 	b.Helper()
 	eventually(b, poll, "the operator begins", func() (bool, error) {

@@ -24,7 +24,7 @@ type operator struct {
 	metrics string
 }
 
-// startOperator runs it with the shipped options and variables.
+// startOperator runs the operator with the shipped options and variables.
 func (c *cluster) startOperator(b *testing.B) *operator {
 	b.Helper()
 	folder := b.TempDir()
@@ -58,7 +58,7 @@ func (c *cluster) startOperator(b *testing.B) *operator {
 		o.stop(b)
 		if b.Failed() {
 			said, _ := os.ReadFile(log.Name())
-			b.Logf("the operator said:\n%s", said)
+			b.Logf("log of the operator:\n%s", said)
 		}
 	})
 	return o
@@ -75,7 +75,7 @@ func (o *operator) stop(b *testing.B) {
 	_ = o.process.Wait() // the error is that it was killed
 }
 
-// signal stops it for a while, and lets it continue.
+// signal sends a signal that stops the operator or lets it continue.
 func (o *operator) signal(b *testing.B, signal syscall.Signal) {
 	b.Helper()
 	if err := o.process.Process.Signal(signal); err != nil {
@@ -83,10 +83,10 @@ func (o *operator) signal(b *testing.B, signal syscall.Signal) {
 	}
 }
 
-// uncompressed avoids work of the operator that is not part of the measurement.
+// uncompressed disables compression, so that it does not affect the measurement.
 var uncompressed = &http.Client{Transport: &http.Transport{DisableCompression: true}}
 
-// observes waits until the operator has reconciled so many stacks and its queue is empty.
+// observes waits until the operator has reconciled this number of stacks and its queue is empty.
 func (o *operator) observes(b *testing.B, want int) {
 	b.Helper()
 	eventually(b, scrape, "every stack is observed", func() (bool, error) {
@@ -110,7 +110,7 @@ func (o *operator) observes(b *testing.B, want int) {
 	})
 }
 
-// value returns the value of a line of a metric, zero for any other line.
+// value returns the value in a line of a metric, and zero for any other line.
 func value(line, metric string) float64 {
 	if !strings.HasPrefix(line, metric) {
 		return 0
@@ -131,7 +131,7 @@ func (o *operator) file(b *testing.B, name string) []byte {
 	return data
 }
 
-// resident is the operator's memory in MiB, most its maximum.
+// resident returns the operator's memory in MiB, and its maximum.
 func (o *operator) resident(b *testing.B) float64 { return o.memory(b, "VmRSS:") }
 func (o *operator) most(b *testing.B) float64     { return o.memory(b, "VmHWM:") }
 
@@ -150,7 +150,7 @@ func (o *operator) memory(b *testing.B, what string) float64 {
 	return 0
 }
 
-// cpu is the processor time that the operator has used.
+// cpu returns the processor time that the operator has used.
 func (o *operator) cpu(b *testing.B) time.Duration {
 	b.Helper()
 	const ticks = 100 // a second, on every Linux that Go knows

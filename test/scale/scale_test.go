@@ -28,19 +28,19 @@ var (
 )
 
 const (
-	// patience is how long any step may take.
+	// patience is the time limit of each step.
 	patience = 20 * time.Minute
 	poll     = 100 * time.Millisecond
-	// scrape is how often the test reads the operator's metrics while it waits for them.
+	// scrape is the interval at which the test reads the operator's metrics while it waits.
 	scrape = 500 * time.Millisecond
-	// turns are those of the bare client and of the operator, alternating, because the speed of a shared machine
-	// changes from one minute to the next.
+	// turns is the number of turns of the bare client and of the operator. They alternate, because the speed of a shared
+	// machine changes from one minute to the next.
 	turns = 10
-	// quiet is how long an operator makes no call until it counts as idle.
+	// quiet is the time without a call after which the operator is treated as idle.
 	quiet = 3 * time.Second
 )
 
-// BenchmarkScale measures once: run it with -benchtime=1x, as `make bench-scale` does.
+// BenchmarkScale makes one measurement. Run it with -benchtime=1x, as `make bench-scale` does.
 func BenchmarkScale(b *testing.B) {
 	for b.Loop() {
 		m := measure(b)
@@ -51,19 +51,19 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
-// measured has the results of one run.
+// measured contains the results of one run.
 type measured struct {
-	// bare and operator are writes a second in the median turn. share is the median of the operator's rate as a
-	// percentage of the bare client's rate right before it.
+	// bare and operator are the writes per second in the median turn. share is the median of the operator's rate as a
+	// percentage of the bare client's rate in the preceding turn.
 	bare, operator, share float64
-	// made are the operator's writes, reads its reads past the caches for them.
+	// made is the number of the operator's writes. reads is the number of its reads from the API server.
 	made, reads int
-	// resident is MiB of memory after the writes, rested when idle.
+	// resident is the memory in MiB after the writes. rested is the memory when idle.
 	resident, rested float64
-	// idleCalls are calls a minute when idle, without leases and watches; cpu is percent of a core.
+	// idleCalls is the number of calls per minute when idle, without leases and watches. cpu is a percentage of a core.
 	idleCalls, cpu float64
-	// restartWrites and restartReads are those of an operator that restarts, observed the time until it reconciled
-	// every stack.
+	// restartWrites and restartReads are the calls of an operator after a restart. observed is the time until it has
+	// reconciled every stack.
 	restartWrites, restartReads int
 	observed                    time.Duration
 }
@@ -105,8 +105,8 @@ func measure(b *testing.B) measured {
 	return m
 }
 
-// burst makes an idle operator find the stacks from one number to another at the same time. It returns the number of
-// writes and reads, and the time from the first write to the last.
+// burst creates the stacks from one number to another for an idle operator at the same time. It returns the number of
+// writes and reads, and the time from the first write to the last write.
 func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads int, took time.Duration) {
 	b.Helper()
 	o.observes(b, from)
@@ -115,14 +115,14 @@ func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads in
 	c.addStacks(b, from, to)
 	begin := c.audited(b)
 	o.signal(b, syscall.SIGCONT)
-	c.begins(b, begin) // no request for metrics while it writes
+	c.begins(b, begin) // no request for metrics while the operator writes
 	c.rests(b)
 	o.observes(b, to)
 	c.rests(b)
 	return c.counts(b, begin)
 }
 
-// ratio is the median of the ratios of paired values, in percent.
+// ratio returns the median of the ratios of paired values, in percent.
 func ratio(of, these []float64) float64 {
 	shares := make([]float64, len(of))
 	for i := range of {
@@ -140,10 +140,10 @@ func median(of []float64) float64 {
 	return sorted[middle]
 }
 
-// perStack is a stack's part of a number of calls.
+// perStack returns the number of calls per stack.
 func perStack(calls int) float64 { return float64(calls) / float64(*objects) }
 
-// write shows the figures next to their limits.
+// write writes the figures with their limits.
 func (m measured) write(b *testing.B) {
 	b.Helper()
 	limit := "150 MiB"
@@ -175,7 +175,7 @@ func (m measured) write(b *testing.B) {
 	}
 }
 
-// eventually polls until check is content.
+// eventually polls until check returns nil.
 func eventually(b *testing.B, every time.Duration, what string, check func() (bool, error)) {
 	b.Helper()
 	err := wait.PollUntilContextTimeout(b.Context(), every, patience, true,

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// lists is how often each list is read.
+// lists is the number of reads of each list.
 const lists = 5
 
 // BenchmarkTakeOver measures the cost of taking over many stacks of the previous operator: run it with -benchtime=1x,
@@ -36,7 +36,7 @@ func BenchmarkTakeOver(b *testing.B) {
 	}
 }
 
-// timeLists reads every stack in versions, at once and in pages, and writes the times of the median and the slowest.
+// timeLists reads all stacks in both versions, in one call and in pages, and writes the median and the longest time.
 func (c *older) timeLists(b *testing.B, text *strings.Builder, when string, versions []string) {
 	b.Helper()
 	for _, version := range versions {

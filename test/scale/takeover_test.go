@@ -32,7 +32,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// older is a cluster with stacks of the previous operator, and then this operator behind its webhooks.
+// older is a cluster with stacks of the previous operator, in which this operator is then installed with its webhooks.
 type older struct {
 	*process.Cluster
 
@@ -40,11 +40,12 @@ type older struct {
 	stacks int
 	// children counts the previous operator's objects for the stacks, by kind.
 	children map[string]int
-	// templates are those of the pods, by the stack's name.
+	// templates contains the pod templates by the names of the stacks.
 	templates map[string]corev1.PodTemplateSpec
 }
 
-// leaveStacks starts a cluster of the previous operator with so many stacks of every recorded shape in turn.
+// leaveStacks starts a cluster of the previous operator with this number of stacks. The stacks have the recorded shapes
+// in turn.
 func leaveStacks(t testing.TB, stacks int) *older {
 	t.Helper()
 	c := &older{
@@ -106,13 +107,13 @@ func (c *older) upgrade(t testing.TB) {
 	}
 }
 
-// pageSize is that of kubectl.
+// pageSize is the page size of kubectl.
 const pageSize = 500
 
 var versions = []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Version}
 
 // list reads every stack in a version, in pages of a size, and returns the API server's time and the number of stacks.
-// Without a size it reads all at once.
+// If the size is zero, it reads all stacks in one call.
 func (c *older) list(ctx context.Context, version string, page int) (time.Duration, int, error) {
 	api, err := kubernetes.NewForConfig(c.Plane.Config)
 	if err != nil {
@@ -132,8 +133,8 @@ func (c *older) list(ctx context.Context, version string, page int) (time.Durati
 	}
 }
 
-// handsOver waits until the operator has taken every stack over, and has stored it in its own version. It asks so
-// rarely that the API server has no additional work.
+// handsOver waits until the operator has taken over every stack and has stored it in v1alpha2. It polls rarely, so that
+// it does not add load to the API server.
 func (c *older) handsOver(t testing.TB, patience time.Duration) {
 	t.Helper()
 	var last error
@@ -171,8 +172,8 @@ func (c *older) handedOver(ctx context.Context) error {
 	return nil
 }
 
-// writes counts the operator's writes for the stacks since a place in the audit log, by verb and resource, without its
-// own objects.
+// writes counts the operator's writes for the stacks since a position in the audit log, by verb and resource, without
+// its own objects.
 func (c *older) writes(t testing.TB, after int64) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
@@ -206,7 +207,7 @@ func (c *older) rests(t testing.TB) {
 			place, since = c.audited(t), time.Now()
 		}
 		if time.Since(since) < quiet {
-			return fmt.Errorf("the operator works")
+			return fmt.Errorf("the operator still makes calls")
 		}
 		return nil
 	})
@@ -222,10 +223,11 @@ func itemsOf(body []byte) (items int, next string, err error) {
 	return len(list.Items), list.Metadata.Continue, err
 }
 
-// needed are the writes that ownership requires. Each child changes hands by one write of its managed fields and one
-// apply by this operator. A stack is written once in its new version and once with its status, and one event reports
-// what its next roll-out would change. With an autoscaler, one more write gives the replicas of the Deployment to the
-// autoscaler, and a new budget exists, which another event reports.
+// needed returns the writes that the change of ownership requires. For each child, there is one write of its managed
+// fields and one apply. Each stack is written once in its new version and once with its status, and one event reports
+// the changes of its next roll-out. For a stack with an autoscaler, one more write transfers the replicas of the
+// Deployment to the autoscaler, the operator creates a budget, and another event reports data that the replicas do not
+// share.
 func (c *older) needed() map[string]int {
 	autoscaled := c.children["HorizontalPodAutoscaler"]
 	return map[string]int{
@@ -243,7 +245,8 @@ func (c *older) needed() map[string]int {
 	}
 }
 
-// Taking over the stacks of the previous operator takes the writes that ownership requires, and no more.
+// When the operator takes over the stacks of the previous operator, it makes only the writes that the change of
+// ownership requires.
 func TestTakeOver(t *testing.T) {
 	c := leaveStacks(t, 4)
 	place := c.audited(t)
@@ -283,7 +286,7 @@ func (c *older) keepsPods(t *testing.T) {
 		event := &events.Items[i]
 		image := c.templates[event.Regarding.Name].Spec.Containers[0].Image
 		if event.Reason == v1alpha2.EventDeploymentUpdated && !strings.Contains(event.Note, strconv.Quote(image)) {
-			t.Errorf("the image of %q is still %q, and the event says: %s", event.Regarding.Name, image, event.Note)
+			t.Errorf("the image of %q is still %q, and the event is: %s", event.Regarding.Name, image, event.Note)
 		}
 	}
 }

@@ -22,16 +22,18 @@ import (
 )
 
 const (
-	// inLoud is the namespace of the tenant with the largest stacks, inCalm that of the tenant with a plain one.
+	// inLoud is the namespace of the tenant with the largest stacks, and inCalm the namespace of the tenant with plain
+	// stacks.
 	inLoud, inCalm = "loud", "calm"
 	// largeStacks is the number in the requirement.
 	largeStacks = 200
-	// plainStacks are created one after the other before the large ones exist, and when these are reconciled again.
+	// plainStacks is the number of plain stacks that are created one after the other before the large stacks exist, and
+	// again when the large stacks are reconciled again.
 	plainStacks = 10
 )
 
-// BenchmarkTenants measures what 200 of the largest stacks in one namespace cost another namespace, and the operator:
-// run it with -benchtime=1x, as `make bench-tenants` does.
+// BenchmarkTenants measures the effect of 200 of the largest stacks in one namespace on another namespace and on the
+// operator. Run it with -benchtime=1x, as `make bench-tenants` does.
 func BenchmarkTenants(b *testing.B) {
 	for b.Loop() {
 		m := measureTenants(b)
@@ -42,19 +44,19 @@ func BenchmarkTenants(b *testing.B) {
 	}
 }
 
-// tenants has the results of one run.
+// tenants contains the results of one run.
 type tenants struct {
 	// shapes is the number of shapes that have stacks.
 	shapes int
-	// alone, among and behind are how long a plain stack waits for its Deployment: before the large ones are created,
-	// while they are, and when all of them have to be reconciled again. In seconds.
+	// alone, among and behind are the times in seconds that a plain stack waits for its Deployment: before the large
+	// stacks are created, while they are created, and while all of them are reconciled again.
 	alone, among, behind []float64
-	// looked is how long the operator takes to reconcile all of them again.
+	// looked is the time that the operator takes to reconcile all of them again.
 	looked time.Duration
-	// most is the largest resident size in MiB, rested the size when idle, restarted the size of an operator that
-	// starts among the tenants.
+	// most is the largest resident memory in MiB, rested the memory when idle, and restarted the memory of an operator
+	// that starts with these stacks.
 	most, rested, restarted float64
-	// observed is how long the restarted operator takes to reconcile every stack.
+	// observed is the time that the restarted operator takes to reconcile every stack.
 	observed time.Duration
 }
 
@@ -112,7 +114,7 @@ func measureTenants(b *testing.B) (m tenants) {
 
 func once(n int) func(int) bool { return func(i int) bool { return i < n } }
 
-// table shows the figures next to their limits.
+// table returns the figures with their limits.
 func (m *tenants) table() string {
 	var text strings.Builder
 	row := func(what, figure, limit string) { fmt.Fprintf(&text, "| %s | %s | %s |\n", what, figure, limit) }
@@ -149,7 +151,8 @@ func (c *cluster) touchOperatorConfig(b *testing.B) {
 	}
 }
 
-// addPlainStacks makes plain stacks one after the other, and returns how many seconds each waits for its Deployment.
+// addPlainStacks creates plain stacks one after the other, and returns the time in seconds until each of them has a
+// Deployment.
 func (c *cluster) addPlainStacks(b *testing.B, prefix string, another func(made int) bool) []float64 {
 	b.Helper()
 	var waited []float64
@@ -193,7 +196,7 @@ func (c *cluster) addLargeStacks(ctx context.Context) (int, error) {
 	return len(taken), nil
 }
 
-// tooLarge reports whether the API server has no room for an object.
+// tooLarge reports whether the API server rejected an object because of its size.
 func tooLarge(err error) bool {
 	status, is := errors.AsType[*apierrors.StatusError](err)
 	return is && strings.Contains(status.ErrStatus.Message, "too large")
@@ -224,7 +227,7 @@ func (c *cluster) addLarge(ctx context.Context, s *shape.Shape, n int, name stri
 	return c.Create(ctx, stack)
 }
 
-// addText makes a ConfigMap with a configuration, or replaces it.
+// addText creates or replaces a ConfigMap with a configuration.
 func (c *cluster) addText(ctx context.Context, name string, text []byte) error {
 	object := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: inLoud, Name: name},

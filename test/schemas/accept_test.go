@@ -134,7 +134,7 @@ func numbers(object map[string]any) map[string]any {
 	return result
 }
 
-// The schema accepts what the API server and the pipeline accept, in the table of cases.
+// The schema accepts every case in the table that the API server and the pipeline accept.
 func TestCases(t *testing.T) {
 	table, err := casetable.Load(filepath.Join(testutil.Root(), casetable.Folder))
 	if err != nil {
@@ -162,8 +162,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// The schema of a release accepts each object that the pipeline accepts for it. The exception is a key that the server
-// ignores. The pipeline warns of it, and a schema has no warnings.
+// The schema of a release accepts each object that the pipeline accepts for the release. The exception is a key that
+// the server ignores, because the pipeline shows a warning, and a schema cannot express warnings.
 func TestCorpus(t *testing.T) {
 	general := compile(t, "v1alpha2")
 	for _, line := range release.Offered() {

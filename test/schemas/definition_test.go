@@ -62,7 +62,7 @@ func definitionOf(t *testing.T, version string) *definition {
 	return nil
 }
 
-// structure returns what the API server rejects without the rules.
+// structure returns the errors of the API server without the rules.
 func (d *definition) structure(object map[string]any) string {
 	if errs := validation.ValidateCustomResource(nil, object, d.schema); len(errs) > 0 {
 		return errs[0].Error()
@@ -94,8 +94,8 @@ var replacements = []any{
 	map[string]any{"name": int64(1)},
 }
 
-// TestMutations replaces each value of each accepted case. The schema accepts nothing that the structure of the
-// definition rejects. It accepts what the definition and the pipeline accept.
+// TestMutations replaces each value of each accepted case. The schema must reject every object that the structure of
+// the definition rejects. It must accept every object that the definition and the pipeline accept.
 func TestMutations(t *testing.T) {
 	schema, crd := compile(t, "v1alpha2"), definitionOf(t, "v1alpha2")
 	table, err := casetable.Load(filepath.Join(testutil.Root(), casetable.Folder))
@@ -107,7 +107,7 @@ func TestMutations(t *testing.T) {
 		tried++
 		found := problems(t, schema, object)
 		if reason := crd.structure(object); len(found) == 0 && reason != "" {
-			t.Errorf("%s: the schema accepts what the definition rejects: %s", at, reason)
+			t.Errorf("%s: the schema accepts an object that the definition rejects: %s", at, reason)
 		}
 		if len(found) > 0 && crd.refusal(t, object) == "" && refusal(object) == "" {
 			t.Errorf("%s is accepted, and the schema reports %v", at, found)

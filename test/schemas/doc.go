@@ -1,3 +1,3 @@
-// Package schemas tests the JSON Schemas in the folder schemas with a validator: manifests that are accepted are valid,
-// mistakes are reported at their path, and the schemas agree with the definition and the pipeline.
+// Package schemas tests the JSON Schemas in the folder schemas with a validator. It checks that valid manifests are
+// accepted, that mistakes are reported at their paths, and that the schemas match the definition and the pipeline.
 package schemas

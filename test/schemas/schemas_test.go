@@ -41,10 +41,10 @@ func compileFile(t *testing.T, file string) *jsonschema.Schema {
 	return schema
 }
 
-// problem is what a schema reports.
+// problem is an error that a schema reports.
 type problem struct{ path, text string }
 
-// problems returns what a schema reports of a value, by path.
+// problems returns the errors that a schema reports for a value, by path.
 func problems(t *testing.T, schema *jsonschema.Schema, value any) []problem {
 	t.Helper()
 	data, err := json.Marshal(value)
@@ -122,7 +122,7 @@ func manifestsIn(t *testing.T, file, apiVersion string) []manifest {
 			return found
 		}
 		if err != nil {
-			return found // a file with something else
+			return found // a file without stacks
 		}
 		text, err := yaml.Marshal(&node)
 		if err != nil {

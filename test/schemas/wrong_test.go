@@ -40,7 +40,7 @@ func mistakes(t *testing.T) map[string]mistake {
 	return found
 }
 
-// TestWrong reports each mistake at its path, and nothing else.
+// TestWrong checks that each mistake is reported at its path, and that there are no other errors.
 func TestWrong(t *testing.T) {
 	general := compile(t, "v1alpha2")
 	if found := problems(t, general, parse(t, valid)); len(found) > 0 {

@@ -1,4 +1,5 @@
-// Package transition shows on a real API server that any rendering of a stack may follow any other. Server-side apply
-// removes only the applied fields. Fields that the server filled in must not cause a conflict, for example half of a
-// rolling update, or a file mode of a volume that becomes another kind of volume.
+// Package transition shows with a real API server that the operator can change a stack's Deployment from every form to
+// every other form. Server-side apply removes only the fields that the operator applied before. The fields that the API
+// server filled in stay, and they must not make the next form invalid. Examples are the settings of a rolling update
+// after a change of the strategy, and the file mode of a volume that becomes another kind of volume.
 package transition

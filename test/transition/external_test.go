@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The namespace enforces the restricted Pod Security Standard, and has a quota that demands limits and a LimitRange
-// that the server exactly meets. It admits pods that install external providers, and they get the same quality of
-// service as the server alone.
-func TestExternalProvidersAreLetIn(t *testing.T) {
+// The namespace enforces the restricted Pod Security Standard. It has a quota that requires limits, and a LimitRange
+// whose bounds are the resources of the server. The API server accepts pods that install external providers in this
+// namespace, and these pods have the same quality of service as pods without external providers.
+func TestExternalProvidersAreAccepted(t *testing.T) {
 	c := start(t)
 	for name, tc := range map[string]struct {
 		limits corev1.LimitRangeItem
@@ -55,7 +55,7 @@ func TestExternalProvidersAreLetIn(t *testing.T) {
 			little := podOf(t, deployments(t)[name], name)
 			little.Spec.InitContainers[0].Resources.Requests = amounts("100m", "64Mi")
 			if err := c.Create(t.Context(), little); !apierrors.IsForbidden(err) {
-				t.Errorf("the namespace lets in what asks for less than the server: %v", err)
+				t.Errorf("the namespace accepts a pod that requests less than the server: %v", err)
 			}
 		})
 	}
@@ -68,7 +68,7 @@ func amounts(cpu, memory string) corev1.ResourceList {
 	}
 }
 
-// strict creates a namespace with everything that may keep a pod out.
+// strict creates a namespace with all settings because of which the API server may reject a pod.
 func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeItem) {
 	t.Helper()
 	item.Type = corev1.LimitTypeContainer
@@ -95,7 +95,7 @@ func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeIt
 			t.Fatal(err)
 		}
 	}
-	// as the controller for quotas has it
+	// as the controller for quotas sets it
 	quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: corev1.ResourceList{}}
 	for key := range hard {
 		quota.Status.Used[key] = resource.MustParse("0")
@@ -105,7 +105,7 @@ func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeIt
 	}
 }
 
-// podOf is a pod of a Deployment as its ReplicaSet creates it.
+// podOf returns a pod of the Deployment as a ReplicaSet would create it.
 func podOf(t *testing.T, deployment *unstructured.Unstructured, namespace string) *corev1.Pod {
 	t.Helper()
 	template, _, err := unstructured.NestedMap(deployment.Object, "spec", "template")

@@ -22,9 +22,9 @@ import (
 
 const cases = "../../internal/render/testdata"
 
-// Each Deployment is applied after each other one, and after itself. It has to be accepted, and the result has to be
-// the same as when it is applied alone, so that nothing of the previous one is left. A result that is the same as when
-// applied alone is the start of the next one.
+// The test applies each Deployment after each other Deployment, and after itself. The API server has to accept it. The
+// result has to be the same as for a new object, so that no field of the previous Deployment is left. Then the result
+// is the start of the next pair.
 func TestEveryDeploymentMayFollowEveryOther(t *testing.T) {
 	c := start(t)
 	deployments := deployments(t)
@@ -49,11 +49,12 @@ func TestEveryDeploymentMayFollowEveryOther(t *testing.T) {
 		}
 	}
 	if want := len(deployments) * len(deployments); len(tried) != want {
-		t.Errorf("%d pairs were tried, want %d", len(tried), want)
+		t.Errorf("the test tried %d pairs, want %d", len(tried), want)
 	}
 }
 
-// pathOverPairs returns a path that goes from each name to each, itself too, exactly once.
+// pathOverPairs returns a sequence of names that contains each pair of neighbours exactly once, also the pairs of a
+// name with itself.
 func pathOverPairs(names []string) []string {
 	var path []string
 	for i, name := range names {

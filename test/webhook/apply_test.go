@@ -12,8 +12,8 @@ import (
 // rounds is how often the same manifest is applied.
 const rounds = 50
 
-// manifest is a stack of v1alpha1 with fields of every kind: defaults, what
-// v1alpha1 writes for "off", and what v1alpha2 keeps in annotations.
+// manifest is a stack of v1alpha1 with fields of every kind: defaults, values that mean "off" in v1alpha1, and fields
+// that v1alpha2 keeps in annotations.
 const manifest = `apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
 metadata:
@@ -35,8 +35,8 @@ spec:
     tlsConfig: {caBundle: {configMapName: ca, configMapNamespace: other, configMapKeys: [a.crt]}}
 `
 
-// The same manifest of v1alpha1, applied repeatedly as people and tools do, changes nothing: one generation, and no
-// difference.
+// If users and tools apply the same manifest of v1alpha1 repeatedly, nothing changes: the generation stays 1, and
+// `kubectl diff` shows no difference.
 func TestApplyAgain(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)

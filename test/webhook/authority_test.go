@@ -24,21 +24,21 @@ import (
 const (
 	bundleKey        = "ca.crt"
 	authorityKeysKey = "ca.key"
-	// backdated is how long before its creation a certificate of the operator becomes valid.
+	// backdated is the time between the start of the validity of a certificate and its later creation by the operator.
 	backdated = 24 * time.Hour
 	day       = 24 * time.Hour
 )
 
-// ours is the name of the operator's authorities.
+// ours is the common name of the operator's certificate authorities.
 const ours = "llama-stack-k8s-operator webhook CA"
 
-// authority signs certificates as the operator's does.
+// authority is a certificate authority that signs certificates in the same way as the authority of the operator.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 }
 
-// newAuthority makes an authority of that age.
+// newAuthority makes an authority of the given age.
 func newAuthority(t *testing.T, name string, age time.Duration) authority {
 	t.Helper()
 	made := time.Now().Add(-age)
@@ -55,7 +55,7 @@ func newAuthority(t *testing.T, name string, age time.Duration) authority {
 	return authority{certificate: sign(t, template, template, key, key), key: key}
 }
 
-// issue makes a serving certificate of that age, in PEM form with its key.
+// issue makes a serving certificate of the given age, and returns it with its key in PEM form.
 func (a authority) issue(t *testing.T, age time.Duration) (certificate, key []byte) {
 	t.Helper()
 	made := time.Now().Add(-age)
@@ -107,7 +107,7 @@ func encodeKey(t *testing.T, key *ecdsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// keep stores the Secret as an operator does, with one authority and a new certificate.
+// keep stores the Secret as the operator does, with one authority and a new certificate.
 func (c *cluster) keep(t *testing.T, a authority) {
 	t.Helper()
 	certificate, key := a.issue(t, 0)
@@ -122,7 +122,7 @@ func (c *cluster) keep(t *testing.T, a authority) {
 	}
 }
 
-// secret is the Secret with the certificates.
+// secret returns the Secret with the certificates.
 func (c *cluster) secret(t *testing.T) *corev1.Secret {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -144,7 +144,7 @@ func (c *cluster) definition(t *testing.T) *apiextensionsv1.CustomResourceDefini
 	return definition
 }
 
-// configuration is that of the validating webhook.
+// configuration returns the configuration of the validating webhook.
 func (c *cluster) configuration(t *testing.T) *admissionv1.ValidatingWebhookConfiguration {
 	t.Helper()
 	configuration := &admissionv1.ValidatingWebhookConfiguration{}
@@ -154,7 +154,7 @@ func (c *cluster) configuration(t *testing.T) *admissionv1.ValidatingWebhookConf
 	return configuration
 }
 
-// trusted returns an error until the API server has the operator's authorities for both webhooks.
+// trusted returns an error until the bundles of both webhooks contain the operator's authorities.
 func (c *cluster) trusted(t *testing.T) error {
 	t.Helper()
 	want := string(c.secret(t).Data[bundleKey])
@@ -167,7 +167,7 @@ func (c *cluster) trusted(t *testing.T) error {
 	return nil
 }
 
-// change edits an object as a person does, and tries again after a conflict.
+// change edits an object as a user would, and tries again after a conflict.
 func change[T client.Object](t *testing.T, c *cluster, read func(*testing.T) T, edit func(T)) {
 	t.Helper()
 	testutil.Within(t, patience, func() error {

@@ -14,10 +14,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// patience is how long a test waits for a state.
+// patience is the time limit for reaching a state.
 const patience = process.Patience
 
-// cluster is a cluster whose API server reaches the webhooks of the replicas.
+// cluster is a cluster whose API server can call the webhooks of the replicas.
 type cluster struct{ *process.Cluster }
 
 type operator = process.Operator
@@ -27,7 +27,7 @@ func startCluster(t testing.TB) *cluster {
 	return &cluster{process.StartCluster(t, testutil.Options{})}
 }
 
-// list reads every stack in a version.
+// list reads every stack in one version of the API.
 func (c *cluster) list(t testing.TB, version string) ([]unstructured.Unstructured, error) {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
@@ -37,7 +37,7 @@ func (c *cluster) list(t testing.TB, version string) ([]unstructured.Unstructure
 	return list.Items, err
 }
 
-// bothLists fails until both versions can be listed, with so many stacks.
+// bothLists returns an error until the API server returns the given number of stacks in both versions.
 func (c *cluster) bothLists(t testing.TB, want int) error {
 	t.Helper()
 	for _, version := range []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Version} {

@@ -1,4 +1,4 @@
-// Package webhook runs the shipped program of the operator, with its shipped rights, where the API server reaches its
-// webhooks by their Service. It checks the promises to users of v1alpha1: an upgrade, lists and edits in both versions,
-// and the rollback.
+// Package webhook runs the operator's program with the permissions that the installation gives it, in a cluster whose
+// API server calls the webhooks through their Service. It checks what the documentation promises to users of v1alpha1:
+// an upgrade, lists and edits in both versions, and the rollback.
 package webhook

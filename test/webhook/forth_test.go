@@ -23,11 +23,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// olderMark is a variable that only the operator for v1alpha1 sets.
+// olderMark is an environment variable that only the operator for v1alpha1 sets.
 const olderMark = "OLDER"
 
-// forthAgain lets the operator for v1alpha1 act after this one, and installs this one again. It leaves the pods of the
-// other one alone until their stack changes.
+// forthAgain makes the changes that the operator for v1alpha1 makes after a rollback, and installs this operator again.
+// This operator does not replace the pods of the other operator until their stack changes.
 func (c *cluster) forthAgain(t *testing.T) {
 	t.Helper()
 	const applied, replaced, untouched = "minimal", "storage", "expose"
@@ -45,7 +45,7 @@ func (c *cluster) forthAgain(t *testing.T) {
 		c.waitForStatus(t, stack)
 		now := c.rendered(t, stack)
 		if diff := cmp.Diff(before.Spec.Template, now.Spec.Template); diff != "" {
-			t.Errorf("the pods of %q are replaced (-before +now):\n%s", stack, diff)
+			t.Errorf("the operator replaced the pods of %q (-before +now):\n%s", stack, diff)
 		}
 		if record, _ := rollout.Parse(now.Annotations); (record.Kept == nil) != (stack == untouched) {
 			t.Errorf("the record of %q is %+v", stack, record)
@@ -80,7 +80,8 @@ func (c *cluster) rendered(t testing.TB, stack string) *appsv1.Deployment {
 	return found
 }
 
-// olderApplies applies a template as the operator for v1alpha1 does: by the name of the stack, over the present one.
+// olderApplies applies a template as the operator for v1alpha1 does: with the name of the stack, and over the existing
+// Deployment.
 func (c *cluster) olderApplies(t testing.TB, stack string) {
 	t.Helper()
 	live := c.rendered(t, stack)
@@ -120,14 +121,15 @@ func (c *cluster) olderStatus(t testing.TB, stack string) {
 	}
 }
 
-// waitForStatus waits until this operator wrote the status of a stack. The older definition has no observed generation.
+// waitForStatus waits until this operator has written the status of a stack. The older definition has no field for the
+// observed generation.
 func (c *cluster) waitForStatus(t testing.TB, stack string) {
 	t.Helper()
 	testutil.Within(t, patience, func() error {
 		object := c.get(t, v1alpha2.GroupVersion.Version, stack)
 		if observed, _, _ := unstructured.NestedInt64(object.Object, "status",
 			"observedGeneration"); observed != object.GetGeneration() {
-			return fmt.Errorf("the status of %q is of generation %d, want %d", stack, observed, object.GetGeneration())
+			return fmt.Errorf("the status of %q is for generation %d, want %d", stack, observed, object.GetGeneration())
 		}
 		return nil
 	})

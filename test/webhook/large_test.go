@@ -26,16 +26,17 @@ import (
 )
 
 const (
-	// A large stack has so many arguments of so many bytes, together about as much as etcd accepts.
+	// A large stack has largeParts arguments of largePart bytes. Its size is close to the limit of etcd.
 	largeParts, largePart = 362, 4 << 10
 	largeObjectSize       = largeParts * largePart
-	// storedObjects are in the API server, which has them converted one by one, for lists of any length.
+	// storedObjects is the number of stacks in the API server. For a list of any length, the API server calls the webhook
+	// for one stack at a time.
 	storedObjects = 40
-	// reviewObjects are the objects of one review, the maximum of the API: 300 MiB.
+	// reviewObjects is the number of objects in one review. They have 300 MiB, which is the maximum of the API.
 	reviewObjects = 210
-	// memoryLimit is that of the shipped container, in KiB.
+	// memoryLimit is the memory limit of the operator's container, in KiB.
 	memoryLimit = 512 << 10
-	// afterLarge is how long the API server may take to read all stacks.
+	// afterLarge is the time limit for reading all stacks from the API server.
 	afterLarge = 5 * time.Minute
 )
 
@@ -50,7 +51,8 @@ func BenchmarkLarge(b *testing.B) {
 		}
 	}
 	c.Install(b)
-	// An API server that is busy with these on few cores may prevent a leader from renewing its lease.
+	// On a machine with few cores, the API server may be too busy with these stacks to answer a leader that renews its
+	// lease.
 	o := c.StartOperator(b, "--leader-elect-lease-duration=10m", "--leader-elect-renew-deadline=9m")
 	testutil.Within(b, patience, o.Ready)
 	c.Publish(b, o)
@@ -95,7 +97,7 @@ func (c *cluster) listLarge(b *testing.B, o *operator) {
 	}
 }
 
-// reviewLarge sends two reviews of 300 MiB at the same time, the maximum number of concurrent ones.
+// reviewLarge sends two reviews of 300 MiB at the same time, which is the maximum number of concurrent reviews.
 func (c *cluster) reviewLarge(b *testing.B, o *operator) {
 	b.Helper()
 	object, err := json.Marshal(largeStack(0))
@@ -138,7 +140,7 @@ func (c *cluster) reviewLarge(b *testing.B, o *operator) {
 	}
 }
 
-// review streams a ConversionReview of one object so many times, and returns its size.
+// review streams a ConversionReview that contains one object many times, and returns its size.
 func review(object []byte, times int) (io.Reader, int64) {
 	head := fmt.Sprintf(`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"u","desiredAPIVersion":%q,"objects":[`,
 		v1alpha2.GroupVersion.String())
@@ -155,7 +157,7 @@ func review(object []byte, times int) (io.Reader, int64) {
 	return io.MultiReader(append(parts, strings.NewReader(tail))...), int64(size + len(tail))
 }
 
-// largeStack is a stack of v1alpha1 with the longest possible arguments.
+// largeStack returns a stack of v1alpha1 with the longest possible arguments.
 func largeStack(i int) *unstructured.Unstructured {
 	args := make([]any, largeParts)
 	for j := range args {
@@ -188,7 +190,7 @@ func readAll(calls *http.Client, request *http.Request) (int64, error) {
 	return io.Copy(io.Discard, answer.Body)
 }
 
-// peak is the maximum memory of the program, in KiB.
+// peak returns the maximum memory of the program, in KiB.
 func peak(t testing.TB, o *operator) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.Process.Process.Pid))

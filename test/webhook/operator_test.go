@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// startReplicas starts both replicas, and publishes them when they are ready.
+// startReplicas starts both replicas, and adds them to the Service when they are ready.
 func (c *cluster) startReplicas(t testing.TB) []*operator {
 	t.Helper()
 	replicas := []*operator{c.StartOperator(t), c.StartOperator(t)}
@@ -23,18 +23,19 @@ func (c *cluster) startReplicas(t testing.TB) []*operator {
 	return replicas
 }
 
-// validates returns an error until the replica itself rejects an unknown distribution. The request does not go through
-// the API server, which uses only one replica, and accepts a request when the webhook does not answer.
+// validates returns an error until the replica itself rejects an unknown distribution. The function calls the replica
+// directly, because the API server would call only one replica, and would accept the stack if the webhook did not
+// answer.
 func validates(o *operator) error {
 	const review = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE",` +
 		`"kind":{"group":"llamastack.io","version":"v1alpha2","kind":"LlamaStackDistribution"},"object":{"apiVersion":"llamastack.io/v1alpha2",` +
 		`"kind":"LlamaStackDistribution","metadata":{"name":"x","namespace":"default"},"spec":{"distribution":{"name":"startr"}}}}}`
-	// the API server checks it
+	// the API server checks the certificate
 	insecure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	answer, err := insecure.Post(fmt.Sprintf("https://127.0.0.1:%d%s", o.Port, names.ValidationPath), "application/json",
 		strings.NewReader(review))
 	if err != nil {
-		return fmt.Errorf("ask a replica: %w", err)
+		return fmt.Errorf("call a replica: %w", err)
 	}
 	defer answer.Body.Close()
 	said, err := io.ReadAll(answer.Body)

@@ -20,8 +20,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// quickstart is the manifest of the quickstart of v1alpha1 word for word, except the API group: the quickstart has that
-// of a proposal, llama.meta.com, which no operator serves.
+// quickstart is the exact manifest of the quickstart of v1alpha1, except for the API group. The group in the
+// quickstart, llama.meta.com, is from a proposal, and no operator supports it.
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
@@ -47,12 +47,12 @@ spec:
 const (
 	quickstartStack = "my-stack"
 	inV1alpha1      = "llamastackdistributions.v1alpha1.llamastack.io"
-	// token is the content of the Secret, which is in no other place.
+	// token is the content of the Secret. No other object may contain it.
 	token = "t0k3n-in-a-secret"
 )
 
-// The quickstart of v1alpha1, with each step that a cluster without a node can show. docs/reference/v1alpha1-fields.md
-// explains where it differs from this operator.
+// The test follows the quickstart of v1alpha1, and does each step that is possible in a cluster without a node.
+// docs/reference/v1alpha1-fields.md explains the differences between the quickstart and this operator.
 func TestQuickstart(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)
@@ -88,8 +88,9 @@ func TestQuickstart(t *testing.T) {
 	})
 }
 
-// refusals are the manifests that are rejected when they are applied. The policy sees the stack as v1alpha2 and uses
-// its field names; the webhook uses those of the written version.
+// refusals applies manifests that the API server has to reject. The policy gets the stack in v1alpha2, and its messages
+// have the field names of v1alpha2. The messages of the webhook have the field names of the version in which the user
+// wrote the stack.
 func (c *cluster) refusals(t *testing.T) {
 	t.Helper()
 	one := quickstart[strings.Index(quickstart, "        provider: vllm"):strings.Index(quickstart, "    resources:")]
@@ -109,7 +110,7 @@ func (c *cluster) refusals(t *testing.T) {
 		"an unknown distribution": {strings.Replace(quickstart, "name: starter", "name: startr", 1), `spec.server.distribution.name: unknown distribution "startr"`},
 	} {
 		file := writeFile(t, "stack.yaml", []byte(tc.manifest))
-		testutil.Within(t, patience, func() error { // the API server may not use the webhook yet
+		testutil.Within(t, patience, func() error { // at first, the API server may not yet call the webhook
 			output, err := c.Kubectl(t, "apply", "--dry-run=server", "-f", file)
 			if (err != nil) != (tc.want != "") || !strings.Contains(output, tc.want) {
 				return fmt.Errorf("%s: %w: %s; want %q", name, err, output, tc.want)
@@ -157,7 +158,7 @@ func (c *cluster) generatedConfigMap(t *testing.T) string {
 	return name
 }
 
-// generated checks the ConfigMap and the configuration in it.
+// generated checks the generated ConfigMap and the configuration in it.
 func (c *cluster) generated(t *testing.T, name string) {
 	t.Helper()
 	if !regexp.MustCompile(`^my-stack-config-[0-9a-f]{8}$`).MatchString(name) {
@@ -176,7 +177,7 @@ func (c *cluster) generated(t *testing.T, name string) {
 	}
 	text := found.Data["config.yaml"]
 	if strings.Contains(text, token) {
-		t.Error("the configuration has the token")
+		t.Error("the configuration contains the token")
 	}
 	type provider struct {
 		ID   string `json:"provider_id"`
@@ -186,7 +187,7 @@ func (c *cluster) generated(t *testing.T, name string) {
 	if err := yaml.Unmarshal([]byte(text), &configuration); err != nil {
 		t.Fatal(err)
 	}
-	// The distribution's other providers of the API stay, and this one replaces the distribution's of its id.
+	// This provider replaces the provider of the distribution with the same id. The other providers of the API stay.
 	if !slices.Contains(configuration.Providers["inference"], provider{ID: "vllm", Type: "remote::vllm"}) {
 		t.Errorf("the inference providers are %+v", configuration.Providers["inference"])
 	}
@@ -197,7 +198,7 @@ func (c *cluster) generated(t *testing.T, name string) {
 	}
 }
 
-// environment checks that the pods get the ConfigMap, and the token only by reference.
+// environment checks that the pods have the ConfigMap, and that they only have a reference to the token.
 func (c *cluster) environment(t *testing.T, configMap string) {
 	t.Helper()
 	var template corev1.PodTemplateSpec

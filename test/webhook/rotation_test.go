@@ -27,8 +27,8 @@ import (
 // serverName is the name that the API server expects in the certificate.
 const serverName = names.WebhookService + "." + names.OperatorNamespace + ".svc"
 
-// rotate renews everything under load: the serving certificate, then the authority, and then the certificate by that
-// one. No request fails.
+// rotate makes the operator renew the serving certificate, then the authority, and then the certificate with the new
+// authority. Clients send requests during this time, and no request may fail.
 func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 	t.Helper()
 	c.strict(t)
@@ -37,7 +37,7 @@ func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 	c.age(t, first)
 	load.goOn(t)
 
-	// A new authority is trusted for an hour before it signs.
+	// The API server trusts a new authority for an hour before the authority signs a certificate.
 	second := newAuthority(t, ours, 2*time.Hour)
 	change(t, c, c.secret, func(secret *corev1.Secret) {
 		secret.Data[bundleKey] = append(secret.Data[bundleKey], encodeCertificate(second.certificate)...)
@@ -48,7 +48,7 @@ func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 
 	c.age(t, first)
 	testutil.Within(t, patience, func() error { return c.servedBy(t, second, replicas) })
-	// The API server connects again when it gets another bundle, even if only one line differs.
+	// The API server opens a new connection when the bundle changes, even if only one line differs.
 	change(t, c, c.definition, func(definition *apiextensionsv1.CustomResourceDefinition) {
 		config := definition.Spec.Conversion.Webhook.ClientConfig
 		config.CABundle = append(config.CABundle, '\n')
@@ -57,10 +57,11 @@ func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	load.goOn(t)
 	load.end(t)
-	c.Install(t) // as shipped
+	c.Install(t) // as in the installed manifests
 }
 
-// age replaces the serving certificate by one of 61 days, and waits until the operator has issued a new one.
+// age replaces the serving certificate with a certificate that is 61 days old, and waits until the operator has issued
+// a new certificate.
 func (c *cluster) age(t *testing.T, signer authority) {
 	t.Helper()
 	old, key := signer.issue(t, 61*day)
@@ -75,7 +76,7 @@ func (c *cluster) age(t *testing.T, signer authority) {
 	})
 }
 
-// trustedBy returns an error until the API server also trusts that authority.
+// trustedBy returns an error until the API server also trusts the given authority.
 func (c *cluster) trustedBy(t *testing.T, a authority) error {
 	t.Helper()
 	if !bytes.Contains(c.definition(t).Spec.Conversion.Webhook.ClientConfig.CABundle, encodeCertificate(a.certificate)) {
@@ -84,7 +85,7 @@ func (c *cluster) trustedBy(t *testing.T, a authority) error {
 	return c.trusted(t)
 }
 
-// servedBy returns an error until every replica serves a certificate of that authority.
+// servedBy returns an error until every replica uses a certificate of the given authority.
 func (c *cluster) servedBy(t *testing.T, a authority, replicas []*operator) error {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -100,8 +101,8 @@ func (c *cluster) servedBy(t *testing.T, a authority, replicas []*operator) erro
 	return nil
 }
 
-// strict makes a failed call of the validating webhook fail the request, so that the test sees it, and gives each call
-// enough time for a busy machine.
+// strict changes the validating webhook so that a request fails when the call of the webhook fails. Otherwise the test
+// could not detect such a failure. The function also sets a timeout that is long enough for a busy machine.
 func (c *cluster) strict(t *testing.T) {
 	t.Helper()
 	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) {
@@ -110,7 +111,7 @@ func (c *cluster) strict(t *testing.T) {
 	})
 }
 
-// load continuously lists both versions and writes two stacks of v1alpha1.
+// load continuously lists the stacks in both versions and writes two stacks of v1alpha1.
 type load struct {
 	cancel context.CancelFunc
 	group  sync.WaitGroup
@@ -152,7 +153,7 @@ func (c *cluster) startLoad(t *testing.T) *load {
 	return l
 }
 
-// goOn waits until each kind of request was made a few more times.
+// goOn waits until load has made each kind of request a few more times.
 func (l *load) goOn(t *testing.T) {
 	t.Helper()
 	for i := range l.calls {

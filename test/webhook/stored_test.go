@@ -13,10 +13,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// manifestsBefore are manifests of users of the previous operator.
+// manifestsBefore is the pattern of the files with manifests of users of the previous operator.
 var manifestsBefore = filepath.Join(testutil.Root(), "test", "contract", "testdata", "cases", "*.yaml")
 
-// storeOlder installs the definition of the previous operator, and stores stacks of v1alpha1 with it. It returns the
+// storeOlder installs the definition of the previous operator, and creates stacks of v1alpha1 with it. It returns the
 // stored objects.
 func (c *cluster) storeOlder(t testing.TB) []unstructured.Unstructured {
 	t.Helper()
@@ -46,7 +46,7 @@ func (c *cluster) storeOlder(t testing.TB) []unstructured.Unstructured {
 	return stored
 }
 
-// storedVersions are the possible storage versions.
+// storedVersions returns the versions in which the API server may have stored objects.
 func (c *cluster) storedVersions(t testing.TB) []string {
 	t.Helper()
 	definition := &apiextensionsv1.CustomResourceDefinition{}

@@ -20,7 +20,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/certificate"
 )
 
-// running is a stack whose spec does not change, and edited one whose spec changes all the time.
+// running is the name of a stack whose spec does not change. edited is the name of a stack whose spec changes all the
+// time.
 const running, edited = "running", "edited"
 
 const plainStack = `apiVersion: llamastack.io/v1alpha1
@@ -33,11 +34,11 @@ spec:
     containerSpec: {port: 8321}
 `
 
-// leaveToCertManager is an annotation by which the operator leaves the bundle to another program.
+// leaveToCertManager is an annotation with which another program, and not the operator, manages the bundle.
 const leaveToCertManager = "cert-manager.io/inject-ca-from"
 
-// The bundle that the API server trusts, while rotation and people change it. Each part begins where the previous one
-// ended.
+// The test changes the bundle that the API server trusts, as the rotation of certificates and users do. Each part
+// continues with the result of the previous part.
 func TestTrust(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)
@@ -62,8 +63,9 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// anotherAuthority makes the definition trust another authority. The API server names the Service, the operator reports
-// it where people look, and fixes it when it may.
+// anotherAuthority makes the definition trust another authority. The error message of the API server contains the name
+// of the Service. The operator reports the problem where users look for it, and corrects the bundle if it has
+// permission.
 func (c *cluster) anotherAuthority(t *testing.T) {
 	t.Helper()
 	strange := encodeCertificate(newAuthority(t, "corporate CA", 0).certificate)
@@ -88,7 +90,7 @@ func (c *cluster) anotherAuthority(t *testing.T) {
 			v1alpha2.EventWebhookCertificateFailed, leaveToCertManager,
 		} {
 			if err == nil && !strings.Contains(output, want) {
-				err = fmt.Errorf("kubectl describe crd does not say %q", want)
+				err = fmt.Errorf("the output of kubectl describe crd does not contain %q", want)
 			}
 		}
 		return err
@@ -107,7 +109,7 @@ func (c *cluster) anotherAuthority(t *testing.T) {
 	})
 }
 
-// deployment is the running stack's Deployment, which no part of the test may change.
+// deployment returns the Deployment of the stack running. The operator must not change it in any part of the test.
 func (c *cluster) deployment(t *testing.T) appsv1.Deployment {
 	t.Helper()
 	var found appsv1.Deployment
@@ -118,7 +120,7 @@ func (c *cluster) deployment(t *testing.T) appsv1.Deployment {
 	return found
 }
 
-// editedConfiguration edits the configuration of the validating webhook in the ways that docs/reference/webhooks.md
+// editedConfiguration makes the changes to the configuration of the validating webhook that docs/reference/webhooks.md
 // describes.
 func (c *cluster) editedConfiguration(t *testing.T) {
 	t.Helper()
@@ -130,7 +132,7 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	testutil.Within(t, patience, checked)
 
-	// The operator reverts only the bundle of this edit.
+	// The operator reverts only the change of the bundle.
 	path := "/elsewhere"
 	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) {
 		config := &configuration.Webhooks[0].ClientConfig
@@ -146,7 +148,7 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 		func(configuration *admissionv1.ValidatingWebhookConfiguration) { configuration.Webhooks = nil })
 	testutil.Within(t, patience, unchecked)
 	if got := c.configuration(t).Webhooks; len(got) > 0 {
-		t.Errorf("the operator brought back %d webhooks", len(got))
+		t.Errorf("the operator restored %d webhooks", len(got))
 	}
 
 	if err := c.Delete(t.Context(), c.configuration(t)); err != nil {
@@ -157,13 +159,14 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 	testutil.Within(t, patience, checked)
 }
 
-// isChecked returns an error unless a stack of an unknown distribution is rejected, or is not.
+// isChecked returns an error unless the API server handles a stack of an unknown distribution as expected: it rejects
+// the stack, or accepts it.
 func (c *cluster) isChecked(t *testing.T, want bool) error {
 	t.Helper()
 	err := c.edit(t, v1alpha1.GroupVersion.Version, running, `{"spec":{"server":{"distribution":{"name":"startr"}}}}`, client.DryRunAll)
 	if refused := err != nil && strings.Contains(err.Error(), "spec.server.distribution.name"); refused != want || !want &&
 		err != nil {
-		return fmt.Errorf("an unknown distribution: %w; want it to be refused: %v", err, want)
+		return fmt.Errorf("error for an unknown distribution: %w; want an error: %v", err, want)
 	}
 	return nil
 }

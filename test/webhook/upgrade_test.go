@@ -21,17 +21,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// afterLoss is how long both versions may be unreadable after every replica was lost.
+// afterLoss is how long clients may be unable to read both versions after the loss of every replica.
 const afterLoss = 30 * time.Second
 
-// The journey of a cluster that runs the previous operator: upgrade, work in both versions, loss of every replica,
-// back, and upgrade again. Each part begins where the previous one ended.
+// The test begins with a cluster that runs the previous operator. It upgrades the operator, makes changes in both
+// versions, loses every replica, goes back, and upgrades again. Each part continues with the result of the previous
+// part.
 func TestUpgradeAndBack(t *testing.T) {
 	c := startCluster(t)
 	stored := c.storeOlder(t)
 	c.Install(t)
 
-	// Until an operator converts, the API server names the missing Service.
+	// Before the operator runs, the API server cannot convert stacks, and its error contains the name of the missing
+	// Service.
 	if _, err := c.list(t, v1alpha2.GroupVersion.Version); err == nil ||
 		!strings.Contains(err.Error(), names.WebhookService) {
 		t.Errorf("a list without an operator: %v, want an error that names Service %q", err, names.WebhookService)
@@ -62,7 +64,7 @@ func TestUpgradeAndBack(t *testing.T) {
 	c.forthAgain(t)
 }
 
-// waitForStorage waits until every object is stored in a version.
+// waitForStorage waits until every object is stored in the given version.
 func (c *cluster) waitForStorage(t testing.TB, version string) {
 	t.Helper()
 	testutil.Within(t, patience, func() error {
@@ -113,14 +115,14 @@ func (c *cluster) get(t testing.TB, version, name string) *unstructured.Unstruct
 	return object
 }
 
-// edit changes a stack in a version by a merge patch.
+// edit changes a stack in the given version with a merge patch.
 func (c *cluster) edit(t testing.TB, version, name, patch string, options ...client.PatchOption) error {
 	t.Helper()
 	object := c.get(t, version, name)
 	return c.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)), options...)
 }
 
-// editsOfBothVersions changes a field in each version, and reads it in the other.
+// editsOfBothVersions changes a field in each version, and reads it in the other version.
 func (c *cluster) editsOfBothVersions(t *testing.T) {
 	t.Helper()
 	replicas := map[string][]string{
@@ -145,7 +147,8 @@ func (c *cluster) editsOfBothVersions(t *testing.T) {
 	if err := c.edit(t, v1alpha1.GroupVersion.Version, "minimal", `{"spec":{"replicas":1}}`); err != nil {
 		t.Errorf("edit back: %v", err)
 	}
-	// The webhook has two seconds, and uses the field names of the written version.
+	// The webhook has two seconds to answer. Its message has the field names of the version in which the user wrote the
+	// stack.
 	testutil.Within(t, patience, func() error {
 		err := c.edit(t, v1alpha1.GroupVersion.Version, "minimal", `{"spec":{"server":{"distribution":{"name":"startr"}}}}`, client.DryRunAll)
 		if err == nil || !strings.Contains(err.Error(), "spec.server.distribution.name") ||
@@ -156,7 +159,7 @@ func (c *cluster) editsOfBothVersions(t *testing.T) {
 	})
 }
 
-// withoutOperator uses v1alpha2 while no replica answers: everything is stored in it, so that no conversion is
+// withoutOperator uses v1alpha2 while no replica answers. All objects are stored in v1alpha2, so that no conversion is
 // necessary.
 func (c *cluster) withoutOperator(t *testing.T, stored int) {
 	t.Helper()
@@ -179,7 +182,7 @@ func (c *cluster) withoutOperator(t *testing.T, stored int) {
 	}
 }
 
-// turnBack migrates to v1alpha1 again, and installs the older definition.
+// turnBack migrates the objects to v1alpha1 again, and installs the older definition.
 func (c *cluster) turnBack(t *testing.T, stored []unstructured.Unstructured) {
 	t.Helper()
 	if output, err := c.Kubectl(t, "replace", "-f", process.DefinitionBefore()); err == nil {

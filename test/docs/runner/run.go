@@ -15,13 +15,13 @@ import (
 const (
 	// shownNamespace is the namespace that readers use.
 	shownNamespace = "default"
-	// shownHome is the home folder that readers see in an output.
+	// shownHome is the home folder in the output that readers see.
 	shownHome = "/home/you"
 	// poll is the time between two attempts of a command that reads.
 	poll = 300 * time.Millisecond
 )
 
-// Place is where a page runs.
+// Place contains the folders and the settings with which a page runs.
 type Place struct {
 	// Folder is the page's folder, which is also its home.
 	Folder string
@@ -30,7 +30,7 @@ type Place struct {
 	// Namespace is the default namespace of the kubeconfig.
 	Namespace  string
 	Kubeconfig string
-	// Programs is a folder that the PATH begins with.
+	// Programs is the first folder in the PATH.
 	Programs string
 	// Environment lists additional variables, as KEY=value.
 	Environment []string
@@ -38,7 +38,7 @@ type Place struct {
 	OnNode bool
 	// Limit is the time that a command may take.
 	Limit time.Duration
-	// Patience is the time that a command that reads has until its output is the expected one.
+	// Patience is the time limit until the output of a command that only reads matches the expected output.
 	Patience time.Duration
 }
 
@@ -46,7 +46,7 @@ type Place struct {
 type Result struct {
 	// Ran counts the commands that ran and that readers see.
 	Ran int
-	// Failures are the commands that failed or that printed something else.
+	// Failures are the commands that failed or whose output differs.
 	Failures []Failure
 	// Changes are the outputs that differ, for script.Update.
 	Changes []script.Change
@@ -93,11 +93,11 @@ func (p *Place) Run(ctx context.Context, page *script.Page) Result {
 	return result
 }
 
-// write writes the file that a block is.
+// write writes the block to its file.
 func (p *Place) write(block *script.Block) error {
 	file := filepath.Join(p.Folder, filepath.FromSlash(block.Title))
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-		return fmt.Errorf("make the folder of %q: %w", block.Title, err)
+		return fmt.Errorf("create the folder of %q: %w", block.Title, err)
 	}
 	if err := os.WriteFile(file, []byte(block.Text), 0o600); err != nil {
 		return fmt.Errorf("write %q: %w", block.Title, err)
@@ -137,7 +137,7 @@ func (p *Place) command(ctx context.Context, shell *shell, command *script.Comma
 	}
 }
 
-// shown replaces what only the test has: its namespace and its folder.
+// shown replaces the namespace and the folder of the test with those that readers see.
 func (p *Place) shown(output string) string {
 	if p.Namespace != "" {
 		output = strings.ReplaceAll(output, p.Namespace, shownNamespace)
@@ -145,8 +145,8 @@ func (p *Place) shown(output string) string {
 	return strings.ReplaceAll(output, p.Folder, shownHome)
 }
 
-// reading matches commands that only read. They run again until they print what the page shows, because the operator
-// and the cluster need some time after a change.
+// reading matches commands that only read. They run again until their output matches the page, because the operator and
+// the cluster need some time after a change.
 var reading = regexp.MustCompile(`^(?:kubectl (?:get|describe|logs|events|wait|rollout status|explain|api-resources|auth can-i|` +
 	`llamastack (?:status|models|events|logs|doctor|diff|version|chat))|curl)\b`)
 

@@ -21,7 +21,7 @@ func newPlace(t *testing.T) *Place {
 
 func console(commands string) string { return "```console\n" + commands + "\n```\n" }
 
-// failures are the lines and texts of the failures.
+// failures returns the lines and texts of the failures.
 func failures(result Result) string {
 	var all []string
 	for _, failure := range result.Failures {
@@ -111,13 +111,13 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs. A killed one may still wait for its parent.
+// alive reports whether a process runs. A killed process may still wait for its parent.
 func alive(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && syscall.Kill(pid, 0) == nil && !strings.Contains(string(status), ") Z ")
 }
 
-// A command that reads runs again until it prints what the page shows.
+// A command that reads runs again until its output matches the page.
 func TestReadsAgain(t *testing.T) {
 	place := newPlace(t)
 	place.Patience = 10 * time.Second

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// prologue restores the variables of the last command, and saves them after this one. Every assigned variable is
-// exported, so that the next command has it.
+// prologue restores the variables of the previous command, and saves the variables after this command. Every assigned
+// variable is exported, so that the next command has it.
 const prologue = `if [ -f "$DOCS_TEST/variables" ]; then . "$DOCS_TEST/variables"; fi
 trap 'export -p >"$DOCS_TEST/variables"; pwd >"$DOCS_TEST/folder"' EXIT
 set -o allexport
 `
 
-// firstOutput is the time that a command in the background has for its first output.
+// firstOutput is the time limit for the first output of a command in the background.
 const firstOutput = 10 * time.Second
 
-// shell runs commands one after the other, each in a process of its own. Variables and the folder stay.
+// shell runs commands one after the other, each in a separate process. It keeps the variables and the current folder.
 type shell struct {
 	place  *Place
 	folder string
@@ -35,14 +35,14 @@ type shell struct {
 func (s *shell) run(ctx context.Context, text string) (output string, code int, err error) {
 	log, err := os.CreateTemp(s.place.State, "output-")
 	if err != nil {
-		return "", 0, fmt.Errorf("make a file for the output: %w", err)
+		return "", 0, fmt.Errorf("create a file for the output: %w", err)
 	}
 	defer log.Close()
 	ctx, cancel := context.WithTimeout(ctx, s.place.Limit)
 	defer cancel()
 	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", prologue+text)
 	command.Dir, command.Env = s.folder, s.environment()
-	// With a file, the shell ends although a command in the background still writes.
+	// With a file, the shell can end although a command in the background still writes.
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
@@ -68,19 +68,19 @@ func (s *shell) run(ctx context.Context, text string) (output string, code int, 
 	return string(written), 0, err
 }
 
-// environment is that of a user with a home, a kubeconfig and the programs.
+// environment returns the environment of a user with a home folder, a kubeconfig and the programs.
 func (s *shell) environment() []string {
 	variables := []string{
 		"PATH=" + s.place.Programs + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"HOME=" + s.place.Folder, "KUBECONFIG=" + s.place.Kubeconfig, "DOCS_TEST=" + s.place.State,
 		"LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1", "TZ=UTC",
-		// kubectl caches the kinds of the API server. All pages use the same one.
+		// kubectl caches the kinds of the API server. All pages use the same cache.
 		"KUBECACHEDIR=" + filepath.Join(s.place.State, "cache"),
 	}
 	return append(variables, s.place.Environment...)
 }
 
-// background reports whether a command goes on in the background.
+// background reports whether a command runs in the background.
 func background(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasSuffix(text, "&") && !strings.HasSuffix(text, "&&")
@@ -100,6 +100,6 @@ func waitForOutput(ctx context.Context, file string) {
 // close ends the commands in the background.
 func (s *shell) close() {
 	for _, group := range s.groups {
-		_ = syscall.Kill(-group, syscall.SIGKILL) // most of them have ended
+		_ = syscall.Kill(-group, syscall.SIGKILL) // most of these commands have ended
 	}
 }

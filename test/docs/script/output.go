@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Ellipsis stands for any text inside a line, and for any lines when it is alone on a line.
+// Ellipsis matches any text in a line, and any number of lines if it is alone on a line.
 const Ellipsis = "…"
 
 // gap matches the space between two columns. Its width depends on the longest cell.
@@ -24,10 +24,10 @@ func Lines(output string) []string {
 	return lines
 }
 
-// Matches reports whether an output is the one that a page shows.
+// Matches reports whether an output matches the output that a page shows.
 func Matches(shown []string, output string) bool {
 	lines := Lines(output)
-	// fits[j] states whether the rest of the lines from j on fits the rest of the patterns.
+	// fits[j] reports whether the lines from index j match the remaining patterns.
 	fits := make([]bool, len(lines)+1)
 	fits[len(lines)] = true
 	for _, pattern := range slices.Backward(trimmed(shown)) {
@@ -48,7 +48,7 @@ func trimmed(shown []string) []string { return Lines(strings.Join(shown, "\n")) 
 
 func isEllipsis(line string) bool { return strings.TrimSpace(line) == Ellipsis }
 
-// lineMatches reports whether a line is the one that a page shows.
+// lineMatches reports whether a line matches the line that a page shows.
 func lineMatches(pattern, line string) bool {
 	parts := strings.Split(narrow(pattern), Ellipsis)
 	line = narrow(line)
@@ -85,7 +85,7 @@ func Merge(shown []string, output string) []string {
 	for i, j := 0, 0; i < len(shown) || j < len(lines); {
 		switch {
 		case i < len(shown) && isEllipsis(shown[i]):
-			// The ellipsis stays if its neighbors match: it stands for the lines between them.
+			// The ellipsis stays if its neighbors match, because it matches the lines between them.
 			end := len(lines)
 			if i+1 < len(shown) {
 				end = pairs[i+1]
@@ -108,7 +108,8 @@ func Merge(shown []string, output string) []string {
 	return merged
 }
 
-// pair returns for each shown line the index of the line of the output that it is, or -1: a longest common subsequence.
+// pair returns the index of the matching line of the output for each shown line, or -1. The pairs are a longest common
+// subsequence.
 func pair(shown, lines []string) []int {
 	longest := make([][]int, len(shown)+1)
 	for i := range longest {

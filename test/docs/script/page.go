@@ -2,13 +2,13 @@ package script
 
 // Page is a page as a script.
 type Page struct {
-	// Blocks are the blocks in their order, without those that have no meaning for the script.
+	// Blocks are the blocks in their order, without blocks that are not part of the script.
 	Blocks []Block
 	// StandIns are the model servers that the page needs in its namespace.
 	StandIns []StandIn
-	// Repository states that the commands run in a copy of the manifests of the repository.
+	// Repository reports whether the commands run in a copy of the manifests of the repository.
 	Repository bool
-	// Alone states that the page must not run at the same time as another page.
+	// Alone reports whether the page must not run at the same time as another page.
 	Alone bool
 	// Problems are the errors in the page itself.
 	Problems []Problem
@@ -20,7 +20,7 @@ type StandIn struct {
 	Name string
 	// Port is the port of the Service.
 	Port string
-	// Models are the models that it lists; empty means a default.
+	// Models are the models that it lists. An empty list means a default.
 	Models []string
 }
 
@@ -30,7 +30,7 @@ type Problem struct {
 	Text string
 }
 
-// Where is the level at which a block runs.
+// Where is the kind of cluster on which a block runs.
 type Where int
 
 const (
@@ -48,18 +48,18 @@ type Block struct {
 	Line int
 	// Language is the first word after the fence.
 	Language string
-	// Title is the name of the file that the block is.
+	// Title is the name of the file to which the block is written.
 	Title string
 	// Text is the content, with a line break at the end of each line.
 	Text string
-	// Where and Reason state where the block runs. Only a block that runs nowhere has a reason.
+	// Where is the kind of cluster on which the block runs. Only a block that does not run has a Reason.
 	Where  Where
 	Reason string
-	// Hidden states that readers do not see the block.
+	// Hidden reports whether the block is invisible to readers.
 	Hidden bool
-	// Invalid states that the block is intentionally not a valid manifest.
+	// Invalid reports whether the block is intentionally not a valid manifest.
 	Invalid bool
-	// Commands are those of a console block, and the only one of a hidden block.
+	// Commands are the commands of a console block, or the only command of a hidden block.
 	Commands []Command
 }
 
@@ -67,7 +67,7 @@ type Block struct {
 type Command struct {
 	// Line is the number of its first line.
 	Line int
-	// Text is what the shell runs.
+	// Text is the command for the shell.
 	Text string
 	// Exit is the expected exit code.
 	Exit int
@@ -87,8 +87,8 @@ var Languages = []string{
 // Console is the language of blocks with commands.
 const Console = "console"
 
-// Count returns the number of commands that run at a level, and of those that run nowhere. On a node, the commands of
-// the gate run too.
+// Count returns the number of commands that run on a kind of cluster, and the number of commands that do not run. On a
+// node, the commands of the gate also run.
 func (p *Page) Count(where Where) (commands int) {
 	for i := range p.Blocks {
 		if p.Blocks[i].Where == where && !p.Blocks[i].Hidden {

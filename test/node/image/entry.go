@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Entry is one thing in a layer, or a whole tree of them.
+// Entry is a file, a folder or a link in a layer, or a whole tree of them.
 type Entry interface {
 	write(into *layerWriter) error
 }
@@ -21,31 +21,31 @@ type Entry interface {
 // owner of every entry without an explicit owner.
 const root = 0
 
-// Directory is an empty folder, with its parents.
+// Directory returns an empty folder, with its parents.
 type Directory struct {
 	Path     string
 	Mode     fs.FileMode
 	UID, GID int
 }
 
-// Content is a file with this content.
+// Content returns a file with this content.
 type Content struct {
 	Path    string
 	Mode    fs.FileMode
 	Content []byte
 }
 
-// File is a copy of one file of this machine; a link is replaced by its target.
+// File returns a copy of one file of this machine. A link is replaced by its target.
 type File struct {
 	Source, Path string
 	Mode         fs.FileMode
 }
 
-// Link is a symbolic link.
+// Link returns a symbolic link.
 type Link struct{ Path, Target string }
 
-// Tree is a copy of a folder of this machine, readable by every user. Omit decides by the path in the image; an omitted
-// folder is left out with everything below it.
+// Tree returns a copy of a folder of this machine that every user can read. omit reports whether the file or folder at
+// a path in the image is omitted. A folder is omitted with its content.
 type Tree struct {
 	Source, Path string
 	Omit         func(path string) bool
@@ -69,7 +69,7 @@ func (f File) write(into *layerWriter) error {
 	defer source.Close()
 	info, err := source.Stat()
 	if err != nil {
-		return fmt.Errorf("look at file of image: %w", err)
+		return fmt.Errorf("read properties of file of image: %w", err)
 	}
 	header := &tar.Header{Typeflag: tar.TypeReg, Mode: tarMode(f.Mode), Size: info.Size()}
 	return into.add(f.Path, header, source)
@@ -103,7 +103,7 @@ func (t Tree) write(into *layerWriter) error {
 	return nil
 }
 
-// copyEntry copies a file, folder or link. A tree of programs has nothing else.
+// copyEntry copies a file, folder or link. A tree of programs does not contain other entries.
 func copyEntry(into *layerWriter, source, target string, entry fs.DirEntry) error {
 	info, err := entry.Info()
 	if err != nil {
@@ -143,7 +143,7 @@ type layerWriter struct {
 	known map[string]bool
 }
 
-// add writes one entry. The first of several for a path counts.
+// add writes one entry. If there are several entries for a path, it writes only the first.
 func (w *layerWriter) add(target string, header *tar.Header, content io.Reader) error {
 	target = strings.Trim(path.Clean(target), "/")
 	if target == "" || target == "." || w.known[target] {

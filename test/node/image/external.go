@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// providerDir is where an image with an external provider has its package.
+	// providerDir is the folder of the package in an image with an external provider.
 	providerDir = "/lls-provider/"
 	// providerLabel is the label with the package's metadata.
 	providerLabel = "io.llamastack.provider"
@@ -18,7 +18,7 @@ const (
 
 // ExternalProvider describes an image with an external provider.
 type ExternalProvider struct {
-	// Files are those of the package, by their paths below /lls-provider.
+	// Files are the files of the package, by their paths below /lls-provider.
 	Files map[string][]byte
 	// Label is the metadata in a label of the image. Nil means that the image has no label.
 	Label []byte

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// New is an OCI image of layers for this machine's architecture, with a configuration.
+// New returns an OCI image with these layers and this configuration, for the architecture of this machine.
 func New(config v1.Config, layers ...v1.Layer) (v1.Image, error) {
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	image, err := mutate.AppendLayers(image, layers...)
@@ -33,8 +33,8 @@ func New(config v1.Config, layers ...v1.Layer) (v1.Image, error) {
 	return image, nil
 }
 
-// Push writes an image to a registry, by plain HTTP when it does not serve HTTPS. Layers that the registry has are not
-// sent again. The credentials are those of Docker's configuration.
+// Push pushes an image to a registry, by plain HTTP if the registry does not serve HTTPS. It does not send layers that
+// the registry already has. The credentials come from Docker's configuration.
 func Push(ctx context.Context, reference string, image v1.Image) error {
 	to, err := name.ParseReference(reference, name.Insecure)
 	if err != nil {
@@ -47,7 +47,7 @@ func Push(ctx context.Context, reference string, image v1.Image) error {
 	return nil
 }
 
-// Copy tags an image of a registry with a further name in that registry.
+// Copy adds another name to an image in its registry.
 func Copy(ctx context.Context, from, to string) error {
 	source, err := name.ParseReference(from, name.Insecure)
 	if err != nil {

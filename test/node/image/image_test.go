@@ -23,7 +23,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// contents are the files of a layer: mode, owner and path, and the targets of links.
+// contents returns the files of a layer: their mode, owner and path, and the targets of links.
 func contents(t *testing.T, layer v1.Layer) []string {
 	t.Helper()
 	content, err := layer.Uncompressed()
@@ -124,7 +124,7 @@ func TestLayer(t *testing.T) {
 	}
 }
 
-func TestLayerOfWhatIsNotThere(t *testing.T) {
+func TestLayerOfMissingFile(t *testing.T) {
 	for name, entry := range map[string]Entry{
 		"file": File{Source: "/nowhere/file", Path: "/file"},
 		"tree": Tree{Source: "/nowhere/tree", Path: "/tree"},
@@ -136,7 +136,7 @@ func TestLayerOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// startRegistry is a registry that speaks plain HTTP.
+// startRegistry starts a registry that serves plain HTTP.
 func startRegistry(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
@@ -144,7 +144,7 @@ func startRegistry(t *testing.T) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// pull reads an image back as a node does.
+// pull pulls an image as a node does.
 func pull(t *testing.T, published Published) (v1.Image, *v1.ConfigFile) {
 	t.Helper()
 	reference, err := name.ParseReference(published.Reference, name.Insecure)
@@ -169,7 +169,7 @@ func pull(t *testing.T, published Published) (v1.Image, *v1.ConfigFile) {
 	return image, config
 }
 
-// files are those of a whole image.
+// files returns the files of a whole image.
 func files(t *testing.T, image v1.Image) []string {
 	t.Helper()
 	flat := mutate.Extract(image)

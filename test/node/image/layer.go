@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// layer is in a file, in the form that the registry stores.
+// layer is a layer in a file, in the form that the registry stores.
 type layer struct {
 	file   string
 	digest v1.Hash
@@ -36,7 +36,7 @@ func (l *layer) Uncompressed() (io.ReadCloser, error) { return os.Open(l.file) }
 func NewLayer(folder string, entries ...Entry) (v1.Layer, error) {
 	file, err := os.CreateTemp(folder, "layer-*.tar")
 	if err != nil {
-		return nil, fmt.Errorf("make file of layer: %w", err)
+		return nil, fmt.Errorf("create file of layer: %w", err)
 	}
 	digest := sha256.New()
 	buffered := bufio.NewWriterSize(io.MultiWriter(file, digest), 1<<20)

@@ -7,8 +7,9 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// OlderOperator is an image of the operator for v1alpha1: its program, already built, the shared libraries of this
-// machine that it needs, and the folder of manifests that it renders. Its layers are in folder.
+// OlderOperator returns an image of the operator for v1alpha1. It contains the program, which must already be built,
+// the shared libraries of this machine that it needs, and the folder of manifests that it renders. The layers are
+// written to folder.
 func OlderOperator(ctx context.Context, program, manifests, folder string) (v1.Image, error) {
 	program, err := filepath.Abs(program)
 	if err != nil {

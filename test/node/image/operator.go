@@ -11,13 +11,13 @@ import (
 // nonroot is the user of distroless images, and of the operator's image.
 var nonroot = user{"nonroot", 65532, 65532, "/home/nonroot"}
 
-// Operator is the image that the Dockerfile describes. It has only the program, its user, and the certificates of
-// public authorities. Its layers are in folder.
+// Operator returns the image that the Dockerfile describes. It contains only the program, its user, and the
+// certificates of public authorities. The layers are written to folder.
 func Operator(ctx context.Context, folder, version string) (v1.Image, error) {
 	return OperatorOf(ctx, repository(), folder, version)
 }
 
-// OperatorOf is the same image of the program in another work tree, an older one for example.
+// OperatorOf returns the same image with the program of another work tree, for example an older one.
 func OperatorOf(ctx context.Context, source, folder, version string) (v1.Image, error) {
 	program, err := buildProgramOf(ctx, source, folder, "./cmd/manager", version)
 	if err != nil {

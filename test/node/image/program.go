@@ -20,7 +20,7 @@ func repository() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }
 
-// buildProgram builds a command of this module, statically, as a release does, and returns its file in folder.
+// buildProgram builds a command of this module as a static program, as for a release, and returns its file in folder.
 func buildProgram(ctx context.Context, folder, command, version string) (string, error) {
 	return buildProgramOf(ctx, repository(), folder, command, version)
 }
@@ -37,7 +37,7 @@ func buildProgramOf(ctx context.Context, source, folder, command, version string
 	return target, nil
 }
 
-// programs are programs of this machine, each below /bin, with the shared libraries that they need.
+// programs returns programs of this machine, each in /bin, with the shared libraries that they need.
 func programs(ctx context.Context, names ...string) ([]Entry, error) {
 	var entries []Entry
 	var files []string
@@ -53,18 +53,19 @@ func programs(ctx context.Context, names ...string) ([]Entry, error) {
 	return append(entries, shared...), err
 }
 
-// dynamic are libraries that others open by their names, in the directory of the C library: for users and hosts, and
-// for threads that are cancelled.
+// dynamic lists the libraries in the directory of the C library that other libraries open by their names: for users and
+// hosts, and for threads that are cancelled.
 var dynamic = []string{"libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2", "libgcc_s.so.1"}
 
-// libraries are the shared libraries of this machine that files need, and those that the C library opens, at their own
-// paths. Those below one of the folders own are already in the tree.
+// libraries returns the shared libraries of this machine that files need, and those that the C library opens, at their
+// own paths. It omits libraries below one of the folders in own, which are already in the tree.
 func libraries(ctx context.Context, files []string, own ...string) ([]Entry, error) {
 	var output bytes.Buffer
 	for chunk := range slices.Chunk(files, 200) {
 		list := exec.CommandContext(ctx, "ldd", chunk...)
 		list.Stdout = &output
-		// It ends with 1 when one of many files is not a dynamic program; its output about the others is still valid.
+		// ldd exits with code 1 if one of the files is not a dynamic program. Its output about the other files is still
+		// valid.
 		if err := list.Run(); err != nil && list.ProcessState == nil {
 			return nil, fmt.Errorf("list shared libraries: %w", err)
 		}
@@ -93,7 +94,7 @@ func libraries(ctx context.Context, files []string, own ...string) ([]Entry, err
 	return entries, nil
 }
 
-// libraryIn is the path in a line of ldd: "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)", or for the loader
+// libraryIn returns the path in a line of ldd: "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)", or for the loader
 // "/lib64/ld-linux-x86-64.so.2 (0x…)". It is empty for any other line.
 func libraryIn(line string) string {
 	path, _, found := strings.Cut(line, " (0x")

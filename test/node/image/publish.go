@@ -13,7 +13,7 @@ import (
 
 // Published is an image in a registry.
 type Published struct {
-	// Reference is its name, with its tag.
+	// Reference is the name of the image, with its tag.
 	Reference string
 	// Size in the registry, in bytes.
 	Size int64
@@ -26,17 +26,17 @@ var repositories = map[string]string{
 	"operator": "llama-stack-k8s-operator", "databases": "databases", "standin": "standin", "server": "llama-stack",
 }
 
-// theOnlyTag is the tag of the images that exist once for every version, because an image built from a work tree has no
-// release.
+// theOnlyTag is the tag of images that do not depend on a release, because an image that is built from a work tree has
+// no release.
 const theOnlyTag = "test"
 
-// Publish builds images and pushes them to a registry, host:port. Their repositories are below its top: operator,
-// databases, standin@0.7.3, or server@0.7.3 with the release of the server. The version is the one that the operator
-// reports. The keys of the result are the wanted names.
+// Publish builds images and pushes them to the top level of a registry, host:port. The images are operator, databases,
+// standin@0.7.3, and server@0.7.3 with the release of the server. version is the version that the operator reports. The
+// keys of the result are the names of the images.
 func Publish(ctx context.Context, registry, version string, wanted ...string) (map[string]Published, error) {
 	folder, err := os.MkdirTemp("", "llama-stack-image-")
 	if err != nil {
-		return nil, fmt.Errorf("make folder for layers: %w", err)
+		return nil, fmt.Errorf("create folder for layers: %w", err)
 	}
 	defer os.RemoveAll(folder)
 	p := publisher{registry: registry, done: map[string]Published{}}

@@ -15,7 +15,7 @@ import (
 
 // python is an interpreter with its standard library.
 type python struct {
-	// Links lead from an environment's interpreter to the program, each to the next.
+	// Links are the chain of links from an environment's interpreter to the program.
 	Links []string `json:"-"`
 	// Program is the interpreter itself.
 	Program string `json:"program"`
@@ -27,12 +27,12 @@ const describePython = `import json, os, sys, sysconfig
 print(json.dumps({"program": os.path.realpath(sys.executable),
     "library": sysconfig.get_paths(vars={"installed_base": sys.base_prefix})["stdlib"]}))`
 
-// findPython asks the interpreter of an environment.
+// findPython reads the paths from the interpreter of an environment.
 func findPython(ctx context.Context, bin string) (python, error) {
 	start := filepath.Join(bin, "python")
 	output, err := exec.CommandContext(ctx, start, "-c", describePython).Output()
 	if err != nil {
-		return python{}, fmt.Errorf("ask %q where it is: %w", start, err)
+		return python{}, fmt.Errorf("read the paths of %q: %w", start, err)
 	}
 	var p python
 	if err := json.Unmarshal(output, &p); err != nil {
@@ -54,8 +54,8 @@ func findPython(ctx context.Context, bin string) (python, error) {
 	return p, nil
 }
 
-// needless is the part of a standard library that no server reads: whole folders, modules for windows and tests with
-// all their libraries, and code that is compiled for other levels of optimisation.
+// needless reports whether a part of a standard library is not used by servers: whole folders, modules for windows and
+// tests with all their libraries, and code that is compiled for other optimization levels.
 var needless = regexp.MustCompile(`^/(test|idlelib|tkinter|turtledemo|ensurepip|lib2to3|pydoc_data|site-packages|dist-packages|config-[^/]*)$` +
 	`|^/lib-dynload/_(tkinter|test|ctypes_test)|\.opt-[12]\.pyc$`)
 
@@ -63,7 +63,7 @@ func (p python) omit(path string) bool {
 	return needless.MatchString(strings.TrimPrefix(path, p.Library))
 }
 
-// entries are interpreter and library, at their own paths.
+// entries returns the interpreter and the library, at their own paths.
 func (p python) entries() ([]Entry, error) {
 	var entries []Entry
 	for _, link := range p.Links {
@@ -79,7 +79,7 @@ func (p python) entries() ([]Entry, error) {
 	), nil
 }
 
-// extensions are the compiled modules below a folder that are not omitted.
+// extensions returns the compiled modules below a folder that are not omitted.
 func extensions(folder string, omit func(path string) bool) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// entrypoint is the entrypoint of upstream's images from release 0.3 on. It uses the configuration's path, or else the
-// distribution's name.
+// entrypoint is the entrypoint of the published images of release 0.3 and newer. It uses the path of the configuration,
+// or else the name of the distribution.
 const entrypoint = `#!/bin/sh
 if [ -n "$RUN_CONFIG_PATH" ] && [ -f "$RUN_CONFIG_PATH" ]; then exec %[1]s "$RUN_CONFIG_PATH" "$@"; fi
 exec %[1]s "${DISTRO_NAME}" "$@"
@@ -28,11 +28,11 @@ const (
 	ownConfig = "/app/config.yaml"
 )
 
-// unused are packages that no provider of the test's configurations imports, and that make up half of an environment;
-// the largest are those of Oracle's cloud.
+// unused lists packages that no provider of the test's configurations imports. They are half of the size of an
+// environment, and the largest are those of Oracle's cloud.
 var unused = regexp.MustCompile(`/site-packages/((oci|oracledb|pkcs11|pip|setuptools)(-[^/]*)?|[^/]+/tests?)$|\.pyi$`)
 
-// services is where a package describes everything that Amazon offers.
+// services is the folder in which a package describes all services of Amazon.
 const services = "/site-packages/botocore/data/"
 
 // omitPackage keeps only the model service among Amazon's services.
@@ -42,13 +42,13 @@ func omitPackage(path string) bool {
 		found && !strings.HasPrefix(service, "bedrock") && !strings.HasSuffix(service, ".json")
 }
 
-// omitTokenizer leaves out files that do not have the form of the server's tables.
+// omitTokenizer omits files that do not have the form of the server's tables.
 func omitTokenizer(path string) bool { return strings.HasSuffix(path, ".json") }
 
-// Server is an image of the real server of a release (0.7.3), made of the same environment as the tests of test/server.
-// It has the interpreter, the packages and the shared libraries that they need, all at the same paths as on this
-// machine. It includes the configuration of the release's starter distribution, without the providers whose packages it
-// does not have.
+// Server returns an image of the real server of a release (0.7.3), from the same environment as in the tests of
+// test/server. It contains the interpreter, the packages and the shared libraries that they need, all at the same paths
+// as on this machine. It includes the configuration of the release's starter distribution, without the providers whose
+// packages are omitted.
 func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	match, err := release.Lookup(version)
 	if err != nil {
@@ -89,8 +89,8 @@ func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	}, layers...)
 }
 
-// serverLayers begin with the part that changes least: the machine's programs and libraries, the interpreter, the
-// environment.
+// serverLayers returns the layers of the image. They begin with the parts that change least: the machine's programs and
+// libraries, the interpreter, and the environment.
 func serverLayers(
 	ctx context.Context, folder string, interpreter python, environment string, own []Entry,
 ) ([]v1.Layer, error) {

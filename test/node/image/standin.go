@@ -16,9 +16,9 @@ import (
 // serverUser is the user of server images.
 var serverUser = user{"stack", 1001, root, "/app"}
 
-// interpreter replaces the Python of a server's image, as far as the operator calls it before a server. The launcher of
-// a stack with a userConfig asks for the release and starts the server's application. The registry's program has
-// nothing to do for a stand-in.
+// interpreter replaces the Python of a server's image for the calls that the operator makes before it starts a server.
+// The launcher of a stack with a userConfig reads the release and starts the server's application. The program that
+// updates the registry does nothing for a stand-in.
 const interpreter = `#!/bin/sh
 case "$1 $3" in
 "-c llama-stack") echo "$STANDIN_VERSION" ;;
@@ -83,8 +83,8 @@ func standIn(folder string, base v1.Layer, version string) (v1.Image, error) {
 	}, base, config)
 }
 
-// ModelServer is the image of a stand-in as a model server: ollama or vllm. Its entrypoint is that of the published
-// image.
+// ModelServer returns the image of a stand-in for a model server, ollama or vllm. Its entrypoint is the same as in the
+// published image.
 func ModelServer(standIn v1.Image, name string) (v1.Image, error) {
 	file, err := standIn.ConfigFile()
 	if err != nil {
@@ -107,7 +107,7 @@ func ModelServer(standIn v1.Image, name string) (v1.Image, error) {
 	return image, nil
 }
 
-// labels are the labels that the operator reads of a server's image.
+// labels returns the labels that the operator reads from a server's image.
 func labels(version string, config []byte) map[string]string {
 	return map[string]string{
 		registry.LabelBase64:  base64.StdEncoding.EncodeToString(config),

@@ -13,7 +13,7 @@ type user struct {
 	home     string
 }
 
-// users are the two files with user names: root, and the user of the image.
+// users returns the two files with user names: root, and the user of the image.
 func users(u user) []Entry {
 	var passwd, group strings.Builder
 	for _, each := range []user{{"root", root, root, "/root"}, u} {
@@ -30,5 +30,5 @@ func users(u user) []Entry {
 	}
 }
 
-// id is the user and the group as an image names them.
+// id returns the user and the group in the form that an image uses.
 func (u user) id() string { return fmt.Sprintf("%d:%d", u.uid, u.gid) }

@@ -3,7 +3,7 @@
 //
 //	images -registry 10.200.0.1:5000 operator standin@0.7.3 server@0.7.3
 //
-// An image gets further names in the registry by "=": server@0.7.3=ogxai/distribution-starter:0.7.1.
+// To add a name of an image in the registry, use "=": server@0.7.3=ogxai/distribution-starter:0.7.1.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// run prints the reference of each image, in the order that they were asked for.
+// run prints the reference of each image, in the order of the arguments.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("images", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	if *registry == "" || flags.NArg() == 0 {
-		return fmt.Errorf("which registry (-registry or $%s), and which images: operator, databases, standin@<release>, server@<release>", registryVariable)
+		return fmt.Errorf("name the registry (-registry or $%s) and the images: operator, databases, standin@<release>, server@<release>", registryVariable)
 	}
 	wanted, names := furtherNames(flags.Args())
 	published, err := image.Publish(ctx, *registry, *version, wanted...)

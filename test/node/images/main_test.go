@@ -8,13 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRunAsksForWhatIsMissing(t *testing.T) {
+func TestRunReportsMissingArguments(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
 		want string
 	}{
-		"no registry": {[]string{"operator"}, "which registry"},
-		"no image":    {[]string{"-registry=localhost:1"}, "which images: operator"},
+		"no registry": {[]string{"operator"}, "name the registry"},
+		"no image":    {[]string{"-registry=localhost:1"}, "and the images: operator"},
 		"unknown":     {[]string{"-registry=localhost:1", "own"}, `publish "own": want operator`},
 	} {
 		t.Run(name, func(t *testing.T) {

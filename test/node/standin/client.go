@@ -18,11 +18,12 @@ import (
 type clientOptions struct {
 	timeout time.Duration
 	token   string
-	// authority is in PEM form; empty accepts any.
+	// authority is a certificate authority in PEM form. If it is empty, any certificate is accepted.
 	authority string
 }
 
-// runGet prints status and body of an answer. Any answer is a success; no answer is an error.
+// runGet prints the status and the body of an answer. Any answer is a success. It returns an error if there is no
+// answer.
 func runGet(ctx context.Context, w world, args []string) error {
 	options, rest, err := parseOptions("get URL", w, args, 1)
 	if err != nil {
@@ -56,7 +57,8 @@ func parseOptions(usage string, w world, args []string, count int) (clientOption
 	return options, flags.Args(), nil
 }
 
-// trust checks a server's certificate: by default not at all, because the tests make their own.
+// trust returns the settings to verify a server's certificate. By default, certificates are not verified, because the
+// tests create their own certificates.
 func (o clientOptions) trust() (*tls.Config, error) {
 	if o.authority == "" {
 		return &tls.Config{InsecureSkipVerify: true}, nil //nolint:gosec // see above
@@ -71,7 +73,7 @@ func (o clientOptions) trust() (*tls.Config, error) {
 func ask(ctx context.Context, w world, options clientOptions, method, url string, body io.Reader) error {
 	request, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
-		return fmt.Errorf("make request: %w", err)
+		return fmt.Errorf("create request: %w", err)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	if options.token != "" {
@@ -95,7 +97,7 @@ func ask(ctx context.Context, w world, options clientOptions, method, url string
 	return nil
 }
 
-// runDNS prints the addresses of a name, one a line.
+// runDNS prints the addresses of a name, one per line.
 func runDNS(ctx context.Context, w world, args []string) error {
 	if len(args) != 1 {
 		return errors.New("standin dns NAME")

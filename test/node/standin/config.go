@@ -37,11 +37,11 @@ type serverConfig struct {
 	Key         string `yaml:"tls_keyfile"`
 }
 
-// disabled is the id of a provider that a real server leaves out.
+// disabled is the id of a provider that a real server ignores.
 const disabled = "__disabled__"
 
-// readConfig fails as a server does: on an unreadable file, on invalid YAML, and on an unset variable without a
-// default.
+// readConfig returns an error in the cases in which a server fails: for an unreadable file, for invalid YAML, and for
+// an unset variable without a default.
 func readConfig(path string, getenv func(string) string) (*config, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func readConfig(path string, getenv func(string) string) (*config, error) {
 // reference is a variable in a configuration: ${env.NAME}, ${env.NAME:=default}, ${env.NAME:+value}.
 var reference = regexp.MustCompile(`\$\{env\.([A-Za-z0-9_]+)(?::([=+])([^}]*))?\}`)
 
-// resolve replaces references by values. The result of one is parsed again, so that 8321 becomes a number.
+// resolve replaces references with values. It parses each result again, so that 8321 becomes a number.
 func resolve(node *yaml.Node, getenv func(string) string) error {
 	if node.Kind == yaml.ScalarNode && reference.MatchString(node.Value) {
 		var unset string
@@ -105,12 +105,12 @@ func resolve(node *yaml.Node, getenv func(string) string) error {
 	return nil
 }
 
-// secretKey matches the keys of credentials; their values are not shown.
+// secretKey matches the keys of credentials, whose values are not shown.
 var secretKey = regexp.MustCompile(`api_key|token|password|secret`)
 
 const redacted = "********"
 
-// shown is a value without credentials.
+// shown returns a value without credentials.
 func shown(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -177,7 +177,7 @@ func (c *config) toolGroups() []any {
 	return entries
 }
 
-// connectors are the MCP servers, with their addresses.
+// connectors returns the MCP servers, with their addresses.
 func (c *config) connectors() []any {
 	entries := []any{}
 	for _, connector := range c.Connectors {
@@ -186,10 +186,11 @@ func (c *config) connectors() []any {
 	return entries
 }
 
-// storage is a path of the stand-in's own API. It shows what a real server shows only by where it keeps its data.
+// storage handles a path that only the stand-in has. It returns the storage configuration, because the stand-in does
+// not store data.
 func (c *config) storage() any { return shown(c.Storage) }
 
-// text is the first of the keys that has a text.
+// text returns the value of the first key whose value is a text.
 func (p *provider) text(keys ...string) string {
 	for _, key := range keys {
 		if value, ok := p.Config[key].(string); ok && value != "" {

@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// terminationLog is where a container leaves its last message for the kubelet.
+// terminationLog is the file with the last message of a container for the kubelet.
 const terminationLog = "/dev/termination-log"
 
 // faults are the faults that the environment of a stand-in sets.
 type faults struct {
-	// exit ends the server with this code ($STANDIN_EXIT), after a while ($STANDIN_AFTER; unset means immediately).
+	// exit ends the server with this code ($STANDIN_EXIT), after a time ($STANDIN_AFTER; unset means immediately).
 	exit  *int
 	after time.Duration
-	// start is how long the server takes until it listens ($STANDIN_START).
+	// start is the time until the server listens ($STANDIN_START).
 	start time.Duration
-	// hang is when the server stops answering ($STANDIN_HANG), counted from its start.
+	// hang is the time from the start until the server stops answering ($STANDIN_HANG).
 	hang *time.Duration
-	// memory is how much the server uses in addition to its own memory, in MiB ($STANDIN_MEMORY).
+	// memory is the additional memory that the server uses, in MiB ($STANDIN_MEMORY).
 	memory int
-	// leak makes the server end with an error that quotes every secret in its environment ($STANDIN_LEAK=true), as
-	// servers do that reject a value.
+	// leak makes the server end with an error that quotes every secret in its environment ($STANDIN_LEAK=true), like a
+	// server that rejects a value.
 	leak bool
 }
 
@@ -48,7 +48,7 @@ func readFaults(w world) (*faults, error) {
 	return f, nil
 }
 
-// ballast is the allocated memory; a package variable, so that it is kept.
+// ballast is the allocated memory. It is a package variable, so that it is not garbage collected.
 var ballast []byte
 
 // beforeStart runs the faults before a server listens, and reports whether the server ends there.
@@ -74,7 +74,8 @@ func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool)
 	}
 }
 
-// quote ends the process as Pydantic does: the last output has the class of the exception and the rejected value.
+// quote ends the process like an error of Pydantic. The last output contains the class of the exception and the
+// rejected value.
 func quote(w world) {
 	var text strings.Builder
 	text.WriteString("pydantic_core._pydantic_core.ValidationError: 1 validation error for ProviderConfig\n")
@@ -92,7 +93,7 @@ func quote(w world) {
 	fmt.Fprint(file, text.String())
 }
 
-// exitNow fires when the server has to end by itself, or never.
+// exitNow returns a channel that fires when the server must end, or never fires.
 func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
 	fired := make(chan struct{})
 	if f.exit != nil {
@@ -107,7 +108,7 @@ func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
 	return fired
 }
 
-// hanging leaves every late request without an answer, as long as the client waits.
+// hanging does not answer requests after the time of the fault. They wait until the client disconnects.
 func (f *faults) hanging(inner http.Handler) http.Handler {
 	if f.hang == nil {
 		return inner

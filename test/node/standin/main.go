@@ -1,6 +1,6 @@
 // Command standin replaces a Llama Stack server in the tests on a real node. It is a small static program that starts
-// in milliseconds, serves what its configuration lists, and can fail in every way a server does. The same image has a
-// model server that demands a token, and a client for `kubectl exec`.
+// in milliseconds, answers requests about its configuration, and can fail in every way in which a server can fail. The
+// same image contains a model server that requires a token, and a client for `kubectl exec`.
 //
 //	standin [--insecure]       a server, on the configuration in $RUN_CONFIG_PATH
 //	standin vllm               a model server that demands $VLLM_API_KEY
@@ -20,7 +20,7 @@ import (
 	"syscall"
 )
 
-// world is the program's input from its caller.
+// world contains the inputs of the program: arguments, environment and streams.
 type world struct {
 	getenv         func(string) string
 	environ        func() []string
@@ -39,7 +39,7 @@ const (
 	exitUsage  = 2
 )
 
-// commands by name; the server has none, as in a real image.
+// commands contains the commands by name. The server does not have a name, as in a real image.
 var commands = map[string]func(context.Context, world, []string) error{
 	"vllm": runModelServer,
 	"get":  runGet,

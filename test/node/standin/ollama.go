@@ -8,7 +8,7 @@ import (
 // ollamaPort is the port of Ollama.
 const ollamaPort = "11434"
 
-// runOllama serves any model, so a pull only prints what users see at the end.
+// runOllama serves any model, so a pull only prints the last output that users see.
 func runOllama(ctx context.Context, w world, args []string) int {
 	getenv := w.getenv
 	switch {

@@ -29,8 +29,9 @@ func runAs(ctx context.Context, w world, name string, args []string) int {
 	}
 }
 
-// runPython answers the calls of launchers to an image's Python: they ask for the version of the server, and start it.
-// The launcher of the operator for v1alpha1 runs a program that returns the number of the way to start the server.
+// runPython handles the calls of launchers to an image's Python, which read the version of the server and start the
+// server. The launcher of the operator for v1alpha1 runs a program that returns a number for the way to start the
+// server.
 func runPython(ctx context.Context, w world, args []string) int {
 	const byUvicorn = "2"
 	switch {
@@ -48,8 +49,8 @@ func runPython(ctx context.Context, w world, args []string) int {
 	}
 }
 
-// runUvicorn serves as the server's factory does: it reads its configuration from another variable, and takes its port
-// only from its argument.
+// runUvicorn serves like the server's factory, which reads the path of its configuration from another variable, and its
+// port only from its argument.
 func runUvicorn(ctx context.Context, w world, args []string) int {
 	port := defaultPort
 	if at := slices.Index(args, "--port"); at >= 0 && at+1 < len(args) {

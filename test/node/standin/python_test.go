@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestPythonTellsTheVersion(t *testing.T) {
+func TestVersionFromPython(t *testing.T) {
 	for _, tc := range []struct {
 		args []string
 		code int
@@ -24,7 +24,7 @@ func TestPythonTellsTheVersion(t *testing.T) {
 	}
 }
 
-// The factory of the server takes its configuration from its own variable, and its port from its argument.
+// The factory of the server reads the path of its configuration from its own variable, and its port from its argument.
 func TestUvicornServes(t *testing.T) {
 	variables := environment(t)
 	variables["LLAMA_STACK_CONFIG"] = variables["RUN_CONFIG_PATH"]

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// insecureArgument is the operator's argument for servers that demand TLS.
+	// insecureArgument is the operator's argument for servers that require TLS.
 	insecureArgument = "--insecure"
 	// ownConfig is the configuration that the image includes.
 	ownConfig = "/app/config.yaml"
 	// defaultPort is the port of a server without a configured port.
 	defaultPort = "8321"
-	// upstreamTimeout is how long a model server may take for an answer.
+	// upstreamTimeout is the time limit for the answer of a model server.
 	upstreamTimeout = 10 * time.Second
 )
 
-// server answers the part of the API that the operator and its users call first.
+// server implements the part of the API that the operator and its users call first.
 type server struct {
 	version string
 	config  *config
@@ -65,14 +65,14 @@ func runServer(ctx context.Context, w world) int {
 	}
 }
 
-// serve answers at a port of every address, by HTTPS with a certificate, until ctx is done.
+// serve listens on a port of every address until ctx is done. With a certificate, it serves HTTPS.
 func serve(ctx context.Context, w world, port string, handler http.Handler, files serverConfig) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+port)
 	if err != nil {
 		return fmt.Errorf("listen on port %s: %w", port, err)
 	}
 	s := &http.Server{Handler: handler, ReadHeaderTimeout: upstreamTimeout}
-	defer context.AfterFunc(ctx, func() { _ = s.Close() })() // Serve returns how it ended
+	defer context.AfterFunc(ctx, func() { _ = s.Close() })() // Serve returns the reason for its end
 	fmt.Fprintf(w.stdout, "standin: listening on %s\n", listener.Addr())
 	if files.Certificate != "" {
 		err = s.ServeTLS(listener, files.Certificate, files.Key)
@@ -112,7 +112,7 @@ func (s *server) handler() http.Handler {
 
 func list(entries []any) map[string]any { return map[string]any{"object": "list", "data": entries} }
 
-// chat passes a request on to the model server of the model's provider, with the provider's credentials.
+// chat forwards a request to the model server of the model's provider, with the provider's credentials.
 func (s *server) chat(w http.ResponseWriter, r *http.Request) {
 	var request map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
@@ -145,13 +145,13 @@ func (s *server) forward(ctx context.Context, w http.ResponseWriter, to *provide
 	upstream.Header.Set("Authorization", "Bearer "+to.token())
 	response, err := s.client.Do(upstream)
 	if err != nil {
-		return fmt.Errorf("ask the model server: %w", err)
+		return fmt.Errorf("send a request to the model server: %w", err)
 	}
 	defer response.Body.Close()
 	w.Header().Set("Content-Type", response.Header.Get("Content-Type"))
 	w.WriteHeader(response.StatusCode)
 	if _, err := io.Copy(flushing{w}, response.Body); err != nil {
-		return fmt.Errorf("pass the answer on: %w", err)
+		return fmt.Errorf("forward the answer: %w", err)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ registered_resources:
   tool_groups: [{toolgroup_id: builtin::websearch, provider_id: tavily}]
 `
 
-// output is a program's output while it runs.
+// output collects a program's output while it runs.
 type output struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer
@@ -70,7 +70,7 @@ func start(t *testing.T, variables map[string]string, args ...string) *program {
 	return startAs(t, "standin", variables, args...)
 }
 
-// startAs does the same under another name.
+// startAs runs the stand-in under another name.
 func startAs(t *testing.T, name string, variables map[string]string, args ...string) *program {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -196,7 +196,8 @@ func TestServerShowsItsConfiguration(t *testing.T) {
 	}
 }
 
-// A completion goes through the provider's address with the provider's token, and the model server demands it.
+// For a completion, the stand-in sends the provider's token to the provider's address, and the model server requires
+// this token.
 func TestCompletion(t *testing.T) {
 	upstream := start(t, map[string]string{"VLLM_API_KEY": "sk-abc", "VLLM_MODELS": "llama,other", "PORT": "0"},
 		"vllm").ready(t)
@@ -289,7 +290,7 @@ func TestServerEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, environment(t, tc.variables...))
 			if got := p.ends(t); got != tc.code || !strings.Contains(p.stderr.String(), tc.says) {
-				t.Errorf("exit code %d, want %d; it says %q, want %q in it", got, tc.code, p.stderr.String(), tc.says)
+				t.Errorf("exit code %d, want %d; output %q, want %q in it", got, tc.code, p.stderr.String(), tc.says)
 			}
 		})
 	}

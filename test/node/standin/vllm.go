@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// completion is every model's answer.
+// completion is the answer of every model.
 const completion = "hello from the model"
 
-// runModelServer speaks the part of the OpenAI API that inference providers need. With $VLLM_API_KEY it demands that
-// token, as vLLM does; $VLLM_MODELS are the models that it lists, comma separated. $VLLM_PAUSE is the time before each
-// word of an answer that is streamed: 2s.
+// runModelServer implements the part of the OpenAI API that inference providers need. With $VLLM_API_KEY, it requires
+// this token, as vLLM does. $VLLM_MODELS lists the models, separated by commas. $VLLM_PAUSE is the time before each
+// word of a streamed answer, for example 2s.
 func runModelServer(ctx context.Context, w world, _ []string) error {
 	m := &modelServer{log: w.stdout, token: w.getenv("VLLM_API_KEY"), listed: strings.Split(cmp.Or(w.getenv("VLLM_MODELS"), "llama3.2-8b"), ",")}
 	if pause := w.getenv("VLLM_PAUSE"); pause != "" {
@@ -35,7 +35,7 @@ type modelServer struct {
 	listed []string
 	pause  time.Duration
 	log    io.Writer
-	// answered counts the completions so far, because a server keeps them by their ids.
+	// answered is the number of completions. It is part of their ids, because a server stores completions by their ids.
 	answered atomic.Int64
 }
 
@@ -119,10 +119,10 @@ func (m *modelServer) stream(ctx context.Context, w http.ResponseWriter, model s
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// dimension is how many numbers the vector of a text has.
+// dimension is the number of values in the vector of a text.
 const dimension = 8
 
-// vector depends only on the text: two equal texts are as near to each other as possible.
+// vector returns a vector that depends only on the text, so that equal texts have equal vectors.
 func vector(text string) []float64 {
 	digest := sha256.Sum256([]byte(text))
 	numbers := make([]float64, dimension)
@@ -132,7 +132,7 @@ func vector(text string) []float64 {
 	return numbers
 }
 
-// texts is the input to embed: one text, or a list.
+// texts returns the input to embed, which is one text or a list of texts.
 type texts []string
 
 func (t *texts) UnmarshalJSON(data []byte) error {

@@ -14,7 +14,8 @@ import (
 // clientToken is the token of a client of the test's server.
 const clientToken = "the-client-token"
 
-// authentication requires a token from clients, which a user's service checks, and serves HTTPS.
+// authentication is a stack whose server requires a token from clients, which a user's service checks, and serves
+// HTTPS.
 const authentication = `
 apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution
@@ -33,8 +34,8 @@ spec:
           endpoint: ${env.AUTH_SERVICE}/check
 `
 
-// TestAuthentication shows that settings reach the server, with the value of a
-// Secret in them, and that the probes need no token.
+// TestAuthentication tests that the server reads settings that contain the value of a Secret, and that the probes do
+// not need a token.
 func TestAuthentication(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		if rel.Runtime.HealthNeedsToken {
@@ -65,7 +66,7 @@ func TestAuthentication(t *testing.T) {
 	})
 }
 
-// startAuthService accepts one token.
+// startAuthService starts a service that accepts one token.
 func startAuthService(t *testing.T) string {
 	t.Helper()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,13 +78,13 @@ func startAuthService(t *testing.T) string {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"principal": "tester", "attributes": {"roles": ["admin"]}}`)) // the server notices when it is gone
+		_, _ = w.Write([]byte(`{"principal": "tester", "attributes": {"roles": ["admin"]}}`)) // the requests of the server fail if it has ended
 	}))
 	t.Cleanup(service.Close)
 	return service.URL
 }
 
-// status is the server's answer to a client with a token, or without one.
+// status returns the status code of the server's answer to a client with or without a token.
 func (s *llamaStack) status(t *testing.T, path, token string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, http.NoBody)

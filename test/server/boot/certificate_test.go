@@ -17,18 +17,19 @@ import (
 	"time"
 )
 
-// keyPair is what a Secret of type kubernetes.io/tls holds.
+// keyPair is the content of a Secret of type kubernetes.io/tls.
 type keyPair struct {
 	certificate []byte
 	key         []byte
 }
 
-// newKeyPair makes a certificate for the loopback address, valid for the test, and a client that trusts only it.
+// newKeyPair creates a certificate for the loopback address that is valid during the test, and a client that trusts
+// only this certificate.
 func newKeyPair(t *testing.T) (keyPair, *http.Client) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		t.Fatalf("make key: %v", err)
+		t.Fatalf("create key: %v", err)
 	}
 	template := &x509.Certificate{
 		SerialNumber:          big.NewInt(1),
@@ -43,7 +44,7 @@ func newKeyPair(t *testing.T) (keyPair, *http.Client) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
-		t.Fatalf("make certificate: %v", err)
+		t.Fatalf("create certificate: %v", err)
 	}
 	encoded, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// requestTimeout is generous: the first request of a boot imports packages.
+// requestTimeout is long, because the first request after a boot imports packages.
 const requestTimeout = time.Minute
 
 type provider struct {
@@ -32,10 +32,10 @@ func (s *llamaStack) providers(ctx context.Context) ([]provider, error) {
 	return list.Data, err
 }
 
-// idKeys are the keys that hold the id of an entry of a list; releases differ.
+// idKeys lists the keys that contain the id of an entry of a list, which differ by release.
 var idKeys = []string{"id", "identifier", "connector_id", "name"}
 
-// list returns the ids that a path lists. With Redis the list of models is one of the first requests that may fail.
+// list returns the ids that a path lists. With Redis, the first requests may fail, such as the list of models.
 func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	var list struct {
 		Data []map[string]any `json:"data"`
@@ -55,8 +55,8 @@ func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	return ids, nil
 }
 
-// route is the path of a request on this server: the one with this ending, the shortest of several (older paths stay
-// for a while). It is empty when the server has none.
+// route returns the path of a request on this server. It is the shortest path with this ending, because older paths
+// also exist in some releases. It is empty if the server does not have such a path.
 func (s *llamaStack) route(ctx context.Context, method, end string) (string, error) {
 	var list struct {
 		Data []struct {
@@ -76,12 +76,13 @@ func (s *llamaStack) route(ctx context.Context, method, end string) (string, err
 	return found, nil
 }
 
-// maxFailed is how many requests may fail after a start. With some releases and stores the first request of each
-// process finds connections of an event loop that has ended, and one request may use several connections.
+// maxFailed is the maximum number of requests that may fail after a start. With some releases and stores, the first
+// request of each process uses connections of an event loop that has ended, and one request may use several
+// connections.
 const maxFailed = 4
 
-// answerTimeout is many times what an answer takes on a busy machine. A request that waits for such a connection waits
-// for ever, and so does every request that needs the same lock.
+// answerTimeout is many times the duration of an answer on a busy machine. A request that waits for such a connection
+// never ends, and neither does any request that needs the same lock.
 const answerTimeout = 90 * time.Second
 
 // again repeats a request that is answered with an internal error, until limit requests since the start have failed.
@@ -127,7 +128,7 @@ func (s *llamaStack) chat(ctx context.Context, model string) (string, error) {
 	return completion.Choices[0].Message.Content, nil
 }
 
-// kept returns the number of chats that the server has kept.
+// kept returns the number of chats that the server has stored.
 func (s *llamaStack) kept(ctx context.Context) (int, error) {
 	path, err := s.route(ctx, http.MethodGet, "/chat/completions")
 	if err != nil {
@@ -163,10 +164,10 @@ func (s *llamaStack) do(ctx context.Context, method, path string, body, into any
 	}
 	request, err := http.NewRequestWithContext(ctx, method, s.url+path, &sent)
 	if err != nil {
-		return fmt.Errorf("make request: %w", err)
+		return fmt.Errorf("create request: %w", err)
 	}
 	request.Header.Set("Content-Type", "application/json")
-	// A server that fails closes the connection, and a request on it would fail too.
+	// A server closes the connection after an error, so another request on the same connection would fail too.
 	request.Close = true
 	response, err := s.client.Do(request)
 	if err != nil {

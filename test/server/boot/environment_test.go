@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// support has the other programs that the tests need, made once before the first.
+// support contains the other programs that the tests need, which are installed once before the first test.
 var support realserver.Support
 
 func TestMain(m *testing.M) {
@@ -44,12 +44,12 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// scratchDirectory makes the directory for every temporary file of the test, so that one removal deletes them all.
-// Other users may enter it: PostgreSQL runs as one of them when the test runs as root.
+// scratchDirectory creates the directory for all temporary files of the test, so that they can be deleted together.
+// Other users may read it, because PostgreSQL runs as another user if the test runs as root.
 func scratchDirectory() (string, error) {
 	dir, err := os.MkdirTemp("", "llama-stack-server-test-")
 	if err != nil {
-		return "", fmt.Errorf("make scratch directory: %w", err)
+		return "", fmt.Errorf("create scratch directory: %w", err)
 	}
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return "", fmt.Errorf("open scratch directory: %w", err)

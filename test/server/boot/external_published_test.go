@@ -38,8 +38,8 @@ var published = []publishedProvider{
 	},
 }
 
-// TestPublishedProviders loads published providers in the servers that they support. It runs for the releases that
-// RELEASES names, because their wheels come from the package index.
+// TestPublishedProviders loads published providers in the servers that they support. It runs only for the releases in
+// RELEASES, because the wheels come from the package index.
 func TestPublishedProviders(t *testing.T) {
 	if !realserver.Named() {
 		t.Skip("RELEASES names no releases")
@@ -70,7 +70,7 @@ func (p publishedProvider) load(t *testing.T, rel *release.Release) {
 	}
 }
 
-// TestPublishedProviderOfAnotherRelease shows the error for a user who takes a published provider for a release that it
+// TestPublishedProviderOfAnotherRelease checks the error if a user installs a published provider in a release that it
 // does not support.
 func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 	if !realserver.Named() {
@@ -90,12 +90,12 @@ func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 		_, output, err := stack.tryInstall(t, t.TempDir())
 		if err == nil || !strings.HasPrefix(output, want) ||
 			!strings.Contains(output, "The server is "+rel.Package+" "+rel.Version) {
-			t.Errorf("the program ends with %v and says %q, want %q", err, output, want)
+			t.Errorf("the program ends with %v and prints %q, want %q", err, output, want)
 		}
 	})
 }
 
-// publishedImage is the image that a user would build from a published provider.
+// publishedImage returns the image that a user would build from a published provider.
 func publishedImage(t *testing.T, name, version string, spec external.Spec) external.Image {
 	t.Helper()
 	dir, err := realserver.ProviderWheels(t.Context(), name, version)

@@ -23,7 +23,7 @@ import (
 // externalStack is a stack with one external provider, installed by the program that pods run.
 type externalStack struct {
 	release *release.Release
-	// entry is the provider in the operator's configuration, models are the models of the configuration.
+	// entry is the provider in the operator's configuration. models are the models of the configuration.
 	api, entry, models string
 	// labelled means that the operator read the type and the module.
 	labelled     bool
@@ -55,7 +55,7 @@ storage:
 server: {insecure: true}
 `
 
-// config is the operator's configuration of the stack.
+// config returns the operator's configuration of the stack.
 func (s externalStack) config(home string) string {
 	kind := "external::unknown"
 	if s.labelled {
@@ -79,7 +79,7 @@ func (s externalStack) install(t *testing.T, home string) string {
 	return volume
 }
 
-// tryInstall is install for a provider that may be rejected. It also returns the program's output.
+// tryInstall installs a provider that may be rejected. It also returns the program's output.
 func (s externalStack) tryInstall(t *testing.T, home string) (string, string, error) {
 	t.Helper()
 	bin, err := realserver.Install(t.Context(), s.release.Version)
@@ -138,9 +138,9 @@ func echoStack(rel *release.Release) externalStack {
 	}
 }
 
-// TestExternalProvider uses a provider from its own image, in the server of each release. A label changes the first
-// configuration, and not the final one of the server, so only the releases that RELEASES names are started in both
-// ways.
+// TestExternalProvider uses a provider from its own image in the server of each release. A label changes only the first
+// configuration, not the final configuration of the server. Therefore, the test starts only the releases in RELEASES
+// with and without a label.
 func TestExternalProvider(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for name, labelled := range map[string]bool{"unlabelled": false, "labelled": true} {

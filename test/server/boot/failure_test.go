@@ -38,8 +38,8 @@ var failures = []failure{
 	{"redis, nobody listens", "testdata/redis-sqlite.yaml", func(on *place) { on.redis.address = fmt.Sprintf("127.0.0.1:%d", on.closed) }},
 }
 
-// TestUnusableStores shows the server's output when it cannot use its stores: the exceptions in its log, which can
-// explain a failed pod. A boot that succeeds anyway fails at the first request, and is listed so.
+// TestUnusableStores records the exceptions in the log of a server that cannot use its stores, because they can explain
+// a failed pod. If the boot succeeds nevertheless, the first request fails, and the golden file states this.
 func TestUnusableStores(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		said := make([]string, len(failures))
@@ -59,7 +59,7 @@ func TestUnusableStores(t *testing.T) {
 	})
 }
 
-// boot returns the server's exceptions, each on its own line.
+// boot boots the server, and returns its exceptions, each on its own line.
 func (f *failure) boot(t *testing.T, rel *release.Release) string {
 	t.Helper()
 	s := readSample(t, f.file)
@@ -84,25 +84,25 @@ func (f *failure) boot(t *testing.T, rel *release.Release) string {
 	}
 	found := exceptions(failed.log)
 	if len(found) == 0 {
-		t.Errorf("no exception in what the server said:\n%v", err)
+		t.Errorf("no exception in the output of the server:\n%v", err)
 	}
 	return "  " + strings.Join(found, "\n  ")
 }
 
-// exception matches how Python ends the report of an exception: its class and its message. Release 0.2 reports some
-// without their class.
+// exception matches the end of Python's report of an exception, which is its class and its message. Release 0.2 reports
+// some exceptions without their class.
 var exception = regexp.MustCompile(`(?m)(?:^\s*((?:[a-z_0-9]+\.)*[A-Z][A-Za-z]*(?:Error|Exception))|^.*: (Error creating app))(?:: (.*))?$`)
 
 // Parts of the server's output that differ from run to run.
 var (
 	number  = regexp.MustCompile(`\bport \d+|\bstack\d+\b`)
 	padding = regexp.MustCompile(`\s+category=\S+$|\s+$`)
-	// address is cut off with everything after it. The log may break its lines there, and the address may be the
-	// database's, which is a secret.
+	// address matches an address and the text after it, which are removed. The log may break its lines there, and the
+	// address of a database is a secret.
 	address = regexp.MustCompile(` \('(?:127|\(secret\)).*$| connecting to (?:127|\(secret\)).*$`)
 )
 
-// exceptions are those in a log, each once, in the order of the log.
+// exceptions returns the exceptions in a log, each once, in the order of the log.
 func exceptions(log string) []string {
 	var found []string
 	for _, match := range exception.FindAllStringSubmatch(log, -1) {
@@ -111,7 +111,7 @@ func exceptions(log string) []string {
 			line += ": " + address.ReplaceAllString(padding.ReplaceAllString(match[3], ""), " …")
 		}
 		line = number.ReplaceAllString(strings.ReplaceAll(line, "(secret)", "…"), "…")
-		// The log shows some twice: in a box, cut short and without the module, and in full.
+		// The log contains some exceptions twice: in a box, shortened and without the module, and complete.
 		if last := len(found) - 1; last >= 0 && strings.Contains(line, found[last]) {
 			found[last] = line
 		} else {

@@ -16,13 +16,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// resolve returns the result of distribution.Resolve for a name and a version, also for a line that is not offered yet:
-// a line is offered because it boots here.
+// resolve returns the result of distribution.Resolve for a name and a version, even for a line that is not offered yet,
+// because a line is offered only after it boots in this test.
 func resolve(t *testing.T, rel *release.Release, name string) distribution.Resolved {
 	t.Helper()
 	shipped, ok := rel.Distribution(name)
 	if !ok {
-		t.Fatalf("release %s ships no distribution %q", rel.Version, name)
+		t.Fatalf("release %s does not contain the distribution %q", rel.Version, name)
 	}
 	base, err := shipped.YAML()
 	if err != nil {
@@ -34,7 +34,7 @@ func resolve(t *testing.T, rel *release.Release, name string) distribution.Resol
 	}
 }
 
-// entrypoint is that of the release's image, if it is known.
+// entrypoint returns the entrypoint of the release's image, if it is known.
 func entrypoint(rel *release.Release) []string {
 	if !rel.Runtime.EntrypointKnown {
 		return nil
@@ -51,7 +51,7 @@ func generate(t *testing.T, rel *release.Release, s sample, root string) pod {
 	}, root)
 }
 
-// generateOn is generate with another base than the distribution's.
+// generateOn runs generate with another base than that of the distribution.
 func generateOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, root string) pod {
 	t.Helper()
 	in, _, errs := validate.Spec(s.stack)
@@ -77,7 +77,7 @@ func generateOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, r
 	return newPod(t, built.Objects, s.secrets, root)
 }
 
-// derive fills the Secret of derived values, as the controller would.
+// derive fills the Secret of derived values, as the controller does.
 func derive(t *testing.T, wanted []secretvalue.Derived, values secrets) map[string]string {
 	t.Helper()
 	derived := map[string]string{}

@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestLiteralMapping shows that the test can fail. The requirement FR-031 maps an endpoint to the key url, which the
-// server read up to release 0.3. Later releases ignore it and end without a URL. With the release's own key, and no
-// other change, the same configuration boots.
+// TestLiteralMapping proves that the tests can fail. The requirement FR-031 maps an endpoint to the key url, which the
+// server reads in release 0.3 and older. Later releases ignore this key, and exit because the URL is missing. With the
+// release's own key, and no other change, the same configuration boots.
 func TestLiteralMapping(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		vllm, ok := rel.Provider("inference", "remote::vllm")
@@ -51,7 +51,7 @@ func bootLiteral(t *testing.T, rel *release.Release, key string) error {
 	return err
 }
 
-// literalConfig boots on every release: each ignores the keys of the others.
+// literalConfig is a configuration that boots with every release, because each release ignores the keys of the others.
 const literalConfig = `version: 2
 image_name: literal-mapping
 distro_name: literal-mapping

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// mcpTool is the one tool of the MCP server.
+// mcpTool is the only tool of the MCP server.
 const mcpTool = "close_ticket"
 
-// startMCP starts an MCP server with one tool and returns its URL. It speaks the
-// protocol's HTTP form without streams: an answer to every request.
+// startMCP starts an MCP server with one tool and returns its URL. It implements the HTTP form of the protocol without
+// streams, with an answer to every request.
 func startMCP(t *testing.T) string {
 	t.Helper()
 	mux := http.NewServeMux()

@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// insideVariable is set where the test can reach only this machine.
+// insideVariable is set in a process that can reach only this machine.
 const insideVariable = "BOOT_WITHOUT_NETWORK"
 
 // withoutNetwork runs the calling test again, as a process in its own network namespace with only a loopback interface.
-// It reports whether this is that process. The inner process finds the installations of the outer one.
+// It reports whether this is that process. The inner process uses the installations of the outer process.
 func withoutNetwork(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideVariable) != "" {
@@ -61,7 +61,7 @@ func withoutNetwork(t *testing.T) bool {
 	return false
 }
 
-// readOnly makes a directory read-only even for root, like a volume that is mounted so.
+// readOnly makes a directory read-only even for root, like a read-only volume.
 func readOnly(t *testing.T, dir string) {
 	t.Helper()
 	for _, words := range [][]string{{"--bind", dir, dir}, {"-o", "remount,ro,bind", dir}} {

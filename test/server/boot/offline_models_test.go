@@ -14,15 +14,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// miniLM is the embedding model of the test, by its name on the hub, and the length of its vectors.
+// miniLM is the name of the test's embedding model on the hub. The other constant is the length of its vectors.
 const (
 	miniLM          = "sentence-transformers/all-MiniLM-L6-v2"
 	miniLMDimension = 384
 )
 
-// TestOfflineModels is TestOffline with an embedding model that the server itself loads from the volume of model files.
-// A question finds the text that answers it, although they share no word. Without the files the server starts, and
-// reports what is missing when the model is used.
+// TestOfflineModels tests offline stacks with an embedding model that the server itself loads from the volume of model
+// files. A search with a question finds the text that answers it, although they have no word in common. Without the
+// files, the server starts, and reports the missing files when the model is used.
 func TestOfflineModels(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {
@@ -75,7 +75,8 @@ func answersWithModel(t *testing.T, rel *release.Release, packages, hub string) 
 	server.stop()
 }
 
-// missesModel checks that a missing model is a warning: the server starts, and a request for the model fails.
+// missesModel checks that a missing model causes only a warning, because the server starts, and only a request for the
+// model fails.
 func missesModel(t *testing.T, rel *release.Release, packages string) {
 	t.Helper()
 	server := bootWithModel(t, rel, packages, map[string]string{"tiktoken": support.Tokenizer})
@@ -86,10 +87,10 @@ func missesModel(t *testing.T, rel *release.Release, packages string) {
 	m := model{provider: "sentence-transformers", name: miniLM, upstream: miniLM}
 	if err := server.do(t.Context(), http.MethodPost, path, map[string]any{"model": m.public(rel), "input": "a"},
 		nil); err == nil {
-		t.Error("the server has a model without its files")
+		t.Error("the server can use a model without its files")
 	}
 	if !strings.Contains(server.process.log.text(), "huggingface.co") {
-		t.Errorf("the server does not say where the model would come from:\n%s", server.process.log.tail(logTail))
+		t.Errorf("the server does not report the source of the model:\n%s", server.process.log.tail(logTail))
 	}
 	t.Logf("offline: %s starts without the model", rel.Version)
 	server.stop()
@@ -139,7 +140,7 @@ func bootWithModel(t *testing.T, rel *release.Release, packages string, director
 	return server
 }
 
-// hubCache is a cache of the hub with the model, as huggingface_hub writes it.
+// hubCache returns a cache of the hub with the model, as huggingface_hub writes it.
 func hubCache(t *testing.T, files string) string {
 	t.Helper()
 	const commit = "0123456789abcdef0123456789abcdef01234567"

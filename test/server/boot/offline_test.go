@@ -16,11 +16,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// offlineLines are lines that differ in what they need when they start: up to 0.5 the server asks for registered
-// models, from 0.7 on the vector stores load their tokenizer. The newest line is tried in addition.
+// offlineLines lists release lines with different needs at the start. In 0.5 and older, the server requests registered
+// models from their providers. In 0.7 and newer, the vector stores load their tokenizer. The test also runs the newest
+// line.
 var offlineLines = []string{"0.5", "0.7"}
 
-// offlineReleases are those lines, or the ones that RELEASES names.
+// offlineReleases returns the releases of these lines, or the releases in RELEASES.
 func offlineReleases(t *testing.T) []*release.Release {
 	t.Helper()
 	if realserver.Named() {
@@ -42,9 +43,9 @@ func offlineReleases(t *testing.T) []*release.Release {
 	return releases
 }
 
-// TestOffline boots a stack with spec.offline without a way out of the machine, puts a file into one of its vector
-// stores and finds it again. The server does not start with what the operator rejects there, and starts with what the
-// operator only warns of.
+// TestOffline boots a stack with spec.offline without a network, adds a file to one of its vector stores, and finds the
+// file with a search. The server must not start with configurations that the operator rejects, and must start with
+// configurations for which the operator only shows a warning.
 func TestOffline(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {
@@ -83,14 +84,14 @@ func answersOffline(t *testing.T, rel *release.Release) {
 	t.Logf("offline: %s finds the text of a file", rel.Version)
 }
 
-// endsOffline has the causes that keep the server from starting. The operator rejects the first two with spec.offline,
-// so they are rendered without it.
+// endsOffline contains the causes that prevent the server from starting. The operator rejects the first two with
+// spec.offline, so they are rendered without it.
 func endsOffline(t *testing.T, rel *release.Release) {
 	for _, tt := range []struct {
 		name, says, tokenizer string
 		edit                  func(spec map[string]any)
 		ends                  bool
-		// needs is a package that some releases do not have installed here.
+		// needs is a package that is not installed in the test's environment of some releases.
 		needs string
 	}{
 		{
@@ -155,7 +156,8 @@ func installed(t *testing.T, rel *release.Release, name string) bool {
 	return len(found) > 0
 }
 
-// withoutKeys removes the keys of public services, so that their providers try nothing, which takes less time.
+// withoutKeys removes the keys of public services, so that their providers do not try to connect, which would take
+// time.
 func withoutKeys(spec map[string]any) { delete(mapping(spec, "workload", "overrides"), "env") }
 
 // offlineSample is the stack for a release, with the test's edit.

@@ -17,13 +17,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// pod is the server's container as the operator's Deployment describes it, on
-// this machine: every volume is a directory below root.
+// pod is the server's container in the operator's Deployment, on this machine. Every volume is a directory below root.
 type pod struct {
 	root   string
-	mounts map[string]string // path in the container → directory here
+	mounts map[string]string // path in the container → directory on this machine
 	env    []string          // NAME=value
-	config string            // path of the configuration here
+	config string            // path of the configuration on this machine
 	// wrapper is the part of the container's command before the server's own.
 	wrapper []string
 }
@@ -59,7 +58,7 @@ func newPod(t *testing.T, objects []render.Object, values secrets, root string) 
 	return p
 }
 
-// initialise runs an init container, which the server's container needs before it starts.
+// initialise runs an init container of the pod.
 func (p *pod) initialise(t *testing.T, command []string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
@@ -69,7 +68,7 @@ func (p *pod) initialise(t *testing.T, command []string) {
 	}
 }
 
-// workload picks the Deployment and the ConfigMaps out of the objects.
+// workload returns the Deployment and the ConfigMaps among the objects.
 func workload(
 	t *testing.T, objects []render.Object,
 ) (deployment appsv1.Deployment, configMaps map[string]corev1.ConfigMap) {
@@ -100,7 +99,7 @@ func workload(
 	return deployment, configMaps
 }
 
-// fill makes a volume's directory with the files that a pod would find there.
+// fill creates the directory of a volume with the files of the volume.
 func (p *pod) fill(t *testing.T, volume corev1.Volume, configMaps map[string]corev1.ConfigMap, values secrets) {
 	t.Helper()
 	files := map[string]string{}
@@ -122,7 +121,7 @@ func (p *pod) fill(t *testing.T, volume corev1.Volume, configMaps map[string]cor
 // tlsPath is a line of the configuration that names a file of a mounted Secret.
 var tlsPath = regexp.MustCompile(`(?m)^(\s*tls_(?:certfile|keyfile|cafile): )(\S+)$`)
 
-// localTLS moves the certificate's paths in a configuration to this machine.
+// localTLS replaces the certificate's paths in a configuration with paths on this machine.
 func (p *pod) localTLS(config string) string {
 	return tlsPath.ReplaceAllStringFunc(config, func(line string) string {
 		parts := tlsPath.FindStringSubmatch(line)
@@ -130,7 +129,7 @@ func (p *pod) localTLS(config string) string {
 	})
 }
 
-// local is a path in the container, on this machine.
+// local returns the path on this machine for a path in the container.
 func (p *pod) local(path string) string {
 	best := ""
 	for mount := range p.mounts {
@@ -145,7 +144,7 @@ func (p *pod) local(path string) string {
 	return filepath.Join(p.mounts[best], strings.TrimPrefix(path, best))
 }
 
-// value is the value of a variable in the running container.
+// value returns the value of a variable in the running container.
 func (p *pod) value(t *testing.T, variable corev1.EnvVar, values secrets) string {
 	t.Helper()
 	if variable.ValueFrom == nil {
@@ -153,7 +152,7 @@ func (p *pod) value(t *testing.T, variable corev1.EnvVar, values secrets) string
 	}
 	ref := variable.ValueFrom.SecretKeyRef
 	if ref == nil {
-		t.Fatalf("variable %s comes from something else than a Secret", variable.Name)
+		t.Fatalf("variable %s does not come from a Secret", variable.Name)
 	}
 	value, ok := values[ref.Name][ref.Key]
 	if !ok {
@@ -183,7 +182,7 @@ func (p *pod) home(t *testing.T) string {
 	return home
 }
 
-// servesTLS reports whether the configuration lets the server speak HTTPS.
+// servesTLS reports whether the server serves HTTPS with the configuration.
 func (p *pod) servesTLS(t *testing.T) bool {
 	t.Helper()
 	config, err := os.ReadFile(p.config)

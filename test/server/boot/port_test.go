@@ -11,18 +11,18 @@ import (
 	"sync"
 )
 
-// The system gives connections their ports from 32768 on. A port below that can be taken only by a program that asks
-// for it. Control planes of other tests use ports above.
+// The system chooses ports from 32768 for connections. A lower port can be in use only if a program requested it.
+// Control planes of other tests use higher ports.
 const (
 	firstPort = 10000
 	lastPort  = 19999
 )
 
-// taken has the ports that were returned; each is returned once.
+// taken contains the ports that were returned, so that each port is returned only once.
 var taken sync.Map
 
-// freePort returns a port without a listener on any address, because servers listen on all of them. It is chosen by
-// chance, because other tests look for one too.
+// freePort returns a port without a listener on any address, because servers listen on all addresses. It chooses a
+// random port, because other tests also look for a free port.
 func freePort() (int, error) {
 	for range 200 {
 		port := firstPort + rand.IntN(lastPort-firstPort+1)
@@ -34,7 +34,7 @@ func freePort() (int, error) {
 			continue
 		}
 		if err := listener.Close(); err != nil {
-			return 0, fmt.Errorf("give port back: %w", err)
+			return 0, fmt.Errorf("release port: %w", err)
 		}
 		return port, nil
 	}

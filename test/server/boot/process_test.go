@@ -27,29 +27,29 @@ import (
 )
 
 const (
-	// bootTimeout is many times what a boot takes on an idle machine (5 to 14 s).
+	// bootTimeout is many times the duration of a boot on an idle machine (5 to 14 s).
 	bootTimeout = 5 * time.Minute
-	// stopTimeout is how long a process may take to end when asked to.
+	// stopTimeout is the time that a process has to end after a signal.
 	stopTimeout = 15 * time.Second
 	// logTail is the number of lines of a log in a failure message.
 	logTail = 40
 )
 
-// watchdog is a shell script that becomes the program in its arguments and leaves a guard next to it in the process
-// group. When the test is gone, and with it the other end of the pipe at descriptor 3, the guard ends the whole group.
-// A Ctrl-C, a timeout or a crash of the test leaves no process behind.
+// watchdog is a shell script that starts a guard in its process group, and then becomes the program in its arguments.
+// When the test ends, the pipe at descriptor 3 is closed, and the guard ends the whole group. Therefore, no process is
+// left after a Ctrl-C, a timeout or a crash of the test.
 const watchdog = `(cat <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$0" "$@" 3<&-`
 
 // process is a program that runs in its own process group.
 type process struct {
 	cmd    *exec.Cmd
-	stopBy syscall.Signal // what ends it in good order
+	stopBy syscall.Signal // the signal that stops it gracefully
 	log    *syncBuffer
 	guard  *os.File
 	exited chan struct{} // closed when the program has ended
 }
 
-// running holds every process that was started and not stopped yet.
+// running contains every process that was started and not stopped yet.
 var running sync.Map
 
 // killAll ends every process immediately, for a test that is interrupted.
@@ -82,7 +82,7 @@ func startProcess(t *testing.T, program *exec.Cmd, stopBy syscall.Signal) (*proc
 func start(program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
 	alive, guard, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("make pipe: %w", err)
+		return nil, fmt.Errorf("create pipe: %w", err)
 	}
 	defer alive.Close()
 
@@ -101,7 +101,7 @@ func start(program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
 		return nil, fmt.Errorf("start %q: %w", program.Path, err)
 	}
 	go func() {
-		_ = cmd.Wait() // how it ended is in cmd.ProcessState
+		_ = cmd.Wait() // cmd.ProcessState contains the result
 		close(p.exited)
 	}()
 	running.Store(p, struct{}{})
@@ -131,7 +131,7 @@ func (p *process) kill() {
 type llamaStack struct {
 	url    string
 	client *http.Client
-	boot   time.Duration // from the start to a green health
+	boot   time.Duration // from the start until the health check passes
 	stop   func()        // ends it before the test does
 	// failed counts the chats that were answered with an internal error.
 	failed  int
@@ -144,12 +144,12 @@ type boot struct {
 	config  string   // path of config.yaml
 	home    string   // HOME, an empty directory
 	env     []string // the environment of the pod, NAME=value
-	command []string // in place of the release's own command with the config
+	command []string // replaces the release's own command with the configuration
 	client  *http.Client
 	scheme  string
 	secrets []string // values that no output may show
 	workers int      // the processes that serve, if more than one
-	wrapper []string // what the pod puts in front of the server's own command
+	wrapper []string // the part of the pod's command before the server's own command
 	// ownFiles means that the pod has the tokenizer, or does not need it.
 	ownFiles bool
 }
@@ -164,8 +164,8 @@ func (e *bootError) Error() string {
 	return fmt.Sprintf("%v\nend of the server's log:\n%s", e.err, tail(e.log, logTail))
 }
 
-// startServer boots the server and waits until it is healthy; the test ends it.
-// An error of the server's is a *bootError.
+// startServer boots the server and waits until it is healthy. The server is stopped at the end of the test. An error of
+// the server is a *bootError.
 func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	t.Helper()
 	port, err := freePort()
@@ -188,8 +188,8 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = b.home
-	// The tokenizer, the port and the time of the workers differ between this machine and the image with the pod; the
-	// last of two equal names counts.
+	// The tokenizer, the port and the time of the workers on this machine differ from those in the pod. If a name occurs
+	// twice, the last value applies.
 	cmd.Env = append([]string{"PATH=" + path, "HOME=" + b.home}, b.env...)
 	if !b.ownFiles {
 		cmd.Env = append(cmd.Env, "TIKTOKEN_CACHE_DIR="+support.Tokenizer)
@@ -231,7 +231,7 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	return server, nil
 }
 
-// waitHealthy polls /v1/health, which answers only once everything has started.
+// waitHealthy polls /v1/health, which answers only after the start is complete.
 func (s *llamaStack) waitHealthy(ctx context.Context, p *process) error {
 	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
 	defer cancel()
@@ -254,7 +254,7 @@ func (s *llamaStack) waitHealthy(ctx context.Context, p *process) error {
 const (
 	// started matches the message of each process of a server when it begins to serve.
 	started = "Application startup complete"
-	// workersTimeout is many times what a second process takes after the first.
+	// workersTimeout is many times the time between the starts of the first and the second process.
 	workersTimeout = 2 * time.Minute
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// redisPassword holds what a URL must encode; the server pastes it into one.
+// redisPassword contains characters that a URL must encode, because the server inserts the password into a URL.
 const redisPassword = "r3d!s/with:odd@signs#and?%41+ [x]"
 
 // redisServer is a running Redis.
@@ -40,7 +40,7 @@ func startRedis(t *testing.T) *redisServer {
 	return r
 }
 
-// waitListening waits until a program takes connections.
+// waitListening waits until a program accepts connections.
 func (p *process) waitListening(t *testing.T, address string) {
 	t.Helper()
 	deadline := time.NewTimer(time.Minute)
@@ -57,7 +57,7 @@ func (p *process) waitListening(t *testing.T, address string) {
 		case <-p.exited:
 			t.Fatalf("%q ended: %s\n%s", p.cmd.Path, p.cmd.ProcessState, p.log.tail(logTail))
 		case <-deadline.C:
-			t.Fatalf("%q takes no connections: %v", p.cmd.Path, err)
+			t.Fatalf("%q does not accept connections: %v", p.cmd.Path, err)
 		case <-tick.C:
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// adoptions are the releases and stores of testdata/retention/adoption.
+// adoptions lists the releases and stores of testdata/retention/adoption.
 var adoptions = []struct{ version, store string }{
 	{"0.5.4", onSQLite},
 	{"0.7.3", onSQLite},
@@ -28,12 +28,12 @@ var adoptions = []struct{ version, store string }{
 	{"1.5.0", onPostgres},
 }
 
-// inGate are those that run in the gate, which has little time: a file and a namespace.
+// inGate lists the cases that run in the gate, which has little time: one with a file and one with a namespace.
 var inGate = []int{1, 3}
 
-// TestRetentionAdoption starts a stack as the operator of an earlier commit rendered it, with a registry for each set
-// of declared resources, and with a client's vector store in two of them. Today's rendering serves both, and still does
-// when the declared resources change.
+// TestRetentionAdoption starts a stack in the rendering of an earlier commit, with a registry for each set of declared
+// resources, and with a client's vector store in two registries. The current rendering must serve both vector stores,
+// even after the declared resources change.
 func TestRetentionAdoption(t *testing.T) {
 	report := newRetentionReport(t)
 	for i, tc := range adoptions {
@@ -59,7 +59,7 @@ func TestRetentionAdoption(t *testing.T) {
 // adoption is a stack with the data that its clients created while an operator of an earlier commit ran it.
 type adoption struct {
 	*retention
-	made map[string]string // what each vector store holds, by its id
+	made map[string]string // the content of each vector store, by its id
 }
 
 type namedTest struct {
@@ -99,7 +99,7 @@ func (a *adoption) earlier(t *testing.T, number int) {
 	p.wrapper = nil
 	config := a.rendered(t, number)
 	writeFile(t, p.config, config)
-	// The operator reads this in the cluster, and so keeps the table of PostgreSQL.
+	// The operator reads this value in the cluster, and therefore keeps the table of PostgreSQL.
 	a.stack.running = &plan.Running{
 		Stack: a.stack.stack.Name, Distribution: resolve(t, a.stack.rel, a.stack.stack.Spec.Distribution.Name),
 		Pod: &corev1.PodSpec{}, Config: []byte(config),
@@ -118,7 +118,7 @@ func (a *adoption) earlier(t *testing.T, number int) {
 	}
 }
 
-// rendered is a configuration of the earlier operator, with the addresses of this machine.
+// rendered returns a configuration of the earlier operator, with the addresses of this machine.
 func (a *adoption) rendered(t *testing.T, number int) string {
 	t.Helper()
 	file := fmt.Sprintf("testdata/retention/adoption/%s-%s-%d.yaml", a.stack.rel.Version, a.stack.store, number)
@@ -138,10 +138,10 @@ func (a *adoption) rendered(t *testing.T, number int) string {
 	return strings.NewReplacer(places...).Replace(string(text))
 }
 
-// today starts today's rendering, and looks for every vector store.
+// today starts the current rendering, and looks for every vector store.
 func (a *adoption) today(t *testing.T) {
 	if len(a.made) != 2 {
-		t.Errorf("%d vector stores were made, want 2", len(a.made))
+		t.Errorf("%d vector stores were created, want 2", len(a.made))
 	}
 	a.stack.start(t, func(server *llamaStack) error {
 		var lost error

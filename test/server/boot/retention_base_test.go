@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// keptProviders are the providers of a release's starter that the retention tests use, by API. Fewer providers start
-// faster.
+// keptProviders lists the providers of a release's starter that the retention tests use, by API. With fewer providers,
+// the server starts faster.
 var keptProviders = map[string][]string{
 	"vector_io":       {"faiss"},
 	"files":           nil,
@@ -23,7 +23,7 @@ var keptProviders = map[string][]string{
 	"scoring":         {"basic"},
 }
 
-// retentionBase is the release's starter with a few of its providers. It registers the given vector stores.
+// retentionBase returns the release's starter with a few of its providers. It registers the given vector stores.
 func retentionBase(t *testing.T, rel *release.Release, vectorProviders []string, vectorStores ...any) []byte {
 	t.Helper()
 	config := map[string]any{}

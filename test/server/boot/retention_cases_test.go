@@ -15,16 +15,16 @@ import (
 // declaredStore is a vector store that the base configuration declares.
 const declaredStore = "declared"
 
-// retentionCase is one change of a running stack, and what the server must show after it.
+// retentionCase is one change of a running stack, and the expected state of the server after it.
 type retentionCase struct {
 	name string
-	// has reports whether the release has what the case changes. Nil means that every release has it.
+	// has reports whether the release has the part that the case changes. Nil means that every release has it.
 	has    func(rel *release.Release) bool
 	change func(t *testing.T, r *retention)
 	check  func(ctx context.Context, r *retention, server *llamaStack) error
 }
 
-// retentionCases are tried one after the other on the same state.
+// retentionCases run one after the other with the same state.
 var retentionCases = []retentionCase{
 	{
 		name: "model added",
@@ -104,7 +104,7 @@ var retentionCases = []retentionCase{
 			r.declare(t, "second name")
 		},
 		check: func(ctx context.Context, r *retention, server *llamaStack) error {
-			// The list has the name that the provider recorded first. Clients do not see a new name.
+			// The list contains the name that the provider recorded first. Clients do not get a new name.
 			return server.search(ctx, declaredStore, r.declaredText)
 		},
 	},
@@ -151,7 +151,7 @@ func declaresStores(rel *release.Release) bool {
 
 type fields = map[string]any
 
-// vectorStoresPath lists as many as the server gives at once.
+// vectorStoresPath requests the maximum number of vector stores in one answer.
 const vectorStoresPath = "/v1/vector_stores?limit=100"
 
 func (s *llamaStack) wantModel(ctx context.Context, id, text string) error {

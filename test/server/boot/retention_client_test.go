@@ -17,16 +17,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// maxInternal is how many requests of a start may be answered with an internal error: with Redis and PostgreSQL some
-// find connections of an event loop that has ended.
+// maxInternal is the maximum number of internal errors after a start. With Redis and PostgreSQL, some requests use
+// connections of an event loop that has ended.
 const maxInternal = 12
 
-// ask sends a request as do does, and sends it again when the server finds a closed connection.
+// ask sends a request like do, and repeats it if the server uses a closed connection.
 func (s *llamaStack) ask(ctx context.Context, method, path string, body, into any) error {
 	return s.again(ctx, maxInternal, func(ctx context.Context) error { return s.do(ctx, method, path, body, into) })
 }
 
-// createVectorStore makes a vector store as a client does, and returns its id.
+// createVectorStore creates a vector store like a client, and returns its id.
 func (s *llamaStack) createVectorStore(ctx context.Context, name, provider, embedding string) (string, error) {
 	var made struct {
 		ID string `json:"id"`
@@ -39,7 +39,7 @@ func (s *llamaStack) createVectorStore(ctx context.Context, name, provider, embe
 	return made.ID, err
 }
 
-// vectorStoreWithFile makes a vector store that holds one file with the given text.
+// vectorStoreWithFile creates a vector store that contains one file with the given text.
 func (s *llamaStack) vectorStoreWithFile(ctx context.Context, name, provider, embedding, text string) (string, error) {
 	id, err := s.createVectorStore(ctx, name, provider, embedding)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *llamaStack) vectorStoreWithFile(ctx context.Context, name, provider, em
 	return id, s.attach(ctx, id, text)
 }
 
-// attach uploads a file and puts it into a vector store. The first file of a start may fail as the first requests do.
+// attach uploads a file and adds it to a vector store. The first file after a start may fail like the first requests.
 func (s *llamaStack) attach(ctx context.Context, store, text string) error {
 	for {
 		file, err := s.tryAttach(ctx, store, text)
@@ -58,7 +58,7 @@ func (s *llamaStack) attach(ctx context.Context, store, text string) error {
 		case file.Status == "completed":
 			return nil
 		case s.failed >= maxInternal:
-			return fmt.Errorf("put a file into %q: status %q: %s", store, file.Status, file.LastError)
+			return fmt.Errorf("add a file to %q: status %q: %s", store, file.Status, file.LastError)
 		}
 		s.failed++
 	}
@@ -70,7 +70,7 @@ type attachedFile struct {
 	LastError json.RawMessage `json:"last_error"`
 }
 
-// tryAttach returns the state of the file.
+// tryAttach adds a file to a vector store, and returns the state of the file.
 func (s *llamaStack) tryAttach(ctx context.Context, store, text string) (attachedFile, error) {
 	var id string
 	err := s.again(ctx, maxInternal, func(ctx context.Context) (err error) {
@@ -121,7 +121,7 @@ func (s *llamaStack) upload(ctx context.Context, text string) (string, error) {
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/v1/files", &body)
 	if err != nil {
-		return "", fmt.Errorf("make request: %w", err)
+		return "", fmt.Errorf("create request: %w", err)
 	}
 	request.Header.Set("Content-Type", form.FormDataContentType())
 	request.Close = true
@@ -146,8 +146,8 @@ func (s *llamaStack) upload(ctx context.Context, text string) (string, error) {
 	return file.ID, nil
 }
 
-// question is the search text for a text. It is not the text itself: a distance of zero is a score of infinity, which
-// 0.3 cannot answer.
+// question returns the search text for a text. It is not the text itself, because a distance of zero results in an
+// infinite score, with which 0.3 cannot answer.
 func question(text string) string { return "Which text says: " + text }
 
 // search searches a vector store, and returns an error unless it finds the text.
@@ -163,7 +163,7 @@ func (s *llamaStack) search(ctx context.Context, store, text string) error {
 	return nil
 }
 
-// entries are the entries of a list, as JSON, by their ids.
+// entries returns the entries of a list as JSON, by their ids.
 func (s *llamaStack) entries(ctx context.Context, path string) (map[string]string, error) {
 	var list struct {
 		Data []json.RawMessage `json:"data"`
@@ -187,7 +187,7 @@ func (s *llamaStack) entries(ctx context.Context, path string) (map[string]strin
 	return entries, nil
 }
 
-// registerModel registers a model as a client does. It reports whether the release lets clients do this.
+// registerModel registers a model like a client. It reports whether clients of the release can do this.
 func (s *llamaStack) registerModel(ctx context.Context, rel *release.Release, name string) (bool, error) {
 	path, err := s.route(ctx, http.MethodPost, "/v1/models")
 	if err != nil || path == "" {

@@ -2,5 +2,5 @@
 
 package boot
 
-// wholeRetention is false where the tests run among others, with only the cases that the gate has the time for.
+// wholeRetention is false if the tests run in the gate, which has time for only some of the cases.
 const wholeRetention = false

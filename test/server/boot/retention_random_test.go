@@ -29,18 +29,19 @@ import (
 const (
 	// randomPairs is the number of random changes, over all releases.
 	randomPairs = 108
-	// triesPerPair is how many are made for one that counts. The others do not start on an empty state either, because
-	// a service or a package is missing.
+	// triesPerPair is the number of attempts for one usable change. Other changes do not start even with an empty state,
+	// because a service or a package is missing.
 	triesPerPair = 6
-	// seedVariable is the seed of the changes; defaultSeed when it is not set.
+	// seedVariable names the variable with the seed of the changes. If it is not set, the seed is defaultSeed.
 	seedVariable = "RETENTION_SEED"
 	defaultSeed  = 1
-	// startSeconds is many times what a start in process takes: less than one.
+	// startSeconds is many times the duration of a start in the process, which is less than a second.
 	startSeconds = 300
 )
 
-// TestRetentionRandom changes stacks at random. The second server starts on the state of the first. It serves what a
-// server with an empty state serves, and what the client of the first one created. The servers run in process.
+// TestRetentionRandom makes random changes to stacks. The second server starts with the state of the first server. It
+// must serve the same resources as a server with an empty state, and the resources that the client of the first server
+// created. The servers run in the test process's checker.
 func TestRetentionRandom(t *testing.T) {
 	seed := uint64(defaultSeed)
 	if text := os.Getenv(seedVariable); text != "" {
@@ -101,7 +102,8 @@ func newPairs(t *testing.T, rel *release.Release) *pairs {
 	return p
 }
 
-// try makes one change: the later stack on an empty state, the earlier one with a client, the later one on its state.
+// try tests one change. It starts the later stack with an empty state, then the earlier stack with a client, and then
+// the later stack with the state of the earlier stack.
 func (p *pairs) try(t *testing.T, edit *corpus.Edit) {
 	t.Helper()
 	before, reason := p.ready(t, &edit.Before)
@@ -129,7 +131,7 @@ func (p *pairs) try(t *testing.T, edit *corpus.Edit) {
 	t.Logf("%s: %s", edit.Name, strings.Join(edit.Changes, ", "))
 	made.declared = p.declared(t, after)
 	made.gone = slices.DeleteFunc(p.declared(t, before), func(id string) bool {
-		// The model server's list stays when it is no longer declared.
+		// A model that the model server lists stays when it is no longer declared.
 		return slices.Contains(made.declared, id) || strings.HasSuffix(id, "/"+corpus.EditListed)
 	})
 	if err := made.compare(fresh, second); err != nil {
@@ -138,7 +140,7 @@ func (p *pairs) try(t *testing.T, edit *corpus.Edit) {
 	}
 }
 
-// ready returns the processes of a case's pod, or why they have no result.
+// ready returns the processes of a case's pod, or the reason why there is no result.
 func (p *pairs) ready(t *testing.T, c *corpus.Case) (*corpus.Outcome, string) {
 	t.Helper()
 	light, reason := c.Light()
@@ -180,7 +182,7 @@ func (p *pairs) start(
 	return verdict
 }
 
-// runScript runs what the container's command runs before the server.
+// runScript runs the part of the container's command before the server.
 func (p *pairs) runScript(t *testing.T, outcome *corpus.Outcome, config string, env map[string]string, home string) {
 	t.Helper()
 	file := filepath.Join(home, names.ConfigFile)
@@ -190,7 +192,7 @@ func (p *pairs) runScript(t *testing.T, outcome *corpus.Outcome, config string, 
 	}}
 	words := place.program(outcome.Command)
 	if words == nil {
-		t.Fatal("the pod runs nothing before its server")
+		t.Fatal("the pod does not run a program before its server")
 	}
 	words = append(words, "true")
 	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
@@ -204,7 +206,7 @@ func (p *pairs) runScript(t *testing.T, outcome *corpus.Outcome, config string, 
 		t.Fatalf("run the script: %v\n%s", err, output)
 	}
 	if !strings.Contains(string(output), "registry: in line: ") {
-		t.Errorf("the registry was not brought in line: %s", output)
+		t.Errorf("the registry was not updated: %s", output)
 	}
 }
 
@@ -216,7 +218,7 @@ const (
 	askSearch
 )
 
-// look lists everything that is registered.
+// look returns the requests that list all registered resources.
 func (p *pairs) look() []realserver.Call {
 	return []realserver.Call{
 		askModels:       {Method: http.MethodGet, Path: "/v1/models"},
@@ -225,7 +227,7 @@ func (p *pairs) look() []realserver.Call {
 	}
 }
 
-// clientText is what the client's vector store holds.
+// clientText is the content of the client's vector store.
 const clientText = "The client keeps its bees in the attic."
 
 // Requests of client, by their number.
@@ -236,7 +238,7 @@ const (
 	makeModel
 )
 
-// client creates a vector store with a file, and a model where the release supports it.
+// client returns the requests that create a vector store with a file, and a model if the release supports it.
 func (p *pairs) client() []realserver.Call {
 	models, _ := p.rel.Resource("models")
 	embedding := models.Public(corpus.EditEmbedding, corpus.EditInference, "")
@@ -254,11 +256,12 @@ func (p *pairs) client() []realserver.Call {
 	}
 }
 
-// madeByClient is what the second server must still have.
+// madeByClient contains the resources that the second server must still have.
 type madeByClient struct {
 	store string
-	model string // empty where the release lets clients register none
-	// declared are the models that the second configuration declares, gone those that only the first one did.
+	model string // empty if clients of the release cannot register models
+	// declared contains the models that the second configuration declares, and gone the models that only the first
+	// configuration declares.
 	declared, gone []string
 }
 
@@ -294,8 +297,8 @@ func (m *madeByClient) search() realserver.Call {
 	}
 }
 
-// compare reports what the second server lacks, or has too much, compared with one that started on an empty state.
-// Models that providers list do not count: a server finds them some time after its start.
+// compare reports the resources that the second server lacks or has in addition, compared with a server that started
+// with an empty state. It ignores models that providers list, because a server lists them some time after its start.
 func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	if !second.OK {
 		return fmt.Errorf("the server does not start: %s", second)
@@ -327,8 +330,8 @@ func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	return nil
 }
 
-// declared are the public ids of the models that a configuration declares, except for those of a provider that depends
-// on a variable or may have any type.
+// declared returns the public ids of the models that a configuration declares, except the models of a provider that
+// depends on a variable or may have any type.
 func (p *pairs) declared(t *testing.T, outcome *corpus.Outcome) []string {
 	t.Helper()
 	var config struct {
@@ -353,7 +356,7 @@ func (p *pairs) declared(t *testing.T, outcome *corpus.Outcome) []string {
 	return ids
 }
 
-// listedIn are the ids in an answer, sorted.
+// listedIn returns the ids in an answer, sorted.
 func listedIn(answer realserver.Answer) []string {
 	var list struct {
 		Data []map[string]any `json:"data"`
@@ -377,7 +380,7 @@ func listedIn(answer realserver.Answer) []string {
 // services matches the addresses of the corpus, where no server answers.
 var services = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
-// moveServices replaces the services of a text by a server that answers.
+// moveServices replaces the services in a text with a server that answers.
 func moveServices(text, server string) string { return services.ReplaceAllString(text, server) }
 
 func mustMakeDirectory(t *testing.T, path string) {

@@ -27,7 +27,7 @@ type retentionReport struct {
 	times map[string][]int
 }
 
-// newRetentionReport makes a table that is written when the test and those below it are over.
+// newRetentionReport returns a table that is written at the end of the test and its subtests.
 func newRetentionReport(t *testing.T) *retentionReport {
 	t.Helper()
 	r := &retentionReport{rows: map[string]map[string]string{}, times: map[string][]int{}}
@@ -54,8 +54,8 @@ func (r *retentionReport) addTimes(release, store string, times []int) {
 	r.times[release+"\t"+store] = times
 }
 
-// String returns the table, a row for each release and store; the last column has the median and the longest time of
-// the script before the start.
+// String returns the table with a row for each release and store. The last column contains the median and the longest
+// duration of the script before the server.
 func (r *retentionReport) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +100,7 @@ func (r *tableOfLines) add(cells ...any) {
 	r.lines = append(r.lines, strings.Join(words, "\t")+"\n")
 }
 
-// String is the first line, and the others in order.
+// String returns the first line, and the other lines in order.
 func (r *tableOfLines) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,7 +116,7 @@ func (r *tableOfLines) String() string {
 	return text.String()
 }
 
-// summary is the median and the longest of some times.
+// summary returns the median and the longest of some durations.
 func summary(times []int) string {
 	if len(times) == 0 {
 		return absent

@@ -16,12 +16,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestRetentionRolling changes a stack with several pods. An old pod serves while new ones start, restarts after they
-// registered their resources, and takes over again after a rollback.
+// TestRetentionRolling changes a stack with several pods. An old pod serves requests while new pods start, restarts
+// after the new pods registered their resources, and serves requests again after a rollback.
 func TestRetentionRolling(t *testing.T) {
 	report := newRetentionReport(t)
 	releases, _ := retentionScope(t)
-	// Not SQLite: a file has one pod.
+	// SQLite is not tested, because only one pod can use a file.
 	eachRetained(t, releases, []string{onRedis, onPostgres}, func(t *testing.T, rel *release.Release, store string) {
 		r := newRolling(t, rel, store)
 		for _, step := range r.steps() {
@@ -41,7 +41,7 @@ type rolling struct {
 	*retention
 	before, after pod
 	beside        pod      // starts at the same time as after
-	made          []string // the ids of the vector stores that clients made
+	made          []string // the ids of the vector stores that clients created
 }
 
 func newRolling(t *testing.T, rel *release.Release, store string) *rolling {
@@ -74,7 +74,7 @@ func (r *rolling) steps() []namedTest {
 	}
 }
 
-// rollOut starts two new pods at the same time while an old one serves and a client creates vector stores.
+// rollOut starts two new pods at the same time while an old pod serves requests and a client creates vector stores.
 func (r *rolling) rollOut(t *testing.T) {
 	old, err := r.stack.serve(t, r.before, func(server *llamaStack) error { return r.make(t.Context(), server) })
 	if err != nil {
@@ -95,10 +95,10 @@ func (r *rolling) rollOut(t *testing.T) {
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d vector stores made meanwhile", len(r.made))
+	t.Logf("%d vector stores created during the roll-out", len(r.made))
 }
 
-// make makes a vector store as a client does.
+// make creates a vector store like a client.
 func (r *rolling) make(ctx context.Context, server *llamaStack) error {
 	id, err := server.createVectorStore(ctx, "of a client", "faiss", r.public("embed", ""))
 	if err == nil {
@@ -107,7 +107,7 @@ func (r *rolling) make(ctx context.Context, server *llamaStack) error {
 	return err
 }
 
-// boot starts a pod, and looks for every vector store and for models with a text in their entries.
+// boot starts a pod, and looks for every vector store, and for models with a text in their entries.
 func (r *rolling) boot(t *testing.T, p pod, models ...string) *llamaStack {
 	t.Helper()
 	server, err := r.stack.serve(t, p, func(server *llamaStack) error {
@@ -140,7 +140,7 @@ func (r *rolling) keeps(ctx context.Context, server *llamaStack) error {
 	return nil
 }
 
-// makingClient makes vector stores until it is stopped.
+// makingClient creates vector stores until it is stopped.
 type makingClient struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -165,7 +165,7 @@ func (r *rolling) startClient(t *testing.T, server *llamaStack) *makingClient {
 				return
 			case <-tick.C:
 			}
-			// Not with the client's context, because an answered request counts.
+			// The request does not use the client's context, because a request that was answered must be recorded.
 			id, err := server.createVectorStore(context.WithoutCancel(ctx), "of a client", "faiss", r.public("embed", ""))
 			if err != nil {
 				c.err = err
@@ -177,7 +177,7 @@ func (r *rolling) startClient(t *testing.T, server *llamaStack) *makingClient {
 	return c
 }
 
-// stop returns the ids of what was made.
+// stop stops the client, and returns the ids of the vector stores.
 func (c *makingClient) stop(t *testing.T) []string {
 	t.Helper()
 	c.cancel()

@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Where a stack keeps its state: the values of spec.storage.kv.type.
+// The stores in which a stack can keep its state, as values of spec.storage.kv.type.
 const (
 	onSQLite   = "sqlite"
 	onRedis    = "redis"
@@ -39,7 +39,7 @@ type keptStack struct {
 	times []int // of the script before the start, in milliseconds
 }
 
-// newKeptStack makes a stack with an empty state of the given kind.
+// newKeptStack returns a stack with an empty state of the given kind.
 func newKeptStack(t *testing.T, rel *release.Release, store string, base []byte) *keptStack {
 	t.Helper()
 	k := &keptStack{
@@ -79,24 +79,24 @@ func secretKey(name, key string) map[string]any {
 	return map[string]any{"secretKeyRef": map[string]any{"name": name, "key": key}}
 }
 
-// change edits the spec as a user would: the object gets a new generation.
+// change edits the spec like a user, so the object gets a new generation.
 func (k *keptStack) change(t *testing.T, edit func(spec map[string]any)) {
 	t.Helper()
 	k.edit(t, edit)
 	k.stack.Generation++
 }
 
-// render makes the pod of the present spec.
+// render returns the pod of the current spec.
 func (k *keptStack) render(t *testing.T) pod {
 	t.Helper()
 	p := generateOn(t, k.rel, k.sample, &plan.Base{Data: k.base, Source: v1alpha2.ConfigSourceConfigMap}, k.root)
 	if p.wrapper == nil {
-		t.Fatal("the pod does not bring the registry in line")
+		t.Fatal("the pod does not update the registry")
 	}
 	return p
 }
 
-// run starts what a pod runs.
+// run starts the programs of a pod.
 func (k *keptStack) run(t *testing.T, p pod) (*llamaStack, error) {
 	t.Helper()
 	server, err := startServer(t, boot{
@@ -122,15 +122,15 @@ func (k *keptStack) run(t *testing.T, p pod) (*llamaStack, error) {
 	}
 	inLine := func(act string) bool { return strings.HasPrefix(act, "registry: in line: ") }
 	if p.wrapper != nil && !slices.ContainsFunc(acts, inLine) {
-		t.Error("the registry was not brought in line")
+		t.Error("the registry was not updated")
 	}
 	return server, err
 }
 
-// maxHung is the maximum number of starts until one answers.
+// maxHung is the maximum number of starts until a server answers.
 const maxHung = 3
 
-// serve starts what a pod runs and uses it. A server that hangs, see answerTimeout, is started again.
+// serve starts the programs of a pod and uses the server. A server that hangs (see answerTimeout) is started again.
 func (k *keptStack) serve(t *testing.T, p pod, use func(server *llamaStack) error) (*llamaStack, error) {
 	t.Helper()
 	for starts := 1; ; starts++ {
@@ -147,7 +147,7 @@ func (k *keptStack) serve(t *testing.T, p pod, use func(server *llamaStack) erro
 	}
 }
 
-// start renders the stack, starts the pod's programs on the present state, and uses the server.
+// start renders the stack, starts the pod's programs with the current state, and uses the server.
 func (k *keptStack) start(t *testing.T, use func(server *llamaStack) error) {
 	t.Helper()
 	if _, err := k.serve(t, k.render(t), use); err != nil {
@@ -155,7 +155,7 @@ func (k *keptStack) start(t *testing.T, use func(server *llamaStack) error) {
 	}
 }
 
-// clock runs before the release's Python and writes how long the script takes.
+// clock runs before the release's Python and writes the duration of the script.
 var clock, _ = filepath.Abs("testdata/clock")
 
 var (
@@ -163,7 +163,7 @@ var (
 	scriptAct  = regexp.MustCompile(`(?m)^registry: .*$`)
 )
 
-// public is the id under which clients know a model of the provider vllm.
+// public returns the id of a model of the provider vllm for clients.
 func (k *keptStack) public(name, upstream string) string {
 	m := model{provider: "vllm", name: name, upstream: upstream}
 	return m.public(k.rel)

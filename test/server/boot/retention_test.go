@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestRetention changes a stack step by step and shows after each step that its clients have lost nothing, and that
-// the server serves what the spec declares now.
+// TestRetention changes a stack step by step. After each step, it checks that clients have not lost data, and that the
+// server serves the resources that the spec declares.
 func TestRetention(t *testing.T) {
 	report := newRetentionReport(t)
 	releases, stores := retentionScope(t)
@@ -42,7 +42,7 @@ func TestRetention(t *testing.T) {
 	})
 }
 
-// eachRetained runs a test for each release and store, as many at once as go test runs in parallel.
+// eachRetained runs a test for each release and store, in parallel.
 func eachRetained(
 	t *testing.T, releases []*release.Release, stores []string,
 	test func(t *testing.T, rel *release.Release, store string),
@@ -58,8 +58,8 @@ func eachRetained(
 	}
 }
 
-// retentionScope returns the releases and stores: every store for make test-retention, else the two that differ most.
-// Without RELEASES it is the default release and the newest.
+// retentionScope returns the releases and stores. For make test-retention, it returns every store, and otherwise the
+// two stores that differ most. Without RELEASES, it returns the default release and the newest release.
 func retentionScope(t *testing.T) (releases []*release.Release, stores []string) {
 	t.Helper()
 	stores = []string{onSQLite, onRedis}
@@ -74,11 +74,11 @@ func retentionScope(t *testing.T) (releases []*release.Release, stores []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Up to 0.2 a repeated registration replaces the first.
+	// In 0.2, a repeated registration replaces the first registration.
 	return slices.DeleteFunc(releases, func(rel *release.Release) bool { return rel.Runtime.RegistryReplaces }), stores
 }
 
-// lineOf is the release of a line or a version.
+// lineOf returns the release of a line or a version.
 func lineOf(t *testing.T, name string) *release.Release {
 	t.Helper()
 	match, err := release.Lookup(name)
@@ -92,9 +92,9 @@ func lineOf(t *testing.T, name string) *release.Release {
 type retention struct {
 	stack        *keptStack
 	ofClient     string // the id of the client's vector store
-	clientText   string // what the client's vector store holds
-	declaredText string // what the declared vector store holds
-	clientModel  string // the public id of the client's model, if the release lets clients register one
+	clientText   string // the content of the client's vector store
+	declaredText string // the content of the declared vector store
+	clientModel  string // the public id of the client's model, if clients of the release can register models
 }
 
 func newRetention(t *testing.T, rel *release.Release, store string) *retention {
@@ -110,7 +110,7 @@ func (r *retention) fill(t *testing.T) {
 	r.stack.start(t, func(server *llamaStack) error { return r.use(t.Context(), server) })
 }
 
-// use does the work of clients.
+// use makes the requests of clients.
 func (r *retention) use(ctx context.Context, server *llamaStack) (err error) {
 	embedding := r.public("embed", "")
 	if r.ofClient, err = server.vectorStoreWithFile(ctx, "of a client", "faiss", embedding, r.clientText); err != nil {
@@ -131,7 +131,7 @@ func (r *retention) use(ctx context.Context, server *llamaStack) (err error) {
 	return errors.Join(r.kept(ctx, server), server.wantModel(ctx, r.public(autoListed, ""), ""))
 }
 
-// try changes the stack, starts it on its state and checks the result.
+// try changes the stack, starts it with its state, and checks the result.
 func (r *retention) try(t *testing.T, tc *retentionCase) {
 	tc.change(t, r)
 	r.stack.start(t, func(server *llamaStack) error {
@@ -173,7 +173,7 @@ func (r *retention) model(t *testing.T, name string, set fields) {
 	})
 }
 
-// declare makes a base that declares one vector store of the given name, or none.
+// declare sets a base that declares one vector store with the given name, or none.
 func (r *retention) declare(t *testing.T, name string) {
 	t.Helper()
 	var stores []any
@@ -187,7 +187,7 @@ func (r *retention) declare(t *testing.T, name string) {
 	r.stack.change(t, func(map[string]any) {})
 }
 
-// disposable are the base's providers that nothing else needs.
+// disposable lists the base's providers that no other provider needs.
 func (r *retention) disposable() []any {
 	var disabled []any
 	for _, item := range [][2]string{{"tool_runtime", "brave-search"}, {"scoring", "basic"}} {

@@ -17,9 +17,9 @@ import (
 // vectorProvider is a kind of vector provider other than faiss.
 type vectorProvider struct {
 	kind string
-	// store is where the stack keeps its state.
+	// store is the store of the stack's state.
 	store string
-	// settings are those of the provider, for the servers of this machine.
+	// settings contains the settings of the provider for the servers of this machine.
 	settings func(t *testing.T, k *keptStack) fields
 }
 
@@ -29,7 +29,8 @@ var vectorProviders = []vectorProvider{
 	{kind: "remote::chromadb", store: onSQLite, settings: chroma},
 }
 
-// TestRetentionVectors changes the models of stacks with vector providers other than faiss, and searches.
+// TestRetentionVectors changes the models of stacks with vector providers other than faiss, and searches their vector
+// stores.
 func TestRetentionVectors(t *testing.T) {
 	report := newRetentionReport(t)
 	releases, _ := retentionScope(t)
@@ -103,7 +104,7 @@ func sqliteVec(t *testing.T, k *keptStack) fields {
 	return nil
 }
 
-// behind adds packages after those of the release, by a module that every Python of the pod loads first.
+// behind adds packages after those of the release, with a module that every Python of the pod loads first.
 func (k *keptStack) behind(t *testing.T, module, packages string) {
 	t.Helper()
 	path, err := filepath.Abs(module)

@@ -2,5 +2,5 @@
 
 package boot
 
-// wholeRetention means that everything is tried, as in make test-retention.
+// wholeRetention means that all cases run, as in make test-retention.
 const wholeRetention = true

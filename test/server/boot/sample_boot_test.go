@@ -18,22 +18,22 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 
-// stackCase is what a running server must show for one object.
+// stackCase is the expected state of a running server for one object.
 type stackCase struct {
 	file string
-	// providers of the user; the base's others are served in addition. The test does not ask for those of an API that
-	// the release does not have.
+	// providers lists the user's providers. The server also has the other providers of the base. The test does not look
+	// for providers of an API that the release does not have.
 	providers []provider
 	models    []model
 	shields   []string
-	// mcp are the MCP servers by the name users gave them.
+	// mcp lists the names of the MCP servers.
 	mcp []string
-	// single are the APIs with no more than one provider: * stands for all.
+	// single lists the APIs with at most one provider. * means all APIs.
 	single string
 }
 
-// model is a model of the object: a request for it reaches the model server as
-// upstream, with the Secret's token.
+// model is a model of the object. For a request with this model, the server must send the name upstream to the model
+// server, with the Secret's token.
 type model struct {
 	provider, name, upstream string
 	secret, key              string
@@ -114,7 +114,7 @@ var stackCases = []stackCase{
 	},
 }
 
-// checkSingle shows that the server has none of the base's other providers of an API.
+// checkSingle checks that the server does not have other providers of an API from the base.
 func checkSingle(t *testing.T, server *llamaStack, api string) {
 	t.Helper()
 	served, err := server.providers(t.Context())
@@ -177,8 +177,8 @@ func bootSample(t *testing.T, rel *release.Release, s sample, root string) *llam
 	t.Helper()
 	server, err := tryBoot(t, rel, s, root)
 	if failed, ok := errors.AsType[*bootError](err); ok && render.Workers(&s.stack.Spec) > 1 {
-		// Two processes that create the same tables in an empty database can conflict, and the one that loses ends
-		// both. The kubelet starts them again.
+		// Two processes that create the same tables in an empty database can conflict. The process that fails ends both, and
+		// the kubelet starts them again.
 		t.Logf("started again after: %s", strings.Join(exceptions(failed.log), "; "))
 		server, err = tryBoot(t, rel, s, root)
 	}
@@ -226,7 +226,7 @@ func checkVersion(t *testing.T, server *llamaStack, rel *release.Release) {
 	if err := server.get(t.Context(), "/v1/version", &said); err != nil {
 		t.Error(err)
 	} else if said.Version != rel.Version {
-		t.Errorf("/v1/version says %q, want %q", said.Version, rel.Version)
+		t.Errorf("/v1/version returns %q, want %q", said.Version, rel.Version)
 	}
 }
 
@@ -243,12 +243,12 @@ func checkProviders(t *testing.T, server *llamaStack, rel *release.Release, want
 	}
 	for _, provider := range served {
 		if kind, ok := rel.Provider(provider.API, provider.Type); ok && corpus.Heavy(kind) != "" {
-			t.Errorf("/v1/providers has %+v, which spec.disabled takes away", provider)
+			t.Errorf("/v1/providers has %+v, which spec.disabled removes", provider)
 		}
 	}
 }
 
-// checkList shows that the server lists the wanted ids; it may list more.
+// checkList checks that the server lists the wanted ids. It may list more ids.
 func checkList(t *testing.T, server *llamaStack, path string, want []string) {
 	t.Helper()
 	listed, err := server.list(t.Context(), path)
@@ -263,14 +263,14 @@ func checkList(t *testing.T, server *llamaStack, path string, want []string) {
 	}
 }
 
-// public is the id under which clients know a model, by the release's data.
+// public returns the id of a model for clients, from the release's data.
 func (m *model) public(rel *release.Release) string {
 	models, _ := rel.Resource("models")
 	return models.Public(m.name, m.provider, m.upstream)
 }
 
-// checkModel shows that a model exists under its public id, and that a request for it reaches the model server that the
-// object names, with the credential of its Secret.
+// checkModel checks that a model exists with its public id, and that the server sends a request for it to the model
+// server of the object, with the credential of its Secret.
 func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *upstream, m model, token string) {
 	t.Helper()
 	public := m.public(rel)
@@ -282,19 +282,19 @@ func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *
 		return
 	}
 	if said != answer {
-		t.Errorf("%q says %q, want %q", public, said, answer)
+		t.Errorf("the answer of %q is %q, want %q", public, said, answer)
 	}
 	headers := models.chats(m.upstream)
 	// A repeated request after an internal error may cause a repeated request of the server.
 	asked := len(headers) > 0 && len(headers) <= 1+server.failed-before
 	if right := slices.Repeat([]string{"Bearer " + token}, len(headers)); !asked || !slices.Equal(headers, right) {
-		// The message omits the headers, because one may hold a secret.
+		// The message omits the headers, because they may contain a secret.
 		t.Errorf("the model server was asked for %q %d times; the last with the Secret's token: %t",
 			m.upstream, len(headers), len(headers) > 0 && headers[len(headers)-1] == "Bearer "+token)
 	}
 }
 
-// checkMCP shows that the server lists the MCP servers, and asks them for their tools.
+// checkMCP checks that the server lists the MCP servers, and requests their tools.
 func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []string) {
 	t.Helper()
 	for _, name := range names {
@@ -320,17 +320,17 @@ func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []st
 	answer := server.probed(t)
 	for _, name := range names {
 		if !slices.Contains(answer.MCPServers, v1alpha2.MCPServerStatus{ID: name}) {
-			t.Errorf("the prober does not hear of the MCP server %q, but of %v", name, answer.MCPServers)
+			t.Errorf("the prober does not get the MCP server %q, but %v", name, answer.MCPServers)
 		}
 	}
 }
 
-// stateTimeout is many times what a busy server takes to write in the background:
-// up to a minute was seen with releases 0.6 to 0.8.
+// stateTimeout is many times the time that a busy server takes to write in the background, which was up to a minute
+// with releases 0.6 to 0.8.
 const stateTimeout = 4 * time.Minute
 
-// again sends one more chat where two processes created the same tables in an empty database. The one that lost keeps
-// none of its chats, and either may have had the first.
+// again sends one more chat if two processes created the same tables in an empty database. The process that failed does
+// not store its chats, and any of the two may have received the first chat.
 func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStack, s sample) func() error {
 	if render.Workers(&s.stack.Spec) == 1 {
 		return func() error { return nil }
@@ -341,8 +341,8 @@ func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStac
 	}
 }
 
-// checkState shows that the server keeps its chats, in PostgreSQL if the object configures it. The server connects and
-// writes in the background, so a boot alone shows nothing. While none is kept it calls again.
+// checkState checks that the server stores its chats, in PostgreSQL if the object configures it. The server connects
+// and writes in the background, so a successful boot does not prove this. The function sends chats until one is stored.
 func checkState(t *testing.T, server *llamaStack, db *database, again func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), stateTimeout)
@@ -360,10 +360,10 @@ func checkState(t *testing.T, server *llamaStack, db *database, again func() err
 		}
 		select {
 		case <-ctx.Done():
-			t.Errorf("the server kept none of the chats (last counts: %d of its own, %d in PostgreSQL, %v)", kept, rows, err)
+			t.Errorf("the server did not store a chat (last counts: %d of its own, %d in PostgreSQL, %v)", kept, rows, err)
 			return
 		case <-server.process.exited:
-			t.Errorf("the server ended before it kept a chat: %s", server.process.cmd.ProcessState)
+			t.Errorf("the server ended before it stored a chat: %s", server.process.cmd.ProcessState)
 			return
 		case <-tick.C:
 			if err := again(); err != nil {
@@ -373,14 +373,15 @@ func checkState(t *testing.T, server *llamaStack, db *database, again func() err
 	}
 }
 
-// chatsLost are the lines that keep no chats in PostgreSQL. The task that writes them waits in an event loop that ended
-// when the server had started (providers/utils/inference/inference_store.py). Their table is created anyway.
+// chatsLost lists the release lines that do not store chats in PostgreSQL. The task that writes chats waits in an event
+// loop that ended when the server had started (providers/utils/inference/inference_store.py). The table of chats is
+// created nevertheless.
 var chatsLost = []string{"0.2"}
 
 func checkTable(t *testing.T, db *database, table string) {
 	t.Helper()
 	if _, err := db.count(t.Context(), table); err != nil {
-		t.Errorf("the server did not make its table %q in PostgreSQL: %v", table, err)
+		t.Errorf("the server did not create its table %q in PostgreSQL: %v", table, err)
 	}
 }
 

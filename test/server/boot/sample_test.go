@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// samples is the directory of the samples that users read.
+// samples is the directory of the samples for users.
 const samples = "../../../config/samples"
 
 // sample is one file of config/samples: an object and its Secrets.
@@ -34,7 +34,7 @@ type sample struct {
 	running *plan.Running // nil means that nothing runs
 }
 
-// secrets are values by the Secret's name and the key in it.
+// secrets contains the values by the name of the Secret and the key in it.
 type secrets map[string]map[string]string
 
 // values lists every value, to be removed from the test's output.
@@ -74,9 +74,9 @@ func readSample(t *testing.T, file string) sample {
 		}
 	}
 	if s.stack == nil {
-		t.Fatalf("%q holds no %s", file, v1alpha2.Kind)
+		t.Fatalf("%q does not contain a %s", file, v1alpha2.Kind)
 	}
-	// As the API server would on "kubectl apply".
+	// As the API server does at "kubectl apply".
 	s.stack.Namespace = "default"
 	return s
 }
@@ -107,7 +107,7 @@ func (s *sample) add(document []byte) error {
 	return nil
 }
 
-// place has the servers for a stack on this machine.
+// place contains the servers for a stack on this machine.
 type place struct {
 	models *upstream
 	db     *database
@@ -129,15 +129,15 @@ func (s *sample) startPlace(t *testing.T) place {
 	return on
 }
 
-// fit changes what has to differ for a release, and on a machine without model servers, a database of that name, or
-// model weights. Everything else stays as users read it.
+// fit changes the parts of a sample that must differ for a release, and on a machine without model servers, a database
+// of that name, or model weights. It does not change the other parts.
 func (s *sample) fit(t *testing.T, rel *release.Release, on place) {
 	t.Helper()
 	name := s.stack.Spec.Distribution.Name
 	s.stack.Spec.Distribution.Version = rel.Version
 	s.stack.Spec.Disabled = append(s.stack.Spec.Disabled, heavy(t, rel, resolve(t, rel, name).Base)...)
 	s.edit(t, func(spec map[string]any) {
-		delete(spec, "externalProviders") // their packages are in pods, and none exist here
+		delete(spec, "externalProviders") // their packages exist only in pods
 		withoutAPIs(rel, spec)
 		fitProviders(t, spec, on)
 		for _, entry := range list(spec, "resources", "tools") {
@@ -157,14 +157,15 @@ func (s *sample) fit(t *testing.T, rel *release.Release, on place) {
 	}
 }
 
-// extensionByHand are the lines whose pgvector provider requires the extension to exist; later ones create it.
+// extensionByHand lists the release lines whose pgvector provider requires an existing extension. Later lines create
+// the extension.
 var extensionByHand = []string{"0.2", "0.3", "0.4"}
 
 func (s *sample) usesVectors() bool {
 	return s.stack.Spec.Providers != nil && s.stack.Spec.Providers.VectorIo != nil
 }
 
-// edit changes the spec in its written form, so that a single provider stays single and a bare name bare.
+// edit changes the spec in its written form, so that a single provider and a plain name keep their forms.
 func (s *sample) edit(t *testing.T, change func(spec map[string]any)) {
 	t.Helper()
 	data, err := json.Marshal(s.stack.Spec)
@@ -199,7 +200,7 @@ func withoutAPIs(rel *release.Release, spec map[string]any) {
 	}
 }
 
-// fitProviders moves endpoints to this machine's servers.
+// fitProviders replaces endpoints with those of this machine's servers.
 func fitProviders(t *testing.T, spec map[string]any, on place) {
 	t.Helper()
 	for _, value := range mapping(spec, "providers") {
@@ -253,7 +254,7 @@ func list(spec map[string]any, path ...string) []any {
 	return entries
 }
 
-// moveEndpoint replaces the host of an endpoint by that of another server; the path, or its absence, stays.
+// moveEndpoint replaces the host of an endpoint with the host of another server. It keeps the path, or its absence.
 func moveEndpoint(endpoint, server string) (string, error) {
 	from, err := url.Parse(endpoint)
 	if err != nil {

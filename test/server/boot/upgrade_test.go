@@ -11,14 +11,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestUpgrade moves one stack with its data through every selected release, from the oldest to the newest: each boots
-// on the state of the previous one.
+// TestUpgrade upgrades one stack with its data to every selected release, from the oldest to the newest. Each release
+// boots with the state of the previous release.
 func TestUpgrade(t *testing.T) {
 	releases, err := realserver.Releases()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Up to 0.2 the data are elsewhere, in files of another form.
+	// In 0.2, the data is in other files, in another form.
 	releases = slices.DeleteFunc(releases, func(rel *release.Release) bool { return rel.Storage.Inline })
 	slices.SortFunc(releases, func(a, b *release.Release) int { return release.Compare(a.Version, b.Version) })
 	for _, file := range []string{"testdata/volume.yaml", "v1alpha2-postgres.yaml"} {

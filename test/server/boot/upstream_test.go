@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// upstream is a model server with the part of the OpenAI API which an inference provider needs. It answers for every
+// upstream is a model server with the part of the OpenAI API that an inference provider needs. It answers for every
 // model, and records the clients.
 type upstream struct {
 	url string
@@ -56,7 +56,8 @@ func (u *upstream) models(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]any{"object": "list", "data": models})
 }
 
-// serve adds a model to the model server's list, because some providers refuse to register another.
+// serve adds a model to the model server's list, because some providers do not register a model that is not in the
+// list.
 func (u *upstream) serve(id string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -118,7 +119,7 @@ func (u *upstream) embeddings(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// vectorOf is a vector of length one.
+// vectorOf returns a vector of length one.
 func vectorOf(text string) []float32 {
 	sum := sha256.Sum256([]byte(text))
 	var square float64
@@ -142,10 +143,10 @@ func floats(vector []float32) string {
 	return base64.StdEncoding.EncodeToString(data)
 }
 
-// autoListed is a model that the model server lists and no object names.
+// autoListed is a model that the model server lists, but no object names.
 const autoListed = "auto-listed"
 
-// answer is every model's answer.
+// answer is the answer of every model.
 const answer = "hello from upstream"
 
 func (u *upstream) record(r *http.Request, model string) {
@@ -171,6 +172,6 @@ func (u *upstream) chats(model string) []string {
 
 func writeJSON(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	// If a client disconnects, the client's own test fails, not this server.
+	// If a client disconnects, the test of the client fails, so the error is ignored.
 	_ = json.NewEncoder(w).Encode(value)
 }

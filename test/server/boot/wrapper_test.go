@@ -12,19 +12,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The part of a container's command before the image's entrypoint: a shell, its script, the program that updates the
-// registry, and the program's arguments.
+// The indexes in the part of a container's command before the image's entrypoint: a shell, its script, the program that
+// updates the registry, and the program's arguments.
 const (
 	programAt    = 3
 	configAt     = 4
 	wrapperWords = 6
 )
 
-// becomes runs what an init container runs, and then becomes the program after it.
+// becomes runs the command of an init container, and then replaces itself with the program after it.
 const becomes = `/bin/sh -c "$0" "$1" "$2" "$3"; shift 3; exec "$@"`
 
-// wrapperOf is the part of a pod's command that runs before its server, with paths of this machine, as the beginning of
-// a command that continues with the server's own. It is empty when the pod runs nothing before.
+// wrapperOf returns the part of a pod's command that runs before its server, with paths of this machine. The command of
+// the server follows it. It is empty if the pod does not run a program before the server.
 func (p *pod) wrapperOf(init []corev1.Container, command []string) []string {
 	if words := p.program(command); words != nil {
 		return words
@@ -37,7 +37,7 @@ func (p *pod) wrapperOf(init []corev1.Container, command []string) []string {
 	return nil
 }
 
-// program is the beginning of a command that runs the program.
+// program returns the beginning of a command that runs the program.
 func (p *pod) program(command []string) []string {
 	if len(command) < wrapperWords || command[programAt] != names.StartupDir+"/"+names.RegistryProgram {
 		return nil
@@ -47,7 +47,7 @@ func (p *pod) program(command []string) []string {
 	return words
 }
 
-// annotation is the value of a variable that comes from an annotation of the pod.
+// annotation returns the value of a variable that comes from an annotation of the pod.
 func annotation(t *testing.T, variable corev1.EnvVar, annotations map[string]string) string {
 	t.Helper()
 	path := variable.ValueFrom.FieldRef.FieldPath

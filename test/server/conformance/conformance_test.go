@@ -24,7 +24,7 @@ func support(t *testing.T) realserver.Support {
 	return s
 }
 
-// eachLine runs a test for the lines of releases, some at the same time, with a checker of their release.
+// eachLine runs a test for each release line, in parallel, with a checker of the release.
 func eachLine(
 	t *testing.T, releases func() ([]*release.Release, error),
 	test func(t *testing.T, rel *release.Release, checker *realserver.Checker),
@@ -49,7 +49,7 @@ func eachLine(
 	}
 }
 
-// accepted is a configuration that our checks accept.
+// accepted is a configuration that the checks of the operator accept.
 type accepted struct {
 	*corpus.Case
 	*corpus.Outcome
@@ -72,7 +72,7 @@ func acceptedOf(t *testing.T, cases []corpus.Case) (all []accepted, refused int)
 	return all, refused
 }
 
-// count records how many cases of a line passed, for the table of all.
+// count records the number of cases of a line that passed, for the table of all lines.
 func count(t *testing.T, passed, all int) {
 	t.Helper()
 	t.Attr("cases", fmt.Sprintf("%d of %d", passed, all))

@@ -1,5 +1,5 @@
 // Package conformance checks the configurations of package corpus with the real server of every release line. The
-// release's classes have to read every configuration that our own checks accept (TestParse), and its start-up code has
-// to start it (TestInitialise). Configurations that our checks reject by the data of the release have to fail there
-// (TestNegative). RELEASES names the lines, `all` for every one.
+// release's classes must read every configuration that the checks of the operator accept (TestParse), and its start-up
+// code must start it (TestInitialise). Configurations that these checks reject because of the release data must fail in
+// the server (TestNegative). RELEASES names the lines, `all` for every one.
 package conformance

@@ -20,7 +20,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestInitialise shows that the server of a release starts with the configurations that our checks accept for it.
+// TestInitialise checks that the server of a release starts with the configurations that the checks of the operator
+// accept for it.
 func TestInitialise(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()
@@ -49,11 +50,11 @@ func TestInitialise(t *testing.T) {
 				left = append(left, fmt.Sprintf("%s: the package %s is not installed", c.Name, verdict.Missing))
 			default:
 				failed++
-				t.Errorf("%s: the release %s does not start with what our checks accept: %s", c.Name, rel.Version, verdict)
+				t.Errorf("%s: the release %s does not start with a configuration that the checks accept: %s", c.Name, rel.Version, verdict)
 			}
 		}
 		slices.Sort(left)
-		t.Logf("left out of %s:\n%s", rel.Line, strings.Join(left, "\n"))
+		t.Logf("omitted cases of %s:\n%s", rel.Line, strings.Join(left, "\n"))
 		t.Logf("initialise %s: %d configurations started, %d not, %d cases refused by our own checks, %d left out, %.0f s",
 			rel.Line, started, failed, refused, len(left), time.Since(begin).Seconds())
 		count(t, started, started+failed)
@@ -64,17 +65,17 @@ func TestInitialise(t *testing.T) {
 }
 
 const (
-	// leastStarts is how many configurations of a line have to start.
+	// leastStarts is the minimum number of configurations of a line that must start.
 	leastStarts = 40
 	// randomStarts is the number of random cases.
 	randomStarts = 100
-	// sampleSize is how many cases of a line CI tries.
+	// sampleSize is the number of cases of a line in the gate.
 	sampleSize = 160
-	// startSeconds is how long one start may take.
+	// startSeconds is the time limit of one start.
 	startSeconds = 60
 )
 
-// startable returns the cases that do not need missing packages, and why others are left out.
+// startable returns the cases that do not need missing packages, and the reasons why other cases are omitted.
 func startable(cases []corpus.Case) (light []corpus.Case, left []string) {
 	for i := range cases {
 		c, reason := cases[i].Light()
@@ -87,7 +88,7 @@ func startable(cases []corpus.Case) (light []corpus.Case, left []string) {
 	return light, left
 }
 
-// services are the provider types and backends that connect to a service when they start.
+// services lists the provider types and backends that connect to a service when they start.
 var services = map[string]string{
 	"kv_redis":                        "Redis",
 	"kv_mongodb":                      "MongoDB",
@@ -106,7 +107,7 @@ var services = map[string]string{
 	"vector_io/remote::weaviate":      "Weaviate",
 }
 
-// needsMore returns what a configuration needs at its start in addition to the server, or "".
+// needsMore returns the service or package that a configuration needs at its start in addition to the server, or "".
 func needsMore(config []byte, env map[string]string) string {
 	for _, kind := range append(corpus.Types(config, env), corpus.Backends(config)...) {
 		if service := services[kind]; service != "" {
@@ -116,7 +117,7 @@ func needsMore(config []byte, env map[string]string) string {
 	return ""
 }
 
-// outside returns why a verdict is not about what the checks accept, or "".
+// outside returns the reason why a verdict is not about a rule of the checks, or "".
 func outside(verdict realserver.Verdict) string {
 	if strings.Contains(verdict.Message, "is not available from provider") ||
 		strings.Contains(verdict.Message, "Connection error") {
@@ -131,8 +132,8 @@ func outside(verdict realserver.Verdict) string {
 	return ""
 }
 
-// sample returns all cases when RELEASES selects lines and SAMPLE is not set, else as many as CI has the time for,
-// spread evenly.
+// sample returns all cases if RELEASES selects lines and SAMPLE is not set. Otherwise, it returns evenly distributed
+// cases, as many as the gate has time for.
 func sample(cases []corpus.Case) []corpus.Case {
 	if (realserver.Named() && os.Getenv("SAMPLE") == "") || len(cases) <= sampleSize {
 		return cases
@@ -144,7 +145,7 @@ func sample(cases []corpus.Case) []corpus.Case {
 	return few
 }
 
-// upstream answers as a model server with the models that a configuration registers.
+// upstream is a model server with the models that a configuration registers.
 type upstream struct {
 	url    string
 	models atomic.Value // []map[string]any
@@ -155,7 +156,7 @@ func startUpstream(t *testing.T) *upstream {
 	u := &upstream{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		var answer any = map[string]any{"model_id": "a", "max_total_tokens": 4096} // what TGI says of itself
+		var answer any = map[string]any{"model_id": "a", "max_total_tokens": 4096} // the information about the server in TGI
 		if strings.HasSuffix(r.URL.Path, "/models") {
 			answer = map[string]any{"object": "list", "data": u.models.Load()}
 		}
@@ -168,8 +169,8 @@ func startUpstream(t *testing.T) *upstream {
 	return u
 }
 
-// serve changes the models. A model with another name than the provider's must not meet a model of that name, because
-// the server would refuse to have both.
+// serve changes the models. If the name of a model differs from the provider's name for it, the list must not contain a
+// model of that name, because the server would reject both.
 func (u *upstream) serve(config []byte) {
 	models := []map[string]any{}
 	for _, id := range corpus.Models(config) {
@@ -181,10 +182,10 @@ func (u *upstream) serve(config []byte) {
 // address matches the addresses of the services of the corpus, where no server answers.
 var address = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
-// answered replaces the services of a configuration by one that answers.
+// answered replaces the services in a configuration with a server that answers.
 func answered(text, server string) string { return address.ReplaceAllString(text, server) }
 
-// atHome moves the paths of the pod's volume into a directory of the test, and replaces services by one that answers.
+// atHome replaces the paths of the pod's volume with a directory of the test, and services with a server that answers.
 func atHome(t *testing.T, env map[string]string, server string) map[string]string {
 	t.Helper()
 	home := t.TempDir()

@@ -15,8 +15,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestNegative shows that the server of a release rejects what our checks reject by its data, and ignores what they
-// report as ignored. Where our checks are stricter by choice, it behaves as the list of those checks states.
+// TestNegative checks that the server of a release rejects the configurations that the checks of the operator reject
+// because of the release data, and ignores the values that they report as ignored. If a check is intentionally
+// stricter, the server must react as the list of these checks states.
 func TestNegative(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin, failed := time.Now(), 0
@@ -45,7 +46,7 @@ func TestNegative(t *testing.T) {
 			}
 		}
 		slices.Sort(left)
-		t.Logf("left out of %s:\n%s", rel.Line, strings.Join(left, "\n"))
+		t.Logf("omitted cases of %s:\n%s", rel.Line, strings.Join(left, "\n"))
 		t.Logf("negative %s: %d configurations refused as told, %d taken as if nothing were there, %d taken, %.0f s", rel.Line,
 			asked[corpus.Refused], asked[corpus.Ignored], asked[corpus.Taken], time.Since(begin).Seconds())
 		all := asked[corpus.Refused] + asked[corpus.Ignored] + asked[corpus.Taken]
@@ -56,7 +57,7 @@ func TestNegative(t *testing.T) {
 	})
 }
 
-// swept returns all unusual values when RELEASES selects lines, else as many as CI has the time for.
+// swept returns all unusual values if RELEASES selects lines. Otherwise, it returns as many as the gate has time for.
 func swept(rel *release.Release) []corpus.Negative {
 	all := corpus.Sweep(rel)
 	if realserver.Named() {
@@ -69,14 +70,14 @@ func swept(rel *release.Release) []corpus.Negative {
 	return few
 }
 
-// sweepEach is how many unusual values exist for one that CI tries. It shares no factor with their number, so that
-// every one is tried on some line.
+// sweepEach is the ratio of all unusual values to those in the gate. It has no common factor with their number, so that
+// the gate tries every value on some line.
 const sweepEach = 11
 
-// leastRefused is how many mistakes of a line the server has to reject.
+// leastRefused is the minimum number of mistakes of a line that the server must reject.
 const leastRefused = 200
 
-// ask passes a mistake to the server.
+// ask checks a mistake with the server.
 func ask(
 	t *testing.T, checker *realserver.Checker, models *upstream, n *corpus.Negative, q *corpus.Question,
 ) realserver.Verdict {
@@ -107,7 +108,7 @@ func ask(
 	return verdict
 }
 
-// differs returns how a verdict differs from the one of the case, or "".
+// differs returns the difference between a verdict and the verdict of the case, or "".
 func differs(n *corpus.Negative, verdict realserver.Verdict) string {
 	switch {
 	case n.Answer == corpus.Refused && verdict.OK:

@@ -15,7 +15,7 @@ import (
 // randomConfigs is the number of random configurations that each line reads.
 const randomConfigs = 500
 
-// TestParse shows that every line's own classes read the configurations that our checks accept for it.
+// TestParse checks that every line's own classes read the configurations that the checks of the operator accept for it.
 func TestParse(t *testing.T) {
 	eachLine(t, realserver.ReleasesToRead, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()
@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 			}
 			if !verdict.OK {
 				failed++
-				t.Errorf("%s: the release %s refuses what our checks accept: %s", c.Name, rel.Version, verdict)
+				t.Errorf("%s: the release %s rejects a configuration that the checks accept: %s", c.Name, rel.Version, verdict)
 			}
 		}
 		t.Logf("parse %s: %d configurations read, %d not, %d cases refused by our own checks, %.0f s",

@@ -10,11 +10,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// catalogued are the distributions that users may name; the others need a ConfigMap.
+// catalogued lists the distributions that users may name. The others need a ConfigMap.
 var catalogued = []string{"starter", "postgres-demo", "remote-vllm", "meta-reference-gpu"}
 
-// bases has every configuration that the release ships, with the variables that it requires to start, and with those
-// that have no default.
+// bases adds a case for every configuration that the release contains, with the variables that it requires to start,
+// and with the variables that have no default.
 func (m *maker) bases() {
 	for _, name := range m.rel.Distributions() {
 		d, _ := m.rel.Distribution(name)
@@ -33,7 +33,7 @@ func (m *maker) bases() {
 	}
 }
 
-// needed are the variables that a configuration requires to start.
+// needed returns the variables that a configuration requires to start.
 func needed(d *release.Distribution) []string {
 	var names []string
 	for _, variable := range d.Variables {
@@ -44,7 +44,8 @@ func needed(d *release.Distribution) []string {
 	return names
 }
 
-// empty are the variables that are empty by default and enable nothing. A token of Gemini's excludes its key.
+// empty returns the variables that are empty by default and do not enable a provider. A token for Gemini excludes a
+// key.
 func empty(d *release.Distribution) []string {
 	var names []string
 	for _, variable := range d.Variables {
@@ -69,7 +70,7 @@ func withVariables(spec fields, names []string) fields {
 	return spec
 }
 
-// valueOf is a value for a variable that a shipped configuration reads, chosen by the variable's name.
+// valueOf returns a value for a variable that a shipped configuration reads, according to the variable's name.
 func valueOf(name string) string {
 	switch {
 	case strings.HasSuffix(name, "_MODEL"):
@@ -87,8 +88,8 @@ func valueOf(name string) string {
 	}
 }
 
-// conditions has every variable that enables a part of the starter, set alone and with those that have no default. A
-// model names its provider.
+// conditions adds a case for every variable that enables a part of the starter, alone and together with the variables
+// that have no default. In these cases, a model names its provider.
 func (m *maker) conditions() {
 	d, _ := m.rel.Distribution(starter)
 	for _, variable := range d.Variables {
@@ -111,7 +112,7 @@ func (m *maker) conditions() {
 // baseProvider is a provider of a shipped configuration.
 type baseProvider struct {
 	api, id, providerType string
-	// condition is the variable without which it does not exist.
+	// condition is the variable without which the provider does not exist.
 	condition string
 }
 

@@ -10,18 +10,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Case is one object of a user with the base that its configuration is made from.
+// Case is one object of a user, with the base from which its configuration is generated.
 type Case struct {
 	// Name identifies the case within its line: provider/inference/remote::vllm/full.
 	Name string
 	// Release is the line of the case.
 	Release *release.Release
-	// Object is the user's object. It is only read.
+	// Object is the user's object. The pipeline must not change it.
 	Object *v1alpha2.LlamaStackDistribution
 	// Base is the configuration of the distribution.
 	Base []byte
-	// Embedded means that Base is what the release ships under the object's name. Otherwise it is the user's own
-	// ConfigMap.
+	// Embedded means that Base is the shipped configuration with the distribution name of the object. Otherwise, it is
+	// from the user's own ConfigMap.
 	Embedded bool
 }
 
@@ -36,23 +36,23 @@ const (
 // fields is a spec, or a part of one, in its JSON form.
 type fields map[string]any
 
-// maker makes the cases of one line.
+// maker creates the cases of one line.
 type maker struct {
 	rel   *release.Release
 	cases []Case
 }
 
-// add makes a case from a spec and the line's starter.
+// add adds a case from a spec and the line's starter.
 func (m *maker) add(name string, spec fields) {
 	m.addOver(starter, name, spec)
 }
 
-// addOver makes a case from a distribution that the line ships.
+// addOver adds a case from a distribution of the line.
 func (m *maker) addOver(distribution, name string, spec fields) {
 	m.append(name, distribution, shipped(m.rel, distribution), true, spec)
 }
 
-// addOwn makes a case from a user's own configuration.
+// addOwn adds a case from a user's own configuration.
 func (m *maker) addOwn(name, base string, spec fields) {
 	spec["baseConfig"] = fields{"configMapName": baseConfig, "key": "config.yaml"}
 	m.append(name, starter, []byte(base), false, spec)
@@ -62,7 +62,7 @@ func (m *maker) append(name, distribution string, base []byte, embedded bool, sp
 	m.cases = append(m.cases, newCase(m.rel, name, distribution, base, embedded, spec))
 }
 
-// newCase makes an object of a spec.
+// newCase returns a case with an object that has this spec.
 func newCase(rel *release.Release, name, distribution string, base []byte, embedded bool, spec fields) Case {
 	of := fields{"name": distribution, "version": rel.Version}
 	if given, ok := spec["distribution"].(fields); ok {
@@ -81,7 +81,7 @@ func newCase(rel *release.Release, name, distribution string, base []byte, embed
 	return Case{Name: name, Release: rel, Object: object, Base: base, Embedded: embedded}
 }
 
-// shipped is a configuration that a release ships.
+// shipped returns a configuration that a release contains.
 func shipped(rel *release.Release, name string) []byte {
 	d, ok := rel.Distribution(name)
 	if !ok {
@@ -94,7 +94,7 @@ func shipped(rel *release.Release, name string) []byte {
 	return data
 }
 
-// resolved is the result of distribution.Resolve for the case once its line is offered.
+// resolved returns the result that distribution.Resolve has for the case if its line is offered.
 func (c *Case) resolved() distribution.Resolved {
 	name := c.Object.Spec.Distribution.Name
 	return distribution.Resolved{
@@ -103,7 +103,7 @@ func (c *Case) resolved() distribution.Resolved {
 	}
 }
 
-// ref is a reference to a value in a Secret.
+// ref returns a reference to a value in a Secret.
 func ref(name, key string) fields {
 	return fields{"secretKeyRef": fields{"name": name, "key": key}}
 }

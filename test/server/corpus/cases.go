@@ -29,7 +29,7 @@ func Cases(rel *release.Release) []Case {
 	return m.cases
 }
 
-// providers has every type in its shortest form with the starter, and with every key and an empty base.
+// providers adds a case for every type in its shortest form with the starter, and one with every key and an empty base.
 func (m *maker) providers() {
 	v := &values{}
 	for _, api := range m.rel.APIs() {
@@ -60,7 +60,7 @@ func (m *maker) providers() {
 	}}})
 }
 
-// alternatives are the keys that exclude others, each without those.
+// alternatives adds a case for each key that excludes others, without the excluded keys.
 func (m *maker) alternatives(at, field string, kind *provider.Type) {
 	var keys []string
 	for _, rule := range kind.Config.Rules {
@@ -84,7 +84,7 @@ func (m *maker) alternatives(at, field string, kind *provider.Type) {
 	}
 }
 
-// ownOpenAI is a provider whose credential is a user's variable.
+// ownOpenAI adds a case with a provider whose credential is a user's variable.
 const ownOpenAI = `providers:
   inference:
   - provider_id: openai
@@ -112,8 +112,8 @@ var (
 	}
 )
 
-// storage has every pair of stores, with and without resources that the server keeps in them, with the starter and with
-// an empty base.
+// storage adds a case for every pair of stores, with and without resources that the server keeps in them, with the
+// starter and with an empty base.
 func (m *maker) storage() {
 	for _, kv := range append(sorted(kvStores), "") {
 		for _, sql := range append(sorted(sqlStores), "") {
@@ -151,7 +151,7 @@ func sorted[V any](m map[string]V) []string {
 	return names
 }
 
-// resources has models of each type, shields, tools.
+// resources adds cases with models of each type, shields and tools.
 func (m *maker) resources() {
 	add := func(name string, resources fields) {
 		m.add("resources/"+name, fields{"resources": resources})
@@ -192,7 +192,7 @@ func (m *maker) resources() {
 	})
 }
 
-// modelTypes are the values of a model's type.
+// modelTypes returns the values of a model's type.
 func modelTypes(rel *release.Release) []string {
 	models, _ := rel.Resource("models")
 	key, ok := models.Class.Key("model_type")
@@ -206,7 +206,7 @@ func modelTypes(rel *release.Release) []string {
 	return types
 }
 
-// disabled has every API of any release, in both spellings, and every provider of the starter.
+// disabled adds cases that disable every API of any release, in both spellings, and every provider of the starter.
 func (m *maker) disabled() {
 	for _, api := range release.KnownAPIs() {
 		m.add("disabled/"+api, fields{"disabled": []any{api}})
@@ -239,7 +239,7 @@ func (m *maker) disabled() {
 	})
 }
 
-// server has the listener, the number of processes, and telemetry.
+// server adds cases with settings of the listener, the number of processes, and telemetry.
 func (m *maker) server() {
 	for _, port := range []int{1024, 9000, 65535} {
 		m.add(fmt.Sprintf("server/port-%d", port), fields{

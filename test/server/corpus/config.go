@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Types are the provider types of a configuration that exist in an environment: inference/remote::vllm.
+// Types returns the provider types of a configuration that exist in an environment, such as inference/remote::vllm.
 func Types(config []byte, env map[string]string) []string {
 	var types []string
 	for _, p := range providersOf(config) {
@@ -19,7 +19,7 @@ func Types(config []byte, env map[string]string) []string {
 	return slices.Compact(types)
 }
 
-// Backends are the types of the storage backends of a configuration: kv_redis.
+// Backends returns the types of the storage backends of a configuration, such as kv_redis.
 func Backends(config []byte) []string {
 	var document struct {
 		Storage struct {
@@ -53,13 +53,14 @@ func Backends(config []byte) []string {
 	return slices.Compact(types)
 }
 
-// inlineBackend is a backend, which up to 0.2 is written where it is used, with a type that does not name its family.
+// inlineBackend is a backend of 0.2, which is written in the store that uses it, with a type that does not name its
+// family.
 type inlineBackend struct {
 	Type string `yaml:"type"`
 	Host string `yaml:"host"`
 }
 
-// Models are the providers' names of the models that a configuration registers.
+// Models returns the providers' names of the models that a configuration registers.
 func Models(config []byte) []string {
 	type model struct {
 		ID         string `yaml:"model_id"`

@@ -19,11 +19,11 @@ import (
 
 const (
 	seed = 1
-	// randomCases is small here: the real server gets many more.
+	// randomCases is small, because the tests with the real server run many more cases.
 	randomCases = 40
 )
 
-// made is a case of Cases with its outcome.
+// made is a case with its outcome.
 type made struct {
 	corpus.Case
 	outcome *corpus.Outcome
@@ -62,7 +62,7 @@ func casesOf(t *testing.T, rel *release.Release) []made {
 	return all
 }
 
-// eachLine runs a test for every line with data, at the same time.
+// eachLine runs a test for every line with data, in parallel.
 func eachLine(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	t.Helper()
 	for _, line := range release.Lines() {
@@ -77,7 +77,7 @@ func eachLine(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	}
 }
 
-// Every case has these properties, which need no server.
+// Every case has these properties, which can be checked without a server.
 func TestCases(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		names := map[string]bool{}
@@ -109,14 +109,14 @@ func run(t *testing.T, c *corpus.Case) *corpus.Outcome {
 	return outcome
 }
 
-// checkOutcome checks that no secret is shown, that each warning has a place and a reason, and that the configuration
-// passes the same checks again.
+// checkOutcome checks that no message contains a secret, that each warning has a path and a reason, and that the
+// configuration passes the same checks again.
 func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 	t.Helper()
 	told := []string{string(o.Config), o.Refused}
 	for _, warning := range o.Warnings {
 		if (warning.Path == "" && warning.ConfigPath == "") || warning.Message == "" {
-			t.Errorf("%s: a warning without a place or a text: %+v", c.Name, warning)
+			t.Errorf("%s: a warning without a path or a text: %+v", c.Name, warning)
 		}
 		told = append(told, warning.String())
 	}
@@ -127,11 +127,11 @@ func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 		return
 	}
 	if len(o.Config) == 0 {
-		t.Errorf("%s: neither a configuration nor a refusal", c.Name)
+		t.Errorf("%s: neither a configuration nor an error", c.Name)
 		return
 	}
 	if errs := recheck(c, o); errs != "" {
-		t.Errorf("%s: the configuration does not pass the checks that it was made with:\n%s", c.Name, errs)
+		t.Errorf("%s: the configuration does not pass the checks with which it was generated:\n%s", c.Name, errs)
 	}
 }
 
@@ -149,7 +149,7 @@ func recheck(c *corpus.Case, o *corpus.Outcome) string {
 	return intent.Messages(report.Errors)
 }
 
-// Most random cases are accepted, or the test would show nothing.
+// Most random cases must be accepted, because otherwise the test would not be meaningful.
 func TestRandomIsMostlyAccepted(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		refused := 0
@@ -160,12 +160,12 @@ func TestRandomIsMostlyAccepted(t *testing.T) {
 			}
 		}
 		if limit := randomCases / 4; refused > limit && !rel.Storage.Inline {
-			t.Errorf("%d of %d are refused, more than %d", refused, len(cases), limit)
+			t.Errorf("%d of %d are rejected, more than %d", refused, len(cases), limit)
 		}
 	})
 }
 
-// The same seed makes the same cases, and another seed makes others.
+// The same seed results in the same cases, and another seed results in other cases.
 func TestRandomIsReproducible(t *testing.T) {
 	rel := release.Default()
 	few, many, others := corpus.Random(rel, seed, 5), corpus.Random(rel, seed, 10), corpus.Random(rel, seed+1, 5)
@@ -179,12 +179,12 @@ func TestRandomIsReproducible(t *testing.T) {
 		}
 	}
 	if same == len(few) {
-		t.Error("another seed gives the same cases")
+		t.Error("another seed results in the same cases")
 	}
 }
 
-// Some case's configuration has every fact of a line's data, except for keys that are not to be set and types that
-// never start. A line that keeps its storage inline does not have cases yet.
+// Every fact of a line's data occurs in the configuration of some case, except for keys that must not be set and types
+// that never start. A line with inline storage does not have cases yet.
 func TestEveryFactHasACase(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		if rel.Storage.Inline {
@@ -202,7 +202,7 @@ func TestEveryFactHasACase(t *testing.T) {
 		}
 		for _, fact := range corpus.Facts(rel) {
 			if !shown[fact] && !corpus.Obsolete(rel, fact) && !broken(rel, fact) {
-				t.Errorf("no case shows: %s", fact)
+				t.Errorf("no case contains: %s", fact)
 			}
 		}
 	})
@@ -239,7 +239,8 @@ func TestRefused(t *testing.T) {
 	golden.Dir(t, "testdata/refused", map[string][]byte{"cases.txt": []byte(strings.Join(rows, ""))})
 }
 
-// TestLightStarter checks that the reduced configuration of every starter serves, and needs no large packages.
+// TestLightStarter checks that the reduced configuration of every starter has an inference provider, and does not need
+// large packages.
 func TestLightStarter(t *testing.T) {
 	for _, line := range release.Offered() {
 		match, err := release.LookupOffered(line)
@@ -263,7 +264,8 @@ func TestLightStarter(t *testing.T) {
 	}
 }
 
-// TestEditsAreAccepted checks that most random changes are accepted, before and after, and change something.
+// TestEditsAreAccepted checks that most random changes are accepted before and after the change, and that they change
+// the configuration.
 func TestEditsAreAccepted(t *testing.T) {
 	for _, line := range []string{"0.3", "0.7", "1.5"} {
 		match, err := release.Lookup(line)

@@ -7,11 +7,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// requiredOnly is a distribution that keeps only the providers of the base that the declared ones need.
+// requiredOnly is a distribution that keeps only the providers of the base that the declared providers need.
 func requiredOnly() fields { return fields{"baseProviders": "Required"} }
 
-// declared: stacks with only their own providers. One provider of each API over the starter and over nothing, and vLLM
-// with resources, storage and disabled APIs.
+// declared adds stacks with only their own providers: one provider of each API with the starter and with an empty base,
+// and vLLM with resources, storage and disabled APIs.
 func (m *maker) declared() {
 	v := &values{}
 	for _, api := range m.rel.APIs() {
@@ -40,7 +40,8 @@ func (m *maker) declared() {
 	})
 }
 
-// wildcards: the providers of one API of the starter, with and without a declared one, and of all its APIs.
+// wildcards adds cases that disable the providers of one API of the starter, with and without a declared provider, and
+// of all its APIs.
 func (m *maker) wildcards() {
 	var all []any
 	for _, p := range providersOf(shipped(m.rel, starter)) {
@@ -58,7 +59,7 @@ func (m *maker) wildcards() {
 	m.add("disabled/*/vllm", fields{"disabled": all, "providers": vllm(), "resources": fields{"models": []any{"a"}}})
 }
 
-// declared: what only its own providers cost a stack.
+// declared adds the mistakes of a stack with only its own providers.
 func (n *negatives) declared() {
 	const why = "The user wishes for a stack without the other providers of the base, and is told what that brings with it."
 	base, err := changed(n.config, func(config fields) {

@@ -1,7 +1,7 @@
-// Package corpus makes the cases of the conformance tests: objects as users write them, for one release line each, from
-// the data of that line. Cases has every provider type, storage kind, resource kind and disabled API, Random any number
-// more, Strange unusual values that keys accept. Run takes a case through the pipeline of the controller and returns
-// the configuration and the environment of the server, for a test with a real server. Negatives has a mistake for every
-// check. Sweep has values that no key accepts, each with the configuration that the server would read without our
-// check.
+// Package corpus creates the cases of the conformance tests: objects as users write them, each for one release line,
+// from the data of that line. Cases returns cases with every provider type, storage kind, resource kind and disabled
+// API. Random returns any number of random cases, and Strange returns unusual values that keys accept. Run runs the
+// pipeline of the controller for a case, and returns the configuration and the environment of the server, for a test
+// with a real server. Negatives returns a mistake for every check. Sweep returns values that no key accepts, each with
+// the configuration that the server would read without the check.
 package corpus

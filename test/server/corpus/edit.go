@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Edit is a change of a running stack: another spec on the same base and the same state. Both have the providers
-// EditInference and EditVectors, and the embedding model EditEmbedding.
+// Edit is a change of a running stack to another spec with the same base and the same state. Both specs have the
+// providers EditInference and EditVectors, and the embedding model EditEmbedding.
 type Edit struct {
 	Name          string
 	Before, After Case
@@ -19,7 +19,7 @@ type Edit struct {
 	Changes []string
 }
 
-// Every stack of an Edit has these, so that a client can create a vector store with a file in it.
+// Every stack of an Edit has these resources, so that a client can create a vector store with a file.
 const (
 	EditInference = "kept"
 	EditVectors   = "faiss"
@@ -28,11 +28,12 @@ const (
 	EditDimension = 8
 )
 
-// Edits returns n random changes. The same line, seed and n return the same ones. The operator may reject a spec.
+// Edits returns n random changes. With the same line, seed and n, it returns the same changes. The operator may reject
+// a spec.
 func Edits(rel *release.Release, seed uint64, n int) []Edit {
 	edits := make([]Edit, 0, n)
 	for i := range n {
-		r := rand.New(rand.NewPCG(seed, 1<<32+uint64(i))) //nolint:gosec // a number for a test, which has to be the same again
+		r := rand.New(rand.NewPCG(seed, 1<<32+uint64(i))) //nolint:gosec // random numbers for a test, which must be reproducible
 		g := &generator{values: values{rand: r}, rel: rel, ids: map[string][]string{}, base: baseProviders(rel, r)}
 		e := editor{generator: g, spec: g.editable()}
 		name := fmt.Sprintf("edit/%d/%04d", seed, i)
@@ -43,7 +44,7 @@ func Edits(rel *release.Release, seed uint64, n int) []Edit {
 	return edits
 }
 
-// caseOf makes a case with the generator's base.
+// caseOf returns a case with the generator's base.
 func (g *generator) caseOf(name string, spec fields) Case {
 	m := &maker{rel: g.rel}
 	if g.base == nil {
@@ -54,7 +55,7 @@ func (g *generator) caseOf(name string, spec fields) Case {
 	return m.cases[0]
 }
 
-// editable is a random spec that keeps its state in files, and has what every Edit has.
+// editable returns a random spec that keeps its state in files, and has the resources of every Edit.
 func (g *generator) editable() fields {
 	spec := g.spec()
 	for _, section := range []string{"settings", "removeSettings", "networking", "workload"} {
@@ -100,14 +101,14 @@ func (g *generator) editable() fields {
 	return spec
 }
 
-// keptByEdits reports whether an item of spec.disabled removes something that a client's vector store needs.
+// keptByEdits reports whether an item of spec.disabled removes a provider that a client's vector store needs.
 func keptByEdits(item string) bool {
 	api, _, _ := strings.Cut(item, "/")
 	return slices.Contains([]string{"vector_io", "files", "file_processors"}, release.SnakeCase(api)) ||
 		item == "inference"
 }
 
-// named is a list of providers that all have an id.
+// named returns a list of providers that all have an id.
 func named(written any) []any {
 	switch written := written.(type) {
 	case []any:
@@ -123,7 +124,7 @@ func named(written any) []any {
 	}
 }
 
-// asModel is a model in its long form.
+// asModel returns a model in its long form.
 func asModel(written any) fields {
 	if name, ok := written.(string); ok {
 		return fields{"name": name, "provider": EditInference}
@@ -135,7 +136,7 @@ func asModel(written any) fields {
 	return model
 }
 
-// editor changes a spec as users do.
+// editor changes a spec like a user.
 type editor struct {
 	*generator
 	spec    fields
@@ -162,7 +163,7 @@ func (e *editor) models() []any { return e.spec["resources"].(fields)["models"].
 
 func (e *editor) setModels(models []any) { e.spec["resources"].(fields)["models"] = models }
 
-// model returns any model except the last one, which every Edit has, or nil when no other exists.
+// model returns any model except the last model, which every Edit has, or nil if there is no other model.
 func (e *editor) model() fields {
 	models := e.models()
 	if len(models) < 2 {
@@ -287,7 +288,7 @@ func (e *editor) declareListed() string {
 	return "model " + EditListed + " declared"
 }
 
-// copied is a deep copy of a spec.
+// copied returns a deep copy of a spec.
 func copied(spec fields) fields {
 	data, err := json.Marshal(spec)
 	var out fields

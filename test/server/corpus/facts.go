@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Facts are the parts of a line's data that a configuration can show: each provider type and each of its keys, each
-// backend, store, kind of resource and API.
+// Facts returns the parts of a line's data that a configuration can contain: each provider type and each of its keys,
+// each backend, store, kind of resource and API.
 func Facts(rel *release.Release) []string {
 	var facts []string
 	for _, api := range rel.APIs() {
@@ -23,7 +23,7 @@ func Facts(rel *release.Release) []string {
 				facts = append(facts, fmt.Sprintf("key %s/%s %s", api, name, kind.Config.Keys[i].Name))
 			}
 		}
-		// An API for which no provider ships cannot be served.
+		// An API without a provider cannot be served.
 		if len(types) > 0 {
 			facts = append(facts, "api "+api)
 		}
@@ -58,7 +58,7 @@ type shownConfig struct {
 	Others    map[string]any   `yaml:",inline"`
 }
 
-// Shown are the facts of a line that a configuration shows.
+// Shown returns the facts of a line that a configuration contains.
 func Shown(rel *release.Release, config []byte) ([]string, error) {
 	var c shownConfig
 	if err := yaml.Unmarshal(config, &c); err != nil {
@@ -91,7 +91,8 @@ func Shown(rel *release.Release, config []byte) ([]string, error) {
 	return shown, nil
 }
 
-// Obsolete reports whether a fact is about a key that is not to be set: it is deprecated, or inherited and not read.
+// Obsolete reports whether a fact is about a key that must not be set, because it is deprecated, or inherited and not
+// read.
 func Obsolete(rel *release.Release, fact string) bool {
 	at, name, _ := strings.Cut(strings.TrimPrefix(fact, "key "), " ")
 	api, providerType, _ := strings.Cut(at, "/")

@@ -10,11 +10,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// heavy are the prefixes of the names of packages that include model weights, a GPU's libraries or gigabytes. The types
-// that need one are not installed where the tests run.
+// heavy lists the prefixes of the names of packages with model weights, libraries for GPUs or gigabytes of files. The
+// environments of the tests do not contain these packages.
 var heavy = []string{"codeshield", "docling", "fairscale", "torch", "transformers[", "trl", "unstructured["}
 
-// Heavy returns the package that keeps a type from being installed where the tests run, or "".
+// Heavy returns the package that a type needs and that the environments of the tests do not contain, or "".
 func Heavy(kind *provider.Type) string {
 	for _, requirement := range kind.Packages {
 		for _, name := range heavy {
@@ -26,8 +26,8 @@ func Heavy(kind *provider.Type) string {
 	return ""
 }
 
-// Light returns the case in the form for a server without Heavy packages: the base's providers that need them are
-// disabled. The reason states why a case cannot be made light: the user's own provider is heavy.
+// Light returns the case in the form for a server without Heavy packages, in which the base's providers that need them
+// are disabled. If this is not possible because a provider of the user needs them, it returns the reason.
 func (c *Case) Light() (light Case, reason string) {
 	in, _ := intent.FromObject(c.Object)
 	own := map[[2]string]bool{}

@@ -20,44 +20,44 @@ const (
 	Refused Answer = "refuses"
 	// Ignored means that the server starts as if the value was absent.
 	Ignored Answer = "ignores"
-	// Taken means that the server starts, and the mistake shows later or nowhere.
+	// Taken means that the server starts, and the mistake has an effect later or never.
 	Taken Answer = "takes"
-	// Unasked means that the mistake never reaches the server.
+	// Unasked means that the mistake is not part of the server's configuration.
 	Unasked Answer = "never sees"
 )
 
-// Negative is a mistake that our checks report, and the configuration that the server would read without them.
+// Negative is a mistake that the checks report, and the configuration that the server would read without the checks.
 type Negative struct {
 	// Name begins with the check: api/unknown.
 	Name string
 	// Release is the line of the case.
 	Release *release.Release
-	// Answer is the server's reaction to the mistake, which decides whether a check is right.
+	// Answer is the server's reaction to the mistake, which shows whether a check is correct.
 	Answer Answer
 	// Says is a regular expression for the server's message when it rejects.
 	Says string
-	// Why is the reason for reporting a mistake that the server accepts, or that only the spec can contain. It is set
-	// for checks of our own choice, and empty for those that rest on the data of a release.
+	// Why is the reason for reporting a mistake that the server accepts, or that only the spec can contain. It is empty
+	// for checks that use the data of a release.
 	Why string
 	mistake
 }
 
-// mistake is one error: in the user's form, and in the server's form.
+// mistake is one mistake, in the object of the user and in the configuration of the server.
 type mistake struct {
 	// wrong is the user's object. It is nil when the error is in a value of a Secret.
 	wrong *Case
-	// right is the accepted neighbour. change makes its configuration wrong.
+	// right is a similar object that is accepted. change adds the mistake to its configuration.
 	right  *Case
 	change func(config fields)
-	// raw is the wrong configuration, when it is not a change of another one.
+	// raw is the wrong configuration, if it is not a change of another configuration.
 	raw string
-	// env are wrong values of Secrets.
+	// env contains wrong values of Secrets.
 	env map[string]string
 	// value is checked instead of the object.
 	value func() error
 }
 
-// Told returns the lines that the user reads, without those of the accepted neighbour. Refusal reports whether the
+// Told returns the lines that the user reads, without the lines for the accepted object. Refusal reports whether the
 // stack is rejected.
 func (n *Negative) Told() (lines []string, refusal bool, err error) {
 	if n.value != nil {
@@ -90,11 +90,12 @@ func (n *Negative) Told() (lines []string, refusal bool, err error) {
 type Question struct {
 	Config, Without string
 	Env             map[string]string
-	// Odd means that not every YAML parser accepts Config.
+	// Odd means that some YAML parsers reject Config.
 	Odd bool
 }
 
-// Question returns the input for the server. An error is a defect of the case: its neighbour is rejected.
+// Question returns the input for the server. It returns an error if the case is wrong because its accepted object is
+// rejected.
 func (n *Negative) Question() (*Question, error) {
 	outcome, err := n.right.Run()
 	if err != nil {
@@ -122,7 +123,7 @@ func (n *Negative) Question() (*Question, error) {
 	return q, nil
 }
 
-// accepted is the outcome of a mistake that is reported and not rejected; nil when it is rejected.
+// accepted returns the outcome of a mistake that is reported but not rejected, or nil if it is rejected.
 func (n *Negative) accepted() *Outcome {
 	if n.wrong == nil || n.wrong == n.right {
 		return nil
@@ -134,7 +135,7 @@ func (n *Negative) accepted() *Outcome {
 	return outcome
 }
 
-// changed is a configuration after a change.
+// changed returns a configuration after a change.
 func changed(config []byte, change func(config fields)) ([]byte, error) {
 	var tree fields
 	if err := yaml.Unmarshal(config, &tree); err != nil {
@@ -148,7 +149,7 @@ func changed(config []byte, change func(config fields)) ([]byte, error) {
 	return data, nil
 }
 
-// negatives makes the negative cases of a line.
+// negatives creates the negative cases of a line.
 type negatives struct {
 	rel *release.Release
 	m   *maker
@@ -197,31 +198,31 @@ func newNegatives(rel *release.Release) *negatives {
 	return n
 }
 
-// smallSpec is the small stack with more fields.
+// smallSpec returns the spec of the small stack with more fields.
 func (n *negatives) smallSpec(more fields) fields {
 	spec := fields{"providers": fields{"inference": n.vllm(nil)}, "storage": fields{"kv": fields{}, "sql": fields{}}}
 	maps.Copy(spec, more)
 	return spec
 }
 
-// vllm is the provider of the small stack with more fields.
+// vllm returns the provider of the small stack with more fields.
 func (n *negatives) vllm(more fields) fields {
 	p := fields{"id": "vllm", "provider": "vllm", "endpoint": "http://vllm.example:8000"}
 	maps.Copy(p, more)
 	return p
 }
 
-// own is a stack with an empty base.
+// own returns a stack with an empty base.
 func (n *negatives) own(spec fields) *Case { return n.over([]byte(n.m.nothing()), spec) }
 
-// over is a stack with a user's own configuration.
+// over returns a stack with a user's own configuration.
 func (n *negatives) over(base []byte, spec fields) *Case {
 	spec["baseConfig"] = fields{"configMapName": baseConfig, "key": "config.yaml"}
 	c := newCase(n.rel, "negative", starter, base, false, spec)
 	return &c
 }
 
-// listed is the small stack with a base that lists its APIs.
+// listed returns the small stack with a base that lists its APIs.
 func (n *negatives) listed(spec fields) *Case {
 	return n.over([]byte(n.m.nothing()+"apis: [inference]\n"), n.smallSpec(spec))
 }
@@ -248,7 +249,7 @@ func (n *negatives) inBaseOf(right *Case, change func(config fields)) mistake {
 	return mistake{wrong: n.over(data, n.again()), right: right, change: change}
 }
 
-// again is a spec that only repeats what the base has.
+// again returns a spec that only repeats the providers of the base.
 func (n *negatives) again() fields { return fields{"networking": fields{"port": 9000}} }
 
 // inSpec returns a mistake in the small stack's spec.
@@ -263,27 +264,27 @@ func (n *negatives) inVLLM(more fields, change func(config fields)) mistake {
 	})
 }
 
-// nextTo returns a mistake in the spec wrong, whose correct counterpart is the spec right.
+// nextTo returns a mistake in the spec wrong. right is the corresponding correct spec.
 func (n *negatives) nextTo(right, wrong fields, change func(config fields)) mistake {
 	return mistake{wrong: n.own(n.smallSpec(wrong)), right: n.own(n.smallSpec(right)), change: change}
 }
 
-// refused is a check that the server confirms, when it reads the configuration or when it starts.
+// refused marks a mistake that the server also rejects, when it reads the configuration or when it starts.
 func (n *negatives) refused(name, says string, what mistake) {
 	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: Refused, Says: says, mistake: what})
 }
 
-// ignored is a warning about a value without effect.
+// ignored marks a mistake that causes a warning about a value without effect.
 func (n *negatives) ignored(name string, what mistake) {
 	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: Ignored, mistake: what})
 }
 
-// choice is a check of our own.
+// choice marks a mistake that the server accepts and the operator rejects.
 func (n *negatives) choice(name string, answer Answer, why string, what mistake) {
 	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: answer, Why: why, mistake: what})
 }
 
-// configOf is the configuration of the first provider of an API.
+// configOf returns the configuration of the first provider of an API.
 func configOf(config fields, api string) fields { return firstProvider(config, api)["config"].(fields) }
 
 func firstProvider(config fields, api string) fields {
@@ -297,7 +298,7 @@ func addProvider(config fields, api string, provider fields) {
 	all[api] = append(list, provider)
 }
 
-// at is a mapping below keys.
+// at returns a mapping below keys.
 func at(config fields, keys ...string) fields {
 	for _, key := range keys {
 		inner, ok := config[key].(fields)

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// bases has texts that the server does not read as a configuration at all.
+// bases adds texts that the server cannot read as a configuration.
 func (n *negatives) bases() {
 	text := func(name, raw, says string) {
 		n.refused("base/"+name, says, mistake{wrong: n.over([]byte(raw), n.again()), right: n.small, raw: raw})
@@ -31,7 +31,7 @@ func (n *negatives) bases() {
 	}
 }
 
-// variables has references to unset variables.
+// variables adds references to unset variables.
 func (n *negatives) variables() {
 	n.refused("variable/unset", "NOWHERE", n.inBase(func(config fields) { config["external_apis_dir"] = "${env.NOWHERE}" }))
 	n.refused("variable/unset-in-settings", "NOWHERE", n.inVLLM(fields{"settings": fields{"max_tokens": "${env.NOWHERE}"}},
@@ -47,7 +47,7 @@ func (n *negatives) variables() {
 	}, nil))
 }
 
-// apis has APIs that the release does not have, or that no provider serves.
+// apis adds APIs that the release does not have, or that no provider serves.
 func (n *negatives) apis() {
 	list := func(api string) func(fields) {
 		return func(config fields) { config["apis"] = []any{"inference", api} }
@@ -71,7 +71,7 @@ func (n *negatives) apis() {
 	n.apisOfOthers()
 }
 
-// apisOfOthers has providers of APIs that other releases have.
+// apisOfOthers adds providers of APIs that only other releases have.
 func (n *negatives) apisOfOthers() {
 	shown := map[string]bool{}
 	for _, name := range release.KnownAPIs() {
@@ -95,13 +95,13 @@ func (n *negatives) apisOfOthers() {
 	}
 }
 
-// dependencies has disabled APIs that a provider needs, and APIs of which no type can be supplied.
+// dependencies adds disabled APIs that a provider needs, and APIs for which the engine cannot supply a provider.
 func (n *negatives) dependencies() {
 	search := "file-search"
 	if _, ok := n.rel.Provider("tool_runtime", "inline::"+search); !ok {
 		search = "rag-runtime"
 	}
-	// Every API that it needs is supplied when it is the only provider.
+	// If it is the only provider, the engine supplies every API that it needs.
 	providers := fields{"inference": n.vllm(nil), "toolRuntime": fields{"provider": search}}
 	const why = "The server would not start with what needs it, and the user wishes for a stack without the API."
 	n.choice("dependency/disabled", Unasked, why, mistake{

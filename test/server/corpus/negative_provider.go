@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// types are the provider types of the line that spec.providers has a field for.
+// types returns the provider types of the line for which spec.providers has a field.
 func (n *negatives) types() []*provider.Type {
 	var types []*provider.Type
 	for _, api := range n.rel.APIs() {
@@ -24,7 +24,7 @@ func (n *negatives) types() []*provider.Type {
 	return types
 }
 
-// first is the first of the types with a property; nil when none has it.
+// first returns the first type with a property, or nil if no type has it.
 func (n *negatives) first(has func(*provider.Type) bool) *provider.Type {
 	types := n.types()
 	if i := slices.IndexFunc(types, has); i >= 0 {
@@ -33,7 +33,7 @@ func (n *negatives) first(has func(*provider.Type) bool) *provider.Type {
 	return nil
 }
 
-// another is the small stack with one more provider.
+// another returns the small stack with one more provider.
 func (n *negatives) another(kind *provider.Type, p fields) fields {
 	p["id"] = "another"
 	name := intent.APIField(kind.API)
@@ -43,7 +43,7 @@ func (n *negatives) another(kind *provider.Type, p fields) fields {
 	return fields{"providers": providers}
 }
 
-// withSettings is the small stack with a provider of a type, and the mistake of settings that it has.
+// withSettings returns the small stack with a provider of a type, with the mistake that it has these settings.
 func (n *negatives) withSettings(kind *provider.Type, settings fields) mistake {
 	v := &values{}
 	right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
@@ -68,7 +68,7 @@ func anotherConfig(config fields, api string) fields {
 	return at(list[len(list)-1].(fields), "config")
 }
 
-// providerTypes has types that the release does not have, or that do not start.
+// providerTypes adds types that the release does not have, or that do not start.
 func (n *negatives) providerTypes() {
 	unknown := func(check, name, providerType string) {
 		n.refused(check, providerType, n.inVLLM(fields{"provider": name}, func(fields) {}))
@@ -111,7 +111,7 @@ func (n *negatives) providerTypes() {
 	}
 }
 
-// typesOfOthers has types of other releases and of other APIs.
+// typesOfOthers adds types of other releases and of other APIs.
 func (n *negatives) typesOfOthers() {
 	unknown := func(check, api, name, providerType string) {
 		more := n.another(&provider.Type{API: api}, fields{"provider": name})
@@ -126,7 +126,7 @@ func (n *negatives) typesOfOthers() {
 	}
 }
 
-// broken is a type that never starts.
+// broken adds a type that never starts.
 func (n *negatives) broken(kind *provider.Type) {
 	v := &values{}
 	p := v.provider(kind, "another", minimal)
@@ -149,7 +149,7 @@ func (n *negatives) isScoring(kind *provider.Type) bool {
 	return api.RoutingTable == "scoring_functions"
 }
 
-// scoring has two providers of one type.
+// scoring adds two providers of one type.
 func (n *negatives) scoring(kind *provider.Type) {
 	if n.rel.Runtime.RegistryReplaces {
 		return // the second replaces the first
@@ -164,7 +164,7 @@ func (n *negatives) scoring(kind *provider.Type) {
 	}))
 }
 
-// unregistrable has a scoring function of a provider that registers none of a configuration.
+// unregistrable adds a scoring function of a provider that does not register functions of a configuration.
 func (n *negatives) unregistrable(kind *provider.Type) {
 	n.refused("provider/registers-nothing/"+kind.Type, "not implemented|not allowed|autoevals|unexpected keyword", n.inBaseOf(
 		n.own(n.smallSpec(n.another(kind, fields{"provider": kind.Type}))),
@@ -176,7 +176,7 @@ func (n *negatives) unregistrable(kind *provider.Type) {
 		}))
 }
 
-// providerKeys leaves out every key that a type requires to start.
+// providerKeys adds a case without each key that a type requires to start.
 func (n *negatives) providerKeys() {
 	v := &values{}
 	for _, kind := range n.types() {
@@ -219,7 +219,7 @@ func (n *negatives) providerKeys() {
 	n.noCredential()
 }
 
-// unsetKey is the same key, which the base takes from a variable that is never set. One type for each field is enough.
+// unsetKey adds the same key with a variable in the base that is never set. One type for each field is enough.
 func (n *negatives) unsetKey(check string, kind *provider.Type, key string, right, wrong fields) {
 	name := strings.Replace(check, "missing", "unset", 1)
 	known, _ := kind.Config.Key(key)
@@ -242,8 +242,7 @@ func (n *negatives) unsetKey(check string, kind *provider.Type, key string, righ
 	})
 }
 
-// noCredential is an external service without a key, and one whose key the base takes from a variable that is never
-// set.
+// noCredential adds an external service without a key, and one whose key in the base is a variable that is never set.
 func (n *negatives) noCredential() {
 	const why = "The server starts without, and calls the service with the key that a client may send."
 	openai, _ := n.rel.Provider("inference", "remote::openai")
@@ -268,7 +267,7 @@ func (n *negatives) noCredential() {
 	})
 }
 
-// extraKeys has keys that a type does not read.
+// extraKeys adds keys that a type does not read.
 func (n *negatives) extraKeys() {
 	n.ignored("provider/unknown-key", n.inVLLM(fields{"settings": fields{"max_token": 5}},
 		func(config fields) { config["max_token"] = 5 }))
@@ -294,7 +293,7 @@ func (n *negatives) extraKeys() {
 	}
 }
 
-// unreadFields has fields of the spec without a key in a type.
+// unreadFields adds fields of the spec for which a type has no key.
 func (n *negatives) unreadFields() {
 	noEndpoint := n.first(func(kind *provider.Type) bool {
 		return kind.EndpointKey == "" && kind.API == "inference" && kind.IsRemote()

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// models that the server does not register.
+// models adds models that the server does not register.
 func (n *negatives) models() {
 	models := func(all ...any) fields { return fields{"resources": fields{"models": all}} }
 	first := func(change func(model fields)) func(fields) {
@@ -86,7 +86,7 @@ func (n *negatives) models() {
 	}
 }
 
-// section is where the release keeps the registered resources.
+// section returns the section of the release for registered resources.
 func (n *negatives) section() string {
 	known, _ := n.rel.Resource("models")
 	return known.Section
@@ -113,7 +113,7 @@ func (n *negatives) registerDropped(config fields, known release.Resource) {
 	}
 }
 
-// keyless is a model of a provider that shows no key.
+// keyless adds a model of a provider without a key.
 func (n *negatives) keyless(models func(...any) fields) {
 	groq := func(more fields) fields {
 		p := fields{"id": "groq", "provider": "groq"}
@@ -132,7 +132,7 @@ func (n *negatives) keyless(models func(...any) fields) {
 			nil))
 }
 
-// conditional is a model of a provider of the base that exists only with a variable.
+// conditional adds a model of a provider of the base that exists only with a variable.
 func (n *negatives) conditional(d *release.Distribution) {
 	for _, p := range providersOf(shipped(n.rel, starter)) {
 		if p.api != "inference" || p.condition == "" || len(d.Variables) == 0 {
@@ -146,7 +146,7 @@ func (n *negatives) conditional(d *release.Distribution) {
 	}
 }
 
-// shields, in releases with and without them.
+// shields adds shields, in releases with and without them.
 func (n *negatives) shields() {
 	known, ok := n.rel.Resource("shields")
 	if !ok || known.Dropped {
@@ -180,7 +180,7 @@ func (n *negatives) shields() {
 	}))
 }
 
-// references has settings that name missing things.
+// references adds settings that name missing objects.
 func (n *negatives) references() {
 	if _, ok := n.rel.TopLevel.Key("vector_stores"); !ok {
 		return
@@ -205,7 +205,7 @@ func (n *negatives) references() {
 	}
 }
 
-// names has choices of the engine, and names that are nearly right.
+// names adds choices of the engine, and names that are nearly correct.
 func (n *negatives) names() {
 	base, err := changed(n.config, func(config fields) {
 		addProvider(config, "inference", fields{
@@ -271,7 +271,7 @@ func (n *negatives) names() {
 		}))
 }
 
-// tools that the server does not have.
+// tools adds tools that the server does not have.
 func (n *negatives) tools() {
 	search := fields{"id": "brave", "provider": "brave-search", "apiKey": ref("key", "key")}
 	brave := fields{"inference": n.vllm(nil), "toolRuntime": search}

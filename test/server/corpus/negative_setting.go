@@ -68,7 +68,7 @@ func (n *negatives) gone(path string) bool {
 	return false
 }
 
-// storesAndResources reports whether a field of the spec writes a section, so that settings may not.
+// storesAndResources reports whether a field of the spec writes a section, so that settings must not write it.
 func storesAndResources(name string) bool {
 	for _, owned := range []string{
 		"models", "shields", "tool_groups", "vector_dbs", "datasets", "scoring_fns",
@@ -81,7 +81,7 @@ func storesAndResources(name string) bool {
 	return false
 }
 
-// serverRules has conditions on several keys of a section.
+// serverRules adds violations of rules about several keys of a section.
 func (n *negatives) serverRules() {
 	rule := func(name, says string, section fields) {
 		n.refused("server/rule/"+name, says, n.inSpec(fields{"settings": fields{"server": section}}, func(config fields) {
@@ -114,12 +114,12 @@ func (n *negatives) serverRules() {
 				"tls_certfile": "/etc/hosts", "tls_keyfile": "/etc/hosts",
 				"tls_config": fields{"ciphers": []any{"RC4"}},
 			})
-			delete(at(config, "server"), "insecure") // which turns the check off
+			delete(at(config, "server"), "insecure") // which disables the check
 		}))
 	}
 }
 
-// settings has patches that are not allowed.
+// settings adds patches that are not allowed.
 func (n *negatives) settings() {
 	with := func(more fields) mistake { return mistake{wrong: n.own(n.smallSpec(more)), right: n.small} }
 	twice := "Two fields wish for different things; which is meant nobody knows."
@@ -169,7 +169,7 @@ func (n *negatives) settings() {
 	}
 }
 
-// probes has settings by which the server rejects the probes of its pod.
+// probes adds settings with which the server rejects the probes of its pod.
 func (n *negatives) probes() {
 	server := func(section string, value fields) mistake {
 		return mistake{
@@ -203,7 +203,7 @@ func (n *negatives) probes() {
 	}
 }
 
-// ownChoices has values that the server accepts and our checks reject.
+// ownChoices adds values that the server accepts and the checks reject.
 func (n *negatives) ownChoices() {
 	with := func(more fields) mistake { return mistake{wrong: n.own(n.smallSpec(more)), right: n.small} }
 	inference := func(all ...any) fields { return fields{"providers": fields{"inference": all}} }
@@ -262,7 +262,7 @@ func (n *negatives) ownChoices() {
 	n.choice("own/base-of-aliases", Unasked, "Aliases of aliases would fill the memory of the operator.", text(aliases()))
 }
 
-// endpoint has a text in the place of a URL.
+// endpoint adds a text in place of a URL.
 func (n *negatives) endpoint() {
 	what := n.inVLLM(fields{"endpoint": "vllm"}, func(config fields) { config[n.endpointKey()] = "vllm" })
 	kind, _ := n.rel.Provider("inference", "remote::vllm")
@@ -276,13 +276,13 @@ func (n *negatives) endpoint() {
 	n.choice("own/endpoint-that-is-no-url", Taken, "The class takes any text, and each request would fail.", what)
 }
 
-// endpointKey is where the release has the endpoint of vLLM.
+// endpointKey returns the key of the release for the endpoint of vLLM.
 func (n *negatives) endpointKey() string {
 	kind, _ := n.rel.Provider("inference", "remote::vllm")
 	return kind.EndpointKey
 }
 
-// aliases are ten to the sixth values on seven lines.
+// aliases is a text of seven lines whose YAML aliases expand to a million values.
 func aliases() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n")

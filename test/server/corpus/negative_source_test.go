@@ -16,16 +16,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 
-// checked are the packages whose every text for users needs a case. The rules of packages intent and validate are about
-// the form of an object, independent of the release; their own tests have a case of each.
+// checked lists the packages in which every text for users needs a case. The rules of packages intent and validate are
+// about the form of an object and do not depend on the release. Their own tests have a case for each rule.
 var checked = []string{
 	"internal/stackconfig", "internal/stackconfig/baseconfig", "internal/stackconfig/check", "internal/stackconfig/draft",
 	"internal/stackconfig/providers", "internal/stackconfig/resources", "internal/stackconfig/schema",
 	"internal/stackconfig/secretvalue", "internal/stackconfig/storage",
 }
 
-// toldElsewhere are texts without a case, each with the reason. A text that has a case, or that no longer exists, fails
-// the test.
+// toldElsewhere lists texts without a case, each with the reason. The test fails for a text that has a case, and for a
+// text that no longer exists.
 var toldElsewhere = map[string]string{
 	"# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n": header,
 	"# Generated. Change the LlamaStackDistribution, not this file.\n":         header,
@@ -61,10 +61,11 @@ const (
 	many     = "TestManyFindings, TestManyNames: a case is one mistake"
 )
 
-// notForUsers are files whose texts only a mistake in the release data can cause.
+// notForUsers lists files whose texts only a mistake in the release data can cause.
 var notForUsers = []string{"parse.go"}
 
-// Some negative case has every text by which the engine rejects or warns. A new check without a case fails here.
+// Every text of an error or a warning of the engine occurs in some negative case. Therefore, a new check without a case
+// fails the test.
 func TestEveryCheckHasACase(t *testing.T) {
 	told := allTold(t)
 	texts := map[string]bool{}
@@ -73,7 +74,7 @@ func TestEveryCheckHasACase(t *testing.T) {
 			texts[text] = true
 			shown := pattern(text).MatchString(told)
 			if reason, excused := toldElsewhere[text]; shown == excused {
-				t.Errorf("%s: %q is in a case: %t; the reason why it need not be: %q", dir, text, shown, reason)
+				t.Errorf("%s: %q is in a case: %t; the reason why no case is necessary: %q", dir, text, shown, reason)
 			}
 		}
 	}
@@ -84,7 +85,7 @@ func TestEveryCheckHasACase(t *testing.T) {
 	}
 }
 
-// allTold has the messages of all cases of all lines.
+// allTold returns the messages of all cases of all lines.
 func allTold(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -153,7 +154,7 @@ func isNoMessage(node ast.Node) bool {
 	return false
 }
 
-// nameOf is the name of a type or a function, without its package.
+// nameOf returns the name of a type or a function, without its package.
 func nameOf(expr ast.Expr) string {
 	switch e := expr.(type) {
 	case *ast.Ident:

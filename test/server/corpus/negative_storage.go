@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
-// storage has backends and stores that do not exist, or of the wrong kind.
+// storage adds backends and stores that do not exist or have the wrong kind.
 func (n *negatives) storage() {
 	if n.rel.Storage.Inline {
 		n.inlineStorage()
@@ -47,7 +47,7 @@ func (n *negatives) storage() {
 	}
 }
 
-// inlineStorage has stores that are not backends, in a release where each store is one.
+// inlineStorage adds stores that are not backends, in a release in which each store is a backend.
 func (n *negatives) inlineStorage() {
 	n.refused("storage/unknown-type", "nonsense|type", n.inBase(func(config fields) { at(config, "metadata_store")["type"] = "nonsense" }))
 	n.refused("storage/backend-of-the-wrong-type", "port", n.inBase(func(config fields) {
@@ -60,7 +60,7 @@ func (n *negatives) inlineStorage() {
 	}))
 }
 
-// requiredStore is supplied to a base without it, and must not be removed.
+// requiredStore adds a store that the engine supplies to a base without it, and that must not be removed.
 func (n *negatives) requiredStore(store *release.Store) {
 	without := func(config fields) { delete(at(config, "storage", "stores"), store.Name) }
 	data, err := changed(n.config, without)
@@ -73,7 +73,7 @@ func (n *negatives) requiredStore(store *release.Store) {
 	})
 }
 
-// faiss is the config of a provider with its own store.
+// faiss returns the config of a provider with its own store.
 func (n *negatives) faiss(backend string) fields {
 	kind, _ := n.rel.Provider("vector_io", "inline::faiss")
 	config := fields{}
@@ -83,7 +83,7 @@ func (n *negatives) faiss(backend string) fields {
 	return config
 }
 
-// secrets has values that do not reach the server unchanged.
+// secrets adds values that the server would change.
 func (n *negatives) secrets() {
 	keyed := n.smallSpec(fields{"providers": fields{"inference": n.vllm(fields{"apiKey": ref("vllm", "token")})}})
 	right := n.own(keyed)
@@ -110,7 +110,7 @@ func (n *negatives) secrets() {
 	n.connections()
 }
 
-// connections has connection strings that cannot be passed on.
+// connections adds connection strings that the operator cannot convert.
 func (n *negatives) connections() {
 	wrong := func(name, text, why string, part secretvalue.Part) {
 		n.choice("connection/"+name, Unasked, why, mistake{value: func() error {
@@ -140,7 +140,8 @@ func (n *negatives) connections() {
 	wrong("numeric-host", "postgresql://u:p@123/d", "The server makes a number of the host, and its class takes text.", secretvalue.PartHost)
 }
 
-// supplied has what the engine adds to a configuration that would not start. The result has no message, or a warning.
+// supplied adds configurations that would not start, to which the engine adds the missing parts. The result has no
+// message or a warning.
 func (n *negatives) supplied() {
 	if n.rel.Runtime.PlainHTTPRefused {
 		n.refused("supplied/insecure", "insecure|TLS|tls", n.in(n.small, func(config fields) { delete(at(config, "server"), "insecure") }))
@@ -174,7 +175,7 @@ func (n *negatives) supplied() {
 	n.suppliedKey(faiss, "vector_io", "inline::faiss")
 }
 
-// ownersStore is the store of owners, without which access rules do not start.
+// ownersStore adds access rules without the store of owners, with which the server does not start.
 func (n *negatives) ownersStore(store *release.Store) {
 	stack := n.own(n.smallSpec(fields{
 		"providers": fields{"inference": n.vllm(nil), "vectorIo": fields{"provider": "faiss"}},
@@ -189,7 +190,7 @@ func (n *negatives) ownersStore(store *release.Store) {
 	}))
 }
 
-// suppliedKey removes a key that a type needs and the user did not write.
+// suppliedKey adds a case without a key that a type needs and the user did not write.
 func (n *negatives) suppliedKey(stack *Case, api, name string) {
 	kind, _ := n.rel.Provider(api, name)
 	for i := range kind.RequiredDefaults {
@@ -200,7 +201,7 @@ func (n *negatives) suppliedKey(stack *Case, api, name string) {
 	}
 }
 
-// in is an accepted stack without a part of its configuration.
+// in returns an accepted stack without a part of its configuration.
 func (n *negatives) in(stack *Case, change func(config fields)) mistake {
 	return mistake{wrong: stack, right: stack, change: change}
 }

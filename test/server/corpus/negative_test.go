@@ -11,15 +11,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 
-// supplied is the prefix of the cases in which nothing is rejected, because the engine adds what would be missing.
+// supplied is the prefix of the cases that are not rejected, because the engine adds the missing parts.
 const supplied = "supplied/"
 
-// Every negative case has these properties, which need no server: the mistake is reported as the case states, its
-// neighbour is accepted, and no value of a Secret is shown.
+// Every negative case has these properties, which can be checked without a server: the mistake is reported as the case
+// states, the corresponding correct object is accepted, and no message contains the value of a Secret.
 func TestNegatives(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		if !slices.Contains(release.Offered(), rel.Line) {
-			return // no spec can ask for it
+			return // no spec can request it
 		}
 		names := map[string]bool{}
 		for _, n := range corpus.Negatives(rel) {
@@ -44,7 +44,8 @@ func TestNegatives(t *testing.T) {
 	})
 }
 
-// Our checks reject what the data of a key rejects: some of the values on every line. The real server gets more.
+// The checks reject the values that the data of a key rejects. This test tries some of the values on every line. The
+// test with the real server tries more.
 func TestSweep(t *testing.T) {
 	const each = 23
 	for _, line := range release.Offered() {
@@ -58,13 +59,13 @@ func TestSweep(t *testing.T) {
 		}
 		for i := 0; i < len(all); i += each {
 			if lines, refusal, err := all[i].Told(); err != nil || !refusal {
-				t.Errorf("%s: %s is not refused: %v %v", line, all[i].Name, lines, err)
+				t.Errorf("%s: %s is not rejected: %v %v", line, all[i].Name, lines, err)
 			}
 		}
 	}
 }
 
-// checkTold returns what is wrong with the lines that a user reads, or "".
+// checkTold returns the problem with the lines that a user reads, or "".
 func checkTold(n *corpus.Negative, lines []string, refusal bool) string {
 	text := strings.Join(lines, "\n")
 	switch {
@@ -85,7 +86,8 @@ func checkTold(n *corpus.Negative, lines []string, refusal bool) string {
 }
 
 // TestNegativeTexts compares the lines that a user reads for every mistake, grouped by the releases with the same text.
-// The folder server/ has those that rest on the data of a release. own/ has those of our own choice, with the reason.
+// The folder server/ contains the mistakes that the data of a release defines. The folder own/ contains the mistakes
+// that only the operator rejects, with the reason.
 func TestNegativeTexts(t *testing.T) {
 	files := map[string]*telling{}
 	for _, line := range release.Offered() {
@@ -116,9 +118,10 @@ func TestNegativeTexts(t *testing.T) {
 	golden.Dir(t, "testdata/negative", got)
 }
 
-// telling is the lines about one topic.
+// telling contains the lines about one topic.
 type telling struct {
-	// heads are the cases in the order of their first appearance, texts the lines of each text of a case.
+	// heads lists the cases in the order of their first appearance, and texts contains the releases for each text of a
+	// case.
 	heads []string
 	texts map[string][]string
 	order map[string][]string

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// scalars has values of the wrong type or out of bounds, each kind once; Sweep has all of them.
+// scalars adds values of the wrong type or outside of the limits, once for each kind. Sweep returns all of them.
 func (n *negatives) scalars() {
 	tell := func(check, key string, value any) {
 		n.refused("provider/"+check, key, n.inVLLM(fields{"settings": fields{key: value}},
@@ -46,7 +46,7 @@ func (n *negatives) scalars() {
 	n.nestedRule()
 }
 
-// wrongURL has values that are not URLs, where the endpoint is written as a setting.
+// wrongURL adds values that are not URLs, in an endpoint that is written as a setting.
 func (n *negatives) wrongURL() {
 	kind, _ := n.rel.Provider("inference", "remote::vllm")
 	if key, _ := kind.Config.Key(kind.EndpointKey); !takesURL(key.Type) {
@@ -61,7 +61,7 @@ func takesURL(expr *schema.Expr) bool {
 	return expr.Kind == schema.KindURL || slices.ContainsFunc(expr.Args, takesURL)
 }
 
-// variableForAList is a variable where a list belongs: the value of a variable is always text.
+// variableForAList adds a variable in place of a list, because the value of a variable is always text.
 func (n *negatives) variableForAList() {
 	kind, ok := n.rel.Provider("safety", "inline::llama-guard")
 	if !ok {
@@ -79,7 +79,7 @@ func (n *negatives) variableForAList() {
 		func(config fields) { anotherConfig(config, "safety")["excluded_categories"] = "${env.CATEGORIES}" }))
 }
 
-// limits breaks each kind of limit once.
+// limits adds a violation of each kind of limit.
 func (n *negatives) limits() {
 	shown := map[string]bool{}
 	for _, kind := range n.types() {
@@ -98,7 +98,7 @@ func (n *negatives) limits() {
 	}
 }
 
-// beyond are values that break limits, by the name of the limit.
+// beyond returns values that violate limits, by the name of the limit.
 func beyond(limits *schema.Limits) map[string]any {
 	values := map[string]any{}
 	switch {
@@ -118,7 +118,7 @@ func beyond(limits *schema.Limits) map[string]any {
 	return values
 }
 
-// nestedRule has numbers in the wrong order, deeper in a config.
+// nestedRule adds numbers in the wrong order, deeper in a config.
 func (n *negatives) nestedRule() {
 	kind, _ := n.rel.Provider("vector_io", "remote::pgvector")
 	if _, known := kind.Config.Key("vector_index"); !known {
@@ -128,7 +128,7 @@ func (n *negatives) nestedRule() {
 	n.refused("provider/rule/below", "probes|lists|nlist|nprobe", n.withSettings(kind, fields{"vector_index": index}))
 }
 
-// rules has keys of a type that belong together.
+// rules adds violations of the rules about several keys of a type.
 func (n *negatives) rules() {
 	shown := map[schema.RuleKind]bool{}
 	for _, kind := range n.types() {
@@ -160,7 +160,7 @@ func (n *negatives) rule(kind *provider.Type, rule schema.Rule, settings fields)
 	}))
 }
 
-// against returns settings that break a rule, or nil if a rule needs more than this function can make.
+// against returns settings that violate a rule, or nil if this function cannot create such settings.
 func against(class *schema.Class, rule schema.Rule) fields {
 	settings := fields{}
 	for i, name := range rule.Keys {

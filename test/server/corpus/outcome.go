@@ -22,8 +22,8 @@ type Outcome struct {
 	Config []byte
 	// Env is the environment of the server's container, including the values of Secrets.
 	Env map[string]string
-	// Command is that of the server's container, or of the init container that updates the registry: its beginning runs
-	// the program for this.
+	// Command is the command of the server's container, or of the init container that updates the registry. Its beginning
+	// runs the program that updates the registry.
 	Command []string
 	// Warnings are shown to the user.
 	Warnings []stackconfig.Finding
@@ -31,10 +31,10 @@ type Outcome struct {
 	Refused string
 }
 
-// Canary is in every value of a Secret, so that a test finds values in places where they must not be.
+// Canary is part of every value of a Secret, so that a test finds these values in places where they must not be.
 const Canary = "s3cret"
 
-// Run takes a case through the pipeline of the controller. An error is a defect.
+// Run runs the pipeline of the controller for a case. An error is a defect.
 func (c *Case) Run() (*Outcome, error) {
 	in, _, errs := validate.Spec(c.Object)
 	if len(errs) > 0 {
@@ -94,7 +94,7 @@ func (c *Case) environment(built *plan.Plan) (map[string]string, error) {
 	return env, nil
 }
 
-// commandOf is the command that updates the registry, or nil.
+// commandOf returns the command that updates the registry, or nil.
 func commandOf(built *plan.Plan) []string {
 	for _, object := range built.Objects {
 		deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration)
@@ -111,13 +111,13 @@ func commandOf(built *plan.Plan) []string {
 	return nil
 }
 
-// Secrets whose values have a form.
+// The Secrets whose values have a certain form.
 const (
 	kvDatabase  = "kv-database"
 	sqlDatabase = "sql-database"
 )
 
-// secret is the value of a key of a Secret: always the same one for the same names.
+// secret returns the value of a key of a Secret, which is always the same for the same names.
 func (c *Case) secret(name, key string) string {
 	switch name {
 	case kvDatabase:

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// own has what only a base can contain, because no field of the spec writes it. Each is the starter with one addition:
-// a backend, a store, a resource.
+// own adds cases with values that only a base can contain, because no field of the spec writes them. Each base is the
+// starter with one addition: a backend, a store or a resource.
 func (m *maker) own() {
 	if m.rel.Storage.Inline {
 		return
@@ -40,7 +40,7 @@ func (m *maker) own() {
 	}
 }
 
-// changed makes a case whose base is the starter after a change.
+// changed adds a case whose base is the starter after a change.
 func (m *maker) changed(name string, change func(base fields)) {
 	var base fields
 	err := yaml.Unmarshal(shipped(m.rel, starter), &base)
@@ -67,7 +67,7 @@ func (m *maker) register(base fields, resource release.Resource) {
 	}
 	entry[resource.IDKey] = "one-of-mine"
 	if _, named := entry["embedding_model"]; named {
-		// It has to be a registered one.
+		// It must be a registered model.
 		entry["embedding_model"] = "openai/embed"
 		registerIn(base, release.RegisteredResources, "models", fields{
 			"model_id": "embed", "provider_id": "openai", "provider_model_id": "embed", "model_type": "embedding",
@@ -98,7 +98,8 @@ func registerIn(base fields, sectionName, kind string, entry fields) {
 	parent[kind] = append(list, entry)
 }
 
-// firstOf is the id of a provider of the starter that always exists and registers the resources of a configuration.
+// firstOf returns the id of a provider of the starter that always exists and registers the resources of a
+// configuration.
 func (m *maker) firstOf(api string) string {
 	d, _ := m.rel.Distribution(starter)
 	for _, p := range providersOf(shipped(m.rel, starter)) {

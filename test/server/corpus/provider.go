@@ -7,19 +7,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// form is how much of a provider a user writes.
+// form defines the keys of a provider that a user writes.
 type form int
 
 const (
-	// minimal has what the type requires to start.
+	// minimal has the keys that the type requires to start.
 	minimal form = iota
-	// full has everything that the type reads.
+	// full has all keys that the type reads.
 	full
 	// some has the required keys and random others.
 	some
 )
 
-// provider is an entry of spec.providers. The id may be empty.
+// provider returns an entry of spec.providers. The id may be empty.
 func (v *values) provider(kind *provider.Type, id string, size form) fields {
 	p := fields{"provider": kind.Type}
 	if id != "" {
@@ -43,13 +43,13 @@ func (v *values) provider(kind *provider.Type, id string, size form) fields {
 	return p
 }
 
-// wanted reports whether a key is set: when it is required, and in the larger forms.
+// wanted reports whether a key is set, because it is required or because of the form.
 func wanted(v *values, class *schema.Class, name string, size form) bool {
 	key, known := class.Key(name)
 	return known && (key.Required || size == full || (size == some && v.chance(60)))
 }
 
-// endpoint is the URL of the provider's service.
+// endpoint returns the URL of the provider's service.
 func (v *values) endpoint(p fields, kind *provider.Type, done map[string]bool, size form) {
 	if !wanted(v, kind.Config, kind.EndpointKey, size) {
 		return
@@ -63,7 +63,7 @@ func (v *values) endpoint(p fields, kind *provider.Type, done map[string]bool, s
 	done[kind.EndpointKey] = true
 }
 
-// settings writes the keys that no field of the spec has written.
+// settings sets the keys that no field of the spec has set.
 func (v *values) settings(p fields, kind *provider.Type, id string, done map[string]bool, size form) {
 	v.write(p, kind.Config, id, v.settingKeys(kind.Config, done, size))
 }
@@ -94,7 +94,7 @@ func (v *values) settingKeys(class *schema.Class, done map[string]bool, size for
 	return v.keys(class, done)
 }
 
-// secretName is the Secret with the credentials of a provider.
+// secretName returns the name of the Secret with the credentials of a provider.
 func secretName(id string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -11,12 +11,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Random returns n random objects over the whole API, most of them valid. The same line, seed and n return the same
-// cases, and a larger n begins with the same ones.
+// Random returns n random objects over the whole API, most of them valid. With the same line, seed and n, it returns
+// the same cases. With a larger n, the result begins with the same cases.
 func Random(rel *release.Release, seed uint64, n int) []Case {
 	m := &maker{rel: rel}
 	for i := range n {
-		r := rand.New(rand.NewPCG(seed, uint64(i))) //nolint:gosec // a number for a test, which has to be the same again
+		r := rand.New(rand.NewPCG(seed, uint64(i))) //nolint:gosec // random numbers for a test, which must be reproducible
 		g := &generator{values: values{rand: r}, rel: rel, ids: map[string][]string{}}
 		g.base = baseProviders(rel, r)
 		name := fmt.Sprintf("random/%d/%04d", seed, i)
@@ -30,7 +30,7 @@ func Random(rel *release.Release, seed uint64, n int) []Case {
 	return m.cases
 }
 
-// baseProviders are the providers of the base a case gets: those of the starter, or none over a base of its own.
+// baseProviders returns the providers of a case's base: the providers of the starter, or none for its own base.
 func baseProviders(rel *release.Release, r *rand.Rand) []baseProvider {
 	if r.IntN(2) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func baseProviders(rel *release.Release, r *rand.Rand) []baseProvider {
 	return providersOf(shipped(rel, starter))
 }
 
-// generator writes one spec as a user would.
+// generator creates one spec like a user.
 type generator struct {
 	values
 	rel  *release.Release
@@ -77,7 +77,7 @@ func (g *generator) spec() fields {
 		spec["workload"] = g.workload()
 	}
 	if g.rel.Runtime.ModelsAskedAtStart {
-		// The name that the base's first provider shows when it is asked for models.
+		// The name in the list of models of the base's first provider.
 		spec["secretEnv"] = fields{"FIREWORKS_API_KEY": ref("fireworks", "token")}
 	}
 	g.fewer(spec)
@@ -87,7 +87,7 @@ func (g *generator) spec() fields {
 	return spec
 }
 
-// fewer takes providers of the base away: all that the spec does not need, or those of an API.
+// fewer removes providers of the base: all providers that the spec does not need, or the providers of an API.
 func (g *generator) fewer(spec fields) {
 	if providers, ok := spec["providers"].(fields); ok && len(providers) > 0 && spec["resources"] == nil && g.chance(40) {
 		spec["distribution"] = requiredOnly()
@@ -97,7 +97,8 @@ func (g *generator) fewer(spec fields) {
 	}
 }
 
-// configured reports whether the operator makes a configuration for the spec and does not keep the image's own.
+// configured reports whether the operator generates a configuration for the spec instead of using the image's own
+// configuration.
 func configured(spec fields) bool {
 	return spec["providers"] != nil || spec["resources"] != nil || spec["storage"] != nil || spec["disabled"] != nil ||
 		spec["settings"] != nil
@@ -135,7 +136,7 @@ func (g *generator) providers() fields {
 	return all
 }
 
-// sound are the types of an API with which the release starts.
+// sound returns the types of an API with which the release starts.
 func (g *generator) sound(api string) []*provider.Type {
 	var types []*provider.Type
 	for _, name := range g.rel.ProviderTypes(api) {
@@ -156,7 +157,7 @@ func (g *generator) taken(id string) bool {
 	return false
 }
 
-// written is a provider in one of the spellings of its type.
+// written returns a provider in one of the spellings of its type.
 func (g *generator) written(kind *provider.Type, id string) fields {
 	p := g.provider(kind, id, oneOf(&g.values, []form{minimal, some, some}))
 	if short, ok := g.rel.ResolveType(kind.API, kind.Short()); ok && short == kind && g.chance(50) {
@@ -172,7 +173,7 @@ func (g *generator) resources() fields {
 		models = append(models, g.model(fmt.Sprintf("model-%d", i)))
 	}
 	resources["models"] = models
-	// Without a provider the operator rejects them, so they appear only now and then.
+	// Without a provider, the operator rejects them, so they appear only rarely.
 	if g.chance(40) && (g.serves("tool_runtime") || g.chance(5)) {
 		resources["tools"] = g.tools()
 	}
@@ -188,7 +189,7 @@ func (g *generator) resources() fields {
 	return resources
 }
 
-// serves reports whether an API has a provider, the base's or the user's.
+// serves reports whether an API has a provider of the base or of the user.
 func (g *generator) serves(api string) bool { return g.base != nil || len(g.ids[api]) > 0 }
 
 func (g *generator) model(name string) any {

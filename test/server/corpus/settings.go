@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// tls has a certificate of a Secret, with every other setting of the listener, and one in a base.
+// tls adds a certificate of a Secret, with every other setting of the listener, and a certificate in a base.
 func (m *maker) tls() {
 	certificate := fields{"tls": fields{"enabled": true, "secretName": "tls"}}
 	m.add("tls/secret", fields{"networking": certificate})
@@ -71,7 +71,7 @@ func (m *maker) settings() {
 	})
 }
 
-// settings are some of the keys that no field of the spec sets.
+// settings returns some of the keys that no field of the spec sets.
 func (g *generator) settings() fields {
 	settings := fields{}
 	for range 1 + g.rand.IntN(3) {
@@ -96,7 +96,8 @@ func (g *generator) settings() fields {
 	return settings
 }
 
-// ownedKey reports whether a field or another part of the spec decides about a key, so that setting it is rejected.
+// ownedKey reports whether a field or another part of the spec determines a key, so that the operator rejects a setting
+// of it.
 func ownedKey(section, name string) bool {
 	named := section == "vector_stores" && strings.HasPrefix(name, "default_")
 	return named || slices.Contains([]string{"port", "workers", "insecure", "tls_certfile", "tls_keyfile", "tls_cafile"},
@@ -120,7 +121,7 @@ func (g *generator) put(into fields, path []string, key *schema.Key) {
 	into[path[0]] = value
 }
 
-// setting makes a case that sets one value, which leaves a section's other required keys to the base.
+// setting adds a case that sets one value. The other required keys of the section come from the base.
 func (m *maker) setting(path []string, key *schema.Key) {
 	v := &values{}
 	value, ok := v.of(key.Type, key.Limits, 0)
@@ -128,12 +129,12 @@ func (m *maker) setting(path []string, key *schema.Key) {
 		return
 	}
 	if path[0] == "vector_stores" && strings.HasPrefix(key.Name, "default_") {
-		return // the values name things that have to exist: the starter has its own
+		return // the values name objects that must exist, and the starter has its own values
 	}
 	m.add("settings/"+strings.Join(path, "."), fields{"settings": nested(path, value)})
 }
 
-// nested is a value below keys.
+// nested returns a value below keys.
 func nested(path []string, value any) any {
 	for i := len(path); i > 0; i-- {
 		value = fields{path[i-1]: value}
@@ -141,7 +142,7 @@ func nested(path []string, value any) any {
 	return value
 }
 
-// classOf is the class of a section, nil when it has none.
+// classOf returns the class of a section, or nil if it has none.
 func classOf(expr *schema.Expr) *schema.Class {
 	if expr.Kind == schema.KindClass {
 		return expr.Class
@@ -155,7 +156,7 @@ func classOf(expr *schema.Expr) *schema.Class {
 	return found
 }
 
-// authentications are the ways to authenticate a client.
+// authentications returns the ways to authenticate a client.
 func (m *maker) authentications() []*schema.Class {
 	auth, ok := m.rel.Server.Key("auth")
 	if !ok {
@@ -171,7 +172,7 @@ func (m *maker) authentications() []*schema.Class {
 	return classes
 }
 
-// tagged is a value with the key that identifies its class.
+// tagged returns a value with the key that identifies its class.
 func tagged(class *schema.Class, value any) any {
 	if key, ok := class.Key("type"); ok && key.Type.Kind == schema.KindLiteral {
 		value.(fields)["type"] = key.Type.Values[0]
@@ -179,8 +180,8 @@ func tagged(class *schema.Class, value any) any {
 	return value
 }
 
-// pathsOf are the paths of a configuration's sections, and of the keys of those that a field of the spec does not have
-// as a whole.
+// pathsOf returns the paths of a configuration's sections. For a section that no field of the spec sets completely, it
+// also returns the paths of the keys.
 func pathsOf(config []byte) []string {
 	var sections map[string]any
 	if err := yaml.Unmarshal(config, &sections); err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// strange are values that few keys accept.
+// strange lists values that few keys accept.
 var strange = []any{
 	"no such thing", 12345, 1.5, true, []any{}, []any{[]any{}}, fields{}, fields{"a": fields{}}, -1, 0, 1_000_000_000_000, "",
 }
 
 // Sweep returns the keys of every provider type and of the other sections, each with every unusual value that its data
-// rejects. It finds false rejections for every key.
+// rejects. With it, a test finds values of every key that are rejected although the server accepts them.
 func Sweep(rel *release.Release) []Negative {
 	n := newNegatives(rel)
 	for _, kind := range n.types() {
@@ -35,8 +35,8 @@ func Sweep(rel *release.Release) []Negative {
 	return n.all
 }
 
-// written are the keys that the engine always writes itself, and those that the server corrects or ignores: a name of
-// digits, a version, an empty section for storage.
+// written lists the keys that the engine always writes itself, and the keys whose wrong values the server corrects or
+// ignores: a name of digits, a version, and an empty section for storage.
 var written = []string{
 	"distro_name", "image_name", "version", "storage", "server.port", "server.host",
 	"server.insecure",
@@ -51,12 +51,12 @@ func (n *negatives) sweepKey(kind *provider.Type, key *schema.Key) {
 	}
 }
 
-// Strange returns stacks with an unusual value that the data of its key accepts, so that the server has to accept it
-// too. It finds mistakes that our checks miss. It has no paths, because a path has to exist, and that is unknown before
-// the pod starts.
+// Strange returns stacks with an unusual value that the data of its key accepts, so the server must accept it too. With
+// it, a test finds mistakes that the checks do not detect. It does not return paths, because a path must exist in the
+// pod, and the operator cannot check this.
 func Strange(rel *release.Release) []Case {
 	if rel.Storage.Inline {
-		return nil // no spec can ask for it
+		return nil // no spec can request it
 	}
 	n := newNegatives(rel)
 	var cases []Case
@@ -78,7 +78,7 @@ func Strange(rel *release.Release) []Case {
 	return cases
 }
 
-// sweepSection covers a key of the top level, and the keys of its class.
+// sweepSection adds a key of the top level, and the keys of its class.
 func (n *negatives) sweepSection(key *schema.Key) {
 	for i, value := range strange {
 		if !slices.Contains(written, key.Name) && refuses(key, value) {

@@ -11,16 +11,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// maxNesting is how deep a value made of classes goes.
+// maxNesting is the maximum depth of a value that consists of classes.
 const maxNesting = 4
 
-// values makes values of the release's types: always the first choice and all keys, or random ones.
+// values creates values of the release's types. It always chooses the first alternative and all keys, or chooses
+// randomly.
 type values struct {
-	// rand is nil when nothing is random.
+	// rand is nil if no choice is random.
 	rand *rand.Rand
 }
 
-// pick is one of n, the first when nothing is random.
+// pick returns one of n indexes, or the first if no choice is random.
 func (v *values) pick(n int) int {
 	if v.rand == nil {
 		return 0
@@ -28,12 +29,12 @@ func (v *values) pick(n int) int {
 	return v.rand.IntN(n)
 }
 
-// chance returns true in so many of a hundred cases, always when nothing is random.
+// chance returns true with a probability in percent, or always if no choice is random.
 func (v *values) chance(percent int) bool { return v.rand == nil || v.rand.IntN(100) < percent }
 
 func oneOf[T any](v *values, from []T) T { return from[v.pick(len(from))] }
 
-// of is a value of a type within limits; false when this package cannot make one.
+// of returns a value of a type within limits, and false if this package cannot create such a value.
 func (v *values) of(expr *schema.Expr, limits *schema.Limits, depth int) (any, bool) {
 	switch expr.Kind {
 	case schema.KindBool:
@@ -47,7 +48,7 @@ func (v *values) of(expr *schema.Expr, limits *schema.Limits, depth int) (any, b
 	case schema.KindURL:
 		return "http://elsewhere.example:8000/v1", true
 	case schema.KindPath:
-		return "/etc/hosts", true // a file that exists wherever the server looks
+		return "/etc/hosts", true // a file that exists on every machine
 	case schema.KindLiteral:
 		return oneOf(v, expr.Values), true
 	case schema.KindList:
@@ -89,20 +90,20 @@ func (v *values) fraction(limits *schema.Limits) json.Number {
 	return json.Number(oneOf(v, []string{"0.5", "0.25", "1.0"}))
 }
 
-// texts are strings that YAML tends to read as something else.
+// texts lists strings that YAML parsers may read as another type.
 var texts = []string{
 	"text", "yes", "12:30", "1_000", "a: b", "two\nlines", "=", "2024-01-01", "it's", "0x1F", "~", "null", "1e5",
 	" padded ", "#hash",
 }
 
-// wellFormed are texts for the patterns of some keys.
+// wellFormed contains texts for the patterns of some keys.
 var wellFormed = []string{
 	"cl100k_base", "otel_trace, sqlite", "ECDHE-RSA-AES128-GCM-SHA256", "X-Tenant", "user is owner",
 	"user with admin in roles", "https://service.example:9200", "file_search", "knowledge_search",
 	"postgresql://stack@database.example:5432/stack",
 }
 
-// text is a string within limits.
+// text returns a string within limits.
 func (v *values) text(limits *schema.Limits) (any, bool) {
 	if limits == nil {
 		return oneOf(v, texts), true
@@ -133,7 +134,7 @@ func (v *values) list(expr *schema.Expr, limits *schema.Limits, depth int) (any,
 	return items, true
 }
 
-// valueLimits are the limits of the values in a list or a mapping.
+// valueLimits returns the limits of the values in a list or a mapping.
 func valueLimits(limits *schema.Limits) *schema.Limits {
 	if limits == nil {
 		return nil
@@ -161,7 +162,7 @@ func (v *values) union(expr *schema.Expr, limits *schema.Limits, depth int) (any
 	return nil, false
 }
 
-// class is a mapping with the keys that belong together.
+// class returns a mapping with the keys of a class.
 func (v *values) class(class *schema.Class, depth int) (any, bool) {
 	if class == nil || depth >= maxNesting {
 		return nil, false
@@ -184,7 +185,7 @@ func (v *values) class(class *schema.Class, depth int) (any, bool) {
 	return mapping, true
 }
 
-// key is a value of one key of a class; a backend is one that every configuration has.
+// key returns a value of one key of a class. For a backend, it returns a backend that every configuration has.
 func (v *values) key(class *schema.Class, key *schema.Key, depth int) (any, bool) {
 	if key.Name == "backend" {
 		if _, isKV := class.Key("namespace"); isKV {
@@ -192,24 +193,24 @@ func (v *values) key(class *schema.Class, key *schema.Key, depth int) (any, bool
 		}
 		return release.SQLDefault, true
 	}
-	if key.Name == "route_policy" { // the probes need a rule that permits them
+	if key.Name == "route_policy" { // a rule must permit the probes
 		return []any{fields{"permit": fields{"paths": "*"}}}, true
 	}
 	return v.of(key.Type, key.Limits, depth)
 }
 
-// keys are the keys of a class to set: the required ones, random others, as its rules require. Those in done are set
-// already.
+// keys returns the keys of a class to set: the required keys, and random other keys, according to its rules. The keys
+// in done are already set.
 func (v *values) keys(class *schema.Class, done map[string]bool) []string {
 	return choose(class, done, func(key *schema.Key) bool { return !key.Deprecated && !key.Internal && v.chance(25) })
 }
 
-// required are the keys that a class does not load without.
+// required returns the keys without which a class cannot be loaded.
 func required(class *schema.Class, done map[string]bool) []string {
 	return choose(class, done, func(*schema.Key) bool { return false })
 }
 
-// choose returns the required keys and the wanted ones, in their order, as far as the rules of the class allow.
+// choose returns the required and the wanted keys, in their order, as far as the rules of the class allow this.
 func choose(class *schema.Class, done map[string]bool, wanted func(*schema.Key) bool) []string {
 	chosen, banned := map[string]bool{}, map[string]bool{}
 	for i := range class.Keys {
@@ -229,7 +230,8 @@ func choose(class *schema.Class, done map[string]bool, wanted func(*schema.Key) 
 	return names
 }
 
-// obey adds and removes keys until a rule holds. Done keys stay, and banned keys are not added again.
+// obey adds and removes keys until a rule is satisfied. It does not remove keys in done, and does not add banned keys
+// again.
 func obey(rule schema.Rule, chosen, done, banned map[string]bool) {
 	has := func(keys []string, set map[string]bool) bool {
 		return slices.ContainsFunc(keys, func(key string) bool { return set[key] })

@@ -1,26 +1,32 @@
-// Package external makes the files of an image with an external provider below /lls-provider: the metadata file and
-// wheels, made by hand and with the defects that a test needs. Its own tests run the program in internal/startup that
-// installs such providers, with the Python of real releases. Those in test/server/boot start the servers with the
-// installed providers.
+// Package external makes the files that an image with an external provider contains below /lls-provider: the metadata
+// file and wheels. The files have the defects that a test needs. The tests of this package run the program in
+// internal/startup that installs such providers, with the Python of real releases. The tests in test/server/boot start
+// the servers with the installed providers.
 //
-// How the releases use the entry of an external provider in their configuration, {provider_id, provider_type, module}.
-// This was read in the packages of 0.3.5, 0.7.3 and 1.5.0 (core/distribution.py, get_external_providers_from_module;
-// core/resolver.py, instantiate_provider), and TestHowReleasesLoad checks it for every release. All three do the same:
+// The configuration of a release has an entry {provider_id, provider_type, module} for each external provider. The
+// table below describes how the releases use the entry. Its source is the code of 0.3.5, 0.7.3 and 1.5.0
+// (core/distribution.py, get_external_providers_from_module; core/resolver.py, instantiate_provider), and
+// TestHowReleasesLoad checks it for every release. All three releases do the same:
 //
-//	module          The text before "==" is a package. The server imports its module "provider" (module + ".provider"),
-//	                never the package's own attributes, and calls get_provider_spec() without arguments. No such module,
-//	                or one that lacks another module when it is imported: "get_provider_spec not found ...", and the
-//	                server ends. Any other error ends it too.
-//	the spec        One ProviderSpec, or from 0.3 on a list. The server uses those of a list with the provider_type of
-//	                the entry; when none has it, the provider "is not available for API". It uses a single one with any
-//	                provider_type: the entry's is the one that counts, and that /v1/providers shows.
-//	provider_type   It is the key in the server's list of kinds of provider, within the API of the section. A kind that
-//	                the server has itself is replaced, for every entry of that type.
-//	the API         The section's counts for the list of kinds, the spec's for what the provider has to implement.
-//	code            The spec's own "module" is imported and its get_adapter_impl (RemoteProviderSpec) or
-//	                get_provider_impl (InlineProviderSpec) is called with (config, deps); the entry's config goes
-//	                through config_class.
+//	module          The text before "==" is the name of a package. The server imports the module "provider" of the
+//	                package (module + ".provider"), and never uses the package's own attributes. It calls
+//	                get_provider_spec() without arguments. If the package has no such module, or if the module imports
+//	                another module that is missing, the server ends with "get_provider_spec not found ...". It also ends
+//	                at any other error.
+//	the spec        The function returns one ProviderSpec, or since 0.3 a list. The server uses those specs of the list
+//	                that have the provider_type of the entry. If there is none, the provider "is not available for
+//	                API". The server uses a single spec with any provider_type. In this case, the provider_type of the
+//	                entry counts, and /v1/providers shows it.
+//	provider_type   The type is the key in the server's list of kinds of providers for the API of the section. If the
+//	                server itself has a kind with this type, the external provider replaces it for every entry of the
+//	                type.
+//	the API         The API of the section counts for the list of kinds of providers. The API of the spec determines
+//	                what the provider has to implement.
+//	code            The server imports the "module" of the spec, and calls its get_adapter_impl (RemoteProviderSpec) or
+//	                get_provider_impl (InlineProviderSpec) with (config, deps). The server reads the config of the
+//	                entry into config_class.
 //
-// So packageName of the metadata file is copied into the configuration in every release, and the package has to have
-// the module provider. The program writes that module where the package has get_provider_spec only in itself.
+// Therefore the program copies packageName of the metadata file into the configuration in every release, and the
+// package has to contain a module with the name provider. If get_provider_spec is only in the package itself, the
+// program writes the module provider.
 package external

@@ -22,13 +22,13 @@ func newest(t *testing.T, test func(t *testing.T, in interpreter)) {
 	offered := release.Offered()
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		if in.rel.Line != offered[len(offered)-1] {
-			t.Skip("the newest release is enough")
+			t.Skip("this test runs only with the newest release")
 		}
 		test(t, in)
 	})
 }
 
-// TestTimeLimit checks that a program that hangs ends itself, and reports it.
+// TestTimeLimit checks that the program ends when it takes too long, and that it reports this.
 func TestTimeLimit(t *testing.T) {
 	const hangs = `import sys, time
 sys.path.insert(0, sys.argv.pop(1))
@@ -51,7 +51,7 @@ sys.exit(external_providers.main())
 	})
 }
 
-// TestLibraries checks what the program needs from the server's image.
+// TestLibraries checks which libraries of the server's image the program needs.
 func TestLibraries(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		libraries := func(links map[string]string) string {
@@ -94,7 +94,7 @@ func TestLibraries(t *testing.T) {
 	})
 }
 
-// TestDisk checks the message for a volume that is full.
+// TestDisk checks the message when the volume is full.
 func TestDisk(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		w := extra()
@@ -108,7 +108,7 @@ func TestDisk(t *testing.T) {
 	})
 }
 
-// TestWithoutTerminationLog checks that the message is in the output when the termination log cannot be written.
+// TestWithoutTerminationLog checks that the program prints the message when it cannot write the termination log.
 func TestWithoutTerminationLog(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		cmd := exec.CommandContext(t.Context(), in.python, filepath.Join(in.script, names.ExternalProgram), "--config",
@@ -117,13 +117,13 @@ func TestWithoutTerminationLog(t *testing.T) {
 		output, err := cmd.CombinedOutput()
 		const want = "external providers: The option --directory is missing.\nexternal providers: no termination message: No such file or directory\n"
 		if err == nil || string(output) != want {
-			t.Errorf("the program ended with %v and said %q, want %q", err, output, want)
+			t.Errorf("the program ended with %v and the message %q, want %q", err, output, want)
 		}
 	})
 }
 
-// TestNothingOfTheEnvironment checks that no message shows the environment, which might contain secrets.
-func TestNothingOfTheEnvironment(t *testing.T) {
+// TestMessagesOmitEnvironment checks that no message shows the values of environment variables, which might be secrets.
+func TestMessagesOmitEnvironment(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, from(Echo().With(SpecFile, "x: ${SECRET}")))
 		_, output := v.install(t, "SECRET=canary", "canary=SECRET")
@@ -151,7 +151,7 @@ func TestTime(t *testing.T) {
 	})
 }
 
-// packages is the directory with the release's packages.
+// packages returns the directory with the release's packages.
 func (in interpreter) packages(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(filepath.Dir(in.python), "..", "lib", "python3.*", "site-packages"))
@@ -161,7 +161,7 @@ func (in interpreter) packages(t *testing.T) string {
 	return found[0]
 }
 
-// wrapper is a program of one line for the shell.
+// wrapper returns the path of a shell script with one line.
 func wrapper(t *testing.T, line string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "wrapper")
@@ -171,7 +171,7 @@ func wrapper(t *testing.T, line string) string {
 	return path
 }
 
-// file is a file with a content.
+// file writes a file with the content and returns its path.
 func file(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
@@ -179,8 +179,8 @@ func file(t *testing.T, content string) string {
 	return path
 }
 
-// TestRandomWheels checks that no change of a wheel or of a metadata file crashes the program: it installs or rejects
-// the provider.
+// TestRandomWheels checks that the program either installs or rejects a provider after a random change of its wheel or
+// metadata file, and never crashes.
 func TestRandomWheels(t *testing.T) {
 	rounds := "60"
 	if realserver.Named() {
@@ -195,7 +195,7 @@ func TestRandomWheels(t *testing.T) {
 		if output, err := cmd.Output(); err != nil {
 			t.Errorf("%v\n%s", err, problems.String())
 		} else if !strings.HasPrefix(string(output), rounds+" rounds, ") {
-			t.Errorf("it says %q", output)
+			t.Errorf("the output of the program is %q", output)
 		}
 	})
 }

@@ -10,12 +10,13 @@ import (
 	"strings"
 )
 
-// Image is the content of an image below /lls-provider, by path. A content that begins with linkTo is a symbolic link.
+// Image contains the files of an image below /lls-provider, by path. A value that begins with linkTo makes a symbolic
+// link.
 type Image map[string]string
 
 const linkTo = "link to "
 
-// Link is the content of a path that is a symbolic link.
+// Link returns the value in Image for a symbolic link.
 func Link(target string) string { return linkTo + target }
 
 // Spec is the metadata file of an image.
@@ -25,10 +26,10 @@ type Spec struct {
 	Others            []string
 }
 
-// SpecFile is the name of that file.
+// SpecFile is the name of the metadata file.
 const SpecFile = "lls-provider-spec.yaml"
 
-// YAML is the content of the file.
+// YAML returns the content of the metadata file.
 func (s Spec) YAML() string {
 	text := fmt.Sprintf(`apiVersion: llamastack.io/v1alpha1
 kind: ProviderPackage
@@ -50,7 +51,7 @@ spec:
 	return text
 }
 
-// New is an image with a metadata file and wheels.
+// New returns an image with a metadata file and wheels.
 func New(spec Spec, wheels ...Wheel) Image {
 	image := Image{SpecFile: spec.YAML()}
 	for _, wheel := range wheels {
@@ -59,14 +60,14 @@ func New(spec Spec, wheels ...Wheel) Image {
 	return image
 }
 
-// With is the image with one more or one replaced file.
+// With returns the image with one added or replaced file.
 func (i Image) With(path, content string) Image {
 	changed := maps.Clone(i)
 	changed[path] = content
 	return changed
 }
 
-// Write puts the image's files where its init container would copy them.
+// Write writes the image's files to the directory to which its init container would copy them.
 func (i Image) Write(dir string) error {
 	for _, path := range slices.Sorted(maps.Keys(i)) {
 		place := filepath.Join(dir, path)
@@ -104,7 +105,7 @@ const (
 	EchoModule = "acme.echo"
 )
 
-// EchoWheel is the wheel of that provider, Words that of its dependency.
+// EchoWheel is the wheel of the provider that answers chats.
 func EchoWheel() Wheel {
 	return Wheel{
 		Name: "acme-echo", Version: "1.0", Python: ">=3.10",
@@ -121,10 +122,10 @@ func Words() Wheel {
 	return Wheel{Name: "acme-words", Version: "2.1", Files: map[string]string{"acme_words.py": "WORD = \"world\"\n"}}
 }
 
-// EchoSpec is the metadata of that provider.
+// EchoSpec is the metadata of the provider that answers chats.
 func EchoSpec() Spec {
 	return Spec{API: "inference", Type: EchoType, Module: EchoModule, Wheel: EchoWheel().Path()}
 }
 
-// Echo is the image of that provider.
+// Echo returns the image of the provider that answers chats.
 func Echo() Image { return New(EchoSpec(), EchoWheel(), Words()) }

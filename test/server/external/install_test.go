@@ -44,8 +44,8 @@ func TestInstall(t *testing.T) {
 	})
 }
 
-// TestRunsTwice checks that the container may run again: after a success, after a failure, and after the other
-// containers have run again too.
+// TestRunsTwice checks that the container can run again after a success, after a failure, and after the other
+// containers have also run again.
 func TestRunsTwice(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo())
@@ -64,7 +64,7 @@ func TestRunsTwice(t *testing.T) {
 
 		broken := in.volume(t, from(Echo().With(Words().Path(), "no zip")))
 		if refused, _ := broken.install(t); refused == nil {
-			t.Fatal("a broken wheel was installed")
+			t.Fatal("the program installed a broken wheel")
 		}
 		broken.providers[0].image = Echo()
 		broken.copy(t)
@@ -75,7 +75,7 @@ func TestRunsTwice(t *testing.T) {
 	})
 }
 
-// TestConfiguration checks the changes to the configuration: the type and the module that were unknown, and nothing
+// TestConfiguration checks that the program adds the missing type and module to the configuration, and changes nothing
 // else.
 func TestConfiguration(t *testing.T) {
 	const entry = "# ä\nproviders:\n  safety: []\n  inference:\n  - provider_id: first\n    provider_type: remote::vllm\n"
@@ -123,10 +123,10 @@ func TestConfiguration(t *testing.T) {
 					t.Errorf("configuration (-want +got):\n%s", diff)
 				}
 				if got := v.read(t, "config/beside.txt"); got != "beside" {
-					t.Errorf("the file next to the configuration is %q", got)
+					t.Errorf("the content of the file next to the configuration is %q", got)
 				}
 				if entries, err := os.ReadDir(filepath.Join(v.dir, "config")); err != nil || len(entries) != 2 {
-					t.Errorf("the directory has %v (%v), want two files", entries, err)
+					t.Errorf("the directory contains %v (%v), want two files", entries, err)
 				}
 			})
 		}
@@ -242,7 +242,7 @@ func (test wheelCase) check(t *testing.T, in interpreter, yaml string) {
 	}
 }
 
-// TestTwoProviders checks what two providers may share.
+// TestTwoProviders checks which files and packages two providers may share.
 func TestTwoProviders(t *testing.T) {
 	words := Words()
 	words.Files = map[string]string{"acme_words.py": "WORD = 'world'\n", "tests.py": "second"}
@@ -276,7 +276,7 @@ other acme-words 2.1 (of an earlier provider)
 		twice.mustInstall(t)
 		for _, id := range []string{"echo", "other"} {
 			if twice.read(t, "metadata/"+id+"/lls-provider-spec.yaml") != EchoSpec().YAML() {
-				t.Errorf("the metadata file of %s is another", id)
+				t.Errorf("the metadata file of %s has changed", id)
 			}
 		}
 	})

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestHowReleasesLoad checks how the releases use module and provider_type, by their own code. The package's comment
-// describes it. All releases do the same, except that 0.2 does not support lists.
+// TestHowReleasesLoad runs the code of the releases and checks how they use module and provider_type. The comment of
+// the package describes the result. All releases do the same, except that 0.2 does not support lists.
 func TestHowReleasesLoad(t *testing.T) {
 	want := map[string]string{
 		"one":                            "there, and its own type is remote::one",

@@ -22,8 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden file")
 
-// refusedFile has the message for each bad input. Parts that differ by release and machine are replaced by a name in
-// capitals.
+// refusedFile contains the message for each bad input. A name in capitals replaces each part that differs between
+// releases or machines.
 const refusedFile = "testdata/refused.txt"
 
 // badInput is a stack that the program rejects.
@@ -45,8 +45,8 @@ func badInputs(rel *release.Release) map[string]badInput {
 	return all
 }
 
-// TestRefused checks the answer to each bad input: the provider, and a message with a remedy. Nothing of it becomes
-// visible to the server, and nothing is written outside of the volume.
+// TestRefused checks that the program rejects each bad input, with a message that names the provider and a remedy. The
+// server must not see any file of the rejected provider, and the program must not write outside of the volume.
 func TestRefused(t *testing.T) {
 	want := readRefused(t)
 	var mu sync.Mutex
@@ -54,7 +54,7 @@ func TestRefused(t *testing.T) {
 	t.Run("releases", func(t *testing.T) {
 		eachRelease(t, func(t *testing.T, in interpreter) {
 			if offered := release.Offered(); in.rel.Line != offered[len(offered)-1] && !realserver.Named() {
-				t.Skip("the messages are tried by the newest release, and by those that RELEASES names")
+				t.Skip("the test checks the messages with the newest release and with the releases in RELEASES")
 			}
 			for name, bad := range badInputs(in.rel) {
 				t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestRefused(t *testing.T) {
 	}
 	for name := range want {
 		if _, ok := got[name]; !ok && !*update && !t.Failed() {
-			t.Errorf("%s has %q, which is not a case any more", refusedFile, name)
+			t.Errorf("%s contains %q, which is no longer a case", refusedFile, name)
 		}
 	}
 }
@@ -90,14 +90,14 @@ func (in interpreter) refusal(t *testing.T, bad badInput) string {
 	}
 	refused, output := v.install(t)
 	if refused == nil {
-		t.Fatalf("the program accepts it; it says %q", output)
+		t.Fatalf("the program accepts the input, with the output %q", output)
 	}
 	if strings.Contains(output, "Traceback") {
-		t.Errorf("the program breaks:\n%s", output)
+		t.Errorf("the program crashes:\n%s", output)
 	}
 	for _, path := range []string{"config", "installed.json"} {
 		if _, err := os.Stat(filepath.Join(v.dir, path)); err == nil {
-			t.Errorf("%s is there", path)
+			t.Errorf("%s exists", path)
 		}
 	}
 	if _, err := os.Stat(outside); err == nil {
@@ -113,7 +113,7 @@ var (
 	needsText    = regexp.MustCompile(`and \S+ \S+ of the server needs pydantic[^;]+`)
 )
 
-// neutral replaces the parts of a message that differ by release and machine.
+// neutral replaces the parts of a message that differ between releases or machines.
 func (in interpreter) neutral(v *volume, text string) string {
 	text = strings.ReplaceAll(text, v.dir, "DIR")
 	text = platformText.ReplaceAllString(text, "PYTHON")
@@ -194,7 +194,7 @@ func badMetadata() map[string]badInput {
 	}
 }
 
-// badModules are packages in which the server does not find the provider.
+// badModules are images with a package in which the server does not find the provider.
 func badModules() map[string]badInput {
 	with := func(module string, files map[string]string) badInput {
 		spec := EchoSpec()

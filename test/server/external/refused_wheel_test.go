@@ -14,12 +14,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// with is a stack with the provider that answers chats and another wheel next to its own.
+// with returns a stack with the provider that answers chats, whose image also contains another wheel.
 func with(wheel Wheel) badInput {
 	return badInput{providers: []provider{from(New(EchoSpec(), EchoWheel(), Words(), wheel))}}
 }
 
-// extra is one more wheel.
+// extra returns an additional wheel.
 func extra() Wheel {
 	return Wheel{Name: "acme-extra", Version: "1.0", Files: map[string]string{"acme_extra.py": "1\n"}}
 }
@@ -122,7 +122,7 @@ func badArchives() map[string]badInput {
 	}
 }
 
-// huge is a wheel with an unpacked size of 3 GiB in its header.
+// huge returns a wheel whose header gives an unpacked size of 3 GiB.
 func huge(w Wheel) string {
 	const packed = 33 << 20
 	content := w.Content()
@@ -153,7 +153,7 @@ func huge(w Wheel) string {
 	return out.String()
 }
 
-// badPackages are wheels that conflict with each other or with the server.
+// badPackages are images with wheels that conflict with each other or with the server.
 func badPackages(rel *release.Release) map[string]badInput {
 	requires := func(requirements ...string) badInput {
 		w := EchoWheel()

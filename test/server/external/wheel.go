@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// Wheel is a Python package, made by hand.
+// Wheel is a Python package that a test makes.
 type Wheel struct {
 	Name, Version string
-	// Tag is the Python and the machine that it supports; empty means py3-none-any.
+	// Tag names the Python and the machine that the wheel supports. An empty text means py3-none-any.
 	Tag string
-	// Python is the supported versions of Python, Requires the dependencies.
+	// Python is the range of supported versions of Python. Requires is the list of dependencies.
 	Python   string
 	Requires []string
-	// Files are its content by path.
+	// Files contains the content of each file, by path.
 	Files map[string]string
-	// Raw are entries that RECORD does not list: those with the name of another replace it.
+	// Raw contains entries that RECORD does not list. An entry replaces another entry of the same name.
 	Raw []Entry
 }
 
@@ -32,7 +32,7 @@ type Entry struct {
 	Mode          fs.FileMode
 }
 
-// FileName is the name of the wheel's file.
+// FileName returns the name of the wheel's file.
 func (w Wheel) FileName() string {
 	tag := w.Tag
 	if tag == "" {
@@ -41,15 +41,15 @@ func (w Wheel) FileName() string {
 	return fmt.Sprintf("%s-%s-%s.whl", strings.ReplaceAll(w.Name, "-", "_"), w.Version, tag)
 }
 
-// Path is where an image has the wheel, below /lls-provider.
+// Path returns the path of the wheel in an image, below /lls-provider.
 func (w Wheel) Path() string { return "packages/" + w.FileName() }
 
-// Info is the directory with the wheel's metadata.
+// Info returns the name of the directory with the wheel's metadata.
 func (w Wheel) Info() string {
 	return fmt.Sprintf("%s-%s.dist-info", strings.ReplaceAll(w.Name, "-", "_"), w.Version)
 }
 
-// Content is the wheel's file.
+// Content returns the content of the wheel's file.
 func (w Wheel) Content() string {
 	files := maps.Clone(w.Files)
 	if files == nil {
@@ -84,7 +84,7 @@ func (w Wheel) metadata() string {
 	return text.String() + "\nMade for a test.\n"
 }
 
-// Zip is an archive of the entries, in their order.
+// Zip returns an archive of the entries, in their order.
 func Zip(entries []Entry) string {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)

@@ -61,10 +61,10 @@ type provider struct {
 	image  Image
 }
 
-// echo is the provider that answers chats, from an image without a label.
+// echo returns the provider that answers chats, from an image without a label.
 func echo() provider { return from(Echo()) }
 
-// from is an unlabelled inference provider from an image.
+// from returns an inference provider from an image without a label.
 func from(image Image) provider {
 	return provider{
 		API: "inference", ID: "echo", Ref: "example.com/echo:1", Path: "spec.externalProviders.inference[0]",
@@ -72,13 +72,13 @@ func from(image Image) provider {
 	}
 }
 
-// second is the same as the second of its list.
+// second returns the same provider as the second entry of its list.
 func (p provider) second() provider {
 	p.Index, p.ID, p.Ref, p.Path = 1, "other", "example.com/other:1", "spec.externalProviders.inference[1]"
 	return p
 }
 
-// labelled is the provider as the label of an image names it.
+// labelled returns the provider as the label of an image describes it.
 func (p provider) labelled(kind, module string) provider {
 	p.Type, p.Module = kind, module
 	return p
@@ -115,7 +115,7 @@ func (v *volume) copy(t *testing.T) {
 	}
 }
 
-// configuration is one with the providers, as the operator writes it.
+// configuration returns a configuration with the providers, as the operator writes it.
 func configuration(providers []provider) string {
 	text := "version: 2\nproviders:\n  inference:\n"
 	for _, p := range providers {
@@ -134,7 +134,7 @@ func configuration(providers []provider) string {
 // refusal is the program's termination message.
 type refusal struct{ Provider, Image, Message string }
 
-// install runs the program. It returns the rejection, nil when it succeeds, and the output.
+// install runs the program. It returns the output and the rejection, which is nil when the program succeeds.
 func (v *volume) install(t *testing.T, env ...string) (*refusal, string) {
 	t.Helper()
 	list, err := json.Marshal(v.providers)
@@ -171,7 +171,7 @@ func (v *volume) installList(t *testing.T, list string, env ...string) (*refusal
 		t.Fatalf("the message is not one line of JSON: %q", text)
 	}
 	if len([]rune(found.Message)) > 900 || !strings.Contains(output.String(), found.Message) {
-		t.Errorf("the message is too long, or not in the output:\n%s\n%s", found.Message, output.String())
+		t.Errorf("the message is too long, or the output does not contain it:\n%s\n%s", found.Message, output.String())
 	}
 	return &found, output.String()
 }
@@ -186,7 +186,7 @@ func (v *volume) mustInstall(t *testing.T) string {
 	return output
 }
 
-// read is a file of the volume.
+// read returns the content of a file on the volume.
 func (v *volume) read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(v.dir, path))
@@ -229,12 +229,12 @@ func writeFile(t *testing.T, path, content string) {
 	}
 }
 
-// version is the version of a package of the server's.
+// version returns the version of one of the server's packages.
 func (in interpreter) version(t *testing.T, name string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), in.python, "-c", "import sys; from importlib import metadata; print(metadata.version(sys.argv[1]))", name).Output()
 	if err != nil {
-		t.Fatalf("ask for the version of %s: %v", name, err)
+		t.Fatalf("get the version of %s: %v", name, err)
 	}
 	return strings.TrimSpace(string(out))
 }

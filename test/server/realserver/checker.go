@@ -14,43 +14,43 @@ import (
 	"time"
 )
 
-// Tier is how far a configuration is processed.
+// Tier is the part of a server's start that the check includes.
 type Tier string
 
 const (
 	// Parse reads a configuration into the release's own classes. It takes a few milliseconds, and connects to and
 	// writes nothing.
 	Parse Tier = "parse"
-	// Initialise starts the server's application in process and stops it. The services that it connects to at the start
-	// have to exist.
+	// Initialise starts the server's application in the process of the checker and stops it. The services to which the
+	// application connects at the start have to exist.
 	Initialise Tier = "initialise"
-	// Serve is Initialise with requests, which the running application answers in process.
+	// Serve does the same as Initialise, and also sends requests to the running application.
 	Serve Tier = "serve"
 )
 
-// Request is a configuration to ask about.
+// Request is a configuration to check.
 type Request struct {
 	Tier   Tier              `json:"tier"`
 	Config string            `json:"config"`
 	Env    map[string]string `json:"env"`
-	// Without is another configuration, for a comparison of how both are read.
+	// Without is another configuration. The verdict shows whether the release reads both in the same way.
 	Without string `json:"without,omitempty"`
-	// Home is the server's home directory, which keeps its state. If it is empty, a temporary directory is used and
-	// removed.
+	// Home is the server's home directory, which contains its state. If Home is empty, the checker uses a temporary
+	// directory and removes it.
 	Home string `json:"home,omitempty"`
-	// Requests are sent to the application of tier Serve.
+	// Requests are the requests that the tier Serve sends to the application.
 	Requests []Call `json:"requests,omitempty"`
-	// Seconds is the limit for the server's code; zero means 30.
+	// Seconds is the time limit for the server's code. Zero means 30.
 	Seconds int `json:"seconds,omitempty"`
 }
 
-// Call is a request to the server. {0.id} in a text is the id in the answer to the first one.
+// Call is a request to the server. In a text of a call, {0.id} stands for the id in the answer to the first call.
 type Call struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
 	// JSON is the body.
 	JSON any `json:"json,omitempty"`
-	// File is the text of an uploaded file, in place of JSON.
+	// File is the text of a file to upload instead of JSON.
 	File string `json:"file,omitempty"`
 }
 
@@ -67,16 +67,17 @@ type Verdict struct {
 	Same bool `json:"same"`
 	// Phase is the rejected part of the configuration: `top level`, `provider inference/vllm`, `start`.
 	Phase string `json:"phase"`
-	// Error is the class of the exception, Message its text.
+	// Error is the class of the exception, and Message is its text.
 	Error   string `json:"error"`
 	Message string `json:"message"`
-	// Missing is a Python package that is not installed here, which is not a verdict about the configuration.
+	// Missing is a Python package that is not installed on this machine. In this case there is no verdict about the
+	// configuration.
 	Missing string `json:"missing"`
-	// Answers are those to Request.Requests.
+	// Answers are the answers to Request.Requests.
 	Answers []Answer `json:"answers"`
 }
 
-// String is the verdict in words.
+// String returns the verdict in words.
 func (v Verdict) String() string {
 	if v.OK {
 		return "ok"
@@ -84,7 +85,8 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("%s: %s: %s", v.Phase, v.Error, v.Message)
 }
 
-// renewal is the number of starts in one process before a new one is begun, because each start leaves data in memory.
+// renewal is the number of starts after which the checker begins a new process, because each start leaves data in
+// memory.
 const renewal = 60
 
 // Checker checks configurations with one release, one after the other. It is not safe for concurrent use.
@@ -97,13 +99,13 @@ type Checker struct {
 	starts  int
 }
 
-// NewChecker makes a checker of an installed release; bin is the result of Install.
+// NewChecker makes a checker that uses an installed release. bin is the result of Install.
 func NewChecker(bin string, support Support) *Checker {
 	return &Checker{python: filepath.Join(bin, "python"), tokenizer: support.Tokenizer}
 }
 
-// Check asks about a configuration. An error means that no verdict exists: the process could not be started. The death
-// of a process, or a missing answer, is a verdict of its own kind.
+// Check returns the verdict about a configuration. It returns an error if it cannot start the process. If the process
+// ends early or does not answer, Check returns a verdict and no error.
 func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 	if request.Seconds == 0 {
 		request.Seconds = 30
@@ -123,8 +125,8 @@ func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, fmt.Errorf("write request: %w", err)
 	}
-	// The process ends its own work when the time is over. A process that cannot, because the server waits in a thread,
-	// is ended here.
+	// The process stops its work at the time limit. If it cannot stop because the server waits in a thread, the checker
+	// ends it here.
 	late := time.AfterFunc(time.Duration(request.Seconds+60)*time.Second, c.kill)
 	defer late.Stop()
 	defer context.AfterFunc(ctx, c.kill)()

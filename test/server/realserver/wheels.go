@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 )
 
-// ProviderWheels returns the wheels of a published external provider, and of its dependencies that a release of the
-// server lacks, as its image would contain them. They are in a directory of the user's cache, under a digest of their
-// lock.
+// ProviderWheels returns the wheels of a published external provider, and the wheels of its dependencies that the
+// release of the server does not contain. An image of the provider would contain the same wheels. They are in a
+// directory of the user's cache, under the digest of their lock.
 func ProviderWheels(ctx context.Context, provider, release string) (string, error) {
 	lock := fmt.Sprintf("provider-%s-%s.txt", provider, release)
 	bin, err := install(ctx, "wheels.txt", "wheels", "--no-deps")
@@ -37,7 +37,7 @@ func ProviderWheels(ctx context.Context, provider, release string) (string, erro
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("download the wheels of %q: %w", lock, err)
 	}
-	// Another test may have been faster: its directory has the same wheels.
+	// If another test has already made the directory, it contains the same wheels.
 	if err := os.Rename(work, dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("keep the wheels of %q: %w", lock, err)
 	}

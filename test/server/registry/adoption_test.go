@@ -14,14 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// These are digests of sets of resources, in the form that earlier operators used in names.
+// These are digests of sets of resources, in the form that earlier versions of the operator used in names.
 const (
 	today     = "1a2b3c4d"
 	yesterday = "00000001"
 	lastYear  = "00000002"
 )
 
-// earlier is where an earlier operator kept the registry of today's resources.
+// earlier is the place of the registry in which an earlier version of the operator kept the current resources.
 func (w *world) earlier() string {
 	if w.store == "kv_sqlite" {
 		return "${env.SQLITE_STORE_DIR:=~/never}/registry-" + today + ".db"
@@ -29,8 +29,8 @@ func (w *world) earlier() string {
 	return w.base + "-" + today
 }
 
-// former writes the registry of a former operator for a set of resources, or without a digest that of a configuration
-// without resources.
+// former writes the registry of an earlier version of the operator for a set of resources. Without a digest, it writes
+// the registry of a configuration without resources.
 func (w *world) former(t *testing.T, digest string, things ...[]any) {
 	t.Helper()
 	r := request{Config: config{}.text(w), Env: w.env, Do: things}
@@ -50,8 +50,8 @@ func (w *world) formerFile(digest string) string {
 	return filepath.Join(w.env["SQLITE_STORE_DIR"], "registry-"+digest+".db")
 }
 
-// TestAdoption shows that a stack of an earlier operator recovers the vector stores of all its registries, and models
-// only from the one of today's resources.
+// TestAdoption shows that a stack of an earlier version of the operator recovers the vector stores of all its
+// registries, but models only from the registry of the current resources.
 func TestAdoption(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -78,13 +78,14 @@ func TestAdoption(t *testing.T) {
 			t.Fatalf("(-want +got):\n%s\n%s", diff, output)
 		}
 
-		// Only once: what a client deletes stays deleted, with every later set of resources.
+		// The program adopts a registry only once. Entries that a client deletes afterwards stay deleted, also with other
+		// resources.
 		w.do(t, c, []any{"delete", "vector_store", "vs_old"})
 		w.restart(t, c, "--earlier", strings.Replace(w.earlier(), today, lastYear, 1))
 		if slices.Contains(w.ids(t, c), "vector_store:vs_old") {
-			t.Error("a vector store that a client deleted is back")
+			t.Error("a vector store that a client deleted is in the registry again")
 		}
-		// The old keys stay as they were.
+		// The program does not change the old keys.
 		if !w.prefixed() {
 			var kept map[string]entry
 			unmarshal(t, w.ask(t, request{
@@ -98,7 +99,7 @@ func TestAdoption(t *testing.T) {
 	})
 }
 
-// TestAdoptionWithoutResources shows that a stack that never declared resources keeps its models too.
+// TestAdoptionWithoutResources shows that a stack that never declared resources also keeps its models.
 func TestAdoptionWithoutResources(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		w.former(t, "", vectorStore("vs_plain"), registeredModel("mine", "vllm", "via_register_api"))
@@ -112,8 +113,8 @@ func TestAdoptionWithoutResources(t *testing.T) {
 	})
 }
 
-// TestFilesOfOlderReleases shows that the releases with namespaces adopt the registries in files of 0.8, the newest
-// file first.
+// TestFilesOfOlderReleases shows that releases with namespaces adopt the registries in the files of 0.8, beginning with
+// the newest file.
 func TestFilesOfOlderReleases(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -138,24 +139,23 @@ func TestFilesOfOlderReleases(t *testing.T) {
 		writeFile(t, w.formerFile("deadbeef"), "this is no database, and long enough to be looked at")
 		output := w.restart(t, c, "--earlier", strings.Replace(w.earlier(), today, "ffffffff", 1))
 		if got := w.entries(t, c)["vector_store:vs_1"].Name; got != lastYear {
-			t.Errorf("the entry is that of %q, want the newest file's", got)
+			t.Errorf("the entry is from %q, want the entry of the newest file", got)
 		}
 		if !strings.Contains(output, "passed over registry-deadbeef.db") {
-			t.Errorf("a file that cannot be read is not told of:\n%s", output)
+			t.Errorf("the output does not report the file that cannot be read:\n%s", output)
 		}
-		// A file that appears later is adopted later, because users also return to an older operator.
+		// If a file appears later, the program adopts it then, because users may go back to an older operator for some time.
 		w.ask(t, request{Config: c.text(w), Env: w.env, DBPath: w.formerFile("00000003"), Do: [][]any{vectorStore("vs_2")}})
 		if !w.prefixed() {
 			w.restart(t, c, "--earlier", w.earlier())
 			if !slices.Contains(w.ids(t, c), "vector_store:vs_2") {
-				t.Error("the file of a later day is not adopted")
+				t.Error("the program did not adopt the file that appeared later")
 			}
 		}
 	})
 }
 
-// TestCarry shows that the releases with namespaces find a file of 0.8 again: the registry, and the data of vector
-// providers.
+// TestCarry shows that releases with namespaces keep the registry and the data of vector providers in a file of 0.8.
 func TestCarry(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		if !w.rel.Runtime.RegistryKeepsNamespace {
@@ -201,17 +201,18 @@ func TestCarry(t *testing.T) {
 				}
 			}
 		}
-		// Only once: entries that are deleted or new under the old keys stay as they are.
+		// The program copies the entries only once. Later it does not change entries that were deleted or created under the
+		// old keys.
 		w.do(t, c, []any{"delete", "vector_store", "vs_1"})
 		w.restart(t, c)
 		if slices.Contains(w.ids(t, c), "vector_store:vs_1") {
-			t.Error("a vector store that a client deleted is back")
+			t.Error("a vector store that a client deleted is in the registry again")
 		}
 	})
 }
 
-// TestPreflight shows that a preflight pod clears its own namespace and touches no other, even for a stack whose name
-// is that of such pods.
+// TestPreflight shows that a preflight pod clears its own namespace and changes no other namespace, even for a stack
+// that has the name of such a pod.
 func TestPreflight(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -225,14 +226,14 @@ func TestPreflight(t *testing.T) {
 		} else {
 			output := pod.run(t, c)
 			if diff := cmp.Diff(before, w.ids(t, c)); diff != "" {
-				t.Fatalf("a preflight pod without a namespace of its own changed the stack's (-want +got):\n%s\n%s", diff, output)
+				t.Fatalf("a preflight pod without its own namespace changed the namespace of the stack (-want +got):\n%s\n%s", diff, output)
 			}
 			pod.env["LLS_REGISTRY"] = w.namespace() + "/preflight"
 		}
 		for range 2 {
 			pod.restart(t, c)
 			if got := pod.ids(t, c); w.store != "kv_sqlite" && len(got) != 2 {
-				t.Errorf("the preflight pod has %s", got)
+				t.Errorf("the registry of the preflight pod contains %s", got)
 			}
 			pod.do(t, c, vectorStore("vs_preflight"))
 		}

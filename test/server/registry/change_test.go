@@ -17,10 +17,10 @@ type change struct {
 	name          string
 	list          string // the list that the change is in, for releases that have it
 	before, after config
-	// between are the registrations of providers and clients in between.
+	// between are the registrations by providers and clients before the change.
 	between [][]any
-	// conflicts reports whether the server does not start without the program; sinceConflicts is the first line where
-	// this is so.
+	// conflicts is true if the server does not start without the program. sinceConflicts is the first line for which this
+	// is the case.
 	conflicts  func(w *world) bool
 	want, gone func(w *world) []string
 	// check makes further checks.
@@ -134,8 +134,8 @@ var changes = []change{
 	},
 }
 
-// TestChanges makes each change of a configuration on a registry that also holds registrations of clients. It shows
-// which changes would keep the server from starting.
+// TestChanges makes each change of a configuration when the registry also contains registrations of clients. It shows
+// with which changes the server would not start without the program.
 func TestChanges(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		for _, c := range changes {
@@ -148,7 +148,7 @@ func TestChanges(t *testing.T) {
 				clients := [][]any{vectorStore("vs_1"), registeredModel("mine", "vllm", "via_register_api")}
 				w.do(t, c.before, append(clients, c.between...)...)
 				if c.conflicts != nil && c.conflicts(w) && w.boot(t, c.after) == "" {
-					t.Error("the server starts without the program, so the case shows nothing")
+					t.Error("the server also starts without the program, so the case is useless")
 				}
 				w.env["LLS_GENERATION"] = "stack-1/2"
 				w.restart(t, c.after)
@@ -159,13 +159,13 @@ func TestChanges(t *testing.T) {
 				}
 				for _, id := range want {
 					if _, ok := entries[id]; !ok {
-						t.Errorf("%s is not there", id)
+						t.Errorf("%s is not in the registry", id)
 					}
 				}
 				if c.gone != nil {
 					for _, id := range c.gone(w) {
 						if _, ok := entries[id]; ok {
-							t.Errorf("%s is still there", id)
+							t.Errorf("%s is still in the registry", id)
 						}
 					}
 				}
@@ -177,8 +177,7 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// TestAgain shows that a second run changes nothing, and that the list exists from the first start on, in a directory
-// that the program creates.
+// TestAgain shows that a second run changes nothing, and that the first start creates the list and its directory.
 func TestAgain(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -197,8 +196,8 @@ func TestAgain(t *testing.T) {
 	})
 }
 
-// TestOlderPod shows that a pod of an older generation removes nothing that a newer one declared, and a newer one
-// removes what no pod declares.
+// TestOlderPod shows that a pod of an older generation does not remove the entries that a newer pod declared, and that
+// a newer pod removes the entries that no pod declares.
 func TestOlderPod(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		older, newer := declares(modelA), declares(modelA, `{model_id: b, provider_id: vllm}`)
@@ -219,7 +218,7 @@ func TestOlderPod(t *testing.T) {
 			w.env["LLS_GENERATION"] = step.generation
 			w.restart(t, step.config)
 			if got := w.declared(t, step.config)["model:vllm/b"]; got != step.b {
-				t.Errorf("after a pod of %q, the list has %d", step.generation, got)
+				t.Errorf("after a pod of %q, the list contains the generation %d", step.generation, got)
 			}
 			if there := slices.Contains(w.ids(t, step.config), "model:vllm/b"); there != (step.b > 0) {
 				t.Errorf("after a pod of %q, b is in the registry: %v", step.generation, there)
@@ -228,7 +227,7 @@ func TestOlderPod(t *testing.T) {
 	})
 }
 
-// TestPublished shows the effect on resources that providers published.
+// TestPublished shows the effect of the program on resources that providers published.
 func TestPublished(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

@@ -22,7 +22,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestManyResources checks that a configuration of 10,000 resources fits.
+// TestManyResources checks that the program accepts a configuration with 10,000 resources.
 func TestManyResources(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		models := make([]string, 10_000)
@@ -45,7 +45,7 @@ func TestManyResources(t *testing.T) {
 	})
 }
 
-// TestAtOnce runs several programs at once while a client registers.
+// TestAtOnce runs several programs at the same time while a client registers resources.
 func TestAtOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -128,13 +128,13 @@ sys.stdin.read()`, filepath.Join(w.env["SQLITE_STORE_DIR"], "kvstore.db"))
 	})
 }
 
-// TestVolumes shows that a read-only and a full volume end in one line each, and
-// leave the registry as it is.
+// TestVolumes shows that the program prints one line and does not change the registry if the volume is read-only or
+// full.
 func TestVolumes(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
 		for _, tc := range []struct{ name, shell, want string }{
-			// Root may write to read-only directories, except on a separate mount.
+			// Root can write to directories without write permission, unless their file system is mounted read-only.
 			{"read-only", `chmod 0555 "$SQLITE_STORE_DIR"; chmod 0444 "$SQLITE_STORE_DIR"/*; exec "$@"`, "OperationalError"},
 			{"full", `ulimit -f 1; exec "$@"`, "OperationalError"},
 		} {
@@ -168,7 +168,7 @@ func TestVolumes(t *testing.T) {
 	})
 }
 
-// wrapper is a program that runs a command with its own arguments behind it.
+// wrapper returns the path of a script that runs a command and passes its own arguments to it.
 func wrapper(t *testing.T, command []string) string {
 	t.Helper()
 	quoted := make([]string, len(command))
@@ -182,8 +182,8 @@ func wrapper(t *testing.T, command []string) string {
 	return path
 }
 
-// TestBackendsThatRefuse shows that a wrong password, a dead and a silent backend end
-// in one line, in time, and that no line shows the password.
+// TestBackendsThatRefuse runs the program with a wrong password, and with a backend that is down or does not answer. It
+// shows that the program prints one line within the time limit, and that the line does not contain the password.
 func TestBackendsThatRefuse(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		if w.store == "kv_sqlite" {
@@ -232,8 +232,8 @@ func TestBackendsThatRefuse(t *testing.T) {
 	})
 }
 
-// TestLibraries shows what happens when a library of the image is missing, is only available to the server, or hangs
-// where no signal reaches it.
+// TestLibraries shows the result when a library of the image is missing, when only the server can import it, or when it
+// hangs in code that no signal interrupts.
 func TestLibraries(t *testing.T) {
 	const missing = `raise ModuleNotFoundError("No module named 'x'", name=__name__)`
 	const notForUs = `
@@ -257,7 +257,7 @@ time.sleep(100)`
 			return
 		}
 		c := declares(modelA)
-		w.env["LLS_REGISTRY_SECONDS"] = "120" // a slow machine takes long to import the server's classes
+		w.env["LLS_REGISTRY_SECONDS"] = "120" // on a slow machine, the import of the server's classes takes long
 		with := func(text string) *world {
 			dir := t.TempDir()
 			for _, name := range []string{"redis", "psycopg2", "asyncpg"} {
@@ -274,13 +274,13 @@ time.sleep(100)`
 		w.env["LLS_GENERATION"] = "stack-1/2"
 		output := with(notForUs).run(t, declares(), "--earlier", w.earlier())
 		if !strings.Contains(output, "in line") {
-			t.Errorf("by the server's classes:\n%s", output)
+			t.Errorf("with the server's classes:\n%s", output)
 		}
 		if diff := cmp.Diff([]string{"vector_store:vs_1"}, w.ids(t, c)); diff != "" {
-			t.Errorf("by the server's classes (-want +got):\n%s\n%s", diff, output)
+			t.Errorf("with the server's classes (-want +got):\n%s\n%s", diff, output)
 		}
 		if got := w.declared(t, c); len(got) != 1 || got["model:vllm/e"] != 2 {
-			t.Errorf("by the server's classes, the list is %v", got)
+			t.Errorf("with the server's classes, the list is %v", got)
 		}
 	})
 	oneRelease(t, func(t *testing.T, w *world) {
@@ -322,15 +322,15 @@ func TestDrivers(t *testing.T) {
 				w.do(t, before, vectorStore("vs_1"))
 				output := w.pod(map[string]string{"PYTHONPATH": dir, "LLS_GENERATION": "stack-1/2"}).run(t, after)
 				if diff := cmp.Diff([]string{"vector_store:vs_1"}, w.ids(t, after)); diff != "" {
-					t.Errorf("without %s, by connection string %v (-want +got):\n%s\n%s", missing, uri, diff, output)
+					t.Errorf("without %s, with connection string %v (-want +got):\n%s\n%s", missing, uri, diff, output)
 				}
 			}
 		}
 	})
 }
 
-// TestTimeLimit shows that the soft limit ends the program where a signal reaches it, and that the program leaves
-// nothing half done.
+// TestTimeLimit shows that the program ends at the soft limit when a signal can interrupt it, and that it then has not
+// written a part of its changes.
 func TestTimeLimit(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		dir := t.TempDir()
@@ -341,12 +341,12 @@ func TestTimeLimit(t *testing.T) {
 			t.Errorf("output is\n%s", output)
 		}
 		if exists(t, filepath.Join(w.env["SQLITE_STORE_DIR"], "kvstore.db")) {
-			t.Error("a file was made")
+			t.Error("the program created a file")
 		}
 	})
 }
 
-// TestNoServer shows that a Python without the server changes nothing.
+// TestNoServer shows that the program changes nothing when its Python does not contain the server.
 func TestNoServer(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		cmd := exec.CommandContext(t.Context(), w.python, "-S", filepath.Join(w.script, names.RegistryProgram), "--config", "/does/not/matter")

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestListsThatCannotBeRead shows that a list that a user wrote by hand does no harm: only entries of a proper list are
-// removed, and a new list is begun.
+// TestListsThatCannotBeRead shows that an invalid list, for example one that a user wrote by hand, does no harm. The
+// program removes only entries of a valid list, and otherwise begins a new list.
 func TestListsThatCannotBeRead(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -49,7 +49,8 @@ func TestListsThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// TestEntriesThatDoNotParse shows that they are passed over, and removed only where a declared entry belongs.
+// TestEntriesThatDoNotParse shows that the program ignores such entries, and removes one only if a declared entry needs
+// the same key.
 func TestEntriesThatDoNotParse(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -72,13 +73,13 @@ func TestEntriesThatDoNotParse(t *testing.T) {
 			}
 		}
 		if _, ok := w.entries(t, c)[w.model("a", "real/a")]; !ok {
-			t.Error("the declared entry is not there")
+			t.Error("the declared entry is not in the registry")
 		}
 	})
 }
 
-// TestUnsetVariable shows that nothing counts as no longer declared when a variable of an entry is missing: the server
-// does not start then.
+// TestUnsetVariable shows that the program removes no entry when a variable of an entry is missing, because the server
+// does not start in this case.
 func TestUnsetVariable(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		before := declares(modelA)

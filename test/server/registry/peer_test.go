@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// peer is a process of a release's own Python that uses the release's classes.
+// peer is a process that runs the release's own Python and uses the release's classes.
 type peer struct {
 	stdin  io.WriteCloser
 	stdout *bufio.Reader

@@ -17,13 +17,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// password is that of Redis and PostgreSQL. It contains characters that a URL must encode, and is in no output.
+// password is the password of Redis and PostgreSQL. It contains characters that a URL must encode. No output may
+// contain it.
 const password = "canary/with:odd@signs#and?%41+ [x]"
 
 const postgresUser = "llamastack"
 
-// unprivileged is the user of PostgreSQL when the test runs as root, which PostgreSQL refuses. Every Linux system has
-// this number.
+// unprivileged is the number of the user that runs PostgreSQL when root runs the test, because PostgreSQL does not run
+// as root. Every Linux system has a user with this number.
 const unprivileged = 65534
 
 // services are the servers that all tests share.
@@ -54,7 +55,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// start starts Redis and PostgreSQL; they end with the context, and with the test.
+// start starts Redis and PostgreSQL. They end with the context, and at the latest with the test.
 func (s *services) start(ctx context.Context, dir string) error {
 	support, err := realserver.InstallSupport(ctx)
 	if err != nil {
@@ -78,8 +79,8 @@ func (s *services) start(ctx context.Context, dir string) error {
 func (s *services) startPostgres(ctx context.Context, installation, dir string) error {
 	attributes := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if os.Geteuid() == 0 {
-		// The cache is in root's home, which no other user may enter. The programs find their libraries by a relative
-		// path.
+		// The cache is in root's home directory, which no other user can read, so PostgreSQL needs a copy. The programs find
+		// their libraries by a relative path.
 		packages := filepath.Join(installation, "..", "..")
 		if err := os.CopyFS(dir, os.DirFS(packages)); err != nil {
 			return fmt.Errorf("copy PostgreSQL: %w", err)
@@ -94,15 +95,15 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 	home := filepath.Join(dir, "postgres")
 	secret := filepath.Join(home, "password")
 	if err := os.Mkdir(home, 0o700); err != nil {
-		return fmt.Errorf("make PostgreSQL's directory: %w", err)
+		return fmt.Errorf("make the directory of PostgreSQL: %w", err)
 	}
 	if err := os.WriteFile(secret, []byte(password), 0o600); err != nil {
-		return fmt.Errorf("write PostgreSQL's password: %w", err)
+		return fmt.Errorf("write the password of PostgreSQL: %w", err)
 	}
 	if attributes.Credential != nil {
 		for _, path := range []string{home, secret} {
 			if err := os.Chown(path, unprivileged, unprivileged); err != nil {
-				return fmt.Errorf("hand %q to PostgreSQL: %w", path, err)
+				return fmt.Errorf("make PostgreSQL the owner of %q: %w", path, err)
 			}
 		}
 	}
@@ -121,7 +122,7 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 	server := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(s.postgres),
 		"-c", "max_connections=200", "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
 	server.Dir, server.SysProcAttr = home, attributes
-	// SIGINT ends it without waiting for its clients.
+	// At SIGINT, PostgreSQL ends without waiting for its clients.
 	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
 	if err := server.Start(); err != nil {
 		return fmt.Errorf("start PostgreSQL: %w", err)
@@ -129,7 +130,7 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 	return nil
 }
 
-// wait waits until both answer.
+// wait waits until Redis and PostgreSQL answer.
 func (s *services) wait(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

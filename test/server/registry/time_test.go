@@ -11,8 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestTimes checks the time of a start once the files of the release are read: 0.3 s with SQLite and 2 s with others.
-// Processor time is counted, because the machine may be busy; the log has the elapsed time too.
+// TestTimes checks how long the program takes when the files of the release are already in memory: at most 0.3 s with
+// SQLite, and 2 s with other stores. The limits apply to processor time, because the machine may be busy. The log also
+// contains the elapsed time.
 func TestTimes(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

@@ -36,13 +36,13 @@ func releases(t *testing.T) []*release.Release {
 	return slices.DeleteFunc(found, func(r *release.Release) bool { return r.Registry.KeyPrefix == "" })
 }
 
-// stores are the backends that the registry is kept in.
+// stores are the types of backends that can contain the registry.
 var stores = []string{"kv_sqlite", "kv_redis", "kv_postgres"}
 
-// one counts the worlds, so that none shares keys with another.
+// one counts the worlds, so that each world has its own keys.
 var one atomic.Int64
 
-// world is a stack's registry in a store of its own, with the release's Python.
+// world is a stack's registry in its own store, with the release's Python.
 type world struct {
 	*peer
 	rel    *release.Release
@@ -55,7 +55,7 @@ type world struct {
 	env    map[string]string
 }
 
-// eachRelease runs a test for each release, and eachStore for each store of it too.
+// eachRelease runs a test for each release, and eachStore runs it for each store of each release.
 func eachRelease(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	script := program(t)
@@ -76,8 +76,7 @@ func eachStore(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// program writes the program's files into a directory that is read-only, as a
-// ConfigMap's is.
+// program writes the program's files to a directory and makes it read-only, like the volume of a ConfigMap.
 func program(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -87,7 +86,7 @@ func program(t *testing.T) string {
 	return dir
 }
 
-// with is the same release with an empty store.
+// with returns a world with the same release and an empty store.
 func (w *world) with(t *testing.T, store string) *world {
 	t.Helper()
 	fresh := *w
@@ -95,13 +94,13 @@ func (w *world) with(t *testing.T, store string) *world {
 	fresh.base = "registry" + strconv.FormatInt(one.Add(1), 10)
 	fresh.env = map[string]string{
 		"HOME": fresh.dir, "SQLITE_STORE_DIR": filepath.Join(fresh.dir, "data"), "LLS_GENERATION": "stack-1/1",
-		// A URL takes the encoded password, a setting the plain one.
+		// A URL needs the encoded password, and a setting needs the plain password.
 		"REDIS_PASSWORD": url.PathEscape(password), "POSTGRES_PASSWORD": password,
 	}
 	return &fresh
 }
 
-// pod is another pod of the same stack, with a larger environment.
+// pod returns another pod of the same stack, with more environment variables.
 func (w *world) pod(env map[string]string) *world {
 	other := *w
 	other.env = maps.Clone(w.env)
@@ -109,7 +108,7 @@ func (w *world) pod(env map[string]string) *world {
 	return &other
 }
 
-// namespace is the registry's own, as the contract defines it.
+// namespace returns the registry's own namespace, as the contract defines it.
 func (w *world) namespace() string {
 	if w.store == "kv_sqlite" {
 		return w.base
@@ -122,7 +121,7 @@ func (w *world) prefixed() bool {
 	return w.store != "kv_sqlite" || w.rel.Runtime.RegistryKeepsNamespace
 }
 
-// backend is the registry's backend in the form of a configuration.
+// backend returns the registry's backend in the form of a configuration.
 func (w *world) backend() string {
 	switch w.store {
 	case "kv_redis":
@@ -137,7 +136,7 @@ func (w *world) backend() string {
 	return `{type: kv_sqlite, db_path: "${env.SQLITE_STORE_DIR:=~/never}/kvstore.db"}`
 }
 
-// config has the declarations of a configuration.
+// config contains the declarations of a configuration.
 type config struct {
 	lists     map[string][]string // entries of registered_resources, in YAML's short form
 	providers map[string][]string // by API; the usual ones when it is nil
@@ -157,7 +156,7 @@ var usual = map[string][]string{
 
 const embedding = `{model_id: e, provider_id: vllm, model_type: embedding, metadata: {embedding_dimension: 3}}`
 
-// text is the configuration for a world.
+// text returns the text of the configuration for a world.
 func (c config) text(w *world) string {
 	if c.inFull != "" {
 		return c.inFull
@@ -190,13 +189,13 @@ func writeLists(b *strings.Builder, lists map[string][]string) {
 	}
 }
 
-// declares is a configuration with models in addition to the one for embeddings.
+// declares returns a configuration with models in addition to the model for embeddings.
 func declares(models ...string) config {
 	return config{lists: map[string][]string{"models": append([]string{embedding}, models...)}}
 }
 
-// run runs the program and returns its output. The program must exit with 0, print only its own lines, and show no
-// password.
+// run runs the program and returns its output. The exit code must be 0, and the output may contain only the program's
+// own lines and no password.
 func (w *world) run(t *testing.T, c config, options ...string) string {
 	t.Helper()
 	output, err := w.start(t.Context(), t.TempDir(), c, options...)
@@ -216,7 +215,7 @@ func (w *world) run(t *testing.T, c config, options ...string) string {
 	return output
 }
 
-// start is run without its checks, for concurrent use.
+// start does the same as run, but without the checks. Tests can call it concurrently.
 func (w *world) start(ctx context.Context, scratch string, c config, options ...string) (string, error) {
 	file := filepath.Join(scratch, "config.yaml")
 	if err := os.WriteFile(file, []byte(c.text(w)), 0o600); err != nil {
@@ -234,14 +233,14 @@ func (w *world) start(ctx context.Context, scratch string, c config, options ...
 	return output.String(), err
 }
 
-// do runs actions with the server's classes.
+// do does actions with the server's classes.
 func (w *world) do(t *testing.T, c config, things ...[]any) []json.RawMessage {
 	t.Helper()
 	return w.ask(t, request{Config: c.text(w), Env: w.env, Do: things})
 }
 
-// boot registers the configuration's declarations with the release's own code, and returns the error that would end the
-// server's start.
+// boot registers the resources of the configuration with the release's own code, and returns the error because of which
+// the server would not start.
 func (w *world) boot(t *testing.T, c config) string {
 	t.Helper()
 	var failure string
@@ -259,7 +258,7 @@ func (w *world) restart(t *testing.T, c config, options ...string) string {
 	return output
 }
 
-// entry is the part of an entry of the registry that the tests read.
+// entry contains the fields of an entry of the registry that the tests read.
 type entry struct {
 	Provider string         `json:"provider_id"`
 	Own      string         `json:"provider_resource_id"`
@@ -275,19 +274,19 @@ func (w *world) entries(t *testing.T, c config) map[string]entry {
 	return found
 }
 
-// ids are the entries of the registry.
+// ids returns the ids of the entries of the registry.
 func (w *world) ids(t *testing.T, c config) []string {
 	t.Helper()
 	return slices.Sorted(maps.Keys(w.entries(t, c)))
 }
 
-// declared is the program's list.
+// declared returns the program's list of declared entries.
 func (w *world) declared(t *testing.T, c config) map[string]int {
 	t.Helper()
 	var text *string
 	unmarshal(t, w.do(t, c, []any{"get", "llamastack.io:registry:declared"})[0], &text)
 	if text == nil {
-		t.Fatal("there is no list")
+		t.Fatal("the list does not exist")
 	}
 	var list struct {
 		Version  int
@@ -302,7 +301,7 @@ func (w *world) declared(t *testing.T, c config) map[string]int {
 	return list.Declared
 }
 
-// model is the id of a model in the registry: up to 0.7 the provider's name for it.
+// model returns the id of a model in the registry. Up to 0.7, this is the provider's name of the model.
 func (w *world) model(id, own string) string {
 	kind, _ := w.rel.Resource("models")
 	return "model:" + kind.Public(id, "vllm", own)

@@ -1,7 +1,7 @@
-// Command report prints how the release lines of the server took the operator's configurations: a row for each line, a
-// column for each tier, and in each cell how many cases passed of how many. It reads the events that `go test -json`
-// wrote.
+// Command report prints a table of the test results for the release lines of the server. The table has a row for each
+// line and a column for each tier. Each cell shows how many cases passed, and how many cases there are. The command
+// reads the events that `go test -json` wrote.
 //
-// With -record it also records, in the file that realserver.Releases reads, the data of every line that passed all
-// tiers. Later runs leave the line out until its data changes.
+// With -record, the command also records the digest of the data of every line that passed all tiers, in the file that
+// realserver.Releases reads. Later runs skip the line until its data changes.
 package main

@@ -52,7 +52,7 @@ func TestEventsOfAnotherForm(t *testing.T) {
 		"no release":   `{"Action":"attr","Test":"TestParse/other","Key":"cases","Value":"1 of 1"}`,
 	} {
 		if _, err := readEvents(strings.NewReader(line)); err == nil {
-			t.Errorf("%s: %s is read without an error", name, line)
+			t.Errorf("%s: no error for %s", name, line)
 		}
 	}
 }

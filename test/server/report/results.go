@@ -14,26 +14,26 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// bootPackage ends the import path of the tests that boot the server: each test below a release's is a case.
+// bootPackage is the end of the import path of the tests that start the server. Each subtest of a release is a case.
 const bootPackage = "/test/server/boot"
 
-// boot is the tier of those tests.
+// boot is the tier of the tests that start the server.
 const boot = "boot"
 
-// counted are the tests that run the cases of another tier in one test, and count them in their attribute "cases": "877
-// of 877".
+// counted are the tests that run all cases of another tier in one test. They report the number of cases in their
+// attribute "cases", for example "877 of 877".
 var counted = map[string]string{"TestParse": "parse", "TestNegative": "negative", "TestInitialise": "initialise"}
 
 // tiers are the columns, from the cheapest to the most expensive.
 var tiers = []string{"parse", "negative", "initialise", boot}
 
-// count is how many cases passed of all.
+// count is the number of cases that passed and the number of all cases.
 type count struct{ passed, all int }
 
 // results are the counts by line and tier.
 type results map[string]map[string]count
 
-// event has the relevant fields of a line of `go test -json`.
+// event contains the relevant fields of a line of `go test -json`.
 type event struct {
 	Action, Package, Test, Key, Value string
 }
@@ -68,7 +68,7 @@ func (r results) addCounted(e event) error {
 	test, _, _ := strings.Cut(e.Test, "/")
 	tier, line := counted[test], lineOf(e.Test)
 	if tier == "" || line == "" {
-		return fmt.Errorf("test %q counts cases and is of no tier and release that is known here", e.Test)
+		return fmt.Errorf("test %q counts cases, but its tier or its release is unknown", e.Test)
 	}
 	var c count
 	if _, err := fmt.Sscanf(e.Value, "%d of %d", &c.passed, &c.all); err != nil {
@@ -102,8 +102,8 @@ func (r results) add(line, tier string, c count) {
 	r[line][tier] = count{sum.passed + c.passed, sum.all + c.all}
 }
 
-// lineOf is the line of the release that a test belongs to: `0.7` for `TestStacksBoot/0.7.3/simple.yaml`. It is empty
-// for none.
+// lineOf returns the line of the release of a test, for example `0.7` for `TestStacksBoot/0.7.3/simple.yaml`. The
+// result is empty if the test belongs to no release.
 func lineOf(test string) string {
 	parts := strings.Split(test, "/")
 	if len(parts) < 2 {
@@ -116,7 +116,7 @@ func lineOf(test string) string {
 	return match.Release.Line
 }
 
-// passed returns the lines that passed all tiers, ascending.
+// passed returns the lines that passed all tiers, in ascending order.
 func (r results) passed() []string {
 	var lines []string
 	for line, counts := range r {

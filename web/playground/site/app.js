@@ -18,7 +18,7 @@ const panels = Object.fromEntries(names.map((name) => [name, $(`panel-${name}`)]
 let samples = [];
 let result;
 let shown = "config";
-// Whether the newest run asks for the objects, which only one tab needs.
+// Whether the newest run requests the objects, which only one tab shows.
 let withObjects = false;
 let timer;
 // The time of the change that has no result yet, for the measurement of the browser test.
@@ -124,7 +124,7 @@ async function open() {
     release.value = [...release.options].some((option) => option.value === found.release) ? found.release : "";
     return true;
   } catch {
-    say("The link contains no manifest that can be read.", "error");
+    say("The manifest in the link cannot be read.", "error");
     return undefined;
   }
 }
@@ -148,7 +148,7 @@ async function copy() {
     await navigator.clipboard.writeText($("url").value);
     say("The link is copied.", "ok");
   } catch {
-    say("The browser does not allow the copy. Copy the selected link.", "warning");
+    say("The browser does not allow the page to copy the link. Copy the selected link yourself.", "warning");
   }
 }
 

@@ -25,7 +25,7 @@ function code(text) {
   return [match[1], element("span", "key", match[2]), match[3]];
 }
 
-// heading names a stack, with what its server runs.
+// heading returns the name of a stack, with the release and the image of its server.
 function heading(stack) {
   const title = element("h3", "stack", stack.name || "(no name)");
   const facts = [stack.release && `release ${stack.release}`, stack.image].filter(Boolean).join(" · ");
@@ -33,10 +33,10 @@ function heading(stack) {
   return title;
 }
 
-// invalid states that a stack has no result.
+// invalid returns the text for a stack that has no result.
 function invalid(showFindings) {
   return element(
-    "p", "empty", "The stack has errors, so the operator applies nothing. ",
+    "p", "empty", "The stack has errors, so the operator does not apply it. ",
     button("inline", "Show the findings", "", showFindings),
   );
 }

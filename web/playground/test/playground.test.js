@@ -229,7 +229,7 @@ test("a link that is wrong or hostile only shows a message", async () => {
       location.hash = hash;
     }, fragment);
     await page.waitForFunction(() => document.getElementById("status").textContent !== "", null, { timeout: 10000 });
-    assert.equal(await status(), "The link contains no manifest that can be read.", fragment.slice(0, 40));
+    assert.equal(await status(), "The manifest in the link cannot be read.", fragment.slice(0, 40));
     assert.equal(await page.inputValue("#manifest"), sample);
   }
   const hostile = `${VALID.replace("demo", '"<img src=x onerror=alert(1)>"')}  <script>: </script>\n`;

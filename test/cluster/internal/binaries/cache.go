@@ -22,7 +22,7 @@ type Cache struct {
 	Progress io.Writer
 	// Origin states where programs come from that do not exist yet.
 	Origin Origin
-	// Source is where releases are; the zero value is where they are published.
+	// Source contains the addresses of releases. The zero value means the public addresses.
 	Source Source
 }
 
@@ -110,7 +110,7 @@ func (c Cache) step(name string, do func() error) error {
 func key(s Set, compiler toolchain) (string, error) {
 	digest := sha256.New()
 	if err := addModule(digest, s.Module); err != nil {
-		return "", fmt.Errorf("reading what %s is built from: %w", s.Title, err)
+		return "", fmt.Errorf("reading the inputs of the build of %s: %w", s.Title, err)
 	}
 	fmt.Fprintln(digest, s.Tags, s.LinkerFlags, s.packages())
 	short := hex.EncodeToString(digest.Sum(nil))[:8]
@@ -138,8 +138,8 @@ func decides(name string) bool {
 	return filepath.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go")
 }
 
-// complete reports whether folder contains every program. Folders appear complete, so this only guards against a
-// clean-up by the user.
+// complete reports whether folder contains every program. Folders are complete when they appear, so this check only
+// detects that the user deleted programs.
 func complete(folder string, s Set) bool {
 	for _, program := range s.Programs {
 		info, err := os.Stat(filepath.Join(folder, program.Name))

@@ -98,7 +98,7 @@ func TestEnsureBuildsOnce(t *testing.T) {
 
 	b.progress.Reset()
 	if again := b.ensure(t); again != folder {
-		t.Errorf("the second call gives %q, want %q", again, folder)
+		t.Errorf("the second call returns %q, want %q", again, folder)
 	}
 	if got := b.builds(t); got != len(b.set.Programs) {
 		t.Errorf("%d builds, want %d", got, len(b.set.Programs))
@@ -157,7 +157,7 @@ func TestFailedBuildLeavesNoFolder(t *testing.T) {
 	t.Setenv("FAIL", last.Package)
 	_, err := b.cache.Ensure(t.Context(), b.set)
 	if err == nil || !strings.Contains(err.Error(), last.Name) || !strings.Contains(err.Error(), "undefined: y") {
-		t.Fatalf("got %v, want an error with the program and the compiler's words", err)
+		t.Fatalf("got %v, want an error with the program and the compiler's output", err)
 	}
 	entries, err := os.ReadDir(b.cache.Folder)
 	if err != nil {
@@ -190,7 +190,7 @@ func TestLeftoversOfAKilledBuildAreReplaced(t *testing.T) {
 		t.Error("an incomplete folder was not replaced")
 	}
 	if _, err := os.Stat(filepath.Join(folder, "half")); err == nil {
-		t.Error("a file of a killed build came along")
+		t.Error("the folder contains a file of a killed build")
 	}
 }
 
@@ -199,7 +199,7 @@ func TestKeyFollowsTheModuleFiles(t *testing.T) {
 	before := b.ensure(t)
 	put(t, filepath.Join(b.set.Module, "go.sum"), "example.com/x v1.0.0 h1:abc=\n")
 	if after := b.ensure(t); after == before {
-		t.Error("another go.sum gives the same folder")
+		t.Error("another go.sum results in the same folder")
 	}
 }
 
@@ -209,11 +209,11 @@ func TestKeyFollowsTheSources(t *testing.T) {
 	before := b.ensure(t)
 	put(t, filepath.Join(b.set.Module, "main_test.go"), "package main\n")
 	if after := b.ensure(t); after != before {
-		t.Error("a test file gives another folder")
+		t.Error("a test file results in another folder")
 	}
 	put(t, filepath.Join(b.set.Module, "main.go"), "package main // changed\n")
 	if after := b.ensure(t); after == before {
-		t.Error("another source gives the same folder")
+		t.Error("another source results in the same folder")
 	}
 }
 
@@ -228,7 +228,7 @@ func TestSetsOfANodeHaveFoldersOfTheirOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if seen[folder] || !complete(folder, set) {
-			t.Errorf("%s: folder %q is incomplete or that of another set", set.Title, folder)
+			t.Errorf("%s: folder %q is incomplete, or is the folder of another set", set.Title, folder)
 		}
 		seen[folder] = true
 	}
@@ -247,7 +247,7 @@ func TestWaitingForTheLockEndsWithTheContext(t *testing.T) {
 		t.Error("two callers hold the lock")
 	}
 	if !strings.Contains(b.progress.String(), "Waiting for another build of key") {
-		t.Errorf("the waiting caller says %q", b.progress)
+		t.Errorf("the error of the waiting caller is %q", b.progress)
 	}
 	if err := unlock(); err != nil {
 		t.Fatal(err)

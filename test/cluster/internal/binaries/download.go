@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// longestSums bounds the size of a file of checksums. A proxy may answer with a page of any length.
+// longestSums is the maximum size of a file of checksums, because a proxy may answer with a page of any length.
 const longestSums = 1 << 20
 
 // ensureReleased returns the directory with the programs of the set's release, and downloads them if it does not exist.
@@ -50,7 +50,7 @@ func (c Cache) ensureReleased(ctx context.Context, s Set, machine toolchain) (fo
 }
 
 // downloadAll downloads every program next to folder and then renames the result. It reads all checksums first, so that
-// a server that cannot be used is found within seconds.
+// it detects an unusable server within seconds.
 func (c Cache) downloadAll(ctx context.Context, s Set, from *downloader, files []File, folder string) error {
 	sums := make([]string, len(files))
 	for i, file := range files {
@@ -92,7 +92,8 @@ func newDownloader(source Source) *downloader {
 	}}}
 }
 
-// get calls do with the content of a file. It ends when less than a MiB arrives within the time for a stall.
+// get calls do with the content of a file. It returns an error if less than one MiB arrives within the time for a
+// stall.
 func (d *downloader) get(ctx context.Context, url string, do func(io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

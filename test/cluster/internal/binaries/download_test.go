@@ -127,7 +127,7 @@ func TestReleaseIsDownloadedOnce(t *testing.T) {
 	calls := p.calls
 	b.progress.Reset()
 	if again := b.ensure(t); again != folder || p.calls != calls || b.progress.Len() > 0 {
-		t.Errorf("the second call gives %q, with %d more requests: %s", again, p.calls-calls, b.progress)
+		t.Errorf("the second call returns %q, with %d more requests: %s", again, p.calls-calls, b.progress)
 	}
 	if got := b.builds(t); got != 0 {
 		t.Errorf("%d builds", got)
@@ -202,7 +202,7 @@ func TestArchiveWithoutProgram(t *testing.T) {
 	}
 }
 
-// A server that does not exist is found within the time for a connection.
+// A server that does not exist is detected within the time limit for a connection.
 func TestWithoutNetwork(t *testing.T) {
 	b, _ := newRelease(t)
 	b.cache.Source.Kubernetes, b.cache.Source.Etcd = "http://127.0.0.1:1", "http://127.0.0.1:1"

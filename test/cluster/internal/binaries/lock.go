@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// lock makes callers build one after the other. The kernel releases the lock when its holder dies, so a killed build
-// blocks no other.
+// lock ensures that only one caller builds at a time. The kernel releases the lock when its holder dies, so a killed
+// build does not block other builds.
 func (c Cache) lock(ctx context.Context, folder string) (unlock func() error, err error) {
 	if err := os.MkdirAll(c.Folder, 0o750); err != nil {
 		return nil, fmt.Errorf("making the cache folder: %w", err)

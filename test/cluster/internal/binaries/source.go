@@ -41,11 +41,11 @@ const (
 	publishedEtcd       = "https://github.com/etcd-io/etcd/releases/download"
 )
 
-// Source is where releases are.
+// Source contains the addresses of releases.
 type Source struct {
 	// Kubernetes and Etcd are the addresses of all releases.
 	Kubernetes, Etcd string
-	// Connect bounds the time until a server answers. Stall bounds the time for the next MiB.
+	// Connect is the time limit for the answer of a server. Stall is the time limit for the next MiB.
 	Connect, Stall time.Duration
 }
 
@@ -60,13 +60,13 @@ func (s Source) orPublished() Source {
 type File struct {
 	// Name is the name of the program.
 	Name string
-	// URL is the address of the file, and Sums that of a file with its SHA-256.
+	// URL is the address of the file, and Sums is the address of a file with its SHA-256.
 	URL, Sums string
 	// Member is the path of the program if the file is an archive.
 	Member string
 }
 
-// kubernetes are the programs of a release of Kubernetes. Each has a file with its checksum next to it, as the
+// kubernetes returns the programs of a release of Kubernetes. Each has a file with its checksum next to it, as the
 // installation guide of kubectl uses it.
 func (s Source) kubernetes(version, os, arch string, names ...string) []File {
 	var files []File
@@ -77,7 +77,7 @@ func (s Source) kubernetes(version, os, arch string, names ...string) []File {
 	return files
 }
 
-// etcd is the archive of a release of etcd.
+// etcd returns the archive of a release of etcd.
 func (s Source) etcd(version, os, arch string) File {
 	folder := fmt.Sprintf("etcd-%s-%s-%s", version, os, arch)
 	return File{

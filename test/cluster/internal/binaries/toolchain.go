@@ -19,11 +19,11 @@ type toolchain struct {
 func findToolchain(ctx context.Context, s Set) (toolchain, error) {
 	out, err := goCommand(ctx, s, "env", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {
-		return toolchain{}, fmt.Errorf("asking for the version of Go: %w", err)
+		return toolchain{}, fmt.Errorf("reading the version of Go: %w", err)
 	}
 	fields := strings.Fields(string(out))
 	if len(fields) != 3 {
-		return toolchain{}, fmt.Errorf("asking for the version of Go: unexpected answer %q", out)
+		return toolchain{}, fmt.Errorf("reading the version of Go: unexpected output %q", out)
 	}
 	return toolchain{version: fields[0], os: fields[1], arch: fields[2]}, nil
 }

@@ -27,7 +27,7 @@ func TestMakeAndRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := g.Make(); err != nil {
-		t.Errorf("a group that is there: %v", err)
+		t.Errorf("a group that exists: %v", err)
 	}
 	if err := os.MkdirAll(filepath.Join(root, "memory", g.Name, "kubepods", "pod"), 0o700); err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestMakeAndRemove(t *testing.T) {
 	for _, name := range []string{"memory", "pids"} {
 		left, err := os.ReadDir(filepath.Join(root, name))
 		if err != nil || len(left) != 1 || "/"+left[0].Name() != neighbour.Name {
-			t.Errorf("%s holds %v (%v), want the neighbour's group alone", name, left, err)
+			t.Errorf("%s contains %v (%v), want only the other cluster's group", name, left, err)
 		}
 	}
 }

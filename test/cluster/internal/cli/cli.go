@@ -23,7 +23,7 @@ const (
 // errUsage marks a command-line mistake that has already been reported.
 var errUsage = errors.New("usage")
 
-// environment is the environment of a verb.
+// environment is the environment of a command.
 type environment struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
@@ -34,7 +34,7 @@ type environment struct {
 // verb is one command of the tool.
 type verb struct {
 	name, summary string
-	// hidden verbs are only called by the tool itself.
+	// hidden commands are only called by the tool itself.
 	hidden bool
 	run    func(context.Context, environment, []string) error
 }
@@ -90,7 +90,7 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	}
 }
 
-// run finds the verb and maps its error to an exit code.
+// run finds the command and maps its error to an exit code.
 func run(ctx context.Context, env environment, args []string) int {
 	if len(args) == 0 {
 		usage(env.stderr)

@@ -195,7 +195,7 @@ func TestUpRunsARealControlPlane(t *testing.T) {
 		}
 		got := version.ServerVersion
 		if got.GitVersion != c.record(t).Kubernetes || !strings.HasPrefix(got.GitVersion, "v"+got.Major+"."+got.Minor+".") {
-			t.Errorf("the server says %+v, the record %s", got, c.record(t).Kubernetes)
+			t.Errorf("the version of the server is %+v, that of the record %s", got, c.record(t).Kubernetes)
 		}
 	})
 	t.Run("controllers", func(t *testing.T) { expectControllers(t, c) })
@@ -249,11 +249,11 @@ func expectControllers(t *testing.T, c tool) {
 	show("", "replicasets,pods", "--output=name") // the garbage collector
 }
 
-func TestKilledSupervisorTakesAllAlong(t *testing.T) {
+func TestKilledSupervisorEndsEveryProcess(t *testing.T) {
 	c := newTool(t)
 	c.must(t, "up", "--with=")
 	if got := len(c.record(t).Components); got != 2 {
-		t.Errorf("%d components run, want etcd and the API server alone", got)
+		t.Errorf("%d components run, want only etcd and the API server", got)
 	}
 	if err := c.record(t).Supervisor.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -300,7 +300,7 @@ func TestComponentThatDiesEndsTheControlPlane(t *testing.T) {
 	c.expectNoProcess(t)
 	data, err := os.ReadFile(filepath.Join(c.dir, "log", "supervisor.log"))
 	if err != nil || !bytes.Contains(data, []byte("etcd ended (signal: killed)")) {
-		t.Errorf("the supervisor's log says %q (%v)", data, err)
+		t.Errorf("the supervisor's log contains %q (%v)", data, err)
 	}
 }
 

@@ -39,7 +39,7 @@ func detach(ctx context.Context, env environment, s start) error {
 		return err
 	}
 	defer folder.Release()
-	leash, hold, err := os.Pipe() // the supervisor sees its end when this process is gone
+	leash, hold, err := os.Pipe() // the supervisor detects through its end of the pipe that this process has ended
 	if err != nil {
 		return fmt.Errorf("making a pipe: %w", err)
 	}
@@ -76,7 +76,7 @@ func startSupervisor(ctx context.Context, folder *state.Folder, s start, reports
 	defer log.Close()
 	child := exec.CommandContext(context.WithoutCancel(ctx), "/proc/self/exe", supervise,
 		string(text)) // it outlives this process
-	child.Dir = "/" // keeps no directory of the user's busy
+	child.Dir = "/" // does not keep a directory of the user in use
 	child.Env = unmarked(os.Environ())
 	child.Stdout, child.Stderr = log, log
 	child.ExtraFiles = []*os.File{folderLock: folder.Lock(), reportPipe: reports, leashPipe: leash}

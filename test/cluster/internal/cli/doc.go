@@ -1,3 +1,3 @@
-// Package cli implements the command line with the other packages. It has one file per verb, and writes progress to
+// Package cli implements the command line with the other packages. It has one file per command, and writes progress to
 // standard error and results to standard output.
 package cli

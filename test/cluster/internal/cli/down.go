@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// downGrace is how long a supervisor may take before it is killed. It kills its components at once and needs a
-	// fraction of a second.
+	// downGrace is the time after which a supervisor that has not ended is killed. A supervisor kills its components
+	// immediately, and needs only a fraction of a second.
 	downGrace = 10 * time.Second
 	// downTimeout bounds the whole command, in case the kernel cannot end a process.
 	downTimeout = 30 * time.Second

@@ -13,7 +13,7 @@ import (
 // lineVariable is the environment variable that selects the Kubernetes line if the flag does not.
 const lineVariable = "KUBERNETES_VERSION"
 
-// newFlags returns the flag set of a verb. description has one or a few sentences.
+// newFlags returns the flag set of a command. description has one or a few sentences.
 func newFlags(env environment, name, arguments, description string) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(env.stderr)

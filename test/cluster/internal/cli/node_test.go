@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// trace lists what a running node leaves on the machine.
+// trace lists the traces of a running node on the machine.
 type trace struct {
 	namespace string // the namespace of process IDs
 	mounts    int    // those that the test itself can see
@@ -31,7 +31,7 @@ var machineSysctls = []string{
 	"kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
 }
 
-// look records, before a node is started, what may not change.
+// look records, before a node is started, the state of the machine that must not change.
 func look(t *testing.T) trace {
 	t.Helper()
 	was := trace{mounts: mounts(t), sysctls: map[string]string{}}
@@ -67,7 +67,7 @@ func (c tool) namespaceOf(t *testing.T) string {
 			return name
 		}
 	}
-	t.Fatal("the record knows no node")
+	t.Fatal("the record does not contain a node")
 	return ""
 }
 
@@ -138,7 +138,7 @@ func (c tool) link(t *testing.T) string {
 	return ""
 }
 
-// upWithNode starts a cluster with a node, and records what must not be left.
+// upWithNode starts a cluster with a node, and records the traces that must not be left.
 func (c tool) upWithNode(t *testing.T) (was trace, link string) {
 	t.Helper()
 	was = look(t)
@@ -147,7 +147,7 @@ func (c tool) upWithNode(t *testing.T) (was trace, link string) {
 	return was, c.link(t)
 }
 
-// apply creates objects. $REGISTRY stands for the cluster's registry.
+// apply creates objects. $REGISTRY means the cluster's registry.
 func (c tool) apply(t *testing.T, manifest string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "manifest.yaml")
@@ -197,7 +197,7 @@ metadata: {name: web}
 spec: {selector: {app: web}, ports: [{port: 80, targetPort: 8080}]}
 `
 
-// TestNodeRunsPods tests the life cycle of a cluster with a node, and what pods can rely on.
+// TestNodeRunsPods tests the life cycle of a cluster with a node, and the features that pods can use.
 func TestNodeRunsPods(t *testing.T) {
 	c := newTool(t)
 	was, link := c.upWithNode(t)
@@ -324,18 +324,18 @@ func (c tool) expectPolicies(t *testing.T, guarded string) {
 	c.ask(t, "label", "pod", "client", "role=friend")
 	eventually(t, "a friend gets in", reached)
 	if ready := c.ask(t, "get", guarded, "--output=jsonpath={.status.conditions[?(@.type=='Ready')].status}"); ready != "True" {
-		t.Errorf("the node's own probes are kept out: Ready is %q", ready)
+		t.Errorf("the node's own probes are blocked: Ready is %q", ready)
 	}
 	c.ask(t, "delete", "networkpolicy/guard", "pod/client")
 }
 
-// TestNodeIsTakenAlong checks that the kernel removes the node whatever is killed, except for empty control groups,
-// which `down` removes.
-func TestNodeIsTakenAlong(t *testing.T) {
+// TestKernelRemovesNodeOfKilledProcess checks that the kernel removes the node if any process is killed. Only empty control groups are
+// left, which `down` removes.
+func TestKernelRemovesNodeOfKilledProcess(t *testing.T) {
 	c := newTool(t)
 	was, link := c.upWithNode(t)
 	if len(c.groups(t)) == 0 {
-		t.Error("the node has no control group: the test looks in the wrong place")
+		t.Error("the node has no control group, so the test reads the wrong folders")
 	}
 	if err := c.record(t).Supervisor.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -404,6 +404,6 @@ func TestNodeOfARun(t *testing.T) {
 		t.Errorf("the command prints %q", out)
 	}
 	if _, err := state.Read(c.dir); err == nil {
-		t.Error("the cluster is still there")
+		t.Error("the cluster still exists")
 	}
 }

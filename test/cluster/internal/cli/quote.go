@@ -5,7 +5,7 @@ import "strings"
 // plain lists the characters that have no special meaning in any shell.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,"
 
-// quote makes text one word of a POSIX shell.
+// quote returns text as one word of a POSIX shell.
 func quote(text string) string {
 	if text != "" && strings.Trim(text, plain) == "" {
 		return text

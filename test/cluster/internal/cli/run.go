@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// commandGrace is how long the command may take to end after the signal.
+	// commandGrace is the time that the command has to end after the signal.
 	commandGrace = 30 * time.Second
-	// interruptGrace is how long it may take after a Ctrl-C before it gets a signal.
+	// interruptGrace is the time after a Ctrl-C until the command gets a signal.
 	interruptGrace = 10 * time.Second
-	// leftGrace is how long processes that the command left running may take to end.
+	// leftGrace is the time that processes which the command left running have to end.
 	leftGrace = 5 * time.Second
 	// runVariable marks the command and its descendants with the process that runs it.
 	runVariable = "CLUSTER_RUN"
@@ -75,8 +75,8 @@ func around(ctx context.Context, env environment, s start, args []string) error 
 	return errors.Join(<-outcome, err)
 }
 
-// passOn ends the command after a signal. A Ctrl-C at the terminal has also reached the command, which must not get a
-// second signal while it cleans up.
+// passOn ends the command after a signal. After a Ctrl-C at the terminal, the command has already received a signal,
+// and must not get a second one while it cleans up.
 func passOn(ctx context.Context, stopCommand func()) {
 	var cause interruption
 	if errors.As(context.Cause(ctx), &cause) && cause.signal == os.Interrupt {

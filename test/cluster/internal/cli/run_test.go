@@ -36,8 +36,8 @@ const lingerer = `trap 'kubectl get namespace default --output=name >"$0/bye"; e
 touch "$0/ready"
 while :; do sleep 0.05; done`
 
-// TestEndOfRunLetsTheCommandClearUp checks that the command gets a signal however `run` ends, and that the control
-// plane outlives the command as long as `run` lives.
+// TestEndOfRunLetsTheCommandClearUp checks that the command gets a signal in every case in which `run` ends, and that
+// the control plane runs until the command has ended, unless `run` is killed.
 func TestEndOfRunLetsTheCommandClearUp(t *testing.T) {
 	for _, test := range []struct {
 		signal syscall.Signal
@@ -73,7 +73,7 @@ func TestEndOfRunLetsTheCommandClearUp(t *testing.T) {
 	}
 }
 
-// TestEndOfRunStopsWhatTheCommandLeft checks that no process of this control plane is left, because it could use the
+// TestEndOfRunStopsWhatTheCommandLeft checks that no process of the command is left, because it could use the
 // kubeconfig of the next control plane, which is the same file.
 func TestEndOfRunStopsWhatTheCommandLeft(t *testing.T) {
 	c := newTool(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// supervise is the verb with which `up` calls this program again.
+// supervise is the command with which `up` calls this program again.
 const supervise = "supervise"
 
 // The indexes of the open files that a supervisor inherits, counted from firstFile.
@@ -49,7 +49,7 @@ func runSupervise(ctx context.Context, _ environment, args []string) error {
 	tell := json.NewEncoder(reports)
 	s := start{dir: o.Dir, options: o.Options, startup: time.Duration(o.Startup), until: o.Until}
 	err = govern(ctx, folder, s, controlplane.Events{
-		// if the launcher is gone, the leash ends this process
+		// if the launcher has ended, the leash ends this process
 		Progress: func(line string) { _ = tell.Encode(message{Progress: line}) },
 		Ready: func() error {
 			close(held)
@@ -57,7 +57,7 @@ func runSupervise(ctx context.Context, _ environment, args []string) error {
 		},
 	})
 	if err != nil {
-		_ = tell.Encode(message{Failure: err.Error()}) // it is in the log as well
+		_ = tell.Encode(message{Failure: err.Error()}) // the log also contains it
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func dirFlag(flags *flag.FlagSet, dir string) *string {
 	return flags.String("dir", dir, "state `folder`; a relative one counts from the top of the work tree")
 }
 
-// startFlags are the flags of the verbs that start a control plane.
+// startFlags are the flags of the commands that start a control plane.
 type startFlags struct {
 	line, dir, with *string
 	port            *int
@@ -50,7 +50,7 @@ func addStartFlags(env environment, flags *flag.FlagSet, dir string) startFlags 
 	}
 }
 
-// start is a validated choice of what to start and where.
+// start contains the validated options of a start.
 type start struct {
 	root    repository.Root
 	dir     string

@@ -29,8 +29,8 @@ rules:
 - level: Metadata
 `
 
-// etcd returns the component that stores the objects. Its data need not survive a crash of the machine, so it does not
-// wait for the disk.
+// etcd returns the component that stores the objects. It does not wait for the disk, because its data does not have to
+// survive a crash of the machine.
 func etcd(folder *state.Folder, p ports) component {
 	certificate, key, authority := certificatePath(folder, etcdPair), keyPath(folder, etcdPair),
 		certificatePath(folder, clusterAuthority)
@@ -50,8 +50,8 @@ func etcd(folder *state.Folder, p ports) component {
 	}}
 }
 
-// apiServer returns the component that serves the API. OwnerReferencesPermissionEnforcement is on because some
-// platforms have it on, and operators that were never tested with it fail there.
+// apiServer returns the component that serves the API. OwnerReferencesPermissionEnforcement is enabled because some
+// platforms enable it, and operators that were not tested with it fail on these platforms.
 func apiServer(folder *state.Folder, p ports, at site, audit bool) component {
 	args := []string{
 		"--etcd-servers=" + url(p.etcd),

@@ -52,7 +52,7 @@ func TestKeyFilesOfTheFlagsExist(t *testing.T) {
 		}
 	}
 	if found < 20 {
-		t.Errorf("only %d flags name a key file: the test looks in the wrong place", found)
+		t.Errorf("only %d flags name a key file, so the test reads the wrong flags", found)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestNothingListensBeyondTheMachine(t *testing.T) {
 			}
 		}
 		if !listens {
-			t.Errorf("%s does not say where it listens, and its default is every address", c.program)
+			t.Errorf("%s has no flag for its address, and listens on every address by default", c.program)
 		}
 	}
 }
@@ -86,7 +86,7 @@ func TestAuditLogIsOptional(t *testing.T) {
 	}
 }
 
-func TestKeysAreTheOwnersAlone(t *testing.T) {
+func TestOnlyTheOwnerCanReadKeys(t *testing.T) {
 	folder := keyed(t)
 	for _, pattern := range []string{"pki/*", Kubeconfig} {
 		files, err := filepath.Glob(folder.Path(pattern))

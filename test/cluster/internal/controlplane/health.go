@@ -34,7 +34,7 @@ func newClient(authority []byte, user pki.Pair) (*http.Client, error) {
 	}, nil
 }
 
-// await sends requests to target until it answers 200. If ctx is done before, the error contains the last answer.
+// await sends requests to target until the answer is 200. If ctx is done before, the error contains the last answer.
 func await(ctx context.Context, client *http.Client, target string) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()

@@ -18,8 +18,8 @@ type Options struct {
 	Programs string
 	// Port is the API server's port on 127.0.0.1. Zero means a free port.
 	Port int
-	// With lists what runs in addition to etcd and the API server. Without the controller manager, nothing creates pods
-	// or service accounts or collects garbage. Without the scheduler, nothing schedules pods.
+	// With lists the components that run in addition to etcd and the API server. Without the controller manager, no pods
+	// or service accounts are created, and no garbage is collected. Without the scheduler, pods are not scheduled.
 	With []string
 	// AuditLog makes the API server write every request to log/audit.log.
 	AuditLog bool

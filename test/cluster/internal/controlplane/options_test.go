@@ -53,7 +53,7 @@ func TestEveryOptionShows(t *testing.T) {
 		texts[o.String()] = true
 	}
 	if len(texts) != len(all) {
-		t.Errorf("%d different options have only %d texts: %v", len(all), len(texts), texts)
+		t.Errorf("%d different options result in only %d texts: %v", len(all), len(texts), texts)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestChoosePorts(t *testing.T) {
 		t.Errorf("a port was chosen twice: %v", all)
 	}
 	if all[0] < firstPort || all[len(all)-1] > lastPort {
-		t.Errorf("ports %v lie outside of %d to %d", all, firstPort, lastPort)
+		t.Errorf("ports %v are outside of %d to %d", all, firstPort, lastPort)
 	}
 }
 

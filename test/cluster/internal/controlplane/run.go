@@ -39,8 +39,8 @@ type runner struct {
 }
 
 // Run starts a control plane in the folder and keeps it running until ctx is done. It returns an error if a component
-// ends by itself. startup bounds the time until it is ready. When Run returns, none of its processes is left, but the
-// directory is.
+// ends. startup is the time limit until the control plane is ready. When Run returns, none of its processes is left,
+// but the directory still exists.
 func Run(ctx context.Context, folder *state.Folder, o Options, startup time.Duration, events Events) (err error) {
 	chosen, err := choosePorts(ctx, o.Port)
 	if err != nil {

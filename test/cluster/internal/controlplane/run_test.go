@@ -47,19 +47,19 @@ func runWith(t *testing.T, ctx context.Context, apiServerScript string, startup 
 		}
 	}
 	if len(folder.Record().Components) != 2 {
-		t.Errorf("the record knows %d components, want 2", len(folder.Record().Components))
+		t.Errorf("the record contains %d components, want 2", len(folder.Record().Components))
 	}
 	return folder, err
 }
 
-func TestRunTellsWhyAComponentEnded(t *testing.T) {
+func TestRunReportsWhyAComponentEnded(t *testing.T) {
 	_, err := runWith(t, t.Context(), "echo 'bind: address already in use' >&2; exit 7\n", time.Minute)
 	for _, want := range []string{
 		"kube-apiserver ended (exit status 7)", "kube-apiserver.log",
 		"bind: address already in use",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want it to say %q", err, want)
+			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestRunGivesUpOnASlowStart(t *testing.T) {
 	_, err := runWith(t, t.Context(), "exec sleep 600\n", 300*time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "not ready within 300ms") ||
 		!strings.Contains(err.Error(), "/readyz") {
-		t.Errorf("got %v, want the limit and what was waited for", err)
+		t.Errorf("got %v, want an error with the limit and the component", err)
 	}
 }
 
@@ -89,11 +89,11 @@ func TestComponentsSeeNothingOfTheUsersEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(data), "HOME="+folder.Path()) {
-		t.Errorf("the component's environment is not the one it should have:\n%s", data)
+		t.Errorf("the component has a wrong environment:\n%s", data)
 	}
 	for _, name := range []string{"ETCD_LISTEN", "PROXY"} {
 		if strings.Contains(string(data), name) {
-			t.Errorf("a component sees %s* of the user", name)
+			t.Errorf("a component has variables %s* of the user", name)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestAwait(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	if err := await(t.Context(), server.Client(), server.URL); err != nil || asked.Load() != 3 {
-		t.Errorf("await = %v after %d questions, want nil after 3", err, asked.Load())
+		t.Errorf("await = %v after %d requests, want nil after 3", err, asked.Load())
 	}
 
 	asked.Store(-1000)

@@ -11,7 +11,7 @@ import (
 type site struct {
 	// server is the address that the API server listens on.
 	server string
-	// services is the range of ClusterIPs. apiService is the first of them, which is that of the API server's own
+	// services is the range of ClusterIPs. apiService is the first ClusterIP, which belongs to the API server's own
 	// Service.
 	services, apiService string
 	// node is the node's address. It is empty without a node.
@@ -21,7 +21,7 @@ type site struct {
 // alone is the site of a control plane without a node, which is reachable only on the machine's loopback address.
 var alone = site{server: loopback, services: "10.96.0.0/16", apiService: "10.96.0.1"}
 
-// besideNode returns the site of a control plane that a node has to reach.
+// besideNode returns the site of a control plane that a node must be able to reach.
 func besideNode(plan network.Plan) site {
 	return site{
 		server: plan.Host().String(), services: plan.Services().String(),

@@ -23,7 +23,7 @@ func TestPlansDoNotOverlap(t *testing.T) {
 	}
 }
 
-func TestAddressesLieInTheirRanges(t *testing.T) {
+func TestAddressesAreInTheirRanges(t *testing.T) {
 	for slot := range Slots {
 		p := Plan{Slot: slot}
 		if link := netip.PrefixFrom(p.Host(), LinkBits); !link.Contains(p.Node()) || p.Node() == p.Host() {
@@ -38,7 +38,7 @@ func TestAddressesLieInTheirRanges(t *testing.T) {
 			t.Errorf("slot %d: %s is not the first Service of %s", slot, p.APIService(), p.Services())
 		}
 		if name := p.Link(); len(name) > 15 {
-			t.Errorf("slot %d: the kernel refuses interface names longer than 15 characters: %q", slot, name)
+			t.Errorf("slot %d: the interface name %q is longer than 15 characters, so the kernel rejects it", slot, name)
 		}
 	}
 }

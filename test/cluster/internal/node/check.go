@@ -16,7 +16,7 @@ var wanted = []string{
 	cniFolder + "/ptp", cniFolder + "/host-local", cniFolder + "/portmap",
 }
 
-// Check returns an error with what the machine lacks for a node.
+// Check returns an error that lists the files that are missing on the machine for a node.
 func Check() error {
 	if os.Geteuid() != 0 {
 		return errors.New("a node needs root, for its namespaces and network: run this as root, or without --node for a control plane alone")

@@ -107,7 +107,7 @@ func (n *Node) Join(admin string) error {
 		return err
 	}
 	volumes := filepath.Join(s.Folder, "volumes")
-	if err := os.MkdirAll(volumes, 0o755); err != nil { //nolint:gosec // pods of any user have to get in
+	if err := os.MkdirAll(volumes, 0o755); err != nil { //nolint:gosec // pods of any user must be able to access it
 		return fmt.Errorf("making the folder of volumes: %w", err)
 	}
 	if err := n.run("provisioner", "", "--kubeconfig", admin, "--node", s.Name, "--folder", volumes); err != nil {
@@ -125,7 +125,7 @@ func (n *Node) Join(admin string) error {
 		"--node-ip", s.Address)
 }
 
-// run makes the node's first process start a program.
+// run requests the start of a program from the node's first process.
 func (n *Node) run(name, needs string, args ...string) error {
 	command := nodeinit.Command{Name: name, Args: args, Log: n.folder.Path("log", name+".log"), Needs: needs}
 	if err := n.orders.Encode(command); err != nil {

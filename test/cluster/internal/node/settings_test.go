@@ -23,8 +23,8 @@ func someSettings(t *testing.T) settings {
 	return newSettings(folder, network.Plan{Slot: 3})
 }
 
-// TestSettingsLieWhereTheProgramsLook finds files that no program reads, and template values that are not set.
-func TestSettingsLieWhereTheProgramsLook(t *testing.T) {
+// TestProgramsReadEverySetting finds files that no program reads, and template values that are not set.
+func TestProgramsReadEverySetting(t *testing.T) {
 	s := someSettings(t)
 	if err := s.write(); err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestSettingsLieWhereTheProgramsLook(t *testing.T) {
 	}
 }
 
-// TestManifestsPullFromTheClustersOwnRegistry checks that no image comes from outside.
+// TestManifestsPullFromTheClustersOwnRegistry checks that no image comes from another registry.
 func TestManifestsPullFromTheClustersOwnRegistry(t *testing.T) {
 	data, err := someSettings(t).manifests()
 	if err != nil {
@@ -73,7 +73,7 @@ func TestManifestsPullFromTheClustersOwnRegistry(t *testing.T) {
 		}
 	}
 	if pulled < 2 {
-		t.Errorf("only %d images: the test looks in the wrong place", pulled)
+		t.Errorf("only %d images, so the test reads the wrong manifests", pulled)
 	}
 	if !strings.Contains(string(data), `clusterIP: "10.221.48.10"`) {
 		t.Error("the name server is not at the kubelet's address")
@@ -101,6 +101,6 @@ func TestNetworkOfPods(t *testing.T) {
 	}
 	if len(list.Plugins) == 0 || len(list.Plugins[0].IPAM.Ranges) != 1 ||
 		list.Plugins[0].IPAM.Ranges[0][0].Subnet != "10.222.3.0/24" {
-		t.Errorf("pods get other addresses than those planned:\n%s", data)
+		t.Errorf("the addresses of pods are not in the plan:\n%s", data)
 	}
 }

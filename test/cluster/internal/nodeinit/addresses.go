@@ -26,7 +26,7 @@ func addAddresses(plan network.Plan) error {
 		}
 	}
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1\n"), 0o600); err != nil {
-		return fmt.Errorf("letting packets through the node: %w", err)
+		return fmt.Errorf("allowing packets through the node: %w", err)
 	}
 	return nil
 }

@@ -54,12 +54,12 @@ func newKeeper(setup Setup, output io.Writer) *keeper {
 	}
 }
 
-// read passes commands on until the sender is gone, and each one only when its socket accepts connections.
+// read forwards commands until the sender has ended. It forwards each command only when its socket accepts connections.
 func (k *keeper) read(messages *json.Decoder) {
 	for {
 		var command Command
 		if err := messages.Decode(&command); err != nil {
-			k.failures <- fmt.Errorf("reading what to start: %w", err)
+			k.failures <- fmt.Errorf("reading a command: %w", err)
 			return
 		}
 		if !k.offer(command) {
@@ -68,8 +68,8 @@ func (k *keeper) read(messages *json.Decoder) {
 	}
 }
 
-// offer starts a program if its socket accepts connections. If everything on the node was killed, the socket recovers
-// as well. It returns false if the socket does not accept connections.
+// offer starts a program if its socket accepts connections. If all processes on the node were killed, the socket
+// becomes available again too. It returns false if the socket does not accept connections.
 func (k *keeper) offer(command Command) bool {
 	if err := awaitSocket(command.Needs); err != nil {
 		k.failures <- fmt.Errorf("starting %s: %w", command.Name, err)

@@ -71,6 +71,6 @@ func TestOfferWaitsForSocket(t *testing.T) {
 func TestOfferWithoutNeeds(t *testing.T) {
 	k := &keeper{starts: make(chan Command, 1), failures: make(chan error, 1)}
 	if !k.offer(Command{Name: "containerd"}) || len(k.starts) != 1 {
-		t.Error("a program that needs nothing was not started")
+		t.Error("a program that does not need a socket was not started")
 	}
 }

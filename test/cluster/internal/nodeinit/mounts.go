@@ -14,11 +14,12 @@ import (
 // kubeletRoot is hard-coded in the kubelet's plugin paths, whatever its flags are.
 const kubeletRoot = "/var/lib/kubelet"
 
-// covered lists the directories whose content on the machine does not concern the node: sockets, network namespaces and
-// locks of other programs, and the state of a kubelet that the machine itself may run.
+// covered lists the directories of the machine that the node must not use: sockets, network namespaces and locks of
+// other programs, and the state of a kubelet of the machine.
 var covered = []string{"/run", "/var/lib", "/var/log"}
 
-// mountAll mounts the node's own file systems where it would otherwise see or change those of the machine.
+// mountAll mounts the node's own file systems at the paths where the node would otherwise read or change files of the
+// machine.
 func mountAll(setup Setup) error {
 	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE); err != nil {
 		return err
@@ -103,8 +104,8 @@ var sysctls = map[string]string{
 	"vm/panic_on_oom":           "0",
 }
 
-// maskSysctls mounts files with the required values over the sysctls, so that the kubelet changes nothing, the machine
-// keeps its own values, and nothing has to be restored.
+// maskSysctls mounts files with the required values over the sysctls, so that the kubelet does not change the values of
+// the machine, and they do not have to be restored.
 func maskSysctls(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("preparing the node's sysctls: %w", err)

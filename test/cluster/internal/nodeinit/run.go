@@ -15,7 +15,7 @@ func Run(input io.Reader, output io.Writer) error {
 	messages := json.NewDecoder(input)
 	var setup Setup
 	if err := messages.Decode(&setup); err != nil {
-		return fmt.Errorf("reading how to set the node up: %w", err)
+		return fmt.Errorf("reading the settings of the node: %w", err)
 	}
 	if err := mountAll(setup); err != nil {
 		return err

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// validity is longer than any test cluster exists.
+	// validity is longer than the lifetime of any test cluster.
 	validity = 365 * 24 * time.Hour
-	// skew makes a certificate valid for a clock that is a little behind.
+	// skew makes a certificate valid on a machine whose clock is slightly behind.
 	skew = time.Hour
 )
 

@@ -1,3 +1,3 @@
 // Package pki makes the keys and certificates of a control plane: certificate authorities, client and serving
-// certificates, and the key that signs service account tokens. It returns PEM and writes no file.
+// certificates, and the key that signs service account tokens. It returns PEM, and does not write files.
 package pki

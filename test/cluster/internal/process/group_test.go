@@ -111,7 +111,7 @@ func TestKillEndsEveryChild(t *testing.T) {
 	}
 }
 
-func TestExitsTellWhoEndedAndHow(t *testing.T) {
+func TestExitsNameProcessAndResult(t *testing.T) {
 	g := newGroup(t)
 	start(t, g, "exit 3")
 	select {
@@ -120,7 +120,7 @@ func TestExitsTellWhoEndedAndHow(t *testing.T) {
 			t.Errorf("got %+v", exit)
 		}
 	case <-limited(t).Done():
-		t.Fatal("the end of a child was not told")
+		t.Fatal("the exit of a child was not reported")
 	}
 }
 
@@ -138,7 +138,7 @@ func TestChildrenHaveASessionOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if group != child.PID {
-		t.Errorf("the child is in process group %d and would see a Ctrl-C", group)
+		t.Errorf("the child is in process group %d and would receive a Ctrl-C", group)
 	}
 }
 
@@ -187,7 +187,7 @@ func waitForFile(t *testing.T, path string) {
 	}
 }
 
-func TestStopSparesAProcessThatGotAReusedID(t *testing.T) {
+func TestStopIgnoresProcessWithReusedID(t *testing.T) {
 	g := newGroup(t)
 	child := start(t, g, "exec sleep 600")
 	recorded := child
@@ -196,7 +196,7 @@ func TestStopSparesAProcessThatGotAReusedID(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !child.Alive() {
-		t.Error("a process that was never recorded has been killed")
+		t.Error("a process that was not recorded was killed")
 	}
 }
 

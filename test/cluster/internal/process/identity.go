@@ -33,7 +33,7 @@ func Identify(pid int) (Identity, error) {
 }
 
 // Alive reports whether the process still runs. A zombie does not, because it has ended and waits for its parent. If
-// the kernel gives no answer, the process counts as ended, because it must not be signalled then.
+// the state cannot be read, the process is treated as ended, so that it is not signalled.
 func (i Identity) Alive() bool {
 	now, err := i.look()
 	return err == nil && now.state != 'Z' && now.state != 'X'

@@ -63,7 +63,7 @@ func TestStopMarked(t *testing.T) {
 				t.Error("it lives")
 			}
 			if !other.Alive() {
-				t.Error("another's was ended")
+				t.Error("a process with another mark was stopped")
 			}
 		})
 	}

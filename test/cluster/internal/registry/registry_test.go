@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// pull pushes an image of a program and reads it back.
+// pull pushes an image of a program and pulls it again.
 func pull(t *testing.T, program string) v1.Image {
 	t.Helper()
 	r, err := Serve(t.Context(), "127.0.0.1:0", filepath.Join(t.TempDir(), "registry"))

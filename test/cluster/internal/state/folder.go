@@ -27,8 +27,8 @@ type Folder struct {
 	record Record
 }
 
-// Create takes the directory for a new control plane, after removing what a killed control plane left in it. It returns
-// an error if a control plane runs in it, or if this tool did not create its content.
+// Create locks the directory for a new control plane, and removes the files that a killed control plane left in it. It
+// returns an error if a control plane uses the directory, or if this tool did not create its content.
 func Create(ctx context.Context, path string, record Record) (*Folder, error) {
 	if _, err := Read(path); err != nil && !errors.Is(err, ErrAbsent) {
 		return nil, err
@@ -59,8 +59,8 @@ func Inherit(path string, lock *os.File) (*Folder, error) {
 	return &Folder{path: path, lock: lock, record: record}, nil
 }
 
-// prepare writes the record before anything else, so that the directory can be recognized however early its creator is
-// killed.
+// prepare writes the record before any other file, so that the directory can be recognized even if its creator is
+// killed early.
 func (f *Folder) prepare() error {
 	if err := write(f.path, f.record); err != nil {
 		return err
@@ -123,8 +123,8 @@ func (f *Folder) clear(ctx context.Context) error {
 	return f.empty(ctx)
 }
 
-// empty removes everything except the lock, and the record last, so that the directory can be recognized however early
-// this process is killed. The node's control group is named after the directory and is removed with its content.
+// empty removes all files except the lock. It removes the record last, so that the directory can be recognized even if
+// this process is killed early. It also removes the node's control group, whose name is derived from the directory.
 func (f *Folder) empty(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), groupTimeout) // removal continues when the caller ends
 	defer cancel()
@@ -150,8 +150,8 @@ func (f *Folder) empty(ctx context.Context) error {
 	return nil
 }
 
-// Down ends the control plane in path, removes the directory, and reports whether there was one. It may be called at
-// any time, twice, and after any part was killed. grace is how long the supervisor may take to end by itself.
+// Down ends the control plane in path, removes the directory, and reports whether there was one. It can be called at
+// any time, repeatedly, and after any process was killed. grace is the time that the supervisor has to end.
 func Down(ctx context.Context, path string, grace time.Duration) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -198,7 +198,7 @@ func seize(ctx context.Context, path string, grace time.Duration) (*os.File, err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for the control plane in %q to let go of it: %w", path, ctx.Err())
+			return nil, fmt.Errorf("waiting until the control plane in %q releases the folder: %w", path, ctx.Err())
 		case <-tick.C:
 		}
 	}

@@ -53,7 +53,7 @@ func sleeper(t *testing.T) process.Identity {
 func absent(t *testing.T, path string) {
 	t.Helper()
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%s is still there (%v)", path, err)
+		t.Errorf("%s still exists (%v)", path, err)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestFolderIsPrivate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s has mode %s: others may look into it", name, info.Mode())
+			t.Errorf("%s has mode %s, so other users can read it", name, info.Mode())
 		}
 	}
 }
@@ -123,8 +123,8 @@ func TestOnlyOneHoldsAFolder(t *testing.T) {
 	create(t, path)
 }
 
-// TestForeignFolderIsLeftAlone checks that a mistake in --dir never removes a user's files.
-func TestForeignFolderIsLeftAlone(t *testing.T) {
+// TestForeignFolderIsNotRemoved checks that a mistake in --dir never removes a user's files.
+func TestForeignFolderIsNotRemoved(t *testing.T) {
 	path := t.TempDir()
 	file := filepath.Join(path, "thesis.tex")
 	if err := os.WriteFile(file, []byte("years of work"), 0o600); err != nil {
@@ -138,11 +138,11 @@ func TestForeignFolderIsLeftAlone(t *testing.T) {
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil || len(entries) != 1 {
-		t.Errorf("the folder holds %v (%v), want the user's file alone", entries, err)
+		t.Errorf("the folder contains %v (%v), want only the user's file", entries, err)
 	}
 }
 
-func TestBrokenRecordIsNoLicence(t *testing.T) {
+func TestDownFailsOnBrokenRecord(t *testing.T) {
 	path := t.TempDir()
 	if err := os.WriteFile(filepath.Join(path, recordName), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestDownAfterAnEarlyKill(t *testing.T) {
 			}
 			absent(t, path)
 			if down(t, path) {
-				t.Error("the second Down found something")
+				t.Error("the second Down reports a control plane")
 			}
 		})
 	}
@@ -251,7 +251,7 @@ func TestDownEndsTheSupervisor(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !Supervised(f.Record()) {
-		t.Error("a live supervisor is not seen")
+		t.Error("a running supervisor is not detected")
 	}
 	go func() { // the kernel releases the lock when its holder ends
 		_ = supervisor.Wait(context.WithoutCancel(t.Context()))
@@ -284,7 +284,7 @@ func TestInherit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(heir.Record(), sample) {
-		t.Errorf("the heir's record is %+v, want %+v", heir.Record(), sample)
+		t.Errorf("the inherited record is %+v, want %+v", heir.Record(), sample)
 	}
 	if err := heir.Remove(t.Context()); err != nil {
 		t.Fatal(err)

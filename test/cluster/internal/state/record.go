@@ -26,8 +26,7 @@ type Record struct {
 	Options string `json:"options"`
 	// Started is the time when the directory was created.
 	Started time.Time `json:"started"`
-	// Supervisor is the process that started the components and ends them. It is empty until that process has taken
-	// over.
+	// Supervisor is the process that starts and ends the components. It is empty until this process holds the lock.
 	Supervisor process.Identity `json:"supervisor,omitzero"`
 	// Components lists the processes started so far.
 	Components []Component `json:"components,omitempty"`
@@ -62,8 +61,8 @@ func Read(folder string) (Record, error) {
 	return record, nil
 }
 
-// absentOrForeign returns the error for a directory without a record. A directory that a killed Create may leave behind
-// counts as absent.
+// absentOrForeign returns the error for a directory without a record. A directory that a killed Create may have left is
+// treated as absent.
 func absentOrForeign(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
