@@ -59,7 +59,7 @@ func New(
 	if err := mgr.Add(newMemoryReleaser(getenv("GOGC"))); err != nil {
 		return nil, fmt.Errorf("add the memory releaser: %w", err)
 	}
-	// This client reads past the caches, so that no call can start a watch by accident.
+	// This client bypasses the caches, so that no call can start a watch by accident.
 	direct, err := client.New(config, client.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: scheme,
 		Mapper: mgr.GetRESTMapper(),
@@ -111,9 +111,9 @@ func New(
 }
 
 // cacheSyncTimeout bounds how long caches may take to fill at start. It is practically unlimited. While the API server
-// does not trust the conversion webhook, or reaches no replica, it cannot list stacks that are stored in v1alpha1. An
-// operator that exits after controller-runtime's default of two minutes would exit again and again, and would stop the
-// webhooks and the code that repairs the trust.
+// does not trust the conversion webhook, or cannot reach a replica of it, the API server cannot list stacks that are
+// stored in v1alpha1. An operator that exits after controller-runtime's default of two minutes would exit again and
+// again, and would stop the webhooks and the code that repairs the trust.
 const cacheSyncTimeout = 100 * 365 * 24 * time.Hour
 
 func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {
@@ -125,7 +125,7 @@ func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {
 		LeaderElection:                options.LeaderElect,
 		LeaderElectionID:              names.LeaderElectionID,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
-		LeaderElectionReleaseOnCancel: true, // Run ends with Start
+		LeaderElectionReleaseOnCancel: true, // safe, because Run returns when Start does
 		LeaseDuration:                 &options.LeaseDuration,
 		RenewDeadline:                 &options.RenewDeadline,
 		RetryPeriod:                   &options.RetryPeriod,

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// Run runs the operator: it parses args, works until ctx ends, and returns the exit code. version is the built-in
-// version. Empty means the one that Go recorded.
+// Run parses args, runs the operator until ctx ends, and returns the exit code. version is the built-in version. Empty
+// means the version that Go recorded.
 func Run(ctx context.Context, args []string, version string, getenv func(string) string, stderr io.Writer) int {
 	if err := run(ctx, args, versionOr(version), getenv, stderr); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {

@@ -24,7 +24,7 @@ const notServed = "0"
 
 // addWebhooks adds the webhook server, and readiness checks for its certificate and its listener. The manager starts
 // the server before the caches, and the server's readiness does not depend on them. A cache can be filled only if
-// stored objects of v1alpha1 are converted, and the API server sends them only to ready pods.
+// stored objects of v1alpha1 are converted, and the API server sends conversion requests only to ready pods.
 func addWebhooks(
 	ctx context.Context, mgr ctrl.Manager, config *rest.Config, options Options, validation admission.Options,
 ) error {
@@ -56,7 +56,7 @@ func addWebhooks(
 }
 
 // withCertificate returns the server with the certificate of the directory in options, or with one that the operator
-// makes, renews and injects.
+// creates, renews and injects.
 func withCertificate(
 	mgr ctrl.Manager, config *rest.Config, options Options, settings webhook.Options,
 ) (webhook.Server, func(*http.Request) error, error) {
@@ -90,7 +90,7 @@ func splitAddress(address string) (host string, port int, err error) {
 		port, err = strconv.Atoi(text)
 	}
 	if err != nil || port < 1 || port > 65535 {
-		return "", 0, fmt.Errorf("--webhook-bind-address %q: must be host:port or :port, or %q for no webhooks", address, notServed)
+		return "", 0, fmt.Errorf("--webhook-bind-address %q: must be host:port or :port, or %q to disable the webhooks", address, notServed)
 	}
 	return host, port, nil
 }

@@ -18,9 +18,9 @@ type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 const (
 	// defaultTimeout bounds one request, up to the last byte of the response. A server that ingests documents does not
-	// answer for a while, and is asked again later.
+	// answer for a while. The request is sent again later.
 	defaultTimeout = 10 * time.Second
-	// maxHeader bounds, in bytes, how much of a response header is read.
+	// maxHeader bounds the response header, in bytes.
 	maxHeader = 16 << 10
 )
 
@@ -40,10 +40,10 @@ func (c client) to(target Target) *http.Client {
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: maxHeader,
 			TLSClientConfig: &tls.Config{
-				// Certificates are issued for the names by which users reach a stack, and not for the name of its
-				// Service, so the name is not verified. VerifyConnection compares the certificate with the configured
-				// one. If that is unknown, any certificate is accepted, as in the kubelet's probes, because nothing
-				// secret is sent.
+				// Certificates are issued for the names by which users reach a stack, and not for the name of its Service, so the
+				// name is not verified. VerifyConnection compares the certificate with the configured one. If the configured
+				// certificate is unknown, any certificate is accepted, as in the kubelet's probes, because the requests contain no
+				// secrets.
 				InsecureSkipVerify: true, //nolint:gosec // see above
 				VerifyConnection:   verifyCertificate(target.Certificate),
 				NextProtos:         []string{"http/1.1"},
@@ -62,13 +62,13 @@ func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 		}
 		sum := sha256.Sum256(state.PeerCertificates[0].Raw)
 		if hex.EncodeToString(sum[:]) != certificate {
-			return errors.New("the server does not present the certificate in its Secret")
+			return errors.New("the server does not present the certificate from its Secret")
 		}
 		return nil
 	}
 }
 
-// finalError is the error for an answer that will be the same the next time.
+// finalError is the error for an answer that another request would not change.
 type finalError struct{ reason string }
 
 // Error returns the reason.

@@ -22,8 +22,8 @@ const (
 	connectorsPath = "/v1alpha/admin/connectors"
 )
 
-// mcpPath returns the path at which a server of a version lists its MCP servers (server fact 76). It is empty for a
-// version that cannot be read.
+// mcpPath returns the path at which a server of a version lists its MCP servers (server fact 76). The path is empty for
+// a version that cannot be parsed.
 func mcpPath(version string) string {
 	first, rest, _ := strings.Cut(version, ".")
 	second, _, _ := strings.Cut(rest, ".")
@@ -41,7 +41,8 @@ func mcpPath(version string) string {
 	}
 }
 
-// mcpServers asks a server for its MCP servers. Their addresses are dropped, because they may contain credentials.
+// mcpServers requests the MCP servers of a server. It drops their addresses, because an address may contain
+// credentials.
 func (c client) mcpServers(ctx context.Context, target Target, version string) ([]v1alpha2.MCPServerStatus, error) {
 	path := mcpPath(version)
 	if path == "" {
@@ -54,8 +55,9 @@ func (c client) mcpServers(ctx context.Context, target Target, version string) (
 	return parseMCPServers(body)
 }
 
-// parseMCPServers reads the list of connectors ("connector_id", "connector_type"), and that of tool groups
-// ("identifier"), of which those with "mcp_endpoint" are MCP servers. It leaves out entries with an invalid id.
+// parseMCPServers parses a list of connectors ("connector_id", "connector_type") or a list of tool groups
+// ("identifier"). Tool groups with "mcp_endpoint" are MCP servers. parseMCPServers leaves out entries with an invalid
+// id.
 func parseMCPServers(body []byte) ([]v1alpha2.MCPServerStatus, error) {
 	var answer struct {
 		Data []struct {

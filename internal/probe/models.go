@@ -14,12 +14,12 @@ import (
 // hundreds of models.
 const maxModels = 20
 
-// modelForm matches public ids of models. They are shown in status.
+// modelForm matches valid public ids of models. The status shows these ids.
 var modelForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@+-]{0,255}$`)
 
 // Models is a server's list of models.
 type Models struct {
-	// Listed has the first models by id. Nil means that the server does not list them.
+	// Listed contains the first models, sorted by id. Nil means that the server does not list them.
 	Listed []v1alpha2.ModelStatus
 	// LeftOut is the number of other models.
 	LeftOut int32
@@ -29,7 +29,7 @@ func (m Models) equal(other Models) bool {
 	return m.LeftOut == other.LeftOut && slices.Equal(m.Listed, other.Listed)
 }
 
-// models asks a server for its models. Their metadata is dropped.
+// models requests the models of a server. It drops the metadata of the models.
 func (c client) models(ctx context.Context, target Target) (Models, error) {
 	body, err := c.get(ctx, target, modelsPath, maxAnswer)
 	if err != nil {
@@ -38,9 +38,9 @@ func (c client) models(ctx context.Context, target Target) (Models, error) {
 	return parseModels(body)
 }
 
-// parseModels reads the list of release 0.4 and newer ("id", and the rest in "custom_metadata") and that of older
-// releases ("identifier", "model_type", "provider_id"). It sorts the list, because the servers of one stack may return
-// it in different orders. It leaves out entries with an invalid id.
+// parseModels parses the list of release 0.4 and newer ("id", and the other properties in "custom_metadata") or the
+// list of older releases ("identifier", "model_type", "provider_id"). It sorts the list, because the servers of one
+// stack may return it in different orders. It leaves out entries with an invalid id.
 func parseModels(body []byte) (Models, error) {
 	type properties struct {
 		Type     string `json:"model_type"`
@@ -74,7 +74,7 @@ func parseModels(body []byte) (Models, error) {
 	return Models{Listed: list[:shown:shown], LeftOut: int32(len(list) - shown)}, nil //nolint:gosec // bounded by maxAnswer
 }
 
-// named returns the name of a type or a provider, or "" if it has another form.
+// named returns the name of a type or a provider, or "" for an invalid name.
 func named(name string) string {
 	if !nameForm.MatchString(name) {
 		return ""
