@@ -25,9 +25,9 @@ type acceptance struct {
 	} `json:"parents"`
 }
 
-// PolicyNotAccepted returns the reason, in the words of the Gateway's controller, why a Gateway does not apply a
-// BackendTLSPolicy to the server. It is empty if the Gateway applies it, or if no controller has processed it yet. A
-// policy that yields to the user's older policy for the same Service is not a problem.
+// PolicyNotAccepted returns a message, with the controller's own explanation, if a Gateway does not apply a
+// BackendTLSPolicy to the server. The message is empty if the Gateway applies the policy, or if no controller has
+// processed it yet. It is also empty if an older policy of the user for the same Service takes precedence.
 func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.NamespacedName) string {
 	given, _, _ := unstructured.NestedMap(policy.Object, "status")
 	var said gatewayv1.PolicyStatus
@@ -52,8 +52,8 @@ func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.Namespac
 	return ""
 }
 
-// denial returns the first condition by which a Gateway controller rejects the current version of an object. Nil means
-// that the controller accepts it, or has not processed it yet.
+// denial returns the first condition with which a Gateway controller rejects the current version of an object. Nil
+// means that the controller accepts the object, or has not processed it yet.
 func denial(object *unstructured.Unstructured, conditions []metav1.Condition) *metav1.Condition {
 	for i := range conditions {
 		condition := &conditions[i]
@@ -66,9 +66,9 @@ func denial(object *unstructured.Unstructured, conditions []metav1.Condition) *m
 	return nil
 }
 
-// NotAccepted returns the reason, in the words of the router or the Gateway, why a Route or an HTTPRoute exposes
-// nothing. It is empty if the route is exposed, or if no controller has processed it yet. One router that admits a
-// Route is enough.
+// NotAccepted returns a message, with the explanation of the router or the Gateway, if a Route or an HTTPRoute does not
+// expose the server. The message is empty if the route is accepted, or if no controller has processed it yet. A Route
+// is accepted if at least one router admits it.
 func NotAccepted(object *unstructured.Unstructured) string {
 	given, _, _ := unstructured.NestedMap(object.Object, "status")
 	var said acceptance

@@ -5,19 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// Retry determines when another attempt is worthwhile.
+// Retry determines when the operator makes another attempt.
 type Retry int
 
 const (
-	// OnObjectChange means that only a change of the object helps. It is terminal.
+	// OnObjectChange means that only a change of the object can resolve the failure. There is no other attempt.
 	OnObjectChange Retry = iota
-	// OnReferenceChange means that a referenced Secret, ConfigMap or image has to change. It is watched, so that no
-	// polling is needed.
+	// OnReferenceChange means that a referenced Secret, ConfigMap or image has to change. The operator watches the
+	// reference, so that no polling is needed.
 	OnReferenceChange
 	// Later means another attempt after OwnershipRetry, because the object that has to change is not watched.
 	Later
-	// Invalid means another attempt after InvalidRetry. The API server rejected an object as invalid, and will do so
-	// again until the stack or a rule of the cluster changes.
+	// Invalid means another attempt after InvalidRetry. The API server rejected an object as invalid, and rejects it until
+	// the stack or a rule of the cluster changes.
 	Invalid
 	// Backoff means attempts with growing delays, which the status reports.
 	Backoff
@@ -26,12 +26,12 @@ const (
 	Quiet
 )
 
-// OwnershipRetry is the delay of Later. It is short enough for a stack to continue within a minute after the name is
-// free.
+// OwnershipRetry is the delay of Later. It is short enough that a stack continues within a minute after another object
+// no longer uses its name.
 const OwnershipRetry = 45 * time.Second
 
-// InvalidRetry is the delay of Invalid. Each attempt costs a complete plan, so many stacks of one tenant must not make
-// attempts often.
+// InvalidRetry is the delay of Invalid. It is long because each attempt computes a complete plan, and a tenant may have
+// many invalid stacks.
 const InvalidRetry = 5 * time.Minute
 
 // Failure is the reason why a step failed.
@@ -51,11 +51,11 @@ type Failure struct {
 	Err error
 }
 
-// maxError is the maximum number of bytes of a failure in the log. The API server repeats everything that is wrong with
-// an object in one error.
+// maxError is the maximum number of bytes of a failure in the log. One error of the API server can list all problems of
+// a large object.
 const maxError = 2 << 10
 
-// Error returns the failure as the log shows it.
+// Error returns the text of the failure for the log.
 func (f *Failure) Error() string {
 	text := f.Message
 	if f.Err != nil {
@@ -74,7 +74,7 @@ func Shorten(text string, limit int) string {
 		return text
 	}
 	end := limit - len(ellipsis)
-	for end > 0 && text[end]&0xC0 == 0x80 { // do not cut in the middle of a character
+	for end > 0 && text[end]&0xC0 == 0x80 { // do not split a character
 		end--
 	}
 	return text[:end] + ellipsis
@@ -83,8 +83,8 @@ func Shorten(text string, limit int) string {
 // maxTakenOver bounds, in characters, the part of a cluster component's message that is repeated.
 const maxTakenOver = 1024
 
-// takenOver returns a message of a cluster component, shortened. Such a message names objects and never contains what a
-// container prints.
+// takenOver returns a message of a cluster component, shortened. Such a message names objects and never contains the
+// output of a container.
 func takenOver(message string) string { return truncateMessage(message, maxTakenOver) }
 
 // truncateMessage cuts a message to a number of characters.
