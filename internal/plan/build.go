@@ -19,10 +19,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
 )
 
-// Build returns the plan of a stack. The same input produces the same plan, byte for byte. Neither contains secret
-// values.
+// Build returns the plan of a stack. The same input produces the same plan, byte for byte. Neither the input nor the
+// plan contains secret values.
 //
-// A *ConfigError describes what the user must change, and the condition that reports it. Any other error is a defect.
+// A *ConfigError describes a problem that the user must fix, and the condition that reports it. Any other error is a
+// defect.
 func Build(in Input) (*Plan, error) {
 	if in.Intent == nil {
 		return nil, errors.New("build a plan: the spec was not decoded")
@@ -52,7 +53,8 @@ func Build(in Input) (*Plan, error) {
 	p.Env = withSecretEnv(p.Env, in.Intent)
 	p.stores = p.storesOf(in)
 	p.input.Server.ServesTLS = p.ServesTLS
-	// A generated configuration contains the setting itself. Any other configuration is unchanged.
+	// A generated configuration contains this setting. Any other configuration does not, so the container needs an
+	// argument.
 	p.input.Server.Insecure = in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS &&
 		p.Mode != ModeGenerated &&
 		!leavesContainer(in)
@@ -128,7 +130,7 @@ func (p *Plan) override(in Input) error {
 	return nil
 }
 
-// needsCopy reports whether a user's own configuration needs additions.
+// needsCopy reports whether the user's configuration needs additions, so that the server reads a copy of it.
 func needsCopy(in Input) bool {
 	return needsServerSection(&in.Object.Spec) || len(in.Intent.External) > 0
 }
@@ -149,8 +151,8 @@ func (p *Plan) overrideCopy(in Input) error {
 	return nil
 }
 
-// generated returns the configuration that the operator generated. It returns nil when the operator generated none, or
-// copied the user's own.
+// generated returns the generated configuration. It returns nil if the server reads the user's or the image's
+// configuration, or a copy of it.
 func (p *Plan) generated() []byte {
 	if p.Mode != ModeGenerated {
 		return nil

@@ -54,7 +54,7 @@ var buildRefusesCases = map[string]struct {
 	"a directory from a Secret": {
 		spec:      vllm + "workload: {storage: {}}\nsecretEnv: {SQLITE_STORE_DIR: {secretKeyRef: {name: a, key: b}}}\n",
 		condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
-		message: `spec.secretEnv[SQLITE_STORE_DIR]: "SQLITE_STORE_DIR" is set by the operator: use another name, or set it in workload.overrides.env`,
+		message: `spec.secretEnv[SQLITE_STORE_DIR]: "SQLITE_STORE_DIR" is set by the operator: use another name, or set the variable in spec.workload.overrides.env`,
 	},
 	"what the server trusts from a Secret": {
 		spec:      vllm + "secretEnv: {SSL_CERT_FILE: {secretKeyRef: {name: a, key: b}}}\n",

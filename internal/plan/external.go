@@ -40,8 +40,8 @@ func (p *Plan) externalInputs() []string {
 	return inputs
 }
 
-// withExternal returns the user's configuration with the external providers in it, or the unchanged configuration when
-// there are none.
+// withExternal adds the external providers to the user's configuration. It returns the unchanged configuration if there
+// are no external providers.
 func (p *Plan) withExternal(in Input) ([]byte, error) {
 	if len(in.Intent.External) == 0 {
 		return in.Override.Data, nil
@@ -67,8 +67,8 @@ func overrideError(in Input, err error) error {
 	return fmt.Errorf("ConfigMap %q, key %q: %w", in.Override.ConfigMapName, in.Override.Key, err)
 }
 
-// copiedAsV1alpha1 mounts a copy of the user's configuration with the external providers, instead of the whole
-// ConfigMap that stacks of v1alpha1 have otherwise, and warns of the differences.
+// copiedAsV1alpha1 mounts a copy of the user's configuration with the external providers, and adds warnings about the
+// differences. Without external providers, a stack of v1alpha1 mounts the whole ConfigMap.
 func (p *Plan) copiedAsV1alpha1(in Input) error {
 	data, err := p.withExternal(in)
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *Plan) copiedAsV1alpha1(in Input) error {
 	}
 	const path = "spec.overrideConfig.configMapName"
 	if len(in.Override.Files) > 1 {
-		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, and the other keys are not mounted next to it: "+
+		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, and the other keys are not mounted next to this copy: "+
 			"mount the keys that the server needs with spec.workload.overrides.volumes", in.Override.Key, in.Override.ConfigMapName)
 	}
 	if in.Override.Key != names.ConfigFile && intent.OwnCommand(&in.Object.Spec) {

@@ -182,8 +182,8 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	}{
 		"one file": {spec, map[string][]byte{"config.yaml": files["run.yaml"]}, nil},
 		"more files": {spec, files, []string{
-			`ConfigMap "mine" has no key "config.yaml", so the server starts with its key "run.yaml": rename that key`,
-			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", and the other keys are not mounted next to it: ` +
+			`ConfigMap "mine" has no key "config.yaml", so the server reads the key "run.yaml": rename this key`,
+			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", and the other keys are not mounted next to this copy: ` +
 				"mount the keys that the server needs with spec.workload.overrides.volumes",
 		}},
 		"own command": {spec + "workload: {overrides: {command: [run]}}\n", map[string][]byte{"run.yaml": files["run.yaml"]}, []string{

@@ -36,7 +36,7 @@ func TestReplicasThatShareNothing(t *testing.T) {
 		},
 		"an index in memory": {
 			onDatabases + "disabled: [files, vectorIo/sqlite-vec]\nworkload: {replicas: 2}\n",
-			[]string{"spec.workload.replicas: 2 replicas do not share the data that each has in memory: vector_io/faiss; use a provider of vectorIo"},
+			[]string{"spec.workload.replicas: 2 replicas do not share the data that each pod keeps in memory: vector_io/faiss; use a provider of vectorIo"},
 		},
 		"a release that lists vector stores from memory": {
 			onDatabases + onPgvector,

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// Annotation on a stack names the data whose loss the user accepts.
+	// Annotation is the annotation of a stack with the names of the data whose loss the user accepts.
 	Annotation = names.AnnotationAcceptDataLoss
 	volumeName = names.DataVolume
 )
 
-// Waiting returns the losses that a roll-out waits for: those that are final and that the annotation's value does not
-// accept. unknown lists, in order, the words of the value that name none of that data.
+// Waiting returns the losses that block a roll-out: final losses that the value of the annotation does not accept.
+// unknown lists, in order, the words of the value that match no final loss.
 func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) {
 	words := words(accepted)
 	named := map[string]bool{}
@@ -45,8 +45,8 @@ func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) 
 	return waiting, unknown
 }
 
-// Unknown returns a text, as the continuation of a message, about words of the annotation that name none of the data
-// that the roll-out waits for. It is empty if there are none.
+// Unknown returns the end of a message, about words of the annotation that match none of the losses. It is empty if
+// there are no such words.
 func Unknown(waiting []Loss, unknown []string) string {
 	if len(unknown) == 0 {
 		return ""
@@ -69,7 +69,7 @@ func words(value string) []string {
 	return found
 }
 
-// normal returns a name in a form in which all spellings of its API are equal: vectorIo/faiss and vector_io/faiss
+// normal returns a name in a form that is the same for all spellings of its API: vectorIo/faiss and vector_io/faiss
 // become vectorio/faiss.
 func normal(what string) string {
 	api, id, found := strings.Cut(what, "/")

@@ -251,7 +251,7 @@ func (o observed) keep() (Decision, error) {
 	if err := annotate(deployment, next); err != nil {
 		return Decision{}, err
 	}
-	message := fmt.Sprintf("The pods of Deployment %q keep their earlier rendering; with the next change, or with "+
-		"`kubectl rollout restart deployment/%s`, these fields change: %s", o.live.Name, o.live.Name, differences)
+	message := fmt.Sprintf("The pods of Deployment %q keep their earlier template; the next change, or "+
+		"`kubectl rollout restart deployment/%s`, changes these fields: %s", o.live.Name, o.live.Name, differences)
 	return Decision{Outcome: KeepTemplate, Deployment: deployment, Record: next, Message: message}, nil
 }

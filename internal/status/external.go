@@ -208,7 +208,7 @@ func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 		return ""
 	}
 	slices.Sort(digests)
-	return fmt.Sprintf("the pods run different images under the same name, %s and %s; add the digest that you want to the image", digests[0], digests[1])
+	return fmt.Sprintf("the pods run different images under the same name, %s and %s; add the digest of the image that you want to the image reference", digests[0], digests[1])
 }
 
 // listedOtherwise returns a message if the API or the type that the running server reports for a provider differs from
@@ -231,7 +231,7 @@ func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo)
 		}
 	}
 	if elsewhere != "" {
-		return fmt.Sprintf("the spec has the provider under the API %q, but the running server has it under %q, which takes precedence", provider.API, elsewhere)
+		return fmt.Sprintf("the spec lists the provider under the API %q, but the running server lists it under %q, which takes precedence", provider.API, elsewhere)
 	}
 	return fmt.Sprintf("the running server does not list the provider under the API %q", provider.API)
 }

@@ -181,7 +181,7 @@ func phaseCases() map[string]externalCase {
 				after(installing("b", done(), done(), done(), runs()), copied("example.com/first@sha256:b", "example.com/second@sha256:2")),
 				after(served, copied("example.com/first@sha256:a", "example.com/second@sha256:2")),
 			},
-			want: []string{"Ready: the pods run different images under the same name, sha256:a and sha256:b; add the digest that you want to the image", "Ready"},
+			want: []string{"Ready: the pods run different images under the same name, sha256:a and sha256:b; add the digest of the image that you want to the image reference", "Ready"},
 		},
 		"nodes that name images by their configuration": {
 			pods: []corev1.Pod{
@@ -198,7 +198,7 @@ func phaseCases() map[string]externalCase {
 		},
 		"listed under another API": {
 			pods: []corev1.Pod{served}, in: listed(own, v1alpha2.ProviderInfo{API: "shields", ProviderID: "second"}),
-			want: []string{"Ready", `Ready: the spec has the provider under the API "safety", but the running server has it under "shields", which takes precedence`},
+			want: []string{"Ready", `Ready: the spec lists the provider under the API "safety", but the running server lists it under "shields", which takes precedence`},
 		},
 		"listed under two": {pods: []corev1.Pod{served}, in: listed(own, v1alpha2.ProviderInfo{API: "shields", ProviderID: "second"}, second), want: both},
 		"not listed": {
@@ -261,9 +261,9 @@ func failureCases() map[string]externalCase {
 		"it ended just now":    failsFirst(corev1.ContainerStatus{State: ended(1, "Error", missing).LastTerminationState}, missing),
 		"credentials":          failsFirst(waiting("ImagePullBackOff", `pull access denied: unauthorized: u:s3cret`), refused),
 		"no digest of that":    failsFirst(waiting("ErrImagePull", "manifest unknown"), `Failed to pull provider image "example.com/first:1": the registry does not have the image; see kubectl describe pod a`),
-		"an answer of its own": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check its name; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
-		"never pulled":         failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": it is not on the node, and spec.externalProviders.inference[0].imagePullPolicy is Never; see kubectl describe pod a`),
-		"no shell":             failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `image "example.com/first:1" cannot copy its package; it must contain /bin/sh, cp and du: exec: "/bin/sh": no such file`),
+		"an answer of its own": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check the name of the image; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
+		"never pulled":         failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": the image is not on the node, and spec.externalProviders.inference[0].imagePullPolicy is Never; see kubectl describe pod a`),
+		"no shell":             failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `the package cannot be copied from image "example.com/first:1"; the image must contain /bin/sh, cp and du: exec: "/bin/sh": no such file`),
 		"no container":         failsFirst(waiting("CreateContainerConfigError", "runAsNonRoot"), `container "external-provider-first" cannot be started (CreateContainerConfigError): runAsNonRoot`),
 		"memory":               failsFirst(ended(137, "OOMKilled", ""), `the programs of image "example.com/first:1" ran out of memory while they copied the package`),
 		"no words":             failsFirst(ended(3, "Error", "\x00\n"), `the package cannot be copied from image "example.com/first:1": exit code 3; see kubectl logs a -c external-provider-first`),

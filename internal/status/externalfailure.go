@@ -59,7 +59,7 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 		case ended.Reason == "OOMKilled":
 			return fmt.Sprintf("the programs of image %q ran out of memory while they copied the package", provider.Image)
 		case slices.Contains(notStarted, ended.Reason):
-			return fmt.Sprintf("image %q cannot copy its package; it must contain /bin/sh, cp and du: %s", provider.Image, takenOver(ended.Message))
+			return fmt.Sprintf("the package cannot be copied from image %q; the image must contain /bin/sh, cp and du: %s", provider.Image, takenOver(ended.Message))
 		case printable(ended.Message) != "":
 			return printable(ended.Message)
 		default:
@@ -85,7 +85,7 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 func providerPullFailure(pod string, provider *ExternalProvider, waiting *corev1.ContainerStateWaiting) string {
 	meaning := pullMeaning(waiting, provider.Path+".imagePullPolicy")
 	if meaning == "" {
-		meaning = "check its name; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets"
+		meaning = "check the name of the image; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets"
 	}
 	return fmt.Sprintf("Failed to pull provider image %q: %s; see kubectl describe pod %s", provider.Image, meaning, pod)
 }

@@ -24,7 +24,7 @@ var pullAnswers = []struct {
 	phrases []string
 	meaning string
 }{
-	{[]string{"no match for platform", "no matching manifest"}, "it is not built for the node's processor architecture"},
+	{[]string{"no match for platform", "no matching manifest"}, "the image is not built for the node's processor architecture"},
 	{[]string{"x509:"}, "the node does not trust the registry's certificate"},
 	{[]string{"toomanyrequests", "too many requests", "rate limit"}, "the registry limits how often images are pulled; wait, or add a pull Secret to spec.workload.overrides.imagePullSecrets"},
 	{[]string{"repository does not exist"}, "the registry does not have the image, or requires credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
@@ -56,7 +56,7 @@ func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 	case invalidImageName:
 		return "the image reference is not valid"
 	case errImageNeverPull:
-		return "it is not on the node, and " + policy + " is Never"
+		return "the image is not on the node, and " + policy + " is Never"
 	}
 	message := strings.ToLower(waiting.Message)
 	for _, answer := range pullAnswers {

@@ -193,7 +193,7 @@ func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.C
 func reconciling(ready, stalled metav1.Condition, cause *metav1.Condition) metav1.Condition {
 	condition := newCondition(v1alpha2.ConditionReconciling, metav1.ConditionFalse, ready.Reason, "")
 	if cause != nil && stalled.Status != metav1.ConditionTrue {
-		condition.Status, condition.Message = metav1.ConditionTrue, fmt.Sprintf("The operator continues when it can; see %s", cause.Type)
+		condition.Status, condition.Message = metav1.ConditionTrue, fmt.Sprintf("The operator continues automatically; see %s", cause.Type)
 	}
 	return condition
 }
