@@ -46,13 +46,13 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 	return []status.PendingClaim{{Name: claim.Name, Message: last.Message}}, nil
 }
 
-// isTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is not
-// a problem. Kubernetes records no warning for a claim that has neither a volume nor a class to provision one.
+// isTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is not a
+// problem. FailedBinding is not a warning, but means that a claim has neither a volume nor a storage class.
 func isTrouble(event *corev1.Event) bool {
 	return event.Type == corev1.EventTypeWarning || event.Reason == "FailedBinding"
 }
 
-// lastSeen returns the last time at which an event happened.
+// lastSeen returns the time of the last occurrence of an event.
 func lastSeen(event *corev1.Event) time.Time {
 	switch {
 	case event.Series != nil:
@@ -64,7 +64,7 @@ func lastSeen(event *corev1.Event) time.Time {
 	}
 }
 
-// byClaim maps an event to the stack of the claim that it is about.
+// byClaim maps an event about a claim to the stack of the claim.
 func byClaim() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		event, ok := object.(*corev1.Event)

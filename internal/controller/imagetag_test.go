@@ -107,7 +107,7 @@ func TestMovedTag(t *testing.T) {
 
 	// An image without a configuration is not followed, and the next one is.
 	_, bare := r.PushImage(t, "team/own:prod", nil)
-	waitForDegraded(t, env, bare+", which cannot be used; the pods keep "+third+": its labels have no configuration")
+	waitForDegraded(t, env, bare+", but the pods keep "+third+" because the new image cannot be used: its labels have no configuration")
 	waitForPinnedImage(t, env, image+"@"+third, bare)
 	r.PushImage(t, "team/own:prod", map[string]string{controllertest.ConfigLabel: "***"})
 	waitForDegraded(t, env, `label "io.llamastack.config.base64": is not base64`)

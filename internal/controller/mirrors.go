@@ -21,8 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
 )
 
-// mirrorKinds returns the kinds of mirror sets that a cluster need not serve, by the name of their
-// CustomResourceDefinition.
+// mirrorKinds returns the kinds of mirror sets, by the name of their CustomResourceDefinition. A cluster may not serve
+// these kinds.
 func mirrorKinds() map[string]schema.GroupVersionKind {
 	return map[string]schema.GroupVersionKind{
 		"imagedigestmirrorsets.config.openshift.io": {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
@@ -37,7 +37,7 @@ func mirrorKinds() map[string]schema.GroupVersionKind {
 // mirrorsPatience is how long the first list of the mirror sets may take before a message is logged.
 const mirrorsPatience = 30 * time.Second
 
-// mirrorSets follows the mirror sets of the cluster. For a kind that the cluster does not serve, it watches only the
+// mirrorSets watches the mirror sets of the cluster. For a kind that the cluster does not serve, it watches only the
 // definition.
 type mirrorSets struct {
 	cache  cache.Cache
@@ -45,8 +45,7 @@ type mirrorSets struct {
 	tell   func(mirror.Set)
 	log    logr.Logger
 
-	// known is closed when the mirrors were passed on for the first time. changed has a value when the mirrors may have
-	// changed.
+	// known is closed after the first call of tell. changed receives a value when the mirrors may have changed.
 	known   chan struct{}
 	changed chan struct{}
 
@@ -61,8 +60,8 @@ func newMirrorSets(sets cache.Cache, mapper meta.RESTMapper, tell func(mirror.Se
 	}
 }
 
-// before returns a worker that starts when the mirrors are known, so that no mirrored source receives a request that it
-// must not receive.
+// before returns a worker that starts when the mirrors are known, so that the operator sends no request to a source
+// that a mirror replaces.
 func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 	return manager.RunnableFunc(func(ctx context.Context) error {
 		late := time.NewTimer(mirrorsPatience)
@@ -72,7 +71,7 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 			case <-m.known:
 				return worker.Start(ctx)
 			case <-late.C:
-				m.log.Info("No image is read before the mirror sets of the cluster are listed; the operator needs permission to list and watch them")
+				m.log.Info("The operator reads no image before it has listed the mirror sets of the cluster; grant it permission to list and watch them")
 			case <-ctx.Done():
 				return nil
 			}
@@ -80,7 +79,7 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 	})
 }
 
-// follow passes on the mirrors until ctx ends: the existing ones, and each change.
+// follow passes the existing mirrors and each change to tell, until ctx ends.
 func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Cache) error {
 	for _, kind := range mirrorKinds() {
 		err := wait.PollUntilContextCancel(ctx, definitionPoll, true, func(context.Context) (bool, error) {
@@ -116,7 +115,7 @@ func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Ca
 	}
 }
 
-// followDefinitions watches for kinds that are added and removed.
+// followDefinitions watches the definitions of the kinds, so that a kind may be added or removed later.
 func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[string]cache.Cache) error {
 	for name, kind := range mirrorKinds() {
 		definition := definitions[name]
@@ -150,11 +149,11 @@ func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
 		err = m.watch(ctx, kind)
 	}
 	if err != nil && ctx.Err() == nil {
-		m.log.Error(err, "Mirror sets are defined but cannot be used", "kind", kind.GroupKind().String())
+		m.log.Error(err, "The operator cannot watch the mirror sets of a kind that was added", "kind", kind.GroupKind().String())
 	}
 }
 
-// goes forgets a kind.
+// goes stops the watch of a kind that was removed.
 func (m *mirrorSets) goes(ctx context.Context, kind schema.GroupVersionKind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,12 +162,12 @@ func (m *mirrorSets) goes(ctx context.Context, kind schema.GroupVersionKind) {
 	}
 	delete(m.served, kind)
 	if err := m.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
-		m.log.Error(err, "Mirror sets were removed but are still watched", "kind", kind.GroupKind().String())
+		m.log.Error(err, "The operator cannot stop watching mirror sets of a kind that was removed", "kind", kind.GroupKind().String())
 	}
 	m.change()
 }
 
-// watch fills the cache with a kind, once.
+// watch fills the cache with the mirror sets of a kind, unless the kind is already watched.
 func (m *mirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -197,7 +196,7 @@ func (m *mirrorSets) change() {
 	}
 }
 
-// read reads the mirror sets and passes them on.
+// read reads the mirror sets and passes their mirrors to tell.
 func (m *mirrorSets) read(ctx context.Context) error {
 	m.mu.Lock()
 	var kinds []schema.GroupVersionKind

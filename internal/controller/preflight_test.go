@@ -96,7 +96,7 @@ func TestPreflightFails(t *testing.T) {
 			pod := env.WaitForPreflightPod(t, nil)
 			env.AssignToNode(t, pod)
 			env.SetPodStatus(t, pod, tc.pod)
-			want := fmt.Sprintf("Pod %q tries the change and does not become ready: %s. The running pods stay as they are; "+
+			want := fmt.Sprintf("Pod %q tries the change and is not ready: %s. The running pods do not change; "+
 				"change the spec or an object that it refers to, or delete the pod to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
 			for condition, message := range map[string]string{
 				v1alpha2.ConditionDeploymentUpdated: want,
@@ -161,7 +161,7 @@ func TestPreflightWaits(t *testing.T) {
 	env.SetPodStatus(t, pod, controllertest.ServerPodStatus("example.com/i:1",
 		controllertest.WaitingState("ImagePullBackOff", "not found"), corev1.ContainerState{}))
 	failed := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
-	if !strings.Contains(failed.Message, "the registry does not have the image") || !strings.HasSuffix(failed.Message, "; the node tries again") {
+	if !strings.Contains(failed.Message, "the registry does not have the image") || !strings.HasSuffix(failed.Message, "; the kubelet tries again") {
 		t.Errorf("message %q", failed.Message)
 	}
 	env.WaitForStackState(t, "my", v1alpha2.PhasePending, env.GetStackState(t, "my").Conditions, kstatus.InProgressStatus)
@@ -172,8 +172,8 @@ func TestPreflightWaits(t *testing.T) {
 	}
 	env.SetPodStatus(t, pod, evicted)
 	controllertest.WaitUntil(t, func() error {
-		return env.CheckCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("Pod %[1]q tries the change and does not become ready: "+
-			"pod %[1]q ended (Evicted): low on memory. The running pods stay as they are; another pod tries the change again", pod.Name))
+		return env.CheckCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("Pod %[1]q tries the change and is not ready: "+
+			"pod %[1]q ended (Evicted): low on memory. The running pods do not change; another pod will try the change", pod.Name))
 	})
 	env.WaitUntilIdle(t, env.Namespace)
 	if same := env.WaitForPreflightPod(t, nil); same.UID != pod.UID {

@@ -110,7 +110,7 @@ func denial(code int32) error {
 func TestRemedy(t *testing.T) {
 	failed := apierrors.NewInternalError(errors.New(`failed calling webhook "a.example.com": EOF`))
 	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; the webhook does not belong to the operator: ` +
-		`its administrator must make it available or remove its configuration`
+		`the administrator of the webhook must make it available or remove its configuration`
 	if got := classify(failed, v1alpha2.ConditionDeploymentUpdated).Message; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}
@@ -197,7 +197,7 @@ func TestPanicIsAFailure(t *testing.T) {
 	}
 	want := status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonInternalError, Retry: status.Backoff,
-		Message: `The operator has a defect in step "plan"; its log has the details`,
+		Message: `The operator has a defect in step "plan"; the operator's log has the details`,
 	}
 	if strings.Contains(failure.Error(), "secret") {
 		t.Errorf("the error holds the panic's value: %v", failure)

@@ -10,10 +10,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// exposedStack reports whether the spec has network settings, so that a change of the exposure settings may affect it.
+// exposedStack reports whether the spec has network settings, so that a change of the exposure settings may affect the
+// stack.
 func exposedStack(stack *v1alpha2.LlamaStackDistribution) bool { return stack.Spec.Networking != nil }
 
-// requeueExposed requeues the stacks that are affected when a kind is added or removed.
+// requeueExposed returns a function that requeues the stacks that the addition or removal of a kind may affect.
 func (r *Reconciler) requeueExposed(into chan<- ctrlevent.GenericEvent) func(context.Context) {
 	requeue := requeueBy(into)
 	return func(ctx context.Context) {

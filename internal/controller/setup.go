@@ -43,34 +43,35 @@ import (
 type Options struct {
 	// Direct reads and writes without caches.
 	Direct client.Client
-	// OperatorNamespace holds the operator's own Secret and ConfigMap.
+	// OperatorNamespace is the namespace of the operator's own Secret and ConfigMap.
 	OperatorNamespace string
-	// WatchNamespaces lists the namespaces that the operator works in. Empty means all.
+	// WatchNamespaces lists the namespaces that the operator watches. Empty means all namespaces.
 	WatchNamespaces []string
-	// OperatorVersion is shown in status.
+	// OperatorVersion is the version of the operator in the status.
 	OperatorVersion string
-	// OperatorConfig caches the complete operator's ConfigMap.
+	// OperatorConfig caches the complete ConfigMap of the operator.
 	OperatorConfig cache.Cache
-	// Optional caches children of kinds that the cluster need not serve. Definitions caches their
-	// CustomResourceDefinitions, by name. A definition without a cache is not watched, and its kind is looked up at the
-	// start only.
+	// Optional caches children of kinds that the cluster may not serve. Definitions contains caches of their
+	// CustomResourceDefinitions, by name. A definition without a cache is not watched, and its kind is looked up only at
+	// the start.
 	Optional    cache.Cache
 	Definitions map[string]cache.Cache
-	// MirrorSets caches the mirror sets of the cluster. Nil means that the operator may not read them.
+	// MirrorSets caches the mirror sets of the cluster. Nil means that the operator must not read them.
 	MirrorSets cache.Cache
-	// RelatedImages replaces images of the catalogue that the operator's ConfigMap does not replace.
+	// RelatedImages contains replacements for images of the catalogue. The operator's ConfigMap takes precedence.
 	RelatedImages distribution.Overrides
-	// DialServer connects to the servers of stacks. Nil means the network and its DNS.
+	// DialServer connects to the servers of stacks. Nil means the network, with names resolved by DNS.
 	DialServer probe.Dial
 	// ProbeInterval is the pause between two health checks of a server's providers. Zero means the prober's default.
 	ProbeInterval time.Duration
-	// TagInterval is the pause before a registry is asked again which digest an image's tag refers to, unless the
-	// operator's ConfigMap sets another one. Zero means the pool's default.
+	// TagInterval is the pause before the operator resolves the tag of an image again, unless the operator's ConfigMap
+	// sets another pause. Zero means the pool's default.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long an autoscaler may lack metrics before that is reported. Zero means three minutes.
+	// AutoscalerPatience is how long an autoscaler may have no metrics before the status reports it. Zero means three
+	// minutes.
 	AutoscalerPatience time.Duration
-	// Identities returns credentials by the identity of the operator's own pod, for images in cloud registries for
-	// which an administrator allows that. Nil means that the operator has none.
+	// Identities returns credentials of the operator pod's own identity, for cloud registries for which an administrator
+	// allows it. Nil means that the pod has no identity.
 	Identities registry.Identities
 	// OpenShift reports whether the cluster assigns uid, gid and fsGroup of the pods.
 	OpenShift bool
@@ -78,8 +79,8 @@ type Options struct {
 	Concurrency int
 }
 
-// Watched returns objects of every kind that the controller reads from its caches, in the form in which it reads them.
-// It leaves out kinds that a cluster need not serve.
+// Watched returns an object of every kind that the controller reads from its caches, with the Go type that it reads. It
+// leaves out kinds that a cluster may not serve.
 func Watched() []client.Object {
 	watched := []client.Object{&v1alpha2.LlamaStackDistribution{}, &appsv1.ReplicaSet{}, &corev1.Pod{}, &corev1.Event{}}
 	for _, kind := range render.ChildKinds() {
@@ -162,7 +163,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		Watches(&v1alpha2.LlamaStackDistribution{}, r.byBounds()).
 		Watches(&corev1.ConfigMap{}, r.byReference(kindConfigMap), builder.OnlyMetadata, changed).
 		Watches(&corev1.Secret{}, r.byReference(kindSecret), builder.OnlyMetadata, changed).
-		// Workers start after the ConfigMap was read, so that no reconcile runs without it.
+		// Workers start after this source has read the ConfigMap, so that no reconcile runs without it.
 		WatchesRawSource(source.Kind[client.Object](options.OperatorConfig, &corev1.ConfigMap{}, r.byOperatorConfig())).
 		WatchesRawSource(hostIndex(mgr.GetFieldIndexer())).
 		WatchesRawSource(source.Channel(answers, &handler.EnqueueRequestForObject{})).
@@ -211,11 +212,11 @@ func watchChildren(built *ctrl.Builder, apis *optionalAPIs) {
 	}
 }
 
-// createOperatorConfig adds a runnable to the manager that creates a missing ConfigMap once this instance is the
-// leader. The operator also works without the ConfigMap.
+// createOperatorConfig adds a runnable to the manager. It creates a missing ConfigMap of the operator when this
+// instance becomes the leader. The operator also works without the ConfigMap.
 func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) error {
 	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		_, err := options.OperatorConfig.GetInformer(ctx, &corev1.ConfigMap{}) // start the informer that is waited for
+		_, err := options.OperatorConfig.GetInformer(ctx, &corev1.ConfigMap{}) // starts the informer for WaitForCacheSync
 		if err == nil && options.OperatorConfig.WaitForCacheSync(ctx) {
 			err = r.config.create(ctx, options.Direct)
 		}
@@ -230,14 +231,14 @@ func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) err
 	return nil
 }
 
-// ourChange ignores changes of the status, which only this controller should write.
+// ourChange selects changes of the spec and the metadata. It ignores changes of the status.
 func ourChange() predicate.Predicate {
 	return predicate.Or[client.Object](
 		predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})
 }
 
-// statusLost detects that another client overwrote the status. A client with the original v1alpha1 types writes the
-// whole status without the fields that it lacks.
+// statusLost detects that another client overwrote the status. A client with the original types of v1alpha1 writes the
+// whole status, without the fields that these types lack.
 func statusLost() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*v1alpha2.LlamaStackDistribution)
@@ -249,14 +250,15 @@ func statusLost() predicate.Predicate {
 	}}
 }
 
-// ownersChanged detects that a child lost its owner reference to its stack.
+// ownersChanged detects changes of owner references, for example a child that lost the reference to its stack.
 func ownersChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		return !equality.Semantic.DeepEqual(e.ObjectOld.GetOwnerReferences(), e.ObjectNew.GetOwnerReferences())
 	}}
 }
 
-// autoscalerChanged compares the spec of autoscalers, which have no generation, and whether they scale.
+// autoscalerChanged detects that the spec of an autoscaler changed, or that it starts or stops scaling. Autoscalers
+// have no generation.
 func autoscalerChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler)

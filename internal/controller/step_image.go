@@ -18,19 +18,20 @@ import (
 
 // resolvedImage is the result of resolving spec.distribution.
 type resolvedImage struct {
-	// config is the operator's config. The whole reconcile uses one state of it.
+	// config is the operator's configuration. The whole reconcile uses one state of it.
 	config operatorconfig.Config
-	// overrides holds the images that replace those of the catalogue.
+	// overrides holds the images that replace images of the catalogue.
 	overrides    overrides
 	distribution distribution.Resolved
-	// catalogue is the catalogue's image that the stack was created with. newer is the one that a new stack would get.
+	// catalogue is the image of the catalogue with which the stack was created. newer is the image that a new stack would
+	// get, if it differs.
 	catalogue, newer string
 	from             v1alpha2.ImageSource
 }
 
-// image finds the server's image and release. A running stack keeps the image that it was created with while its name
-// and version stay the same, so that an operator upgrade never changes the server of a running stack. An override
-// replaces the image while it is set.
+// image determines the server's image and release. A running stack keeps the image with which it was created while name
+// and version in its spec stay the same, so that an operator upgrade never changes the server of a running stack. An
+// override, while it is set, replaces the image.
 func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.Record) (resolvedImage, error) {
 	config, _, err := r.config.get(ctx)
 	if err != nil {
@@ -87,8 +88,8 @@ func unknownDistribution(err error) error {
 	return invalid(reason, distribution.Path(err)+": "+err.Error())
 }
 
-// recordedImage returns the catalogue's image that was chosen for this name and version when the stack was created,
-// from the status or otherwise from the Deployment.
+// recordedImage returns the catalogue's image that was chosen for this name and version when the stack was created. The
+// image is from the status or, if the status does not contain it, from the Deployment.
 func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 	asked := stack.Spec.Distribution
 	matches := func(known rollout.Distribution) bool {
@@ -106,10 +107,10 @@ func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 	return "", false
 }
 
-// answeredImage returns the catalogue's image of the release that the pods of a previous operator run, according to
-// their server's answer. Either that operator asked the server, or this one has since. Such a stack ran the image that
-// `latest` referred to, and its data is of that release. If the catalogue does not have that release, answeredImage
-// returns the catalogue's image of the same release line.
+// answeredImage returns the catalogue's image of the release that the pods of a previous operator run, according to the
+// version in the status. The server reported this version to the previous operator or to this one. Such a stack uses
+// the image that `latest` referred to, and its data has the format of that release. If the catalogue does not contain
+// the release, answeredImage returns the catalogue's image of the same release line.
 func answeredImage(stack *stack, running *rollout.Record) (string, bool) {
 	asked, version := stack.Spec.Distribution, stack.Status.Version
 	if asked.Name == "" || asked.Version != "" || version == nil || !ofAnotherProgram(stack, running) {
@@ -123,8 +124,8 @@ func answeredImage(stack *stack, running *rollout.Record) (string, bool) {
 	return "", false
 }
 
-// ofAnotherProgram reports whether this operator did not render the running pods: it has not seen the stack before, or
-// has left the pods as it found them.
+// ofAnotherProgram reports whether another program rendered the running pods. In this case, this operator has not
+// reconciled the stack yet, or has not changed the pods.
 func ofAnotherProgram(stack *stack, running *rollout.Record) bool {
 	if running.Inputs == "" {
 		return stack.Status.ResolvedDistribution == nil
@@ -132,8 +133,8 @@ func ofAnotherProgram(stack *stack, running *rollout.Record) bool {
 	return running.Template == ""
 }
 
-// releaseOfVolume returns the server release that wrote the data on the stack's volume claim, for a stack that uses the
-// claim again and has no record.
+// releaseOfVolume returns the server release that wrote the data on the stack's volume claim. It is for stacks that use
+// an existing claim and have no record.
 func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) (string, bool) {
 	var claim corev1.PersistentVolumeClaim
 	if err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), &claim); err != nil {
@@ -143,7 +144,7 @@ func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) (string,
 	return release, release != "" && claim.Labels[names.LabelInstance] == stack.Name
 }
 
-// overrides holds the images that currently replace those of the catalogue.
+// overrides holds the images that currently replace images of the catalogue.
 type overrides struct {
 	// all holds all overrides. The operator's ConfigMap takes precedence over RELATED_IMAGE variables.
 	all distribution.Overrides
@@ -176,8 +177,8 @@ func (o overrides) image(stack *stack, running *rollout.Record) (image string, f
 	return image, v1alpha2.ImageFromRelatedImage, ok
 }
 
-// runningImage returns the image that was last rendered for the stack's name and version, and its source. A running
-// stack keeps it until the ConfigMap can be read.
+// runningImage returns the image that was last rendered for the name and version in the spec, and its source. A running
+// stack keeps this image until the ConfigMap can be read.
 func runningImage(stack *stack, running *rollout.Record) (image string, from v1alpha2.ImageSource, ok bool) {
 	asked, last, in := stack.Spec.Distribution, running.Distribution, stack.Status.ResolvedDistribution
 	image = cmp.Or(last.Image, running.Image)

@@ -15,8 +15,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// paused ends the reconcile of a paused stack before anything is written. All steps before it run, so that the status
-// shows whether the spec is valid and complete. The returned decision is what would happen to the Deployment.
+// paused ends the reconcile of a paused stack before the operator writes an object. All earlier steps run, so that the
+// status shows whether the spec is valid and complete. It returns the decision for the Deployment that would apply
+// without the pause.
 func (r *Reconciler) paused(
 	ctx context.Context, stack *stack, workload *workload, made *plan.Plan, report *report,
 ) (rollout.Decision, error) {
@@ -38,7 +39,7 @@ func (r *Reconciler) paused(
 	}
 }
 
-// pausedCondition returns the condition of a paused stack. The stack's objects are not compared with the spec.
+// pausedCondition returns the condition of a paused stack. It does not compare the stack's objects with the spec.
 func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition {
 	message := fmt.Sprintf("The stack is paused: while its annotation %s is \"true\", the operator writes only the status", names.AnnotationPaused)
 	switch {
@@ -53,7 +54,7 @@ func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition 
 	}
 }
 
-// observeVolume reports the state of the stack's volume, which is not applied.
+// observeVolume adds the condition for the stack's volume, which a paused stack does not apply.
 func (r *Reconciler) observeVolume(ctx context.Context, stack *stack, report *report) error {
 	if workload := stack.Spec.Workload; workload == nil || workload.Storage == nil {
 		return nil

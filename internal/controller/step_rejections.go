@@ -14,7 +14,7 @@ type rejection struct {
 	err   error
 }
 
-// reportRejections ends the reconcile if children were rejected. It reports transient rejections only if there are no
+// reportRejections returns the errors of the rejected children. It returns transient errors only if there are no
 // others.
 func reportRejections(rejections []rejection) error {
 	var lasting, all []error

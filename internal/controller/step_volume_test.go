@@ -30,7 +30,7 @@ func TestStorageCondition(t *testing.T) {
 // TestVolumeOfAStack checks that a volume stays as it is if the spec requests something that it cannot become, and that
 // this blocks nothing else: the failure comes with the last step.
 func TestVolumeOfAStack(t *testing.T) {
-	const remedy = "; neither can change on an existing volume, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
+	const remedy = "; the storage class and the access modes of an existing volume cannot change, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
 	shrinks := &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageShrinkRefused, Retry: status.OnObjectChange,
 		Message: `spec.workload.storage.size: 5Gi is less than the 20Gi that PersistentVolumeClaim "my-pvc" requests, and a volume cannot shrink. ` +

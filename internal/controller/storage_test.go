@@ -174,7 +174,7 @@ func TestImmutableVolumeFields(t *testing.T) {
 	} {
 		replicas++
 		env.UpdateSpec(t, "my", spec(storage, replicas))
-		want += "neither can change on an existing volume, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
+		want += "the storage class and the access modes of an existing volume cannot change, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
 		if got := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady,
 			v1alpha2.ReasonStorageChangeRefused); got.Message != want {
 			t.Errorf("message %q, want %q", got.Message, want)
@@ -209,7 +209,7 @@ func TestVolumeCannotGrow(t *testing.T) {
 	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
 	want := `PersistentVolumeClaim "my-pvc" stays at 20Gi and cannot grow to 30Gi: only dynamically provisioned pvc can be resized and ` +
 		`the storageclass that provisions the pvc must support resize. The pods keep their volume; ` +
-		`use a storage class that allows expansion, or set spec.workload.storage.size back`
+		`use a storage class that allows expansion, or restore the earlier value of spec.workload.storage.size`
 	if condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}

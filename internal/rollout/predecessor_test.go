@@ -120,7 +120,7 @@ func olderSteps(writes func(stack) func(*world)) map[string][]step {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{
 				happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older",
-				message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
+				message: "changes these fields: spec.containers[llama-stack].env[HABIT].value",
 			},
 			{stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older"},
 			{stack: scaled(one), want: rollout.KeepTemplate, rollouts: 2, habit: "older"},
