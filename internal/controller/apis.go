@@ -130,26 +130,34 @@ func (a *optionalAPIs) follow(
 	ctx context.Context, definitions map[string]cache.Cache, c controller.Controller, requeue func(context.Context),
 ) error {
 	for name, kind := range optionalKinds() {
-		definition := definitions[name]
-		if definition == nil {
-			continue
-		}
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(schema.GroupVersionKind{
-			Group: "apiextensions.k8s.io", Version: "v1",
-			Kind: "CustomResourceDefinition",
-		})
-		informer, err := definition.GetInformer(ctx, object)
+		err := watchDefinition(ctx, definitions, name,
+			func() { go a.comes(ctx, kind, c, requeue) }, func() { a.goes(ctx, kind, requeue) })
 		if err != nil {
-			return fmt.Errorf("watch definition %q: %w", name, err)
-		}
-		_, err = informer.AddEventHandler(definitionHandler(
-			func() { go a.comes(ctx, kind, c, requeue) }, func() { a.goes(ctx, kind, requeue) }))
-		if err != nil {
-			return fmt.Errorf("watch definition %q: %w", name, err)
+			return err
 		}
 	}
 	<-ctx.Done()
+	return nil
+}
+
+// watchDefinition watches a definition with definitionHandler. It does nothing for a definition without a cache.
+func watchDefinition(
+	ctx context.Context, definitions map[string]cache.Cache, name string, comes, goes func(),
+) error {
+	if definitions[name] == nil {
+		return nil
+	}
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(schema.GroupVersionKind{
+		Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition",
+	})
+	informer, err := definitions[name].GetInformer(ctx, object)
+	if err == nil {
+		_, err = informer.AddEventHandler(definitionHandler(comes, goes))
+	}
+	if err != nil {
+		return fmt.Errorf("watch definition %q: %w", name, err)
+	}
 	return nil
 }
 
@@ -181,11 +189,7 @@ func (a *optionalAPIs) comes(
 		return
 	}
 	logger := log.FromContext(ctx)
-	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true,
-		func(context.Context) (bool, error) {
-			_, err := a.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-			return err == nil, nil
-		})
+	err := awaitKind(ctx, a.mapper, kind)
 	if err == nil {
 		err = a.watch(ctx, kind, c)
 	}
@@ -197,6 +201,15 @@ func (a *optionalAPIs) comes(
 	}
 	logger.Info("The cluster serves a kind that exposes stacks", "kind", kind.GroupKind().String())
 	requeue(ctx)
+}
+
+// awaitKind returns when the API server serves a kind whose definition was added.
+func awaitKind(ctx context.Context, mapper meta.RESTMapper, kind schema.GroupVersionKind) error {
+	return wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true,
+		func(context.Context) (bool, error) {
+			_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+			return err == nil, nil
+		})
 }
 
 // watch fills the cache with the objects of a kind and adds a watch for the controller, unless the kind is already

@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -25,11 +25,8 @@ import (
 // these kinds.
 func mirrorKinds() map[string]schema.GroupVersionKind {
 	return map[string]schema.GroupVersionKind{
-		"imagedigestmirrorsets.config.openshift.io": {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
-		"imagetagmirrorsets.config.openshift.io": {
-			Group: "config.openshift.io", Version: "v1",
-			Kind: mirror.KindTag,
-		},
+		"imagedigestmirrorsets.config.openshift.io":        {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
+		"imagetagmirrorsets.config.openshift.io":           {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindTag},
 		"imagecontentsourcepolicies.operator.openshift.io": {Group: "operator.openshift.io", Version: "v1alpha1", Kind: mirror.KindPolicy},
 	}
 }
@@ -81,20 +78,8 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 
 // follow passes the existing mirrors and each change to tell, until ctx ends.
 func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Cache) error {
-	for _, kind := range mirrorKinds() {
-		err := wait.PollUntilContextCancel(ctx, definitionPoll, true, func(context.Context) (bool, error) {
-			_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-			if meta.IsNoMatchError(err) {
-				return true, nil
-			}
-			if err == nil {
-				err = m.watch(ctx, kind)
-			}
-			return err == nil, nil
-		})
-		if err != nil {
-			return nil //nolint:nilerr // ctx has ended
-		}
+	if m.watchServed(ctx) != nil {
+		return nil // ctx has ended
 	}
 	if err := m.read(ctx); err != nil {
 		return err
@@ -115,24 +100,32 @@ func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Ca
 	}
 }
 
+// watchServed watches the kinds that the cluster serves. It retries until ctx ends.
+func (m *mirrorSets) watchServed(ctx context.Context) error {
+	for _, kind := range mirrorKinds() {
+		err := wait.PollUntilContextCancel(ctx, definitionPoll, true, func(context.Context) (bool, error) {
+			_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+			if meta.IsNoMatchError(err) {
+				return true, nil
+			}
+			if err == nil {
+				err = m.watch(ctx, kind)
+			}
+			return err == nil, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // followDefinitions watches the definitions of the kinds, so that a kind may be added or removed later.
 func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[string]cache.Cache) error {
 	for name, kind := range mirrorKinds() {
-		definition := definitions[name]
-		if definition == nil {
-			continue
-		}
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(schema.GroupVersionKind{
-			Group: "apiextensions.k8s.io", Version: "v1",
-			Kind: "CustomResourceDefinition",
-		})
-		informer, err := definition.GetInformer(ctx, object)
-		if err == nil {
-			_, err = informer.AddEventHandler(definitionHandler(func() { go m.comes(ctx, kind) }, func() { m.goes(ctx, kind) }))
-		}
+		err := watchDefinition(ctx, definitions, name, func() { go m.comes(ctx, kind) }, func() { m.goes(ctx, kind) })
 		if err != nil {
-			return fmt.Errorf("watch definition %q: %w", name, err)
+			return err
 		}
 	}
 	return nil
@@ -140,11 +133,7 @@ func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[stri
 
 // comes waits until the kind is served, and then watches it.
 func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
-	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true,
-		func(context.Context) (bool, error) {
-			_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-			return err == nil, nil
-		})
+	err := awaitKind(ctx, m.mapper, kind)
 	if err == nil {
 		err = m.watch(ctx, kind)
 	}
@@ -198,11 +187,22 @@ func (m *mirrorSets) change() {
 
 // read reads the mirror sets and passes their mirrors to tell.
 func (m *mirrorSets) read(ctx context.Context) error {
-	m.mu.Lock()
-	var kinds []schema.GroupVersionKind
-	for kind := range m.served {
-		kinds = append(kinds, kind)
+	objects, err := m.list(ctx)
+	if err != nil {
+		return err
 	}
+	set, ignored := mirror.Read(objects)
+	if len(objects) > 0 {
+		m.log.Info("Read the mirror sets of the cluster", "objects", len(objects), "sources", len(set), "ignored", ignored)
+	}
+	m.tell(slices.Clip(set))
+	return nil
+}
+
+// list returns the mirror sets of the served kinds.
+func (m *mirrorSets) list(ctx context.Context) ([]mirror.Object, error) {
+	m.mu.Lock()
+	kinds := slices.Collect(maps.Keys(m.served))
 	m.mu.Unlock()
 	var objects []mirror.Object
 	for _, kind := range kinds {
@@ -215,15 +215,10 @@ func (m *mirrorSets) read(ctx context.Context) error {
 		for i := range list.Items {
 			spec, err := json.Marshal(list.Items[i].Object["spec"])
 			if err != nil {
-				return fmt.Errorf("read %s %q: %w", kind.Kind, list.Items[i].GetName(), err)
+				return nil, fmt.Errorf("read %s %q: %w", kind.Kind, list.Items[i].GetName(), err)
 			}
 			objects = append(objects, mirror.Object{Kind: kind.Kind, Name: list.Items[i].GetName(), Spec: spec})
 		}
 	}
-	set, ignored := mirror.Read(objects)
-	if len(objects) > 0 {
-		m.log.Info("Read the mirror sets of the cluster", "objects", len(objects), "sources", len(set), "ignored", ignored)
-	}
-	m.tell(slices.Clip(set))
-	return nil
+	return objects, nil
 }

@@ -31,39 +31,41 @@ import (
 // name and version of those that are not children. A read of a kind that is not watched fails and does not start a
 // watch (decision 0016).
 func cacheOptions(namespaces []string) cache.Options {
-	children := cache.ByObject{
-		Label:     labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}),
-		Transform: apply.NewSharedFields().Transform,
-	}
 	workload := cache.ByObject{
 		Label:     labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}),
 		Transform: stripWorkload,
 	}
 	pods := cache.ByObject{Label: oneOf(names.LabelApp, names.App, names.PreflightApp), Transform: stripWorkload}
-	metadata := cache.ByObject{Transform: stripMetadata}
 	ofClaims := cache.ByObject{Field: fields.OneTermEqualSelector("involvedObject.kind", "PersistentVolumeClaim")}
-	options := cache.Options{
+	byObject := childCaches()
+	byObject[&appsv1.ReplicaSet{}], byObject[&corev1.Pod{}], byObject[&corev1.Event{}] = workload, pods, ofClaims
+	return cache.Options{
 		ReaderFailOnMissingInformer: true,
 		NewInformer:                 informer.New,
 		DefaultNamespaces:           inNamespaces(namespaces),
 		// This transforms stacks. ByObject must not contain their kind, because its definition may be created later.
 		DefaultTransform: stripStack,
-		ByObject: map[client.Object]cache.ByObject{
-			&appsv1.ReplicaSet{}: workload,
-			&corev1.Pod{}:        pods,
-			&corev1.Event{}:      ofClaims,
-		},
+		ByObject:         byObject,
 	}
+}
+
+// childCaches returns the limits for every kind of child that every cluster serves.
+func childCaches() map[client.Object]cache.ByObject {
+	children := cache.ByObject{
+		Label:     labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}),
+		Transform: apply.NewSharedFields().Transform,
+	}
+	byObject := map[client.Object]cache.ByObject{}
 	for _, kind := range render.ChildKinds() {
 		switch {
 		case kind.Definition != "": // see optionalOptions
 		case kind.MetadataOnly:
-			options.ByObject[kind.New()] = metadata
+			byObject[kind.New()] = cache.ByObject{Transform: stripMetadata}
 		default:
-			options.ByObject[kind.New()] = children
+			byObject[kind.New()] = children
 		}
 	}
-	return options
+	return byObject
 }
 
 // inNamespaces returns the namespaces of a cache. Nil means all namespaces.

@@ -85,6 +85,21 @@ const (
 
 // BindFlags adds the options to the flags.
 func (o *Options) BindFlags(flags *pflag.FlagSet) {
+	o.bindServers(flags)
+	o.bindLeaderElection(flags)
+	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", nil,
+		"comma-separated namespaces to watch (default: $"+watchVariable+", or all namespaces)")
+	flags.StringVar(&o.OperatorNamespace, "operator-namespace", "",
+		"namespace of the operator (default: $POD_NAMESPACE, the namespace of its pod, or "+names.OperatorNamespace+")")
+	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "maximum number of calls to the API server per second; a "+
+		"negative value sets no limit")
+	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "maximum burst of calls to the API server, if --kube-api-qps "+
+		"limits them")
+	flags.IntVar(&o.Concurrency, "concurrency", defaultConcurrency, "number of stacks to reconcile at the same time")
+}
+
+// bindServers adds the options of the servers for metrics, webhooks and health.
+func (o *Options) bindServers(flags *pflag.FlagSet) {
 	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", ":8443",
 		`address to serve metrics on; "0" disables metrics`)
 	flags.BoolVar(&o.MetricsSecure, "metrics-secure", true,
@@ -102,6 +117,9 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 			"authority)")
 	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081",
 		"address to serve /healthz and /readyz on")
+}
+
+func (o *Options) bindLeaderElection(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.LeaderElect, "leader-elect", false,
 		"use leader election, so that only one of several replicas is active")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "",
@@ -112,15 +130,6 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 		"how long a leader tries to renew its lease before it exits")
 	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", defaultRetryPeriod,
 		"time between two attempts to get or renew the lease")
-	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", nil,
-		"comma-separated namespaces to watch (default: $"+watchVariable+", or all namespaces)")
-	flags.StringVar(&o.OperatorNamespace, "operator-namespace", "",
-		"namespace of the operator (default: $POD_NAMESPACE, the namespace of its pod, or "+names.OperatorNamespace+")")
-	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "maximum number of calls to the API server per second; a "+
-		"negative value sets no limit")
-	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "maximum burst of calls to the API server, if --kube-api-qps "+
-		"limits them")
-	flags.IntVar(&o.Concurrency, "concurrency", defaultConcurrency, "number of stacks to reconcile at the same time")
 }
 
 // complete sets the options that depend on the environment, and validates all of them.

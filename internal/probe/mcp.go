@@ -59,20 +59,19 @@ func (c client) mcpServers(ctx context.Context, target Target, version string) (
 // ("identifier"). Tool groups with "mcp_endpoint" are MCP servers. parseMCPServers leaves out entries with an invalid
 // id.
 func parseMCPServers(body []byte) ([]v1alpha2.MCPServerStatus, error) {
-	var answer struct {
-		Data []struct {
-			Connector     string          `json:"connector_id"`
-			ConnectorType string          `json:"connector_type"`
-			Group         string          `json:"identifier"`
-			Endpoint      json.RawMessage `json:"mcp_endpoint"`
-		} `json:"data"`
+	type resource struct {
+		Connector     string          `json:"connector_id"`
+		ConnectorType string          `json:"connector_type"`
+		Group         string          `json:"identifier"`
+		Endpoint      json.RawMessage `json:"mcp_endpoint"`
 	}
-	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // the error may quote the answer
-		return nil, &finalError{"the response with the MCP servers is not JSON, or has an unexpected structure"}
+	data, err := dataOf[resource](body, "MCP servers")
+	if err != nil {
+		return nil, err
 	}
 	list := []v1alpha2.MCPServerStatus{}
-	for i := range answer.Data {
-		entry := &answer.Data[i]
+	for i := range data {
+		entry := &data[i]
 		isGroup := entry.Group != "" && len(entry.Endpoint) > 0 && string(entry.Endpoint) != "null"
 		isConnector := entry.Connector != "" && cmp.Or(entry.ConnectorType, "mcp") == "mcp"
 		if id := cmp.Or(entry.Connector, entry.Group); (isGroup || isConnector) && nameForm.MatchString(id) {

@@ -57,7 +57,6 @@ type Prober struct {
 	notify   func(context.Context, types.NamespacedName)
 	log      logr.Logger
 	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
-	limiter  *rate.Limiter
 
 	mu      sync.Mutex
 	servers map[types.NamespacedName]*server
@@ -69,12 +68,13 @@ func New(options Options) *Prober {
 		options.Dial = new(net.Dialer).DialContext
 	}
 	return &Prober{
-		client:   client{dial: options.Dial, timeout: cmp.Or(options.Timeout, defaultTimeout)},
+		client: client{
+			dial: options.Dial, timeout: cmp.Or(options.Timeout, defaultTimeout), limiter: rate.NewLimiter(perSecond, perSecond),
+		},
 		interval: cmp.Or(options.Interval, defaultInterval), notify: options.Notify, log: options.Log,
 		queue: workqueue.NewTypedRateLimitingQueue(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](cmp.Or(options.FirstRetry, firstRetry),
 				lastRetry)),
-		limiter: rate.NewLimiter(perSecond, perSecond),
 		servers: map[types.NamespacedName]*server{},
 	}
 }
@@ -136,24 +136,16 @@ func (p *Prober) handle(ctx context.Context, stack types.NamespacedName) (news b
 func (p *Prober) ask(ctx context.Context, target Target, known *Answer) result {
 	now := result{version: known.Version}
 	if now.version == "" {
-		if now.err = p.limiter.Wait(ctx); now.err == nil {
-			now.version, now.err = p.client.version(ctx, target)
-		}
+		now.version, now.err = p.client.version(ctx, target)
 	}
 	if now.err == nil {
-		if now.err = p.limiter.Wait(ctx); now.err == nil {
-			now.providers, now.err = p.client.providers(ctx, target)
-		}
+		now.providers, now.err = p.client.providers(ctx, target)
 	}
 	if now.err == nil {
-		if now.modelsErr = p.limiter.Wait(ctx); now.modelsErr == nil {
-			now.models, now.modelsErr = p.client.models(ctx, target)
-		}
+		now.models, now.modelsErr = p.client.models(ctx, target)
 	}
 	if now.err == nil && now.modelsErr == nil && target.MCP && known.MCPServers == nil {
-		if now.mcpErr = p.limiter.Wait(ctx); now.mcpErr == nil {
-			now.mcpServers, now.mcpErr = p.client.mcpServers(ctx, target, now.version)
-		}
+		now.mcpServers, now.mcpErr = p.client.mcpServers(ctx, target, now.version)
 		if isFinal(now.mcpErr) {
 			now.mcpServers = []v1alpha2.MCPServerStatus{}
 		}

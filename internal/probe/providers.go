@@ -3,7 +3,6 @@ package probe
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -32,29 +31,29 @@ func (c client) providers(ctx context.Context, target Target) ([]v1alpha2.Provid
 	return parseProviders(body)
 }
 
-// parseProviders parses {"data": [{"api", "provider_id", "provider_type", "health": {"status", "message"}}]}. It sorts
-// the list, because the servers of one stack may return it in different orders. It leaves out entries with an invalid
-// name.
+// providerEntry is an entry of the list of providers.
+type providerEntry struct {
+	API    string `json:"api"`
+	ID     string `json:"provider_id"`
+	Type   string `json:"provider_type"`
+	Health struct {
+		Status  string `json:"status"`
+		Message string `json:"message"`
+	} `json:"health"`
+}
+
+// parseProviders sorts the list, because the servers of one stack may return it in different orders. It leaves out
+// entries with an invalid name.
 func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
-	var answer struct {
-		Data []struct {
-			API    string `json:"api"`
-			ID     string `json:"provider_id"`
-			Type   string `json:"provider_type"`
-			Health struct {
-				Status  string `json:"status"`
-				Message string `json:"message"`
-			} `json:"health"`
-		} `json:"data"`
+	data, err := dataOf[providerEntry](body, "providers")
+	if err != nil {
+		return nil, err
 	}
-	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // the error may quote the answer
-		return nil, &finalError{"the response with the providers is not JSON, or has an unexpected structure"}
-	}
-	if len(answer.Data) > maxProviders {
+	if len(data) > maxProviders {
 		return nil, &finalError{fmt.Sprintf("the response has more than %d providers", maxProviders)}
 	}
 	list := []v1alpha2.ProviderInfo{}
-	for _, p := range answer.Data {
+	for _, p := range data {
 		if !nameForm.MatchString(p.API) || !nameForm.MatchString(p.ID) || !nameForm.MatchString(p.Type) {
 			continue
 		}
