@@ -63,11 +63,9 @@ const (
 	Adopted Outcome = "adopted"
 )
 
-// Desired is an object that may be applied: it does not belong to another owner, and the operator has taken over the
-// fields of predecessors.
+// Desired is an object that may be applied: it has no other owner, and the fields of predecessors are taken over.
 type Desired struct {
-	// Wanted is the object to apply. Callers may replace it with another rendering of the same object before they call
-	// Set.
+	// Wanted is the object to apply. Callers may replace it with another rendering of the object before Set.
 	Wanted *unstructured.Unstructured
 	// Live is the object in the cluster, or nil if no such object was found. If it is nil, Set creates the object, and
 	// fails with a conflict if the object exists. If the object is known to be in force, Live is the cached object, which

@@ -13,8 +13,7 @@ import (
 // InForce reports whether an apply of wanted by the manager would leave the live object unchanged: the manager owns
 // exactly the fields of wanted, and each field has the value in wanted. If another client changes a field, the manager
 // no longer owns it, so InForce detects the change. If wanted no longer contains a field, the manager still owns it, so
-// InForce detects this too. A restart of the operator causes no write, because the object itself stores the managed
-// fields (decision 0019).
+// InForce detects this too. A restart causes no write, because the object stores the managed fields (decision 0019).
 func InForce(wanted, live *unstructured.Unstructured, manager string) bool {
 	owned := ownedFields(live, live.GetAPIVersion(), manager)
 	if owned == nil {
@@ -38,8 +37,7 @@ func withoutIdentity(object map[string]any) map[string]any {
 	return fields
 }
 
-// compare walks through wanted and live together with the owned set, which distinguishes lists of keyed items from
-// atomic lists.
+// compare walks through wanted and live together with the owned set, which distinguishes keyed lists from atomic lists.
 func compare(owned *fieldpath.Set, wanted, live any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:
@@ -143,8 +141,7 @@ func elements(set *fieldpath.Set) []fieldpath.PathElement {
 	return slices.Collect(distinct.All())
 }
 
-// equal compares JSON values. It compares numbers by value, and ignores the apiVersion that the API server adds to a
-// reference to a pod's field.
+// equal compares JSON values. It ignores the types of numbers, and the apiVersion that the API server adds to fieldRef.
 func equal(wanted, live any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:

@@ -127,8 +127,7 @@ func parallel(all []int, do func(int)) {
 	}
 }
 
-// cached returns the object from the cache, or nil if the cache does not contain it. Callers must not change the
-// object.
+// cached returns the object from the cache, or nil if the cache does not contain it. Callers must not change it.
 func (a *Applier) cached(ctx context.Context, wanted *unstructured.Unstructured) (client.Object, error) {
 	gvk := wanted.GroupVersionKind()
 	object, err := a.newObject(gvk)

@@ -15,8 +15,7 @@ import (
 // API server rejects a list of ports that keeps an old entry with the same name.
 //
 // The manager always takes over the fields that makers wrote by updates. It takes over the fields that makers applied
-// until it has adopted and applied the object once. After that, such a maker counts as a client that writes
-// intentionally.
+// until it has adopted and applied the object once. After that, such a maker writes intentionally.
 func migrateFromMakers(
 	owner Owner, wanted, live *unstructured.Unstructured, entries []metav1.ManagedFieldsEntry, manager string,
 ) ([]metav1.ManagedFieldsEntry, error) {

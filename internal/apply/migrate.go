@@ -14,9 +14,8 @@ import (
 
 // migrateFieldOwnership takes over the fields that the owner's predecessors and the makers of the object wrote, so that
 // an apply removes the fields that it leaves out (decision 0009). It takes over fields of predecessors if the manager
-// has not applied the object yet, or if the predecessors have written it since. Any other manager keeps its fields,
-// because it writes them intentionally. The patch changes only the managed fields and the owner's mark, and fails if
-// the object has changed.
+// has not applied the object since they wrote it. Any other manager keeps its fields, because it writes them
+// intentionally. The patch changes only the managed fields and the owner's mark, and fails if the object has changed.
 func (a *Applier) migrateFieldOwnership(
 	ctx context.Context, owner Owner, wanted, live *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {

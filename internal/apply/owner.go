@@ -17,8 +17,8 @@ type Owner struct {
 	// Labels are the labels of every child. The Applier adopts an object that has these labels and has no controller, such
 	// as an object that was retained, orphaned, or restored from a backup.
 	Labels map[string]string
-	// Predecessors lists the field managers that wrote children of this owner before this program. The Applier takes over
-	// their fields once.
+	// Predecessors lists the field managers that wrote children of this owner before this program. Their fields are taken
+	// over once.
 	Predecessors []Manager
 	// PredecessorsUntil is the time at which a predecessor was last active. If this time is after the last apply of an
 	// object, the user went back to the predecessor and then to this program again, and the Applier takes over the
@@ -28,13 +28,13 @@ type Owner struct {
 	Mark Mark
 }
 
-// Mark is an annotation which records that predecessors wrote an object last. The managed fields no longer show this
-// after the takeover.
+// Mark is an annotation which records that predecessors wrote an object last. The takeover removes this from the
+// managed fields.
 type Mark struct {
 	// Kind is the kind of the objects that are marked.
 	Kind string
 	// Annotation is the annotation in which this program records its apply. A predecessor that replaces an object removes
-	// the annotation.
+	// it.
 	Annotation string
 	// Value is the value of the annotation in a marked object.
 	Value string
@@ -57,8 +57,7 @@ func (o Owner) owns(object metav1.Object) bool {
 	return controller != nil && controller.UID == o.UID
 }
 
-// Adopts reports whether the object becomes a child of this owner, because it has the labels of the owner's children
-// and has no controller.
+// Adopts reports whether the object becomes a child of this owner, because it has the owner's labels and no controller.
 func (o Owner) Adopts(object metav1.Object) bool {
 	if metav1.GetControllerOfNoCopy(object) != nil || len(o.Labels) == 0 {
 		return false

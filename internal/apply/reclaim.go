@@ -80,8 +80,7 @@ func reclaimed(live metav1.Object, manager string, below, marked fieldpath.Path)
 	return withoutEmpty(entries), err
 }
 
-// replaceManagedFields patches only the managed fields and, unless annotations is nil, the annotations. It fails if the
-// object has changed.
+// replaceManagedFields patches the managed fields and, unless they are nil, the annotations of an unchanged object.
 func (a *Applier) replaceManagedFields(
 	ctx context.Context, live *unstructured.Unstructured, fields []metav1.ManagedFieldsEntry,
 	annotations map[string]string,

@@ -16,8 +16,8 @@ import (
 type Applied struct {
 	// Kind is the kind of the object.
 	Kind schema.GroupVersionKind
-	// Object is the object from the API server, or only its metadata if the content of its kind is not cached. Callers
-	// must not change the object.
+	// Object is the object from the API server, or only its metadata if the content of its kind is not cached. It is
+	// read-only.
 	Object client.Object
 	// Outcome is the effect of the apply.
 	Outcome Outcome

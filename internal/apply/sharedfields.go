@@ -17,9 +17,8 @@ const (
 	controllerUID = "00000000-0000-0000-0000-000000000000"
 )
 
-// SharedFields stores managed fields that are equal in many cached children only once. Managed fields are a tenth of
-// the size of a child, and are equal in all children of one kind whose owners use the same options. An Applier can read
-// objects with shared fields.
+// SharedFields stores managed fields that are equal in many cached children only once. They are a tenth of the size of
+// a child, and are equal in all children of one kind whose owners use the same options. An Applier can read them.
 type SharedFields struct{ known *lru.Cache }
 
 // NewSharedFields returns an empty SharedFields.
@@ -27,7 +26,7 @@ func NewSharedFields() SharedFields { return SharedFields{lru.New(sharedFields)}
 
 // Transform is a transform function for caches, for kinds that are cached as Go types. It has no effect on other kinds,
 // because they return their managed fields as copies. The child keeps its managed fields, because an Applier compares
-// them with the wanted object.
+// them.
 func (s SharedFields) Transform(object any) (any, error) {
 	child, ok := object.(metav1.Object)
 	if !ok {

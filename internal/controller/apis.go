@@ -51,8 +51,8 @@ func OptionalDefinitions() []string {
 	return names
 }
 
-// optionalAPIs tracks which of the optional kinds the cluster serves. It looks them up at the start, and then watches
-// their definitions.
+// optionalAPIs tracks which of the optional kinds the cluster serves. It looks them up at the start and then watches
+// definitions.
 type optionalAPIs struct {
 	cache  cache.Cache
 	mapper meta.RESTMapper
@@ -212,8 +212,7 @@ func awaitKind(ctx context.Context, mapper meta.RESTMapper, kind schema.GroupVer
 		})
 }
 
-// watch fills the cache with the objects of a kind and adds a watch for the controller, unless the kind is already
-// watched.
+// watch fills the cache with the objects of a kind and adds a watch for the controller, unless it has done so before.
 func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller) error {
 	a.adding.Lock()
 	defer a.adding.Unlock()

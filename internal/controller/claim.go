@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -19,13 +20,9 @@ import (
 // pendingClaims returns the stack's claims without a volume, each with the latest event about it, because a provisioner
 // reports problems only in events.
 func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.PendingClaim, error) {
-	var claim corev1.PersistentVolumeClaim
-	err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), &claim)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("read cached PersistentVolumeClaim: %w", err)
-	}
-	if claim.Name == "" || claim.Status.Phase == corev1.ClaimBound {
-		return nil, nil
+	claim, err := r.cachedClaim(ctx, stack)
+	if err != nil || claim == nil || claim.Status.Phase == corev1.ClaimBound {
+		return nil, err
 	}
 	var events corev1.EventList
 	if err := r.cache.List(ctx, &events, client.InNamespace(claim.Namespace),
@@ -44,6 +41,19 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 		return nil, nil
 	}
 	return []status.PendingClaim{{Name: claim.Name, Message: last.Message}}, nil
+}
+
+// cachedClaim returns the stack's volume claim from the cache, or nil if there is none.
+func (r *Reconciler) cachedClaim(ctx context.Context, stack *stack) (*corev1.PersistentVolumeClaim, error) {
+	claim := &corev1.PersistentVolumeClaim{}
+	err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), claim)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read cached PersistentVolumeClaim: %w", err)
+	}
+	return claim, nil
 }
 
 // isTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is not a

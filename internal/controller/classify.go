@@ -108,8 +108,7 @@ func withRemedy(err error) string {
 	return message
 }
 
-// rejected reports whether admission rejected an object, with any code. Examples of admission are quotas, policies, Pod
-// Security and webhooks.
+// rejected reports whether admission (a quota, a policy, Pod Security, a webhook) rejected an object, with any code.
 func rejected(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) || transient(err) {

@@ -12,8 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// defaultAutoscalerPatience is how long an autoscaler may have no metrics. The metrics of new pods are available after
-// one or two minutes.
+// defaultAutoscalerPatience is how long an autoscaler may have no metrics. New pods have metrics after a minute or two.
 const defaultAutoscalerPatience = 3 * time.Minute
 
 // reportLostReferences adds a condition if the running pods use an object that no longer exists. It adds none for a

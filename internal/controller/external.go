@@ -17,8 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// externalProviders returns the external providers that the pods install, with the information that this reconcile has
-// read.
+// externalProviders returns the external providers that the pods install, with the information that was read.
 func (s *state) externalProviders() []status.ExternalProvider {
 	if s.intent == nil {
 		return nil
@@ -46,8 +45,7 @@ func externalProviders(
 	return all
 }
 
-// observeExternal records the progress of the pods with each external provider in the status, and adds events about
-// changes.
+// observeExternal writes the progress of the pods with external providers to the status, and adds events about changes.
 func (r *Reconciler) observeExternal(
 	ctx context.Context, s *state, external []status.ExternalProvider, pods []corev1.Pod, answer probe.Answer,
 	failure *status.Failure,
@@ -83,8 +81,7 @@ func (r *Reconciler) observeExternal(
 	return nil
 }
 
-// isTry reports whether a failure means that a preflight pod tries a change, or that the change failed in a preflight
-// pod.
+// isTry reports whether a failure means that a preflight pod tries a change, or that the change failed in this pod.
 func isTry(failure *status.Failure) bool {
 	return failure != nil && (failure.Reason == v1alpha2.ReasonPreflightInProgress ||
 		failure.Reason == v1alpha2.ReasonPreflightFailed)

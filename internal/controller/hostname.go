@@ -20,8 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// cluster returns the settings of the operator's ConfigMap that apply to every stack, and the kinds that the cluster
-// serves.
+// cluster returns the settings of the operator's ConfigMap that apply to every stack, and the kinds in the cluster.
 func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorconfig.Config) (render.Cluster, error) {
 	cluster := render.Cluster{
 		OperatorNamespace: r.config.name.Namespace, NetworkPolicies: config.Features.NetworkPolicies,
@@ -116,37 +115,42 @@ func (r *Reconciler) hasEarlierHost(
 	return false, nil
 }
 
-// exposedHost returns the host name in the stack's cached object of a kind that exposes stacks. exposed reports whether
-// there is such an object.
+// exposedHost returns the host name in the stack's cached object of a kind. exposed reports whether the object exists.
 func (r *Reconciler) exposedHost(
 	ctx context.Context, stack *v1alpha2.LlamaStackDistribution, kind schema.GroupVersionKind,
 ) (host string, exposed bool, err error) {
-	if kind == render.RouteKind || kind == render.HTTPRouteKind {
-		if !r.apis.serves(kind) {
-			return "", false, nil
-		}
-		route := optionalObject(kind)
-		name := names.Route(stack.Name)
-		if kind == render.HTTPRouteKind {
-			name = names.HTTPRoute(stack.Name)
-		}
-		err := r.apis.cache.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}, route)
-		if err != nil || !metav1.IsControlledBy(route, stack) {
-			return "", false, client.IgnoreNotFound(err)
-		}
-		host, _, _ = unstructured.NestedString(route.Object, "spec", "host")
-		if hosts, _, _ := unstructured.NestedStringSlice(route.Object, "spec", "hostnames"); len(hosts) > 0 {
-			host = hosts[0]
-		}
-		return host, true, nil
+	switch kind {
+	case render.RouteKind:
+		return r.routeHost(ctx, stack, kind, names.Route(stack.Name))
+	case render.HTTPRouteKind:
+		return r.routeHost(ctx, stack, kind, names.HTTPRoute(stack.Name))
 	}
 	var ingress networkingv1.Ingress
-	err = r.cache.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: names.Ingress(stack.Name)}, &ingress)
+	err = r.cache.Get(ctx, childKey(stack, names.Ingress(stack.Name)), &ingress)
 	if err != nil || !metav1.IsControlledBy(&ingress, stack) {
 		return "", false, client.IgnoreNotFound(err)
 	}
 	if len(ingress.Spec.Rules) > 0 {
 		host = ingress.Spec.Rules[0].Host
+	}
+	return host, true, nil
+}
+
+// routeHost returns the host name in the stack's Route or HTTPRoute.
+func (r *Reconciler) routeHost(
+	ctx context.Context, stack *stack, kind schema.GroupVersionKind, name string,
+) (host string, exposed bool, err error) {
+	if !r.apis.serves(kind) {
+		return "", false, nil
+	}
+	route := optionalObject(kind)
+	err = r.apis.cache.Get(ctx, childKey(stack, name), route)
+	if err != nil || !metav1.IsControlledBy(route, stack) {
+		return "", false, client.IgnoreNotFound(err)
+	}
+	host, _, _ = unstructured.NestedString(route.Object, "spec", "host")
+	if hosts, _, _ := unstructured.NestedStringSlice(route.Object, "spec", "hostnames"); len(hosts) > 0 {
+		host = hosts[0]
 	}
 	return host, true, nil
 }

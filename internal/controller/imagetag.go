@@ -101,8 +101,7 @@ func waitForTag(image string) error {
 	}
 }
 
-// toldBefore returns the tag's state from the status, for an operator that has not queried the registry since its
-// start.
+// toldBefore returns the tag's state from the status, for an operator that has not queried the registry yet.
 func toldBefore(stack *stack, labels *imageLabels) imageTag {
 	var told imageTag
 	if in := stack.Status.ResolvedDistribution; in != nil && in.Image == labels.distribution.Image &&
@@ -140,8 +139,7 @@ func noteMove(stack *stack, labels *imageLabels, following bool, report *report)
 		labels.distribution.Image, labels.digest, labels.tag.moved, what))
 }
 
-// follow selects the image that the tag currently refers to. The content of a catalogue image is known. Any other image
-// is read first.
+// follow selects the image that the tag currently refers to. Images outside the catalogue are read first.
 func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolvedImage, labels *imageLabels) {
 	if image.from == v1alpha2.ImageFromCatalogue {
 		r.pool.Forget(keyOf(stack))

@@ -29,16 +29,14 @@ const (
 	// domain at the end of a host name.
 	fieldHost = "host"
 	// anyDomain represents the cluster's domain in an index, because the domain may change with the operator's ConfigMap,
-	// but an index cannot change. No valid host name ends with anyDomain. A lookup with anyDomain also has to compare the
-	// full host name.
+	// but an index cannot change. No valid host name ends with it. A lookup has to compare the full host name, too.
 	anyDomain = "*"
 
 	// indexRetry is the interval between attempts to add an index while its kind is not served.
 	indexRetry = 2 * time.Second
 )
 
-// addIndexes adds the indexes with which the cache finds the objects of a stack without scanning the objects of all
-// stacks.
+// addIndexes adds the indexes with which the cache finds the objects of a stack without scanning all objects.
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, object := range Watched() {
 		field, value := fieldInstance, instanceOf
@@ -56,8 +54,8 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 }
 
 // hostIndex returns a source that adds the index of stacks by host name. It is a source because workers start after all
-// sources have started. Stacks cannot be indexed before their CustomResourceDefinition is installed, which may be after
-// the start of the operator.
+// sources have started. Stacks cannot be indexed before their CustomResourceDefinition is installed, possibly after the
+// operator.
 func hostIndex(indexer client.FieldIndexer) source.Source {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return source.Func(func(ctx context.Context, _ queue) error {
@@ -84,8 +82,7 @@ func claimOf(object client.Object) []string {
 	return []string{event.InvolvedObject.Name}
 }
 
-// hostOf returns the host name that a stack requests. For a generated host name, it returns the current and the earlier
-// form.
+// hostOf returns the host name that a stack requests. A generated host name has a current and an earlier form.
 func hostOf(object client.Object) []string {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
@@ -99,8 +96,7 @@ func hostOf(object client.Object) []string {
 	return slices.Compact([]string{host, plan.Hostname(stack, cluster, true)})
 }
 
-// hostsIn returns the index values of stacks with a host name in a cluster with this domain. An empty domain means that
-// the cluster has none.
+// hostsIn returns the index values of stacks with a host name in a cluster with this domain. The domain may be empty.
 func hostsIn(host, domain string) []string {
 	if label, of := strings.CutSuffix(host, "."+domain); of && domain != "" {
 		return []string{host, label + "." + anyDomain}

@@ -21,8 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
 )
 
-// mirrorKinds returns the kinds of mirror sets, by the name of their CustomResourceDefinition. A cluster may not serve
-// these kinds.
+// mirrorKinds returns the kinds of mirror sets, which a cluster may not serve, by the name of their definition.
 func mirrorKinds() map[string]schema.GroupVersionKind {
 	return map[string]schema.GroupVersionKind{
 		"imagedigestmirrorsets.config.openshift.io":        {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
@@ -34,7 +33,7 @@ func mirrorKinds() map[string]schema.GroupVersionKind {
 // mirrorsPatience is how long the first list of the mirror sets may take before a message is logged.
 const mirrorsPatience = 30 * time.Second
 
-// mirrorSets watches the mirror sets of the cluster. For a kind that the cluster does not serve, it watches only the
+// mirrorSets watches the mirror sets of the cluster. If the cluster does not serve a kind, it watches only the
 // definition.
 type mirrorSets struct {
 	cache  cache.Cache
@@ -57,8 +56,7 @@ func newMirrorSets(sets cache.Cache, mapper meta.RESTMapper, tell func(mirror.Se
 	}
 }
 
-// before returns a worker that starts when the mirrors are known, so that the operator sends no request to a source
-// that a mirror replaces.
+// before returns a worker that starts when the mirrors are known, so that no request goes to a mirrored source.
 func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 	return manager.RunnableFunc(func(ctx context.Context) error {
 		late := time.NewTimer(mirrorsPatience)

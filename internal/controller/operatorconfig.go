@@ -25,8 +25,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// operatorConfig reads the operator's ConfigMap. Every read uses the cache, so that no reconcile uses an older state
-// than an earlier reconcile.
+// operatorConfig reads the operator's ConfigMap. Every read uses the cache, so that the state is never older than
+// before.
 type operatorConfig struct {
 	cache client.Reader
 	name  types.NamespacedName
@@ -89,8 +89,7 @@ func (o *operatorConfig) create(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// byOperatorConfig maps a change of the operator's ConfigMap to the stacks that it affects, and reports errors in the
-// ConfigMap.
+// byOperatorConfig maps a change of the operator's ConfigMap to the stacks that it affects, and reports errors in it.
 func (r *Reconciler) byOperatorConfig() handler.EventHandler {
 	told := &toldConfig{} // the handlers of one source run sequentially
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
@@ -130,8 +129,8 @@ func (t *toldConfig) news(errs field.ErrorList) field.ErrorList {
 	return news
 }
 
-// concerned returns a function that reports whether a change of the configuration affects a stack. Nil means that the
-// change affects no stack.
+// concerned returns a function that reports whether a change of the configuration affects a stack, or nil if it affects
+// none.
 func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistribution) bool {
 	images := operatorconfig.ImagesChanged(before, now)
 	known := before.Unknown(operatorconfig.KeyImageOverrides) == now.Unknown(operatorconfig.KeyImageOverrides)
@@ -159,8 +158,7 @@ func waitsForImage(stack *v1alpha2.LlamaStackDistribution) bool {
 		generated.Reason == v1alpha2.ReasonBaseConfigUnavailable)
 }
 
-// unknownToStatus reports whether the status states that the stack's distribution is unknown. Its message lists the
-// available distributions.
+// unknownToStatus reports whether the status lists the available distributions, because the stack's is unknown.
 func unknownToStatus(stack *v1alpha2.LlamaStackDistribution) bool {
 	valid := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionValidationSucceeded)
 	return valid != nil && valid.Reason == v1alpha2.ReasonUnknownDistribution

@@ -88,8 +88,7 @@ func forgetServer(now *v1alpha2.LlamaStackDistributionStatus) {
 	}
 }
 
-// certificateOf returns the SHA-256 of the certificate that the server has to present. It is empty if the spec names no
-// certificate.
+// certificateOf returns the SHA-256 of the certificate that the server has to present. It is empty if there is none.
 func certificateOf(spec *v1alpha2.LlamaStackDistributionSpec, secrets resolve.Values) string {
 	secret := render.TLSSecret(spec)
 	if secret == "" {

@@ -36,15 +36,14 @@ func credentialsOf(stack *stack) (string, error) {
 	return string(credentials), nil
 }
 
-// pullCredentials reads the pull Secrets of a stack and of its ServiceAccount, by name. It skips Secrets that do not
-// exist, as the kubelet does.
+// pullCredentials reads the pull Secrets of a stack and of its ServiceAccount, by name. Like the kubelet, it skips
+// missing Secrets.
 func (r *Reconciler) pullCredentials(ctx context.Context, target registry.Target) (authn.Keychain, error) {
 	var sources pullSources
 	if err := json.Unmarshal([]byte(target.Credentials), &sources); err != nil {
 		return nil, fmt.Errorf("decode pull Secrets: %w", err)
 	}
-	// The operator creates the stack's own ServiceAccount in the first roll-out. Before that, only the spec names pull
-	// Secrets.
+	// The stack's own ServiceAccount does not exist before the first roll-out. Until then, only the spec has pull Secrets.
 	var account corev1.ServiceAccount
 	err := r.direct.Get(ctx, types.NamespacedName{Namespace: target.Stack.Namespace, Name: sources.ServiceAccount},
 		&account)
@@ -68,8 +67,7 @@ func (r *Reconciler) pullCredentials(ctx context.Context, target registry.Target
 	return keychain, nil
 }
 
-// addPullSecret adds the credentials of a pull Secret of either type, kubernetes.io/dockerconfigjson or
-// kubernetes.io/dockercfg.
+// addPullSecret adds the credentials of a pull Secret of type kubernetes.io/dockerconfigjson or dockercfg.
 func (r *Reconciler) addPullSecret(ctx context.Context, keychain *registry.Keychain, name types.NamespacedName) error {
 	var secret corev1.Secret
 	if err := r.direct.Get(ctx, name, &secret); err != nil {

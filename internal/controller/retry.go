@@ -12,8 +12,7 @@ import (
 
 const (
 	firstRetry = 200 * time.Millisecond
-	// lastRetry bounds the pause, so that a stack continues within a minute after the API server accepts calls for it
-	// again.
+	// lastRetry bounds the pause, so that a stack continues within a minute after the API server accepts its calls.
 	lastRetry = 45 * time.Second
 	// lastUnansweredRetry bounds the pause if the API server did not respond. Such a call causes no load.
 	lastUnansweredRetry = 5 * time.Second

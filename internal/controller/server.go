@@ -26,8 +26,7 @@ import (
 // complete and no pod of another revision can answer. It adds a warning if the server has another release than its
 // configuration. A server that does not report its version is not a problem.
 //
-// It returns the answer of the running server, and the text about the server's release for the condition
-// ConfigGenerated.
+// It returns the answer, and the text about the server's release for the condition ConfigGenerated.
 func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (answer probe.Answer, note string) {
 	now := &s.stack.Status
 	if was := now.ResolvedDistribution; was != nil && was.Image != s.labels.distribution.Image {
@@ -78,8 +77,8 @@ func (r *Reconciler) setVersion(now *v1alpha2.LlamaStackDistributionStatus, chan
 	now.Version = &changed
 }
 
-// serverOf returns the target for queries. It returns false unless all pods have the current configuration and are
-// available.
+// serverOf returns the target for queries. It returns false unless all pods are available with the current
+// configuration.
 func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 	available := s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
 	if !available || s.owned.decision.Outcome == rollout.RolledBack {
@@ -99,8 +98,8 @@ func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 }
 
 // rolloutOf returns an identifier of a roll-out. It depends on the template, which changes with a restart but not with
-// scaling. It also depends on the images of the pods, which may change without the template if a tag has moved and a
-// node pulls the image again.
+// scaling. It also depends on the images of the pods, which may change without the template if a node pulls a moved
+// tag.
 func rolloutOf(deployment *appsv1.Deployment, images []string) (string, error) {
 	template, err := json.Marshal(deployment.Spec.Template)
 	if err != nil {

@@ -52,8 +52,7 @@ type Options struct {
 	// OperatorConfig caches the complete ConfigMap of the operator.
 	OperatorConfig cache.Cache
 	// Optional caches children of kinds that the cluster may not serve. Definitions contains caches of their
-	// CustomResourceDefinitions, by name. A definition without a cache is not watched, and its kind is looked up only at
-	// the start.
+	// CustomResourceDefinitions, by name. The kind of a definition without a cache is looked up only at the start.
 	Optional    cache.Cache
 	Definitions map[string]cache.Cache
 	// MirrorSets caches the mirror sets of the cluster. Nil means that the operator must not read them.
@@ -67,8 +66,7 @@ type Options struct {
 	// TagInterval is the pause before the operator resolves the tag of an image again, unless the operator's ConfigMap
 	// sets another pause. Zero means the pool's default.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long an autoscaler may have no metrics before the status reports it. Zero means three
-	// minutes.
+	// AutoscalerPatience is how long an autoscaler may have no metrics before this is reported. Zero means three minutes.
 	AutoscalerPatience time.Duration
 	// Identities returns credentials of the operator pod's own identity, for cloud registries for which an administrator
 	// allows it. Nil means that the pod has no identity.
@@ -129,14 +127,33 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		return err
 	}
 	r := newReconciler(mgr.GetCache(), mgr.GetEventRecorder(names.EventReporter), options, apis)
-	answers := make(chan ctrlevent.GenericEvent)
+	requeued := make(chan ctrlevent.GenericEvent)
+	if err := r.addWorkers(mgr, options, requeued); err != nil {
+		return err
+	}
+	built := r.watches(mgr, options).WatchesRawSource(source.Channel(requeued, &handler.EnqueueRequestForObject{}))
+	watchChildren(built, apis)
+	c, err := built.Build(r)
+	if err != nil {
+		return fmt.Errorf("build controller: %w", err)
+	}
+	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		return apis.follow(ctx, options.Definitions, c, r.requeueExposed(requeued))
+	}))
+	if err != nil {
+		return fmt.Errorf("add the watches of definitions: %w", err)
+	}
+	return r.createOperatorConfig(mgr, options)
+}
+
+// addWorkers adds the prober of servers and the reader of images to the manager. They requeue stacks through requeued.
+func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan<- ctrlevent.GenericEvent) error {
 	r.prober = probe.New(probe.Options{
-		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(answers),
+		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(requeued),
 		Log: mgr.GetLogger().WithName("probe"),
 	})
-	read := make(chan ctrlevent.GenericEvent)
 	r.pool = registry.NewPool(registry.PoolOptions{
-		Credentials: r.pullCredentials, Notify: requeueBy(read), LookAgain: options.TagInterval,
+		Credentials: r.pullCredentials, Notify: requeueBy(requeued), LookAgain: options.TagInterval,
 		Log: mgr.GetLogger().WithName("registry"),
 	})
 	workers := map[string]manager.Runnable{"prober": r.prober, "reader of images": r.pool}
@@ -144,8 +161,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		mirrors := newMirrorSets(options.MirrorSets, mgr.GetRESTMapper(), r.pool.Mirror, mgr.GetLogger().WithName("mirrors"))
 		workers["reader of images"] = mirrors.before(r.pool)
 		workers["watches of mirror sets"] = manager.RunnableFunc(func(ctx context.Context) error {
-			return mirrors.follow(ctx,
-				options.Definitions)
+			return mirrors.follow(ctx, options.Definitions)
 		})
 	}
 	for name, worker := range workers {
@@ -153,8 +169,13 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 			return fmt.Errorf("add the %s: %w", name, err)
 		}
 	}
+	return nil
+}
+
+// watches returns a builder of the controller with all watches except those of children.
+func (r *Reconciler) watches(mgr ctrl.Manager, options Options) *ctrl.Builder {
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
-	built := ctrl.NewControllerManagedBy(mgr).
+	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha2.LlamaStackDistribution{}, builder.WithPredicates(predicate.Or(ourChange(), statusLost()))).
 		Watches(&appsv1.ReplicaSet{}, byInstance(), changed).
 		Watches(&corev1.Pod{}, byInstance(), changed).
@@ -166,8 +187,6 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		// Workers start after this source has read the ConfigMap, so that no reconcile runs without it.
 		WatchesRawSource(source.Kind[client.Object](options.OperatorConfig, &corev1.ConfigMap{}, r.byOperatorConfig())).
 		WatchesRawSource(hostIndex(mgr.GetFieldIndexer())).
-		WatchesRawSource(source.Channel(answers, &handler.EnqueueRequestForObject{})).
-		WatchesRawSource(source.Channel(read, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
 			NewQueue:                queue.NewFair,
@@ -175,19 +194,6 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 			SkipNameValidation: new(true),
 			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		})
-	watchChildren(built, apis)
-	exposed := make(chan ctrlevent.GenericEvent)
-	c, err := built.WatchesRawSource(source.Channel(exposed, &handler.EnqueueRequestForObject{})).Build(r)
-	if err != nil {
-		return fmt.Errorf("build controller: %w", err)
-	}
-	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		return apis.follow(ctx, options.Definitions, c, r.requeueExposed(exposed))
-	}))
-	if err != nil {
-		return fmt.Errorf("add the watches of definitions: %w", err)
-	}
-	return r.createOperatorConfig(mgr, options)
 }
 
 // watchChildren watches every kind of child that the cluster serves.
@@ -257,8 +263,7 @@ func ownersChanged() predicate.Predicate {
 	}}
 }
 
-// autoscalerChanged detects that the spec of an autoscaler changed, or that it starts or stops scaling. Autoscalers
-// have no generation.
+// autoscalerChanged detects a new spec of an autoscaler, which has no generation, and a start or stop of its scaling.
 func autoscalerChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler)

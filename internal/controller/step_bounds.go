@@ -55,8 +55,7 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 		stack.Namespace, count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
 }
 
-// olderThan reports whether stack a is older than stack b. It compares the names of stacks that were created in the
-// same second.
+// olderThan reports whether stack a is older than stack b. For stacks of the same second, it compares the names.
 func olderThan(a, b *v1alpha2.LlamaStackDistribution) bool {
 	if a.CreationTimestamp.Equal(&b.CreationTimestamp) {
 		return a.Name < b.Name

@@ -67,8 +67,8 @@ func imageToRead(provider *intent.ExternalProvider, known *plan.ExternalImage) e
 	return wanted
 }
 
-// readExternalImages returns the outcomes of reading images. While images are being read, it returns a failure with
-// which the stack waits.
+// readExternalImages returns the outcomes of reading images. Before that, it returns a failure with which the stack
+// waits.
 func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (map[string]registry.Outcome, error) {
 	credentials, err := credentialsOf(stack)
 	if err != nil {
@@ -100,8 +100,7 @@ func (f *externalImages) add(id string, known *plan.ExternalImage) {
 	}
 }
 
-// addRead adds the metadata that was read. It returns a note for an event about the labels that could not be read, or
-// an empty string.
+// addRead adds the metadata that was read. It returns a note about labels that could not be read, or an empty string.
 func (f *externalImages) addRead(unread []externalImage, outcomes map[string]registry.Outcome) (note string) {
 	var failed []string
 	for _, wanted := range unread {
@@ -126,14 +125,13 @@ func (f *externalImages) addRead(unread []externalImage, outcomes map[string]reg
 }
 
 const (
-	// maxExternalCauses and maxExternalCause bound the number and the length of causes, so that the note of the event is
-	// not too long.
+	// maxExternalCauses and maxExternalCause bound the number and the length of causes in the note of an event.
 	maxExternalCauses = 3
 	maxExternalCause  = 240
 )
 
-// packageOf returns the metadata that was read from an image, and an error if the label cannot be used. An image
-// without a label is valid.
+// packageOf returns the metadata that was read from an image. It returns an error for an unusable label, but not for a
+// missing one.
 func packageOf(outcome registry.Outcome) (*plan.ExternalImage, error) {
 	if outcome.Err != nil {
 		return nil, outcome.Err

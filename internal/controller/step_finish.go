@@ -140,8 +140,7 @@ func (r *Reconciler) observe(
 	return observed, releaseNote, r.reportAutoscaler(s)
 }
 
-// serves reports whether the running pods match the spec, so that the settings in the spec apply to queries of the
-// server.
+// serves reports whether the running pods match the spec, so that its settings apply to queries of the server.
 func (s *state) serves(failure *status.Failure) bool {
 	if failure == nil {
 		return true
@@ -163,7 +162,7 @@ func (s *state) runsEarlier(failure *status.Failure) bool {
 	return s.workload.running.Generation != s.stack.Generation
 }
 
-// reportLeft adds a condition about data that the last change of the pods left behind, or that this change would leave
+// reportLeft adds a condition about data that the last change of the pods left behind, or that this change leaves
 // behind.
 func (s *state) reportLeft() {
 	left := s.workload.running.Left
@@ -185,8 +184,7 @@ func (s *state) reportPaused(failure *status.Failure) {
 	}
 }
 
-// describe sets the status fields other than the conditions. Fields that a failed reconcile did not determine keep
-// their values.
+// describe sets the status fields other than the conditions. After a failure, undetermined fields keep their values.
 func (r *Reconciler) describe(s *state) {
 	now, name, made := &s.stack.Status, s.stack.Name, s.planned.plan
 	now.Selector = labels.SelectorFromSet(names.Selector(name)).String()

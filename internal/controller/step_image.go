@@ -6,8 +6,6 @@ import (
 	"errors"
 	"maps"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -23,8 +21,8 @@ type resolvedImage struct {
 	// overrides holds the images that replace images of the catalogue.
 	overrides    overrides
 	distribution distribution.Resolved
-	// catalogue is the image of the catalogue with which the stack was created. newer is the image that a new stack would
-	// get, if it differs.
+	// catalogue is the image of the catalogue with which the stack was created. newer is the image of a new stack, if it
+	// differs.
 	catalogue, newer string
 	from             v1alpha2.ImageSource
 }
@@ -41,43 +39,54 @@ func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.R
 		config: config, overrides: newOverrides(r.relatedImages, config),
 		from: v1alpha2.ImageFromCatalogue,
 	}
-	asked := stack.Spec.Distribution
-	current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil)
-	recorded, wasRecorded := answeredImage(stack, running)
-	if !wasRecorded {
-		recorded, wasRecorded = recordedImage(stack, running)
-	}
-	images := maps.Clone(found.overrides.all)
-	switch {
-	case asked.Name == "":
+	asked, images := stack.Spec.Distribution, maps.Clone(found.overrides.all)
+	if asked.Name == "" {
 		found.from = v1alpha2.ImageFromSpec
-	case wasRecorded:
-		found.catalogue = recorded
-		if err != nil || current.Image != recorded {
-			images[asked.Name] = recorded
-			found.newer = current.Image
-		}
-	default:
-		if release, ok := r.releaseOfVolume(ctx, stack); ok && asked.Version == "" {
-			if older, olderErr := distribution.Resolve(asked.Name, "", release, nil); olderErr == nil &&
-				older.Image != current.Image {
-				current, err = older, nil
-				images[asked.Name] = older.Image
-			}
-		}
-		found.catalogue = current.Image
+	} else if r.setCatalogue(ctx, stack, running, &found) {
+		images[asked.Name] = found.catalogue
 	}
 	if image, from, ok := found.overrides.image(stack, running); ok {
 		images[asked.Name], found.from = image, from
 	}
-	if len(images) > 0 {
-		current, err = distribution.Resolve(asked.Name, asked.Image, asked.Version, images)
-	}
+	found.distribution, err = distribution.Resolve(asked.Name, asked.Image, asked.Version, images)
 	if err != nil {
 		return found, unknownDistribution(err)
 	}
-	found.distribution = current
 	return found, nil
+}
+
+// setCatalogue sets the image of the catalogue, and reports whether it differs from the image that a new stack would get.
+func (r *Reconciler) setCatalogue(
+	ctx context.Context, stack *stack, running *rollout.Record, found *resolvedImage,
+) (differs bool) {
+	asked := stack.Spec.Distribution
+	current, _ := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil) //nolint:errcheck // image reports it
+	created, recorded := r.createdWith(ctx, stack, running)
+	found.catalogue = cmp.Or(created, current.Image)
+	if recorded && created != current.Image {
+		found.newer = current.Image
+	}
+	return found.catalogue != current.Image
+}
+
+// createdWith returns the catalogue's image with which the stack was created, and reports whether the image is
+// recorded. If it is not, it is the image of the release that wrote the data on the stack's volume. It may be empty.
+func (r *Reconciler) createdWith(
+	ctx context.Context, stack *stack, running *rollout.Record,
+) (image string, recorded bool) {
+	if image, ok := answeredImage(stack, running); ok {
+		return image, true
+	}
+	if image, ok := recordedImage(stack, running); ok {
+		return image, true
+	}
+	asked := stack.Spec.Distribution
+	if release, ok := r.releaseOfVolume(ctx, stack); ok && asked.Version == "" {
+		if older, err := distribution.Resolve(asked.Name, "", release, nil); err == nil {
+			return older.Image, false
+		}
+	}
+	return "", false
 }
 
 func unknownDistribution(err error) error {
@@ -136,8 +145,8 @@ func ofAnotherProgram(stack *stack, running *rollout.Record) bool {
 // releaseOfVolume returns the server release that wrote the data on the stack's volume claim. It is for stacks that use
 // an existing claim and have no record.
 func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) (string, bool) {
-	var claim corev1.PersistentVolumeClaim
-	if err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), &claim); err != nil {
+	claim, err := r.cachedClaim(ctx, stack)
+	if err != nil || claim == nil {
 		return "", false
 	}
 	release := claim.Annotations[names.AnnotationRelease]
@@ -150,8 +159,7 @@ type overrides struct {
 	all distribution.Overrides
 	// configured holds the overrides of the ConfigMap.
 	configured distribution.Overrides
-	// unknown reports whether the ConfigMap has been invalid since the operator started, so that its overrides are
-	// unknown.
+	// unknown reports whether the overrides in the ConfigMap have been invalid since the operator started.
 	unknown bool
 }
 

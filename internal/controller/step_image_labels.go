@@ -20,14 +20,12 @@ import (
 type imageLabels struct {
 	// distribution is the image's distribution, with the release from its label.
 	distribution distribution.Resolved
-	// config is the configuration in the labels. Nil means that it is not the stack's base. digest is the digest of the
-	// image when it was read.
+	// config is the configuration in the labels. Nil means that it is not the stack's base. digest is the image's digest.
 	config []byte
 	digest string
 	// tag is the result of comparing the running image with its tag.
 	tag imageTag
-	// unread is the failure for a stack that needs a configuration which has not been read yet. Nil means that the stack
-	// continues.
+	// unread is the failure for a stack that needs an unread configuration. Nil means that the stack continues.
 	unread error
 }
 
@@ -101,8 +99,7 @@ func wantsLabelledBase(stack *stack) bool {
 	return plan.NeedsBase(&stack.Spec) && stack.Spec.BaseConfig == nil
 }
 
-// recordedLabels sets the labels from the record of an earlier read of the image. It returns false if the image has to
-// be read.
+// recordedLabels sets the labels from the record of an earlier read of the image. It returns false if there is none.
 func (r *Reconciler) recordedLabels(
 	ctx context.Context, stack *stack, running *rollout.Record, labels *imageLabels,
 ) (bool, error) {
@@ -194,7 +191,7 @@ func readBefore(running *rollout.Record) bool {
 }
 
 // withoutBase reports whether the stack uses the image's own configuration because there was no base for this
-// generation of its spec. The stack keeps this configuration until the spec changes, so that the recovery of a registry
+// generation of its spec. The stack keeps this configuration until the spec changes, so that a registry that recovers
 // restarts no pods.
 func withoutBase(stack *stack, image *distribution.Resolved, running *rollout.Record) bool {
 	return image.Base == nil && plan.BaseOptional(stack) && running.ConfigHash == "" &&

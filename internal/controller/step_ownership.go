@@ -31,8 +31,7 @@ type owned struct {
 	volumeTrouble *status.Failure
 }
 
-// checkOwnership checks that every child belongs to the stack, and decides, based on the record, how the Deployment
-// changes.
+// checkOwnership checks that every child belongs to the stack, and decides from the record how the Deployment changes.
 func (r *Reconciler) checkOwnership(
 	ctx context.Context, stack *stack, workload *workload, made planned,
 ) (planned, owned, error) {

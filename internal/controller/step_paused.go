@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -16,8 +14,7 @@ import (
 )
 
 // paused ends the reconcile of a paused stack before the operator writes an object. All earlier steps run, so that the
-// status shows whether the spec is valid and complete. It returns the decision for the Deployment that would apply
-// without the pause.
+// status shows whether the spec is valid and complete. It returns the decision that would apply without the pause.
 func (r *Reconciler) paused(
 	ctx context.Context, stack *stack, workload *workload, made *plan.Plan, report *report,
 ) (rollout.Decision, error) {
@@ -59,13 +56,9 @@ func (r *Reconciler) observeVolume(ctx context.Context, stack *stack, report *re
 	if workload := stack.Spec.Workload; workload == nil || workload.Storage == nil {
 		return nil
 	}
-	var claim corev1.PersistentVolumeClaim
-	err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), &claim)
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read cached PersistentVolumeClaim: %w", err)
+	claim, err := r.cachedClaim(ctx, stack)
+	if claim != nil {
+		report.conditions = append(report.conditions, storageCondition(claim))
 	}
-	if err == nil {
-		report.conditions = append(report.conditions, storageCondition(&claim))
-	}
-	return nil
+	return err
 }

@@ -19,8 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// preflightRetry is the minimum time between two pods for one change, if the first pod ended for a reason that does not
-// depend on the change.
+// preflightRetry is the minimum time between two pods for one change, if the first pod ended for an unrelated reason.
 const preflightRetry = 5 * time.Minute
 
 // preflight tries a change of the pods in a separate pod before the running pods are replaced. All state is in the
@@ -69,8 +68,7 @@ func tried(ctx context.Context, stack *stack, reader client.Reader) ([]corev1.Po
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, stack) }), nil
 }
 
-// dropTries deletes the objects of the preflights of other changes, and the configurations that only these preflights
-// used.
+// dropTries deletes the objects of the preflights of other changes, and the configurations that only they used.
 func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *workload, own *owned, name string) error {
 	keep, err := r.kept(ctx, stack, workload, own)
 	if err != nil {
@@ -200,8 +198,7 @@ func (r *Reconciler) applyPreflight(ctx context.Context, stack *stack, made *pla
 	return err
 }
 
-// judgePreflight returns nil, so that the change is applied, if the pod is ready or cannot be scheduled. Otherwise, it
-// returns a failure.
+// judgePreflight returns nil, so that the change is applied, if the pod is ready or cannot be scheduled.
 func (r *Reconciler) judgePreflight(
 	pod *corev1.Pod, external []status.ExternalProvider, dropOthers func(name string) error, report *report,
 ) error {

@@ -75,8 +75,7 @@ func (r *Reconciler) usedByRevisions(ctx context.Context, stack *stack) (map[app
 	return used, nil
 }
 
-// kept returns the children that stay: the planned children, and the children that pods of the current or an older
-// revision need.
+// kept returns the children that stay: the planned children, and those that pods of any revision need.
 func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own *owned) (map[apply.Child]bool, error) {
 	var existing metav1.PartialObjectMetadataList
 	existing.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
@@ -106,8 +105,7 @@ func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own
 }
 
 // revisions returns the stack's ReplicaSets, and a ReplicaSet with the template of the Deployment, whose newest
-// ReplicaSet may not exist or be cached yet. If the stack has no Deployment, revisions returns every ReplicaSet with
-// the stack's labels.
+// ReplicaSet may not exist or be cached yet. Without a Deployment, it returns every ReplicaSet with the stack's labels.
 func (w *workload) revisions() []appsv1.ReplicaSet {
 	if w.deployment == nil {
 		return w.replicaSets

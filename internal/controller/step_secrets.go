@@ -24,8 +24,8 @@ type secrets struct {
 	digestKey resolve.DigestKey
 }
 
-// readSecrets checks the referenced Secrets and computes a digest of their values, so that a change of a value replaces
-// the pods.
+// readSecrets checks the referenced Secrets and computes a digest of their values, so that a changed value replaces the
+// pods.
 func (r *Reconciler) readSecrets(
 	ctx context.Context, stack *stack, wishes *intent.Intent, line *release.Release, report *report,
 ) (secrets, error) {
@@ -53,8 +53,7 @@ func (r *Reconciler) readSecrets(
 	}}, nil
 }
 
-// references returns the number of fields that refer to a Secret. A field with a certificate uses two keys of the
-// Secret.
+// references returns the number of fields that refer to a Secret. A field with a certificate uses two keys.
 func references(uses []intent.SecretUse) int {
 	paths := map[string]bool{}
 	for _, use := range uses {

@@ -6,8 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// step is one step of a reconcile, in the file step_<name>.go. condition reports a failure of the step that does not
-// specify a condition.
+// step is one step of a reconcile, in the file step_<name>.go. condition reports failures that specify no condition.
 type step struct {
 	name      string
 	condition string

@@ -55,8 +55,7 @@ func chooseStorageSecret(f planFacts, derived map[string][]byte) *rollout.Storag
 	return &rollout.StorageSecret{Name: names.NextStorageSecret(f.stack.Name, digest), Digest: digest}
 }
 
-// recordedStorageSecrets returns the Secrets in the records of the Deployment and its ReplicaSets whose digests have
-// this key.
+// recordedStorageSecrets returns the Secrets in the records of the Deployment and its ReplicaSets with this digest key.
 func recordedStorageSecrets(workload *workload, key string) []*rollout.StorageSecret {
 	var found []*rollout.StorageSecret
 	add := func(r *rollout.Record) {

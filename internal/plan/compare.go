@@ -71,8 +71,7 @@ func differences(kind string, before, after map[string]string) []Difference {
 	return found
 }
 
-// environment returns the environment of the server's container, with the name and key of a Secret instead of its
-// value.
+// environment returns the environment of the server's container, with names and keys of Secrets instead of values.
 func environment(p *Plan) map[string]string {
 	found := map[string]string{}
 	for _, object := range p.Objects {
@@ -135,12 +134,21 @@ func flat(config []byte) flattened {
 	}
 	leaves(document.Content[0], "", func(path, value string) { f.values[path] = value })
 	for path, value := range f.values {
-		entry, isType := strings.CutSuffix(path, "].provider_type")
-		if api, id, found := strings.Cut(strings.TrimPrefix(entry, "providers."), "["); isType && found {
-			f.providers[api+"/"+id] = value
+		if name := typedProvider(path); name != "" {
+			f.providers[name] = value
 		}
 	}
 	return f
+}
+
+// typedProvider returns API/id of the provider whose type is at a path, and "" for the path of any other value.
+func typedProvider(path string) string {
+	entry, isType := strings.CutSuffix(path, "].provider_type")
+	api, id, found := strings.Cut(strings.TrimPrefix(entry, "providers."), "[")
+	if !isType || !found {
+		return ""
+	}
+	return api + "/" + id
 }
 
 // identities are the keys that identify the entries of a list.

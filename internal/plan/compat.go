@@ -23,8 +23,7 @@ func asV1alpha1(stack *v1alpha2.LlamaStackDistribution) bool {
 
 // overrideAsV1alpha1 mounts the user's whole ConfigMap with a file for every key, because commands of users read the
 // directory. Pods cannot mount a ConfigMap of another namespace, so overrideAsV1alpha1 copies the configuration from
-// such a ConfigMap. It copies only the configuration, because no command of a user can depend on the other keys of such
-// a ConfigMap.
+// such a ConfigMap. No command of a user can depend on the other keys of such a ConfigMap.
 func (p *Plan) overrideAsV1alpha1(in Input) error {
 	ownCommand := intent.OwnCommand(&in.Object.Spec)
 	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)
@@ -52,8 +51,7 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 }
 
 // BaseOptional reports whether a stack can run without a base: it is a stack of v1alpha1 that needs a generated
-// configuration only for the number of workers. Without a base, it runs with the image's own configuration, as in
-// v1alpha1.
+// configuration only for the number of workers. Without a base, it uses the image's own configuration.
 func BaseOptional(stack *v1alpha2.LlamaStackDistribution) bool { return workersOnly(stack) }
 
 // workersOnly reports whether a stack is one of v1alpha1 whose spec configures only the number of workers.

@@ -46,7 +46,7 @@ func TestExposureWarnings(t *testing.T) {
 		}},
 		"HTTPS behind a Gateway": {
 			networking: https + "expose: {hostname: a.example.com}", cluster: gateway,
-			want: []string{"the cluster does not serve version v1 of that kind"},
+			want: []string{"the cluster does not serve version v1 of BackendTLSPolicy"},
 		},
 		"HTTP behind a Gateway": {networking: "expose: {hostname: a.example.com}", cluster: gateway},
 		"HTTPS by a Route": {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -40,8 +39,7 @@ func (p *Plan) externalInputs() []string {
 	return inputs
 }
 
-// withExternal adds the external providers to the user's configuration. It returns the unchanged configuration if there
-// are no external providers.
+// withExternal returns the user's configuration with the external providers, or unchanged if there are none.
 func (p *Plan) withExternal(in Input) ([]byte, error) {
 	if len(in.Intent.External) == 0 {
 		return in.Override.Data, nil
@@ -50,10 +48,7 @@ func (p *Plan) withExternal(in Input) ([]byte, error) {
 	if err != nil {
 		return nil, notGenerated(v1alpha2.ReasonConfigGenerationFailed, overrideError(in, err))
 	}
-	result, report := stackconfig.OverrideExternal(stackconfig.Input{
-		Intent: in.Intent, Base: base, Release: in.Distribution.Release,
-		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown, Packages: in.Packages,
-	})
+	result, report := stackconfig.OverrideExternal(engineInput(in, base))
 	if result == nil {
 		return nil, refused(in, report)
 	}

@@ -161,8 +161,7 @@ func variables(env []stackconfig.EnvVar) []render.EnvVar {
 	return result
 }
 
-// readFromSecret returns the variables, in which those with derived values read another Secret. An empty secret means
-// the usual Secret.
+// readFromSecret returns the variables, with derived values read from another Secret. Empty means the usual Secret.
 func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfig.EnvVar {
 	if secret == "" {
 		return env

@@ -75,7 +75,7 @@ func elsewhere(in Input) []string {
 }
 
 // record returns the record of this rendering.
-func (p *Plan) record(in Input, inputs string) (rollout.Record, error) {
+func (p *Plan) record(in Input) (rollout.Record, error) {
 	external, err := recordExternal(in)
 	if err != nil {
 		return rollout.Record{}, err
@@ -91,7 +91,7 @@ func (p *Plan) record(in Input, inputs string) (rollout.Record, error) {
 	return rollout.Record{
 		UID:          in.Object.UID,
 		Generation:   in.Object.Generation,
-		Inputs:       inputs,
+		Inputs:       p.input.Inputs,
 		ReferenceKey: in.References.Key,
 		ConfigHash:   p.ConfigHash,
 		Image:        image(in),

@@ -9,8 +9,7 @@ import (
 )
 
 // withLimits returns the stack with the limits that its running pods have because of their workers. These limits equal
-// the requests. A quota of the namespace may require limits and reject pods that have none. The user's own limits take
-// precedence.
+// the requests. A quota of the namespace may reject pods without limits. The user's own limits take precedence.
 func withLimits(in Input) *v1alpha2.LlamaStackDistribution {
 	kept := limited(in)
 	if len(kept) == 0 {
@@ -34,8 +33,7 @@ func withLimits(in Input) *v1alpha2.LlamaStackDistribution {
 	return stack
 }
 
-// limited returns the resources that stay limited in a stack of v1alpha1 with workers. It leaves out resources for
-// which the spec sets a limit.
+// limited returns the resources without a limit in the spec that stay limited in a stack of v1alpha1 with workers.
 func limited(in Input) []corev1.ResourceName {
 	workload := in.Object.Spec.Workload
 	if !names.Compat(in.Object.Annotations) || workload == nil || workload.Workers == nil {

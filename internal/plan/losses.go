@@ -11,8 +11,7 @@ import (
 
 const pathDistribution = "spec.distribution"
 
-// losses returns the data of the running pods that this plan would leave behind. Each loss has the path of the
-// responsible field.
+// losses returns the data of the running pods that this plan would leave behind. Each has the path of its field.
 func (p *Plan) losses(in Input) []retention.Loss {
 	losses := retention.Compare(in.Before, p.Places)
 	for i := range losses {
@@ -64,8 +63,7 @@ func (p *Plan) drops(what string) bool {
 	return false
 }
 
-// Waiting returns the losses that block the roll-out, and the words in the stack's annotation that match none of these
-// losses.
+// Waiting returns the losses that block the roll-out, and the words in the stack's annotation that match none of them.
 func (p *Plan) Waiting() (waiting []retention.Loss, unknown []string) {
 	return retention.Waiting(p.Losses, p.input.Stack.Annotations[retention.Annotation])
 }

@@ -9,13 +9,11 @@ import (
 type Mode string
 
 const (
-	// ModeImageDefault means that the server reads the image's own configuration, and that the pods mount no
-	// configuration.
+	// ModeImageDefault means that the server reads the image's own configuration, and pods mount none.
 	ModeImageDefault Mode = "ImageDefault"
 	// ModeGenerated means that the configuration is generated from a base and the spec.
 	ModeGenerated Mode = "Generated"
-	// ModeOverride means that the server reads the user's own configuration. The operator adds only settings for other
-	// fields of the spec.
+	// ModeOverride means that the server reads the user's own configuration. The operator adds only a few settings.
 	ModeOverride Mode = "Override"
 )
 

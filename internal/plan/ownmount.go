@@ -12,13 +12,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// beneathOwnMount handles a volume that the user mounts at the directory of the generated configuration. This volume
-// takes precedence.
+// beneathOwnMount handles a volume of the user at the directory of the generated configuration, which takes precedence.
 //
 // If a stack of v1alpha1 needs a generated configuration only for the number of workers, the volume contains the
 // stack's configuration. In this case, the pods do not mount the generated configuration, no variable refers to it, and
-// the registry stays unchanged. If the spec contains other settings, the user gets a warning that the settings have no
-// effect.
+// the registry stays unchanged. If the spec contains other settings, the user gets a warning that they have no effect.
 func (p *Plan) beneathOwnMount(in Input) {
 	at, found := ownMount(&in.Object.Spec)
 	if !found {

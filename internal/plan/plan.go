@@ -32,39 +32,34 @@ type Input struct {
 	// PackageDigests contains the digests of the images that were read.
 	Packages       map[string]*externalprovider.Package
 	PackageDigests map[string]string
-	// CatalogueImage is the operator's image for the requested name and version, before overrides. Empty means a bare
-	// image.
+	// CatalogueImage is the catalogue's image for the name and version, before overrides. Empty means a bare image.
 	CatalogueImage string
-	// RenderedByTag reports whether the running pods were rendered for the release in the tag of their image. The pods
-	// keep these settings.
+	// RenderedByTag reports whether the running pods keep settings that were rendered for the release in their image's
+	// tag.
 	RenderedByTag bool
 	// Limited lists, sorted, the resources that an earlier operator limited in the running pods because of their workers.
 	// These resources stay limited.
 	Limited []corev1.ResourceName
-	// RunningRelease is the release line of the running server, from the record or the status. Empty means that no server
-	// runs.
+	// RunningRelease is the release line of the running server, from the record or the status. Empty means none.
 	RunningRelease string
-	// Before contains the places of the running pods' data. Nil means that there are no running pods, or that the places
-	// are unknown.
+	// Before contains the places of the running pods' data. Nil means that there are none, or unknown places.
 	Before *retention.Places
 	// Base is the base configuration. Nil means that no base is needed (see NeedsBase), or that there is none.
 	Base *Base
-	// Trust holds the certificates that the server trusts in addition to the public authorities. The zero value means the
-	// certificates of its image.
+	// Trust holds the certificates that the server trusts in addition to the public authorities. The zero value means
+	// those in its image.
 	Trust Trust
 	// Serving is the server's certificate in the Secret that the spec names. Nil means that it was not read.
 	Serving *cabundle.Serving
 	// Unexposed prevents the exposure of the stack, regardless of its spec, because another stack has the same host name.
 	Unexposed bool
-	// EarlierHost reports whether the stack keeps the generated host name, or the missing host name, of an exposure that
-	// an earlier operator created.
+	// EarlierHost reports whether the stack keeps the generated or missing host name that an earlier operator chose.
 	EarlierHost bool
 	// Override is the content of spec.overrideConfig. Nil means that the spec has none.
 	Override *Override
 	// References is the state of the Secrets and ConfigMaps that the pods read. On the command line, it is the zero value.
 	References rollout.References
-	// StorageSecret is the Secret with the derived values. Nil means the Secret with the usual name, which the record does
-	// not contain.
+	// StorageSecret is the Secret with the derived values. Nil means the usual Secret, which is not in the record.
 	StorageSecret *rollout.StorageSecret
 	// OperatorVersion is written to the record, never to the configuration.
 	OperatorVersion string
@@ -136,8 +131,7 @@ type Plan struct {
 	Derived []secretvalue.Derived
 	// Models lists the user's models with the names that clients use.
 	Models []stackconfig.PublicModel
-	// Places contains the places of the stack's data. Losses lists the data in Input.Before that the server no longer
-	// finds in these places.
+	// Places contains the places of the stack's data. Losses lists the data in Input.Before that is not in them.
 	Places *retention.Places
 	Losses []retention.Loss
 	// Warnings lists the warnings for the user.

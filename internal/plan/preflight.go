@@ -58,8 +58,7 @@ func (p *Plan) TriesChanges() bool {
 		!intent.OwnCommand(spec) && stackconfig.OnlyFiles(p.stores.config, p.stores.distribution.Release, p.stores.intent)
 }
 
-// asksForDevices reports whether a pod requests scarce resources of a node: extended resources, such as GPUs, or
-// resource claims.
+// asksForDevices reports whether a pod requests extended resources, such as GPUs, or resource claims, which are scarce.
 func asksForDevices(pod *corev1ac.PodSpecApplyConfiguration) bool {
 	if len(pod.ResourceClaims) > 0 {
 		return true
@@ -88,8 +87,8 @@ func (p *Plan) PreflightName() (string, error) {
 }
 
 // PreflightObjects returns the pod that tries this plan's pods and the objects that it needs, in the order of their
-// apply. The pod is last. values is the parameter of WithStorageSecret. constraint is the OpenShift constraint that
-// admits the running pods.
+// apply. The pod is last. values is the parameter of WithStorageSecret. constraint is the one that admits the running
+// pods on OpenShift.
 func (p *Plan) PreflightObjects(values map[string][]byte, constraint string) ([]render.Object, error) {
 	preflight := render.Preflight{Template: p.Rendered.Deployment.Spec.Template, Constraint: constraint}
 	if len(p.Derived) > 0 {

@@ -41,8 +41,7 @@ func serviceLinks(in render.Input, generated []byte) bool {
 	return true
 }
 
-// readsService reports whether the configuration, or the user's settings of the container, read a variable that only a
-// Service sets.
+// readsService reports whether the configuration, or the user's settings of the container, read a Service's variable.
 func readsService(in render.Input, generated []byte) bool {
 	user := intent.Overrides(&in.Stack.Spec)
 	texts := slices.Concat([]string{string(generated)}, user.Command, user.Args)
@@ -54,8 +53,7 @@ func readsService(in render.Input, generated []byte) bool {
 	})
 }
 
-// setVariables returns the names of the variables that the container sets. They take precedence over the variables of
-// Services.
+// setVariables returns the names of the variables that the container sets. They take precedence over those of Services.
 func setVariables(in render.Input) []string {
 	set := render.OwnVariables(in)
 	for _, variable := range in.Secrets {

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -68,16 +67,14 @@ func leaves(node *yaml.Node, path string, visit func(path, value string)) {
 }
 
 // Origins returns the origins of the differences that Compare lists, by Difference.What. An origin is from the later
-// configuration, or from the earlier configuration if the value was removed. Differences outside the configuration have
-// no origin.
+// configuration, or from the earlier configuration if the value was removed. Other differences have no origin.
 func Origins(before, after *Plan) map[string]string {
 	origins := map[string]string{}
 	for _, side := range []*Plan{before, after} {
 		for _, setting := range side.Settings() {
 			origins[setting.Path] = setting.Origin
-			entry, isType := strings.CutSuffix(setting.Path, "].provider_type")
-			if api, id, found := strings.Cut(strings.TrimPrefix(entry, "providers."), "["); isType && found {
-				origins["provider "+api+"/"+id] = setting.Origin
+			if name := typedProvider(setting.Path); name != "" {
+				origins["provider "+name] = setting.Origin
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func (p *Plan) tagWarning(in Input) {
 	resolved, runtime, needs := &in.Distribution, in.Distribution.Release.Runtime, ""
 	switch {
 	case !leavesContainer(in):
-	case runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated:
+	case p.refusesPlainHTTP(in):
 		needs = "an argument to serve plain HTTP"
 	case p.input.Config != nil && runtime.ConfigVariable == "" && !p.input.Launcher:
 		needs = "a command that reads its configuration"

@@ -15,14 +15,11 @@ import (
 
 // Trust holds the certificates that a server trusts in addition to the public authorities.
 type Trust struct {
-	// Own contains the certificates of the ConfigMap that the spec names, in DER form. Nil means that the spec names no
-	// ConfigMap.
+	// Own contains the certificates of the ConfigMap that the spec names, in DER form. Nil means that it names none.
 	Own [][]byte
-	// Platform contains the certificates that a platform provides in the stack's namespace, in DER form. Nil means that
-	// there are none.
+	// Platform contains the certificates that a platform provides in the stack's namespace, in DER form. Nil means none.
 	Platform [][]byte
-	// Both reports whether the server trusts the platform's certificates, if there are any, in addition to those of the
-	// spec.
+	// Both reports whether the server trusts the platform's certificates, if any, in addition to those of the spec.
 	Both bool
 	// Elsewhere is the ConfigMap of another namespace from which Own was read, as intent.ConfigMapUse.ID. Empty means that
 	// Own was read from the stack's own namespace.
@@ -44,7 +41,7 @@ type UnusableKey struct {
 //
 // An entry that is not a certificate makes a key of the user unusable. In a stack of v1alpha1, such an entry only
 // causes a warning, because these stacks have always used the other certificates of the key. All usable certificates of
-// a platform are used.
+// a platform count.
 func ReadTrust(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) (Trust, []UnusableKey) {
 	var trust Trust
 	var unusable []UnusableKey

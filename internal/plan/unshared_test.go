@@ -12,7 +12,7 @@ const (
 		"providers: {vectorIo: {provider: pgvector, endpoint: pg, apiKey: {secretKeyRef: {name: pg, key: password}}}}\n"
 	ownLists  = "replicas find only the vector stores that they created or that existed when they started, not those of each other; "
 	notShared = "replicas do not share data that is in files: "
-	oneVolume = "replicas have one volume that only pods of a single node can mount"
+	oneVolume = "replicas share one volume that only pods on the same node can mount"
 )
 
 // Several replicas that do not share the data of clients cause a warning with an alternative.

@@ -23,14 +23,10 @@ func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) 
 		if !loss.Final {
 			continue
 		}
-		refused := false
 		for _, what := range loss.What {
 			named[normal(what)] = true
-			if !slices.ContainsFunc(words, func(word string) bool { return normal(word) == normal(what) }) {
-				refused = true
-			}
 		}
-		if refused {
+		if !loss.accepted(words) {
 			waiting = append(waiting, loss)
 		}
 	}
@@ -43,6 +39,13 @@ func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) 
 		}
 	}
 	return waiting, unknown
+}
+
+// accepted reports whether the words contain all data of the loss.
+func (l Loss) accepted(words []string) bool {
+	return !slices.ContainsFunc(l.What, func(what string) bool {
+		return !slices.ContainsFunc(words, func(word string) bool { return normal(word) == normal(what) })
+	})
 }
 
 // Unknown returns the end of a message, about words of the annotation that match none of the losses. It is empty if

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 
@@ -232,20 +233,7 @@ func (o observed) keep() (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	next := o.rendered.Record
-	next.Template = o.record.Template
-	next.OperatorVersion = o.record.OperatorVersion
-	next.keepData(o.record)
-	switch {
-	case o.recorded:
-		next.setTemplateInputs(o.record.templateInputs())
-	case o.inputs != "":
-		next.setTemplateInputs(o.inputs)
-	}
-	next.Kept = o.record.Kept
-	if next.Kept == nil {
-		next.Kept = &Kept{RestartedAt: restartedAt(o.live)}
-	}
+	next := o.keptRecord()
 	deployment := clone(o.rendered.Deployment)
 	deployment.Spec.Template = template
 	if err := annotate(deployment, next); err != nil {
@@ -254,4 +242,17 @@ func (o observed) keep() (Decision, error) {
 	message := fmt.Sprintf("The pods of Deployment %q keep their earlier template; the next change, or "+
 		"`kubectl rollout restart deployment/%s`, changes these fields: %s", o.live.Name, o.live.Name, differences)
 	return Decision{Outcome: KeepTemplate, Deployment: deployment, Record: next, Message: message}, nil
+}
+
+// keptRecord returns the record of the rendering with the facts about the live template, which stays.
+func (o observed) keptRecord() Record {
+	next := o.rendered.Record
+	next.Template = o.record.Template
+	next.OperatorVersion = o.record.OperatorVersion
+	next.keepData(o.record)
+	if running := o.running(); running != "" {
+		next.setTemplateInputs(running)
+	}
+	next.Kept = cmp.Or(o.record.Kept, &Kept{RestartedAt: restartedAt(o.live)})
+	return next
 }

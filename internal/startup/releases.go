@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -78,12 +79,8 @@ func releases() []byte {
 			continue
 		}
 		now := fields(factsOf(match.Release))
-		changed := map[string]json.RawMessage{}
-		for key, value := range now {
-			if !bytes.Equal(value, before[key]) {
-				changed[key] = value
-			}
-		}
+		changed := maps.Clone(now)
+		maps.DeleteFunc(changed, func(key string, value json.RawMessage) bool { return bytes.Equal(value, before[key]) })
 		if len(changed) > 0 {
 			fmt.Fprintf(&out, "%s%q: %s", separator, line, encode(changed))
 			separator = ",\n"

@@ -1,9 +1,11 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -75,27 +77,33 @@ func NotAccepted(object *unstructured.Unstructured) string {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
 		return "" // an unknown form has no information
 	}
-	var first *metav1.Condition
-	for _, router := range said.Ingress {
-		i := slices.IndexFunc(router.Conditions, func(c metav1.Condition) bool { return c.Type == "Admitted" })
-		if i >= 0 && router.Conditions[i].Status == metav1.ConditionTrue {
-			return ""
-		}
-		if i >= 0 && first == nil {
-			first = &router.Conditions[i]
-		}
-	}
-	for _, parent := range said.Parents {
-		if first == nil {
-			first = denial(object, parent.Conditions)
-		}
-	}
-	if first == nil || first.Status != metav1.ConditionFalse {
+	refused := said.refusal(object)
+	if refused == nil {
 		return ""
 	}
-	message := takenOver(first.Message)
-	if first.Reason == hostClaimed {
+	message := takenOver(refused.Message)
+	if refused.Reason == hostClaimed {
 		message = "another Route already has the host name"
 	}
-	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), first.Reason, message)
+	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), refused.Reason, message)
+}
+
+// refusal returns the condition with which the first router or Gateway refuses a route. Nil means that the route is
+// accepted, or has not been processed yet.
+func (a *acceptance) refusal(object *unstructured.Unstructured) *metav1.Condition {
+	var first *metav1.Condition
+	for _, router := range a.Ingress {
+		admitted := meta.FindStatusCondition(router.Conditions, "Admitted")
+		if admitted != nil && admitted.Status == metav1.ConditionTrue {
+			return nil
+		}
+		first = cmp.Or(first, admitted)
+	}
+	for _, parent := range a.Parents {
+		first = cmp.Or(first, denial(object, parent.Conditions))
+	}
+	if first == nil || first.Status != metav1.ConditionFalse {
+		return nil
+	}
+	return first
 }

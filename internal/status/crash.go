@@ -56,8 +56,7 @@ func crash(pod, container string, ended *corev1.ContainerStateTerminated) string
 	return crashed(container, ended, fmt.Sprintf("see kubectl logs %s -c %s --previous", pod, container))
 }
 
-// crashed returns a message about the end of a container. The message includes logs, a hint for finding the container's
-// logs.
+// crashed returns a message about the end of a container. logs is a hint for finding the container's logs.
 func crashed(container string, ended *corev1.ContainerStateTerminated, logs string) string {
 	switch {
 	case ended.Reason == "OOMKilled":

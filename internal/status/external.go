@@ -34,8 +34,8 @@ type ExternalInput struct {
 	Pods        []corev1.Pod
 	// Tried lists the preflight pods of a change that the Deployment has no pods for yet.
 	Tried []corev1.Pod
-	// Listed lists the providers that the running server reports. Nil means that the server does not report them, or has
-	// not been queried.
+	// Listed lists the providers that the running server reports. Nil means that the server reports none, or was not
+	// queried.
 	Listed []v1alpha2.ProviderInfo
 	Now    time.Time
 }
@@ -72,8 +72,8 @@ func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStat
 	return judged, until
 }
 
-// newestPods returns the pods of the newest template, sorted by name. It returns none while the newest ReplicaSet still
-// has an earlier template.
+// newestPods returns the pods of the newest template, sorted by name. There are none while the newest ReplicaSet has an
+// earlier template.
 func newestPods(in ExternalInput) []corev1.Pod {
 	pods := slices.Clone(in.Tried)
 	if len(pods) == 0 && in.Deployment != nil {
@@ -100,7 +100,7 @@ type state struct {
 	until   time.Time
 }
 
-// externalRank orders the phases. If pods have different phases, the highest phase counts. One ready pod shows that the
+// externalRank orders the phases. If pods have different phases, the highest phase counts. If one pod is ready, the
 // provider can be installed.
 var externalRank = []v1alpha2.ExternalProviderPhase{
 	v1alpha2.ExternalProviderPending, v1alpha2.ExternalProviderInstalling, v1alpha2.ExternalProviderFailed,
@@ -212,8 +212,7 @@ func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 }
 
 // listedOtherwise returns a message if the API or the type that the running server reports for a provider differs from
-// the spec or the label of the image. The message is empty if they match, or if the server does not report its
-// providers.
+// the spec or the label of the image. It is empty if they match, or if the server does not report them.
 func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo) string {
 	if len(listed) == 0 {
 		return ""

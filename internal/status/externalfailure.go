@@ -55,30 +55,35 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 	}
 	logs := fmt.Sprintf("see kubectl logs %s -c %s", pod.Name, container.Name)
 	if ended := lastEnd(container, true); ended != nil {
-		switch {
-		case ended.Reason == "OOMKilled":
-			return fmt.Sprintf("the programs of image %q ran out of memory while they copied the package", provider.Image)
-		case slices.Contains(notStarted, ended.Reason):
-			return fmt.Sprintf("the package cannot be copied from image %q; the image must contain /bin/sh, cp and du: %s", provider.Image, takenOver(ended.Message))
-		case printable(ended.Message) != "":
-			return printable(ended.Message)
-		default:
-			return fmt.Sprintf("the package cannot be copied from image %q: exit code %d; %s", provider.Image, ended.ExitCode, logs)
-		}
+		return failedCopy(provider, ended, logs)
 	}
 	if waiting := container.State.Waiting; waiting != nil {
 		switch {
 		case slices.Contains(notPulled, waiting.Reason):
 			return providerPullFailure(pod.Name, provider, waiting)
 		case slices.Contains(notCreated, waiting.Reason):
-			return fmt.Sprintf("container %q cannot be started (%s): %s", container.Name, waiting.Reason,
-				takenOver(waiting.Message))
+			return notCreatedMessage(container)
 		}
 	}
 	if running := container.State.Running; running != nil && !now.Before(running.StartedAt.Add(copyLimit)) {
 		return fmt.Sprintf("the programs of image %q have been copying the package for more than %s; %s", provider.Image, minutes(copyLimit), logs)
 	}
 	return ""
+}
+
+// failedCopy returns the reason why a container that copies the package of a provider failed. The reason includes logs, a
+// hint for finding the container's logs, unless the container reported a reason.
+func failedCopy(provider *ExternalProvider, ended *corev1.ContainerStateTerminated, logs string) string {
+	switch {
+	case ended.Reason == "OOMKilled":
+		return fmt.Sprintf("the programs of image %q ran out of memory while they copied the package", provider.Image)
+	case slices.Contains(notStarted, ended.Reason):
+		return fmt.Sprintf("the package cannot be copied from image %q; the image must contain /bin/sh, cp and du: %s", provider.Image, takenOver(ended.Message))
+	case printable(ended.Message) != "":
+		return printable(ended.Message)
+	default:
+		return fmt.Sprintf("the package cannot be copied from image %q: exit code %d; %s", provider.Image, ended.ExitCode, logs)
+	}
 }
 
 // providerPullFailure returns the reason why the image of an external provider cannot be pulled.
@@ -198,8 +203,7 @@ func externalTrouble(pod *corev1.Pod, container string, all []ExternalProvider, 
 	return inProvider(&all[i], container, message)
 }
 
-// crashedModule returns a message if a server ended because of the module of an external provider, and an empty string
-// otherwise.
+// crashedModule returns a message if a server ended because of an external provider's module, and otherwise "".
 func crashedModule(pod *corev1.Pod, container *corev1.ContainerStatus, all []ExternalProvider) string {
 	for i := range all {
 		if blames(lastEnd(container, false), &all[i]) {

@@ -21,17 +21,16 @@ const (
 	Invalid
 	// Backoff means attempts with growing delays, which the status reports.
 	Backoff
-	// Quiet means attempts with growing delays, which the status does not report, because the next attempt is likely to
+	// Quiet means attempts with growing delays, which the status does not report, because the next attempt will probably
 	// succeed.
 	Quiet
 )
 
-// OwnershipRetry is the delay of Later. It is short enough that a stack continues within a minute after another object
-// no longer uses its name.
+// OwnershipRetry is the delay of Later. With it, a stack continues within a minute after its name is free.
 const OwnershipRetry = 45 * time.Second
 
-// InvalidRetry is the delay of Invalid. It is long because each attempt computes a complete plan, and a tenant may have
-// many invalid stacks.
+// InvalidRetry is the delay of Invalid. It is long because each attempt computes a plan, and many stacks may be
+// invalid.
 const InvalidRetry = 5 * time.Minute
 
 // Failure is the reason why a step failed.
@@ -40,8 +39,7 @@ type Failure struct {
 	Condition string
 	// Reason is the reason of that condition.
 	Reason string
-	// Message is the message of that condition: the problem, its location, and the remedy. It never contains a secret
-	// value.
+	// Message is the message of that condition: the problem, its location and the remedy. It never contains a secret.
 	Message string
 	// Retry determines when to try again.
 	Retry Retry
@@ -51,8 +49,7 @@ type Failure struct {
 	Err error
 }
 
-// maxError is the maximum number of bytes of a failure in the log. One error of the API server can list all problems of
-// a large object.
+// maxError is the maximum number of bytes of a failure in the log. An error of the API server can list many problems.
 const maxError = 2 << 10
 
 // Error returns the text of the failure for the log.
@@ -83,8 +80,7 @@ func Shorten(text string, limit int) string {
 // maxTakenOver bounds, in characters, the part of a cluster component's message that is repeated.
 const maxTakenOver = 1024
 
-// takenOver returns a message of a cluster component, shortened. Such a message names objects and never contains the
-// output of a container.
+// takenOver returns a message of a cluster component, shortened. It never contains the output of a container.
 func takenOver(message string) string { return truncateMessage(message, maxTakenOver) }
 
 // truncateMessage cuts a message to a number of characters.

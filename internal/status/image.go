@@ -70,8 +70,7 @@ func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 }
 
 // movedTo returns the new location of an image in docker.io/llamastack, which no longer exists, and an empty string for
-// any other image. A release replaces the tag latest, because the image at the new latest rejects configurations from
-// before 1.0.
+// any other image. A release replaces the tag latest, because the new latest rejects configurations from before 1.0.
 func movedTo(image string) string {
 	rest := image
 	for _, registry := range []string{"docker.io/", "index.docker.io/"} {

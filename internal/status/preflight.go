@@ -19,11 +19,9 @@ const (
 	PreflightReady PreflightState = "Ready"
 	// PreflightHindered means that the kubelet could not start a container and retries. A retry may succeed.
 	PreflightHindered PreflightState = "Hindered"
-	// PreflightCrashed means that a container ended, or was not ready at the deadline. Another attempt would fail in the
-	// same way.
+	// PreflightCrashed means that a container ended, or was not ready at the deadline. Another attempt would fail too.
 	PreflightCrashed PreflightState = "Crashed"
-	// PreflightLost means that the pod ended for a reason that does not depend on the change, so that another pod may
-	// succeed.
+	// PreflightLost means that the pod ended for an unrelated reason, so that another pod may succeed.
 	PreflightLost PreflightState = "Lost"
 	// PreflightUnplaced means that no node has room for the pod.
 	PreflightUnplaced PreflightState = "Unplaced"
@@ -40,8 +38,7 @@ const (
 // Preflight is the result for a pod that tries a change.
 type Preflight struct {
 	State PreflightState
-	// Message is the reason why the pod is not ready. It is empty if there is no failure. It contains no output of a
-	// server.
+	// Message is the reason why the pod is not ready. It is empty if there is no failure. It contains no server output.
 	Message string
 	// Until is when the result may change without an event. Zero means never.
 	Until time.Time
@@ -99,8 +96,7 @@ func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 // lostTrack lists the reasons of a container whose end is unknown because its node was restarted.
 var lostTrack = []string{"ContainerStatusUnknown", "Unknown"}
 
-// firstEnd returns the result for the first container that ended. It ignores init containers that succeeded. It returns
-// nil if no container ended.
+// firstEnd returns the result for the first container that ended. It ignores successful init containers.
 func firstEnd(pod *corev1.Pod, external []ExternalProvider, now time.Time) *Preflight {
 	initial := len(pod.Status.InitContainerStatuses)
 	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -136,8 +132,7 @@ func late(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, 
 
 func minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
 
-// unplaced returns the result for a pod that has no node. The time limit starts when the scheduler first reports that
-// no node fits.
+// unplaced returns the result for a pod that has no node. The time limit starts when the scheduler first finds none.
 func unplaced(pod *corev1.Pod, now time.Time) Preflight {
 	since := pod.CreationTimestamp.Time
 	for _, condition := range pod.Status.Conditions {

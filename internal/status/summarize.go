@@ -126,8 +126,8 @@ func set(conditions *[]metav1.Condition, condition metav1.Condition, in Input) {
 	}
 }
 
-// maxMessage is the API's limit for the message of a condition, in characters. The API server rejects the whole status
-// if a message is longer.
+// maxMessage is the API's limit for the message of a condition, in characters. The API server rejects a status with a
+// longer one.
 const maxMessage = 32768
 
 // fillGates adds every gate that the reconcile did not reach, with the status Unknown.
@@ -146,8 +146,8 @@ func fillGates(conditions *[]metav1.Condition, in Input) {
 }
 
 // Cause returns the condition that explains why a stack is not ready: the first gate that is not True, or Degraded
-// after a rollback. Ready has the same reason and refers to this condition for the message. Nil means that all gates in
-// conditions are True.
+// after a rollback. Ready has the same reason and refers to its message. Nil means that all gates in conditions are
+// True.
 func Cause(conditions []metav1.Condition) *metav1.Condition {
 	for _, gate := range gates {
 		if found := meta.FindStatusCondition(conditions, gate); found != nil && found.Status != metav1.ConditionTrue {

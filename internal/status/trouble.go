@@ -139,11 +139,16 @@ func containerTrouble(
 	case slices.Contains(notPulled, waiting.Reason):
 		return trouble{fatal: true, message: pullFailure(pod.Name, container)}
 	case slices.Contains(notCreated, waiting.Reason):
-		return trouble{fatal: true, message: fmt.Sprintf(
-			"container %q cannot be started (%s): %s", container.Name, waiting.Reason, takenOver(waiting.Message))}
+		return trouble{fatal: true, message: notCreatedMessage(container)}
 	default:
 		return trouble{}
 	}
+}
+
+// notCreatedMessage returns the kubelet's explanation why it cannot create a waiting container.
+func notCreatedMessage(container *corev1.ContainerStatus) string {
+	waiting := container.State.Waiting
+	return fmt.Sprintf("container %q cannot be started (%s): %s", container.Name, waiting.Reason, takenOver(waiting.Message))
 }
 
 // slow returns a message about the first container that is not ready.

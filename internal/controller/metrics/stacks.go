@@ -44,8 +44,7 @@ func init() {
 	}
 }
 
-// stackMetrics exports the states of the stacks after their last reconcile. It computes the values at each scrape from
-// these states.
+// stackMetrics exports the states of the stacks after their last reconcile. It computes the values at each scrape.
 type stackMetrics struct {
 	mu     sync.Mutex
 	states map[types.NamespacedName]stackState
