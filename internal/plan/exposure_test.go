@@ -119,7 +119,7 @@ func TestBackendTLS(t *testing.T) {
 		"a certificate of the configuration's own": {
 			spec:     "overrideConfig: {configMapName: mine}\nnetworking: {expose: {hostname: llama.example.com}}",
 			override: "version: 2\nserver: {tls_certfile: /a, tls_keyfile: /b}\n",
-			warning:  `create one for Service "demo-service" with the authority of the certificate and a name that the certificate contains`,
+			warning:  `create a BackendTLSPolicy for Service "demo-service" with the authority of the certificate and a name that the certificate contains`,
 		},
 		"plain HTTP":  {spec: "networking: {expose: {hostname: llama.example.com}}"},
 		"not exposed": {spec: "networking: {tls: {enabled: true, secretName: cert}}", chain: certificate, authority: authority},

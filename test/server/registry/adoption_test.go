@@ -140,7 +140,7 @@ func TestFilesOfOlderReleases(t *testing.T) {
 		if got := w.entries(t, c)["vector_store:vs_1"].Name; got != lastYear {
 			t.Errorf("the entry is that of %q, want the newest file's", got)
 		}
-		if !strings.Contains(output, "passed over registry-deadbeef.db") {
+		if !strings.Contains(output, "skipped registry-deadbeef.db") {
 			t.Errorf("a file that cannot be read is not told of:\n%s", output)
 		}
 		// A file that appears later is adopted later, because users also return to an older operator.
