@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// TestBounds checks that a stack that exceeds the administrator's bounds keeps its pods and reports that, and that it
-// continues when it is within the bounds again.
+// TestBounds checks that a stack that exceeds the administrator's bounds keeps its pods, that its status reports the
+// bound, and that the stack continues when it is within the bounds again.
 func TestBounds(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -49,7 +49,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNumberOfStacks checks that a stack waits for the place of an older stack, and takes it when the older stack is
+// TestNumberOfStacks checks that a stack beyond the maximum number of stacks is deployed when an older stack is
 // deleted.
 func TestNumberOfStacks(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestBoundsOfAStack checks that the administrator's bounds for a namespace are enforced, and that the oldest stacks of
-// a namespace take its places.
+// a namespace count first.
 func TestBoundsOfAStack(t *testing.T) {
 	const plain = `{distribution: {name: starter}}`
 	const (

@@ -35,8 +35,8 @@ spec: {packageName: mine.provider, providerType: "remote::mine", api: inference}
 // encodeLabel returns the value of a label with this text.
 func encodeLabel(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// TestExternalImages checks that the step uses what is recorded, and reads the other images. No registry answers, so
-// the read of such an image does not end.
+// TestExternalImages checks that the step uses recorded metadata, and reads the other images. No registry responds, so
+// the read of an image does not end.
 func TestExternalImages(t *testing.T) {
 	settings, err := rollout.ExternalSettings(map[string]any{"url": "http://a"}, nil)
 	if err != nil {

@@ -73,7 +73,7 @@ func TestServerCanBeAsked(t *testing.T) {
 	}
 }
 
-// TestResolvedDistribution checks what the status reports about the image, and how its release was detected.
+// TestResolvedDistribution checks the image, and the source of its release, in the status.
 func TestResolvedDistribution(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec string

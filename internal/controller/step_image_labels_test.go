@@ -32,7 +32,7 @@ type labelsCase struct {
 	older   bool      // created as v1alpha1
 	config  [2]string // a key of the operator's ConfigMap and its value
 	running rollout.Record
-	lost    bool // the copy of the base that was read is gone
+	lost    bool // the stored copy of the base is missing
 	base    string
 	digest  string
 	release string
@@ -91,8 +91,8 @@ func labelsCases() map[string]labelsCase {
 	}
 }
 
-// TestImageLabels checks that the step reads the content of an image's labels. No registry answers, so the read of such
-// an image does not end.
+// TestImageLabels checks that the step reads the content of an image's labels. No registry responds, so the read of an
+// image does not end.
 func TestImageLabels(t *testing.T) {
 	for name, tc := range labelsCases() {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +191,8 @@ func TestUnreadableImage(t *testing.T) {
 	}
 }
 
-// TestUnreadableImageIsReadAgain checks that the message about an unreadable image names when it is read again.
+// TestUnreadableImageIsReadAgain checks that the message about an unreadable image contains the time of the next
+// attempt.
 func TestUnreadableImageIsReadAgain(t *testing.T) {
 	const lasting = "The operator reads it again when the image, the digest of its tag, or registries in the operator's configuration changes"
 	for name, tc := range map[string]struct {
@@ -219,7 +220,7 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 }
 
 // TestUnsupportedVersionOfAnImage checks that an image whose label names an unsupported schema version is rejected,
-// even if the operator has its own copy of a configuration: that image holds another one.
+// even if the operator has its own copy of a configuration, because the image contains another one.
 func TestUnsupportedVersionOfAnImage(t *testing.T) {
 	resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": "example.com/mine:1"})
 	if err != nil {

@@ -129,8 +129,8 @@ func checkPlan(t *testing.T, tc planCase, given []client.Object) {
 	}
 }
 
-// TestChooseStorageSecret checks that a pod reads the connection parts that it started with: changed parts get a Secret
-// of another name, and parts that a record has keep theirs.
+// TestChooseStorageSecret checks that a pod reads the connection parts that it started with: changed parts are in a
+// Secret with another name, and parts in a record keep their Secret.
 func TestChooseStorageSecret(t *testing.T) {
 	own := newStack(t, `{distribution: {name: starter}}`)
 	digestKey := resolve.DigestKey{ID: "key"}

@@ -13,7 +13,7 @@ import (
 )
 
 // TestRetentionOfData checks that data that a change leaves behind is reported once, and that a change that loses data
-// for good waits.
+// permanently waits.
 func TestRetentionOfData(t *testing.T) {
 	const (
 		onVolume = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`
@@ -113,7 +113,7 @@ func checkRetention(t *testing.T, tc retentionCase) {
 	}
 }
 
-// TestDataLeftBehindNote checks that an event has room for a part of each line.
+// TestDataLeftBehindNote checks that the note of an event contains a part of each line.
 func TestDataLeftBehindNote(t *testing.T) {
 	short := []string{"one", "two"}
 	if diff := cmp.Diff("one\ntwo", leftNote(short)); diff != "" {

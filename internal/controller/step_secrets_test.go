@@ -61,7 +61,7 @@ func TestExpiring(t *testing.T) {
 				t.Errorf("message %q, want %q", got, tc.message)
 			}
 			if got := report.requeueAfter(now); got != tc.after {
-				t.Errorf("looked at again after %v, want %v", got, tc.after)
+				t.Errorf("requeued after %v, want %v", got, tc.after)
 			}
 			if len(report.events) != tc.events {
 				t.Errorf("events %v, want %d", report.events, tc.events)
@@ -70,7 +70,7 @@ func TestExpiring(t *testing.T) {
 	}
 	r, none := &Reconciler{now: time.Now}, &report{}
 	if r.expiring(&stack{}, resolve.Values{}, none) != "" || none.requeueAfter(end) != 0 {
-		t.Error("a stack without certificate is looked at again")
+		t.Error("a stack without a certificate is requeued")
 	}
 }
 
