@@ -78,7 +78,7 @@ func TestBackendTLSPolicy(t *testing.T) {
 	policy := controllertest.NewUnstructured(render.BackendTLSPolicyKind)
 	authorities := &corev1.ConfigMap{}
 	env.WaitForChild(t, "my-httproute", route)
-	if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, "the cluster does not serve version v1 of that kind") {
+	if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, "the cluster does not serve version v1 of BackendTLSPolicy") {
 		t.Errorf("note %q", note)
 	}
 

@@ -46,7 +46,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 					t.Error(err)
 				}
 				if given != tc.want || looks != len(tc.allocations)+1 {
-					t.Errorf("given back %d times after %d looks, want %d after %d", given, looks, tc.want, len(tc.allocations)+1)
+					t.Errorf("memory was released %d times after %d measurements, want %d after %d", given, looks, tc.want, len(tc.allocations)+1)
 				}
 				if starts != min(given, 1) {
 					t.Errorf("the start ended %d times", starts)

@@ -71,7 +71,7 @@ func TestExternalProviders(t *testing.T) {
 		"  - provider_id: guard\n    provider_type: external::unknown\n",
 	} {
 		if !strings.Contains(string(built.Config), part) {
-			t.Errorf("the configuration has no\n%s", part)
+			t.Errorf("the configuration does not contain\n%s", part)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestExternalImages(t *testing.T) {
 	}
 }
 
-// The pods roll when a part of an external provider that they see changes.
+// A change of a part of an external provider that affects pods replaces the pods.
 func TestExternalInputs(t *testing.T) {
 	start := build(t, labelled(t, withExternal)).Rendered.Record.Inputs
 	for _, edit := range [][2]string{
@@ -120,7 +120,7 @@ func TestExternalInputs(t *testing.T) {
 	in := labelled(t, withExternal)
 	in.Packages["mine"].Vendor, in.Packages["mine"].Version = "other", "2"
 	if got := build(t, in).Rendered.Record.Inputs; got != start {
-		t.Error("what no pod sees is a change")
+		t.Error("a part that affects no pod is a change")
 	}
 }
 
@@ -171,7 +171,8 @@ server: {port: 9000, workers: 2}
 	}
 }
 
-// A stack of v1alpha1, whose whole ConfigMap is mounted otherwise, gets a warning about the differences of the copy.
+// A stack of v1alpha1 gets a warning about the differences of the copy, because it otherwise mounts the whole
+// ConfigMap.
 func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	const spec = "overrideConfig: {configMapName: mine}\n" + withExternal
 	files := map[string][]byte{"run.yaml": []byte("providers: {}\n"), "more.py": []byte("x")}

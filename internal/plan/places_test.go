@@ -19,7 +19,7 @@ func mark(in plan.Input) plan.Input {
 	return in
 }
 
-// lost returns each Loss as one line: what and where, and whether the roll-out waits.
+// lost returns each Loss as one line: the data, the field, and whether the roll-out waits.
 func lost(losses []retention.Loss) []string {
 	var found []string
 	for _, loss := range losses {
@@ -281,7 +281,7 @@ func TestTheTableStays(t *testing.T) {
 		in := of(line)
 		in.Before = &since
 		if built := build(t, in); built.Places.Table() != "ogx_kvstore" || len(built.Losses) > 0 {
-			t.Errorf("%s on a stack that was made on 0.8 uses the table %q and loses %v", line, built.Places.Table(), built.Losses)
+			t.Errorf("%s on a stack that was created with 0.8 uses the table %q and loses %v", line, built.Places.Table(), built.Losses)
 		}
 	}
 }

@@ -90,6 +90,6 @@ func TestOverrideIsChecked(t *testing.T) {
 	in = input(t, "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {overrides: {command: [server]}}\n")
 	in.Override.Data = []byte("providers: nothing of ours\n")
 	if warnings := build(t, in).Warnings; len(warnings) != 0 {
-		t.Errorf("a file that a command of the user's own reads: %v", warnings)
+		t.Errorf("warnings for a file that a user's own command reads: %v", warnings)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// takeOverFields makes the fields of an operator for v1alpha1 ours, as they are before a decision.
+// takeOverFields takes over the fields of an operator for v1alpha1, as the controller does before a decision.
 func (w *world) takeOverFields() {
 	w.t.Helper()
 	live := w.live()
@@ -63,7 +63,7 @@ func (w *world) olderApplies(s stack) {
 	w.sync()
 }
 
-// olderReplaces does the same, but replaces the Deployment.
+// olderReplaces acts as the operator for v1alpha1: it replaces the Deployment by its rendering.
 func (w *world) olderReplaces(s stack) {
 	w.t.Helper()
 	w.edit(olderOperator, func(live *appsv1.Deployment) {

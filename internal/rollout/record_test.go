@@ -29,7 +29,7 @@ func TestRecordSurvivesItsAnnotation(t *testing.T) {
 	}
 	got, ok := rollout.Parse(map[string]string{names.AnnotationRendered: value})
 	if !ok {
-		t.Fatalf("%s is not read back", value)
+		t.Fatalf("%s is not parsed", value)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -42,7 +42,7 @@ func TestParseWithDamagedPlaces(t *testing.T) {
 		value := `{"generation":7,"inputs":"a","image":"i","distribution":{},"places":` + places + `}`
 		got, ok := rollout.Parse(map[string]string{names.AnnotationRendered: value})
 		if !ok || got.Generation != 7 || got.Places != nil {
-			t.Errorf("%s is read as %+v, %t", value, got, ok)
+			t.Errorf("%s is parsed as %+v, %t", value, got, ok)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, ok := rollout.Parse(annotations); ok {
-				t.Errorf("read as %+v", got)
+				t.Errorf("parsed as %+v", got)
 			}
 		})
 	}
@@ -159,7 +159,7 @@ func TestMessageNamesPlacesAndNoValues(t *testing.T) {
 		t.Errorf("message %q\nwant it to end in %q", decision.Message, want)
 	}
 	if strings.Contains(decision.Message, "hunter2") {
-		t.Error("the message holds a value")
+		t.Error("the message contains a value")
 	}
 }
 

@@ -66,7 +66,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// FuzzCrashShowsNothing checks that only known names are shown, whatever a container prints.
+// FuzzCrashShowsNothing checks that messages contain only known names from the output of a container.
 func FuzzCrashShowsNothing(f *testing.F) {
 	for _, seed := range []string{"ValueError: sk-1", "a.b.KeyError\nTypeError: x", "input_value='secret'", "", "\xff:"} {
 		f.Add(seed, int32(1))

@@ -73,7 +73,7 @@ func installing(name string, containers ...corev1.ContainerStatus) corev1.Pod {
 	return p
 }
 
-// after returns the same pod after a change.
+// after returns a changed copy of the pod.
 func after(p corev1.Pod, change func(*corev1.Pod)) corev1.Pod {
 	changed := p.DeepCopy()
 	change(changed)
@@ -95,7 +95,7 @@ func copied(first, second string) func(*corev1.Pod) {
 	}
 }
 
-// shown returns the phase of each provider, with its message.
+// shown returns the phase and the message of each provider.
 func shown(judged []v1alpha2.ExternalProviderStatus) []string {
 	var all []string
 	for _, one := range judged {
@@ -215,7 +215,7 @@ func inFirst(message string) string {
 	return `external provider "first" of image "example.com/first:1", container "external-provider-first": ` + message
 }
 
-// first returns a pod whose first provider is not copied yet, with the given status of its container.
+// first returns a pod whose first container, which copies a provider, has the given status.
 
 func first(container corev1.ContainerStatus) []corev1.Pod {
 	return []corev1.Pod{installing("a", container, waits(), waits(), waits())}
@@ -393,7 +393,7 @@ func TestPreflightOfExternalProviders(t *testing.T) {
 				pod.Status.InitContainerStatuses,
 				pod.Status.ContainerStatuses,
 			} {
-				for i := range containers { // which is not restarted
+				for i := range containers { // the container is not restarted
 					if ended := containers[i].LastTerminationState.Terminated; ended != nil {
 						containers[i].State, containers[i].LastTerminationState = corev1.ContainerState{Terminated: ended},
 							corev1.ContainerState{}
@@ -437,6 +437,6 @@ func TestManyExternalProviders(t *testing.T) {
 		t.Errorf("took %v", took)
 	}
 	if len(judged) != len(all) || judged[319].Phase != v1alpha2.ExternalProviderInstalling {
-		t.Errorf("%d judged, the last as %+v", len(judged), judged[len(judged)-1])
+		t.Errorf("%d results, the last one is %+v", len(judged), judged[len(judged)-1])
 	}
 }

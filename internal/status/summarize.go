@@ -172,7 +172,7 @@ func readiness(conditions []metav1.Condition) metav1.Condition {
 }
 
 // stalled returns a condition that is True for a failure that only a change of the object fixes, for a Deployment that
-// was rolled back, and for a roll-out past its deadline. kstatus also reports a Deployment past its deadline as failed.
+// was rolled back, and for a roll-out past its deadline. kstatus reports such a Deployment as failed, too.
 func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.Condition {
 	condition := newCondition(v1alpha2.ConditionStalled, metav1.ConditionFalse, v1alpha2.ReasonProgressing, "")
 	switch {
