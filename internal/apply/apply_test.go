@@ -104,7 +104,7 @@ func TestSetCreatesOnceAndThenWritesNothing(t *testing.T) {
 	}
 }
 
-func TestSetLeavesItsArgumentsAlone(t *testing.T) {
+func TestSetDoesNotChangeItsArguments(t *testing.T) {
 	b := newBench(t)
 	wanted := b.child(t, serviceText)
 	before := wanted.DeepCopy()
@@ -114,7 +114,7 @@ func TestSetLeavesItsArgumentsAlone(t *testing.T) {
 	}
 }
 
-func TestSetPutsDriftBack(t *testing.T) {
+func TestSetRevertsDrift(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.all(t)...)
 	deployment := b.get(t, deployments, "my")
@@ -148,7 +148,7 @@ func TestSetPutsDriftBack(t *testing.T) {
 	}
 }
 
-func TestSetDropsWhatIsNoLongerWanted(t *testing.T) {
+func TestSetRemovesUnwantedFields(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.child(t, deploymentText))
 	smaller := b.child(t, deploymentText)

@@ -164,7 +164,7 @@ func TestInForce(t *testing.T) {
 	}
 }
 
-func TestInForceWithoutOurFields(t *testing.T) {
+func TestInForceWithoutOwnedFields(t *testing.T) {
 	wanted, live := object(t, wantedText), object(t, liveText)
 	for name, entry := range map[string]metav1.ManagedFieldsEntry{
 		"nobody's": {},

@@ -18,9 +18,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 )
 
-// TestLookingForNewChildren checks that a new child causes one write and at most one read, and no read if the cache
+// TestLookupOfNewChildren checks that a new child causes one write and at most one read, and no read if the cache
 // contains the objects of all owners.
-func TestLookingForNewChildren(t *testing.T) {
+func TestLookupOfNewChildren(t *testing.T) {
 	b := newBench(t)
 	reads := b.countReads()
 	b.apply(t, b.all(t)...)
@@ -32,9 +32,9 @@ func TestLookingForNewChildren(t *testing.T) {
 	}
 }
 
-// TestLookingAtWhatIsThere checks that the Applier uses the API server's cache, which may be outdated, only to
+// TestLookupOfExistingChildren checks that the Applier uses the API server's cache, which may be outdated, only to
 // determine that an object does not exist.
-func TestLookingAtWhatIsThere(t *testing.T) {
+func TestLookupOfExistingChildren(t *testing.T) {
 	b := newBench(t)
 	foreign := b.child(t, serviceText)
 	foreign.SetOwnerReferences(nil)
@@ -73,8 +73,8 @@ func (b *bench) countReads() func() map[string]int {
 	}
 }
 
-// TestLookingAtOnce checks that children are read concurrently: each read waits for all others.
-func TestLookingAtOnce(t *testing.T) {
+// TestLookupIsConcurrent checks that children are read concurrently: each read waits for all others.
+func TestLookupIsConcurrent(t *testing.T) {
 	b := newBench(t)
 	wanted := b.all(t)
 	b.apply(t, wanted...) // causes the discovery of the kinds
@@ -95,9 +95,9 @@ func TestLookingAtOnce(t *testing.T) {
 	}
 }
 
-// TestSetOfANameJustTaken checks that an object that another client creates between the lookup and the write does not
+// TestSetOfANewlyTakenName checks that an object that another client creates between the lookup and the write does not
 // change, whether the lookup used the cache or not.
-func TestSetOfANameJustTaken(t *testing.T) {
+func TestSetOfANewlyTakenName(t *testing.T) {
 	for kind, text := range map[schema.GroupVersionKind]string{
 		configMaps: configText, claims: claimText, deployments: deploymentText, services: serviceText,
 	} {
@@ -123,9 +123,9 @@ func TestSetOfANameJustTaken(t *testing.T) {
 	}
 }
 
-// TestSetWithoutLooking checks the creation of an object if another client has just created an object with the same
+// TestSetWithoutLookup checks the creation of an object if another client has just created an object with the same
 // name, which is not in the cache yet.
-func TestSetWithoutLooking(t *testing.T) {
+func TestSetWithoutLookup(t *testing.T) {
 	b := newBench(t)
 	foreign := b.child(t, configText)
 	foreign.SetOwnerReferences(nil)
@@ -158,8 +158,8 @@ func (behind) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ..
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-// TestLookingWhileTheCacheIsBehind checks that a cache without the Applier's own write does not cause another write.
-func TestLookingWhileTheCacheIsBehind(t *testing.T) {
+// TestLookupWithAnOutdatedCache checks that a cache without the Applier's own write does not cause another write.
+func TestLookupWithAnOutdatedCache(t *testing.T) {
 	b := newBench(t)
 	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
 	b.apply(t, b.all(t)...)
@@ -185,9 +185,9 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 	return s.Client.Get(ctx, key, object, given...)
 }
 
-// TestLookingWhileTheAPIServerIsBehind checks that a cache of the API server without the Applier's own write does not
+// TestLookupWithAnOutdatedAPIServerCache checks that a cache of the API server without the Applier's own write does not
 // cause another write.
-func TestLookingWhileTheAPIServerIsBehind(t *testing.T) {
+func TestLookupWithAnOutdatedAPIServerCache(t *testing.T) {
 	b := newBench(t)
 	b.applier = apply.New(apply.Options{
 		Writer: stale{b.client}, Cache: behind{b.client}, Scheme: b.client.Scheme(), Manager: manager,
@@ -201,8 +201,8 @@ func TestLookingWhileTheAPIServerIsBehind(t *testing.T) {
 	}
 }
 
-// TestPanicWhileLooking checks that a panic during the lookup reaches the caller, which can handle it.
-func TestPanicWhileLooking(t *testing.T) {
+// TestPanicDuringLookup checks that a panic during the lookup reaches the caller, which can handle it.
+func TestPanicDuringLookup(t *testing.T) {
 	b := newBench(t)
 	b.applier = apply.New(apply.Options{
 		Writer: defective{b.client}, Cache: b.client, Scheme: b.client.Scheme(), Manager: manager,

@@ -121,10 +121,10 @@ func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b.changes(t, `{apiVersion: v1, kind: Service, metadata: {name: my-service}, spec: {selector: {app: my}, ports: [{name: http, port: 81, targetPort: 81, protocol: TCP}]}}`)
 }
 
-// TestMigrateLeavesOthersAlone checks that the fields of a client that applies a copy are taken over at the adoption
+// TestMigrateKeepsOtherManagers checks that the fields of a client that applies a copy are taken over at the adoption
 // only, because a later apply of such a client is intended. The fields of a client that updates and does not write the
 // labels are never taken over.
-func TestMigrateLeavesOthersAlone(t *testing.T) {
+func TestMigrateKeepsOtherManagers(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.child(t, serviceText))
 	theirs := b.child(t, serviceText)

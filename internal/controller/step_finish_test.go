@@ -43,8 +43,8 @@ func TestDeploymentOfAnEarlierSpec(t *testing.T) {
 	}
 }
 
-// TestServerCanBeAsked checks whether the server can be asked with the spec's settings.
-func TestServerCanBeAsked(t *testing.T) {
+// TestServes checks whether the server can be asked with the spec's settings.
+func TestServes(t *testing.T) {
 	paused := &status.Failure{Reason: v1alpha2.ReasonDeploymentPaused}
 	for name, tc := range map[string]struct {
 		failure  *status.Failure

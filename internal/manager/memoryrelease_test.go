@@ -9,7 +9,7 @@ import (
 )
 
 // Memory is released once after each burst, and never during work.
-func TestMemoryIsGivenBack(t *testing.T) {
+func TestMemoryIsReleased(t *testing.T) {
 	const idle, work = busyBytes / 2, 2 * busyBytes
 	for name, tc := range map[string]struct {
 		allocations []uint64

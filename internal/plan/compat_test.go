@@ -72,7 +72,7 @@ func TestUserConfigOfAnOlderStack(t *testing.T) {
 }
 
 // The configuration may include another file of the same ConfigMap.
-func TestAnyFileOfAUserConfigRollsThePods(t *testing.T) {
+func TestAnyFileOfAUserConfigReplacesThePods(t *testing.T) {
 	const config = "overrideConfig: {configMapName: mine}\n"
 	one := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("1")}))
 	other := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("2")}))

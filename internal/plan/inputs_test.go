@@ -67,7 +67,7 @@ var seenByThePod = map[string]inputChange{
 
 // The digest contains exactly the inputs of the template: a change that affects a pod replaces it, and any other change
 // does not. The digest and the renderers are separate code, and this table compares them.
-func TestInputsAreWhatThePodSees(t *testing.T) {
+func TestInputsMatchThePodTemplate(t *testing.T) {
 	const from = `
 providers:
   inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}

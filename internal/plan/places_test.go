@@ -253,7 +253,7 @@ func TestLossesAcrossReleases(t *testing.T) {
 }
 
 // The table of a key-value store in PostgreSQL is the same for every release. A stack keeps the table that it uses.
-func TestTheTableStays(t *testing.T) {
+func TestTableIsKept(t *testing.T) {
 	const spec = "\nstorage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n"
 	of := func(line string) plan.Input {
 		return input(t, "distribution: {name: starter, version: \""+line+"\"}"+spec)

@@ -476,7 +476,7 @@ func TestTheProgramOfTheRegistryIsMounted(t *testing.T) {
 
 // With the user's own configuration or the image's, no program runs, because the resources that they register are
 // unknown.
-func TestNoProgramBesideForeignConfigurations(t *testing.T) {
+func TestNoProgramForOtherConfigurations(t *testing.T) {
 	for name, spec := range map[string]string{
 		"the image's own": "distribution: {name: starter}\n",
 		"an override":     "overrideConfig: {configMapName: mine, key: server.yaml}\n",

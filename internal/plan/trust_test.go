@@ -145,7 +145,7 @@ func (tc readTrustCase) check(t *testing.T) {
 
 // Pods that an operator rendered without the platform's certificates in addition to those of the spec are not replaced
 // because of them.
-func TestThePlatformsCertificatesReplaceNoPods(t *testing.T) {
+func TestPlatformCertificatesReplaceNoPods(t *testing.T) {
 	one, _ := testutil.SameCertificate(t)
 	ours, _ := cabundle.Read(one)
 	theirs, _ := cabundle.Read(testutil.CertificateFor(t, "platform"))

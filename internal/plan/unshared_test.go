@@ -16,7 +16,7 @@ const (
 )
 
 // Several replicas that do not share the data of clients cause a warning with an alternative.
-func TestReplicasThatShareNothing(t *testing.T) {
+func TestReplicasWithoutSharedData(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec string
 		want []string

@@ -355,9 +355,9 @@ func (b *bench) askMany(stacks int) {
 	}
 }
 
-// TestManyHang checks that the number of requests to servers that hang is bounded, and that other servers are queried
+// TestManyServersHang checks that the number of requests to servers that hang is bounded, and that other servers are queried
 // after the timeouts.
-func TestManyHang(t *testing.T) {
+func TestManyServersHang(t *testing.T) {
 	var at, most atomic.Int32
 	b := startWith(t, probe.Options{Timeout: 2 * time.Second}, func(_ http.ResponseWriter, r *http.Request) {
 		if now := at.Add(1); now > most.Load() {

@@ -326,9 +326,9 @@ func TestDecideOnReferences(t *testing.T) {
 	}
 }
 
-// TestDecideKeepsWhatIsSaidOfData checks that the facts about data in the record change only with the pods. An operator
+// TestDecideKeepsFactsAboutData checks that the facts about data in the record change only with the pods. An operator
 // that records such facts for the first time causes no write.
-func TestDecideKeepsWhatIsSaidOfData(t *testing.T) {
+func TestDecideKeepsFactsAboutData(t *testing.T) {
 	said := func(w *world) string {
 		found, _ := rollout.Parse(w.live().Annotations)
 		text := strings.Join(found.Left, ",")
@@ -383,9 +383,9 @@ func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
 	}
 }
 
-// TestDecideOnAGenerationThatNeverWas checks that a record of a generation that the stack never had is ignored, on a
+// TestDecideWithAnUnknownGeneration checks that a record of a generation that the stack never had is ignored, on a
 // ReplicaSet too.
-func TestDecideOnAGenerationThatNeverWas(t *testing.T) {
+func TestDecideWithAnUnknownGeneration(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
 	w.reconcile(one)
@@ -427,9 +427,9 @@ func TestDecideIgnoresForeignReplicaSets(t *testing.T) {
 	}
 }
 
-// TestDecideRefusesToKeepWhatIsNotKnown checks that a Deployment without managed fields is an error: the operator's
+// TestDecideWithoutManagedFields checks that a Deployment without managed fields is an error: the operator's
 // fields are unknown, and an apply of fewer fields would remove some.
-func TestDecideRefusesToKeepWhatIsNotKnown(t *testing.T) {
+func TestDecideWithoutManagedFields(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
 	w.reconcile(one)

@@ -99,9 +99,9 @@ func chosen(t *testing.T, s stack) rollout.Rendered {
 	return rendered
 }
 
-// TestReleaseThatIsFoundOutLater checks that the detection of the release after the takeover of another program's pods
+// TestReleaseDetectedLater checks that the detection of the release after the takeover of another program's pods
 // replaces no pod. It is rolled out with the next change.
-func TestReleaseThatIsFoundOutLater(t *testing.T) {
+func TestReleaseDetectedLater(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit func(*stack)
 		ours bool

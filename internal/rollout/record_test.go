@@ -64,10 +64,10 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestDigestIsTheSameForEver checks that digests do not change: each running stack has its digest in its pod template,
+// TestDigestIsStable checks that digests do not change: each running stack has its digest in its pod template,
 // so a different digest would restart every stack at the next operator upgrade. New inputs are omitted when they are
 // empty.
-func TestDigestIsTheSameForEver(t *testing.T) {
+func TestDigestIsStable(t *testing.T) {
 	inputs := rollout.Inputs{Image: "server:1", Release: "0.7", Port: 8321, Workers: 1, MountPath: "/.llama"}
 	for name, tc := range map[string]struct {
 		change     func(*rollout.Inputs)

@@ -38,8 +38,8 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestLinesAreWhole merges the lines as the program does and compares each with the release data.
-func TestLinesAreWhole(t *testing.T) {
+// TestLinesAreComplete merges the lines as the program does and compares each with the release data.
+func TestLinesAreComplete(t *testing.T) {
 	var lines map[string]map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(Files()[releasesFile]), &lines); err != nil {
 		t.Fatal(err)
@@ -123,9 +123,9 @@ func checkFiles(t *testing.T, get func() map[string]string, program string, maxS
 	}
 }
 
-// TestEveryFileIsThere checks that each file of the programs belongs to one of them, and that both may share a
+// TestEveryFileBelongsToAProgram checks that each file of the programs belongs to one of them, and that both may share a
 // directory.
-func TestEveryFileIsThere(t *testing.T) {
+func TestEveryFileBelongsToAProgram(t *testing.T) {
 	found, err := fs.Glob(script, "script/*.py")
 	if err != nil {
 		t.Fatal(err)
@@ -147,8 +147,8 @@ func TestEveryFileIsThere(t *testing.T) {
 	}
 }
 
-// TestNoFactInTheProgram checks that only releases.json contains differences between releases.
-func TestNoFactInTheProgram(t *testing.T) {
+// TestProgramsContainNoFacts checks that only releases.json contains differences between releases.
+func TestProgramsContainNoFacts(t *testing.T) {
 	fact := regexp.MustCompile(`v10::|llama_stack|llamastack_kvstore|ogx|_id}|TIMESTAMPTZ|listed_from_provider|basic::|faiss|"(dataset|benchmark|scoring_function)"`)
 	files := Files()
 	maps.Copy(files, ExternalFiles())

@@ -251,7 +251,7 @@ func TestSummarizeDates(t *testing.T) {
 	}
 }
 
-func TestSummarizeDoesNotTouchItsInput(t *testing.T) {
+func TestSummarizeDoesNotChangeItsInput(t *testing.T) {
 	observed, previous := healthy(), healthy()
 	status.Summarize(status.Input{
 		Generation: 3, Observed: observed, Previous: previous, Now: now,

@@ -68,9 +68,9 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	}
 }
 
-// TestTurnsDoNotAddUp checks that a request that is added again keeps its requested priority and gets a new turn, so
+// TestTurnsDoNotAccumulate checks that a request that is added again keeps its requested priority and gets a new turn, so
 // that its priority never decreases.
-func TestTurnsDoNotAddUp(t *testing.T) {
+func TestTurnsDoNotAccumulate(t *testing.T) {
 	queue := testQueue(t)
 	for i := range crowd {
 		queue.Add(requestFor("crowd", fmt.Sprint(i)))
