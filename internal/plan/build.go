@@ -73,8 +73,8 @@ func (p *Plan) complete(in Input) error {
 	return p.render(in)
 }
 
-// refusesPlainHTTP reports whether the server needs an argument to serve plain HTTP. A generated configuration does not
-// need it.
+// refusesPlainHTTP reports whether the server needs an argument to serve plain HTTP. A generated configuration does
+// not.
 func (p *Plan) refusesPlainHTTP(in Input) bool {
 	return in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated
 }
@@ -173,8 +173,7 @@ func (p *Plan) overrideCopy(in Input) error {
 	return nil
 }
 
-// generated returns the generated configuration. It returns nil if the server reads the user's or the image's
-// configuration, or a copy of it.
+// generated returns the generated configuration. It returns nil for the user's or the image's configuration.
 func (p *Plan) generated() []byte {
 	if p.Mode != ModeGenerated {
 		return nil

@@ -26,8 +26,7 @@ type Difference struct {
 }
 
 // Compare lists the differences between two plans of one stack: image, environment, names of the models for clients,
-// configuration. An added or removed provider is one difference, regardless of its keys. The values contain variables
-// instead of secrets, as in the configuration.
+// configuration. An added or removed provider is one difference. The values contain variables instead of secrets.
 func Compare(before, after *Plan) []Difference {
 	found := differences("", images(before), images(after))
 	found = append(found, differences("variable ", environment(before), environment(after))...)

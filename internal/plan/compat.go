@@ -14,9 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// asV1alpha1 reports whether the pods mount the user's ConfigMap and start the server as for stacks of v1alpha1. A
-// stack with a certificate is an exception, because the configuration must contain the certificate, and the image's
-// entrypoint must start the server.
+// asV1alpha1 reports whether the pods mount the user's ConfigMap and start the server as for stacks of v1alpha1. This
+// is not possible with a certificate, which the configuration must contain.
 func asV1alpha1(stack *v1alpha2.LlamaStackDistribution) bool {
 	return names.Compat(stack.Annotations) && stack.Spec.OverrideConfig != nil && render.TLSSecret(&stack.Spec) == ""
 }

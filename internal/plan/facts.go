@@ -209,8 +209,7 @@ func byName(env []stackconfig.EnvVar) []stackconfig.EnvVar {
 	return env
 }
 
-// releaseWarnings adds a warning if the configuration is generated for another release than the one in the image, or if
-// the release in the image is unknown.
+// releaseWarnings adds a warning if the release in the image is unknown or not the one of the configuration.
 func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
 	const path = "spec.distribution"
 	switch {

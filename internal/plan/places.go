@@ -15,8 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
-// placesOf returns the places of the stack's data, from the configuration that the server reads and from the rendered
-// pod, including the user's patches.
+// placesOf returns the places of the stack's data, from the configuration and from the rendered pod with patches.
 func (p *Plan) placesOf(in Input, deployment *appsv1ac.DeploymentApplyConfiguration) (*retention.Places, error) {
 	server := names.ServerContainer(in.Object.Annotations)
 	pod, err := typedPod(deployment.Spec.Template.Spec, server)
@@ -30,8 +29,7 @@ func (p *Plan) placesOf(in Input, deployment *appsv1ac.DeploymentApplyConfigurat
 	}), nil
 }
 
-// typedPod returns a pod with the volumes of a rendered pod, and with the parts of the server's container that
-// determine the places of data.
+// typedPod returns the parts of a rendered pod and its server's container that determine the places of data.
 func typedPod(rendered *corev1ac.PodSpecApplyConfiguration, server string) (*corev1.PodSpec, error) {
 	part := corev1ac.PodSpecApplyConfiguration{Volumes: rendered.Volumes}
 	for i := range rendered.Containers {
@@ -92,8 +90,8 @@ type Running struct {
 	Distribution distribution.Resolved
 	// Pod is the pod spec of its template.
 	Pod *corev1.PodSpec
-	// Config is the mounted configuration. Nil means that the server reads the image's own configuration. Override reports
-	// whether the user wrote Config.
+	// Config is the mounted configuration. Nil means the image's own configuration. Override reports whether the user
+	// wrote it.
 	Config   []byte
 	Override bool
 }

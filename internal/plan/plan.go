@@ -34,11 +34,9 @@ type Input struct {
 	PackageDigests map[string]string
 	// CatalogueImage is the catalogue's image for the name and version, before overrides. Empty means a bare image.
 	CatalogueImage string
-	// RenderedByTag reports whether the running pods keep settings that were rendered for the release in their image's
-	// tag.
+	// RenderedByTag reports whether the running pods keep settings for the release in the tag of their image.
 	RenderedByTag bool
 	// Limited lists, sorted, the resources that an earlier operator limited in the running pods because of their workers.
-	// These resources stay limited.
 	Limited []corev1.ResourceName
 	// RunningRelease is the release line of the running server, from the record or the status. Empty means none.
 	RunningRelease string
@@ -46,8 +44,7 @@ type Input struct {
 	Before *retention.Places
 	// Base is the base configuration. Nil means that no base is needed (see NeedsBase), or that there is none.
 	Base *Base
-	// Trust holds the certificates that the server trusts in addition to the public authorities. The zero value means
-	// those in its image.
+	// Trust holds the certificates that the server trusts in addition to the public authorities. Zero adds none.
 	Trust Trust
 	// Serving is the server's certificate in the Secret that the spec names. Nil means that it was not read.
 	Serving *cabundle.Serving
@@ -67,13 +64,12 @@ type Input struct {
 	Cluster render.Cluster
 	// OpenShift reports whether the cluster, and not the operator, sets uid, gid and fsGroup of pods.
 	OpenShift bool
-	// KeepsGroup reports whether the pods of a stack of v1alpha1 on OpenShift keep the fsGroup that an earlier operator
-	// set. See the function KeepsGroup.
+	// KeepsGroup is the result of the function KeepsGroup. It applies to stacks of v1alpha1 on OpenShift.
 	KeepsGroup bool
 	// Bounds contains the limits that an administrator sets for the stacks of the namespace. Nil means no limits.
 	Bounds *bounds.Rule
-	// LongConfigMapName selects the longer name for the ConfigMap with the generated configuration, because a ConfigMap
-	// with other content has the usual name.
+	// LongConfigMapName selects the longer name for the ConfigMap with the generated configuration, because the usual name
+	// is taken.
 	LongConfigMapName bool
 }
 
@@ -136,8 +132,7 @@ type Plan struct {
 	Losses []retention.Loss
 	// Warnings lists the warnings for the user.
 	Warnings []stackconfig.Finding
-	// ProviderCount and ResourceCount are the numbers of providers and resources in the generated configuration, and
-	// ConfigVersion is its schema version.
+	// ProviderCount, ResourceCount and ConfigVersion, the schema version, are those of the generated configuration.
 	ProviderCount, ResourceCount int32
 	ConfigVersion                string
 	// Report explains the generated configuration. Nil means that no configuration was generated.

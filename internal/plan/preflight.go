@@ -87,8 +87,7 @@ func (p *Plan) PreflightName() (string, error) {
 }
 
 // PreflightObjects returns the pod that tries this plan's pods and the objects that it needs, in the order of their
-// apply. The pod is last. values is the parameter of WithStorageSecret. constraint is the one that admits the running
-// pods on OpenShift.
+// apply. The pod is last. values is the parameter of WithStorageSecret. constraint admits the running pods.
 func (p *Plan) PreflightObjects(values map[string][]byte, constraint string) ([]render.Object, error) {
 	preflight := render.Preflight{Template: p.Rendered.Deployment.Spec.Template, Constraint: constraint}
 	if len(p.Derived) > 0 {

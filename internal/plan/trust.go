@@ -21,8 +21,8 @@ type Trust struct {
 	Platform [][]byte
 	// Both reports whether the server trusts the platform's certificates, if any, in addition to those of the spec.
 	Both bool
-	// Elsewhere is the ConfigMap of another namespace from which Own was read, as intent.ConfigMapUse.ID. Empty means that
-	// Own was read from the stack's own namespace.
+	// Elsewhere is the ConfigMap of another namespace from which Own was read, as intent.ConfigMapUse.ID. Empty means the
+	// stack's own.
 	Elsewhere string
 	// Warnings lists warnings about ignored parts of the ConfigMaps, and about a ConfigMap that replaces another one.
 	Warnings []stackconfig.Finding
@@ -40,8 +40,8 @@ type UnusableKey struct {
 // the spec names and that is missing from the contents adds no certificate.
 //
 // An entry that is not a certificate makes a key of the user unusable. In a stack of v1alpha1, such an entry only
-// causes a warning, because these stacks have always used the other certificates of the key. All usable certificates of
-// a platform count.
+// causes a warning, because these stacks have always used the other certificates of the key. A platform has no such
+// restriction.
 func ReadTrust(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) (Trust, []UnusableKey) {
 	var trust Trust
 	var unusable []UnusableKey

@@ -26,7 +26,8 @@ def check(providers, target, path):
         if other.module != provider.module:
             provider.refuse(
                 f'Provider "{other.id}" ({other.image}) and {provider} both have the type {provider.type}, from the modules '
-                f"{other.module} and {provider.module}: the server supports one module for each type. Give one of them another type.")
+                f"{other.module} and {provider.module}: the server supports one module for each type. Give one of them "
+                "another type.")
 
 
 def _check_module(provider, target, path):

@@ -49,7 +49,8 @@ class Provider:
         if not linked and not os.access(place, os.R_OK):
             self.refuse(f"The image {self.image} has no readable {DIRECTORY}/{path}. Add the file to the image.")
         if linked or not stat.S_ISREG(os.lstat(place).st_mode):
-            self.refuse(f"{DIRECTORY}/{path} in image {self.image} is a link, or not a regular file. Replace it with the file itself.")
+            self.refuse(f"{DIRECTORY}/{path} in image {self.image} is a link, or not a regular file. Replace it with "
+                        "the file itself.")
         return place
 
     def read(self):
@@ -98,8 +99,8 @@ class Provider:
         if self.wheel:
             found = list(dict.fromkeys([self.wheel, *found]))
         if not found:
-            self.refuse(f"The image {self.image} has no wheel in {DIRECTORY}/packages. Add the wheels of the provider and of the packages that it "
-                        "needs.")
+            self.refuse(f"The image {self.image} has no wheel in {DIRECTORY}/packages. Add the wheels of the provider and of "
+                        "the packages that it needs.")
         if len(found) > MAX_WHEELS:
             self.refuse(f"The image {self.image} has {len(found)} wheels in {DIRECTORY}/packages, more than {MAX_WHEELS}.")
         return found

@@ -134,8 +134,8 @@ def _upper(text):
 def _not_the_server(wheel, server):
     """Checks that a wheel does not replace the server by another release."""
     if wheel.name in server.others or wheel.name in server.own and server.version(wheel.name) != wheel.version:
-        wheel.refuse(f"is release {wheel.version} of {wheel.name}, and the server is {server}: a provider must not contain a server. "
-                     "Remove the wheel from the image, and use a version of the provider for this release")
+        wheel.refuse(f"is release {wheel.version} of {wheel.name}, and the server is {server}: a provider must not contain a "
+                     "server. Remove the wheel from the image, and use a version of the provider for this release")
 
 
 def _check_needs(new, server):

@@ -92,8 +92,8 @@ class Wheel:
         metadata = email.parser.HeaderParser().parsestr(self._text(archive, "METADATA"))
         kind = email.parser.HeaderParser().parsestr(self._text(archive, "WHEEL"))
         if not (kind["Wheel-Version"] or "").startswith("1."):
-            self.refuse(f"is of version {str(kind['Wheel-Version'])[:32]} of the wheel format: only 1.x is supported. Build it with "
-                        "another tool")
+            self.refuse(f"is of version {str(kind['Wheel-Version'])[:32]} of the wheel format: only 1.x is supported. Build "
+                        "it with another tool")
         said = f"{metadata['Name']} {metadata['Version']}"
         name = self.packaging.utils.canonicalize_name(metadata["Name"] or "")
         if name != self.name or self.packaging.version.Version(metadata["Version"] or "0") != self.version:
