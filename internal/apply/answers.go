@@ -11,9 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// answers holds the server's last answer for each object. It only saves calls, in three cases: the cache does not have
-// our own write yet, the content of an object is not cached, or the server stores a rendering in another form. Without
-// it, the operator reads more, but never writes more. Calls for one object are not concurrent.
+// answers holds the API server's last answer for each object. It only saves calls, in three cases: the cache does not
+// contain the operator's own write yet, the content of an object is not cached, or the API server stores an object in
+// another form than the one applied. Without answers, the operator reads more often, but never writes more often. Calls
+// for one object are not concurrent.
 type answers struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]map[objectKey]entry
@@ -28,7 +29,7 @@ type entry struct {
 	digest          [sha256.Size]byte
 	uid             types.UID
 	resourceVersion string
-	// live is kept until the cache has caught up.
+	// live is the object until the cache contains the same version. It is nil after that.
 	live client.Object
 }
 
@@ -55,7 +56,7 @@ func (m *answers) put(owner types.NamespacedName, object *unstructured.Unstructu
 	m.entries[owner][keyOf(object)] = e
 }
 
-// confirmed reports whether the server has confirmed that wanted is in force in this version of the object.
+// confirmed reports whether an earlier answer has shown that wanted is in force in this version of the object.
 func (m *answers) confirmed(
 	owner types.NamespacedName, wanted *unstructured.Unstructured, uid types.UID, resourceVersion string,
 ) bool {
@@ -67,21 +68,21 @@ func (m *answers) confirmed(
 	return digestOf(wanted) == e.digest
 }
 
-// markUncertain records that an object of that name may exist, whatever the cache shows: an answer may have been lost,
-// or another client may have created it first.
+// markUncertain records that an object of this name may exist even if the cache does not contain it. An answer may have
+// been lost, or another client may have created the object first.
 func (m *answers) markUncertain(owner types.NamespacedName, wanted *unstructured.Unstructured) {
 	if !m.knows(owner, wanted) {
 		m.put(owner, wanted, entry{})
 	}
 }
 
-// knows reports whether we wrote an object of that name, or tried to.
+// knows reports whether the operator wrote an object of this name, or tried to write it.
 func (m *answers) knows(owner types.NamespacedName, wanted *unstructured.Unstructured) bool {
 	_, ok := m.find(owner, wanted)
 	return ok
 }
 
-// newer returns the object as the server last returned it, if the cached one is older, and nil otherwise.
+// newer returns the last answer of the API server if the cached object is older, and nil otherwise.
 func (m *answers) newer(
 	owner types.NamespacedName, cached *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {
@@ -110,7 +111,7 @@ func (m *answers) find(owner types.NamespacedName, object *unstructured.Unstruct
 	return e, ok
 }
 
-// drop releases the object itself, because the cache holds it.
+// drop releases the object itself when the cache contains it.
 func (m *answers) drop(owner types.NamespacedName, object *unstructured.Unstructured) {
 	if e, ok := m.find(owner, object); ok {
 		e.live = nil
@@ -118,7 +119,7 @@ func (m *answers) drop(owner types.NamespacedName, object *unstructured.Unstruct
 	}
 }
 
-// remove forgets a deleted object.
+// remove drops the entry of a deleted object.
 func (m *answers) remove(owner types.NamespacedName, key objectKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

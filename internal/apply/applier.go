@@ -23,8 +23,8 @@ type Options struct {
 	Scheme *runtime.Scheme
 	// Manager is the field manager of every apply.
 	Manager string
-	// MetadataOnly lists the kinds whose content is not cached. Their cache has no selector: an object that is not in
-	// it does not exist, or was just created.
+	// MetadataOnly lists the kinds whose content is not cached. Their cache has no selector, so an object that is not in
+	// it does not exist or was just created.
 	MetadataOnly []schema.GroupVersionKind
 }
 
@@ -46,14 +46,14 @@ func New(options Options) *Applier {
 	}
 }
 
-// Forget drops what is remembered for a deleted owner.
+// Forget drops the stored answers for a deleted owner.
 func (a *Applier) Forget(owner types.NamespacedName) { a.answers.forget(owner) }
 
 // Outcome is the effect of an apply on an object.
 type Outcome string
 
 const (
-	// Unchanged means that nothing was written.
+	// Unchanged means that the object was not written.
 	Unchanged Outcome = "unchanged"
 	// Created means that the object did not exist.
 	Created Outcome = "created"
@@ -63,21 +63,20 @@ const (
 	Adopted Outcome = "adopted"
 )
 
-// Desired is an object that may be applied: it belongs to no other owner, and none of its fields still belongs to a
-// predecessor.
+// Desired is an object that may be applied: it has no other owner, and the fields of predecessors are taken over.
 type Desired struct {
-	// Wanted is the object to apply. It may be replaced before Set by another rendering of the same object.
+	// Wanted is the object to apply. Callers may replace it with another rendering of the object before Set.
 	Wanted *unstructured.Unstructured
-	// Live is the object in the cluster, or nil if none is known. With nil, Set creates the object, and fails with a
-	// conflict if it exists after all. If the object is known to be in force, Live is the cached object, which may be
-	// metadata only and must not be changed.
+	// Live is the object in the cluster, or nil if no such object was found. If it is nil, Set creates the object, and
+	// fails with a conflict if the object exists. If the object is known to be in force, Live is the cached object, which
+	// may contain only metadata and must not be changed.
 	Live client.Object
 
 	confirmed bool
 }
 
-// CheckOwnership checks every object before it writes any of them. If an object belongs to another owner, it fails with
-// *OwnershipConflict or *NameTaken (joined, if there are several) and changes nothing. Otherwise, it takes over the
+// CheckOwnership checks every object before it writes any of them. If objects belong to other owners, it fails with
+// *OwnershipConflict or *NameTaken, joined if there are several, and writes nothing. Otherwise, it takes over the
 // fields that predecessors wrote.
 func (a *Applier) CheckOwnership(
 	ctx context.Context, owner Owner, wanted []*unstructured.Unstructured,
@@ -114,7 +113,7 @@ func (a *Applier) CheckOwnership(
 	return objects, nil
 }
 
-// refuse returns the reason why the object may not be applied, or nil if it may.
+// refuse returns the reason why the object must not be applied, or nil if it may be applied.
 func refuse(owner Owner, desired Desired) (refusal, err error) {
 	if desired.Live == nil || desired.confirmed {
 		return nil, nil
@@ -140,7 +139,7 @@ func (c Desired) content() (*unstructured.Unstructured, error) {
 	return content(c.Live, c.Wanted.GroupVersionKind())
 }
 
-// content returns an object as unstructured, or nil if there is none.
+// content returns an object as an unstructured object, or nil for nil.
 func content(object client.Object, kind schema.GroupVersionKind) (*unstructured.Unstructured, error) {
 	if object == nil {
 		return nil, nil
@@ -157,7 +156,7 @@ func content(object client.Object, kind schema.GroupVersionKind) (*unstructured.
 	return plain, nil
 }
 
-// sameContent compares the parts that an immutable object can never change.
+// sameContent compares the fields that can never change in an immutable object.
 func sameContent(wanted, live *unstructured.Unstructured) bool {
 	return equal(wanted.Object["data"], live.Object["data"]) &&
 		equal(wanted.Object["binaryData"], live.Object["binaryData"])

@@ -82,7 +82,7 @@ func TestSetCreatesOnceAndThenWritesNothing(t *testing.T) {
 		t.Error(diff)
 	}
 	if writes := b.counter.take(); writes != 4 {
-		t.Errorf("creation took %d writes, want one a child", writes)
+		t.Errorf("the creation caused %d writes, want one for each child", writes)
 	}
 
 	unchanged := []apply.Outcome{apply.Unchanged, apply.Unchanged, apply.Unchanged, apply.Unchanged}
@@ -99,22 +99,22 @@ func TestSetCreatesOnceAndThenWritesNothing(t *testing.T) {
 		}
 		want := map[bool]int64{true: 1, false: 0}[step == "after a restart"] // one read, for the ConfigMap's content
 		if reads := b.counter.reads.Load(); reads != want {
-			t.Errorf("%s: %d reads past the cache, want %d", step, reads, want)
+			t.Errorf("%s: %d reads from the API server, want %d", step, reads, want)
 		}
 	}
 }
 
-func TestSetLeavesItsArgumentsAlone(t *testing.T) {
+func TestSetDoesNotChangeItsArguments(t *testing.T) {
 	b := newBench(t)
 	wanted := b.child(t, serviceText)
 	before := wanted.DeepCopy()
 	b.apply(t, wanted)
 	if diff := cmp.Diff(before, wanted); diff != "" {
-		t.Errorf("Set changed what it was given:\n%s", diff)
+		t.Errorf("Set changed its input:\n%s", diff)
 	}
 }
 
-func TestSetPutsDriftBack(t *testing.T) {
+func TestSetRevertsDrift(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.all(t)...)
 	deployment := b.get(t, deployments, "my")
@@ -137,18 +137,18 @@ func TestSetPutsDriftBack(t *testing.T) {
 				t.Errorf("%s, want %s", got[0], tc.want)
 			}
 			if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
-				t.Errorf("then %s, want unchanged", got[0])
+				t.Errorf("after that %s, want unchanged", got[0])
 			}
 		})
 	}
 	containers, _, _ := unstructured.NestedSlice(b.get(t, deployments, "my").Object, "spec", "template", "spec",
 		"containers")
 	if len(containers) != 2 || b.get(t, deployments, "my").GetAnnotations()["theirs"] != "x" {
-		t.Errorf("what others added is gone: %v", containers)
+		t.Errorf("a container of another manager is missing: %v", containers)
 	}
 }
 
-func TestSetDropsWhatIsNoLongerWanted(t *testing.T) {
+func TestSetRemovesUnwantedFields(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.child(t, deploymentText))
 	smaller := b.child(t, deploymentText)
@@ -172,7 +172,7 @@ func TestSetDropsWhatIsNoLongerWanted(t *testing.T) {
 var checkOwnershipCases = []struct {
 	name    string
 	foreign func(b *bench, u *unstructured.Unstructured)
-	want    apply.Outcome // empty means refused
+	want    apply.Outcome // empty means an error
 	message string
 }{
 	{
@@ -233,7 +233,7 @@ func TestCheckOwnership(t *testing.T) {
 					t.Error(diff)
 				}
 				if writes := b.counter.take(); writes != 0 {
-					t.Errorf("%d writes before the refusal", writes)
+					t.Errorf("%d writes before the error", writes)
 				}
 				return
 			}
@@ -248,7 +248,7 @@ func TestCheckOwnership(t *testing.T) {
 				t.Errorf("%s, want %s", applied[1].Outcome, tc.want)
 			}
 			if !metav1.IsControlledBy(b.get(t, services, "my-service"), &metav1.ObjectMeta{UID: b.owner.UID}) {
-				t.Error("the Service is not ours now")
+				t.Error("the Service does not belong to the owner")
 			}
 		})
 	}
@@ -277,8 +277,8 @@ func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 	}
 }
 
-// TestMigrateFieldOwnership checks the takeover from an older program that created objects with Update and applied
-// them under the name of the owner: fields that we leave out are removed, and fields of other managers stay.
+// TestMigrateFieldOwnership checks the takeover from an older program that created objects with Update and applied them
+// under the name of the owner: fields that the Applier leaves out are removed, and fields of other managers stay.
 func TestMigrateFieldOwnership(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, deploymentText)
@@ -310,7 +310,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 			t.Errorf("%s still owns fields", entry.Manager)
 		}
 	}
-	// A manager that uses the old name from now on counts as another client.
+	// A manager that uses the old name after the takeover counts as another client.
 	patch = client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"later":"x"}}}`))
 	if err := b.client.Patch(t.Context(), live, patch, client.FieldOwner("old")); err != nil {
 		t.Fatal(err)
@@ -318,7 +318,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
 		t.Errorf("%s, want unchanged", got[0])
 	}
-	// The exception is the predecessor, if the user went back to it for a while.
+	// The exception is a predecessor to which the user went back for a while.
 	live = b.get(t, deployments, "my")
 	entries := live.GetManagedFields()
 	for i := range entries {
@@ -342,8 +342,8 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	}
 }
 
-// TestTakeOverAgain checks that a predecessor may return after we applied, and write into the object or replace it. Its
-// fields then become ours, and the mark stays until the next apply.
+// TestTakeOverAgain checks that a predecessor may update or replace an object after an apply. The Applier takes over
+// its fields, and the mark stays until the next apply.
 func TestTakeOverAgain(t *testing.T) {
 	const record = "tester.io/record"
 	for name, writes := range map[string]func(*testing.T, *bench){
@@ -411,8 +411,8 @@ func TestTakeOverAgain(t *testing.T) {
 	}
 }
 
-// TestReclaim checks that a client that restores fields that we once applied becomes their owner, and that fields that
-// we leave out are removed nevertheless, while the client's fields elsewhere and the fields of other managers stay.
+// TestReclaim checks that fields that another client restored are removed if an apply leaves them out, and that the
+// client's other fields and the fields of other managers stay.
 func TestReclaim(t *testing.T) {
 	b := newBench(t)
 	text := func(port, mark string) string {
@@ -447,21 +447,21 @@ spec:
 		t.Fatal(err)
 	}
 	root, mark := []any{"spec", "template"}, []any{"metadata", "annotations", "mark"}
-	for range 2 { // the second time, nothing is left to do
+	for range 2 { // there is no field to reclaim the second time
 		b.counter.take()
 		if objects[0], err = b.applier.Reclaim(t.Context(), objects[0], root, mark); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if writes := b.counter.take(); writes != 0 {
-		t.Errorf("%d writes to reclaim what is ours already", writes)
+		t.Errorf("%d writes although there is no field to reclaim", writes)
 	}
 	if _, err := b.applier.Set(t.Context(), b.owner, objects); err != nil {
 		t.Fatal(err)
 	}
 	live := b.get(t, deployments, "my")
 	if live.GetAnnotations()["elsewhere"] != "x" {
-		t.Error("the fields of another writer are gone")
+		t.Error("fields of another manager are missing")
 	}
 	template, _, _ := unstructured.NestedMap(live.Object, "spec", "template")
 	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")
@@ -507,8 +507,8 @@ func TestMigrateVolumeClaim(t *testing.T) {
 	}
 }
 
-// TestStaleCache checks that a cache without our own writes does not cause another write, and that a cache with an
-// outdated object does not let us overwrite a newer one.
+// TestStaleCache checks that a cache without the Applier's own writes does not cause another write, and that an
+// outdated object in the cache does not cause an overwrite of a newer object.
 func TestStaleCache(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.child(t, serviceText))
@@ -521,7 +521,7 @@ func TestStaleCache(t *testing.T) {
 	b.apply(t, changed)
 	b.counter.take()
 	if got := b.apply(t, changed); got[0] != apply.Unchanged || b.counter.take() != 0 {
-		t.Errorf("written again while the cache is behind: %s", got[0])
+		t.Errorf("written again while the cache lags behind: %s", got[0])
 	}
 
 	if err := b.client.Delete(t.Context(), old); err != nil {
@@ -533,7 +533,7 @@ func TestStaleCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
-		t.Errorf("apply to an object that is gone: %v, want a conflict", err)
+		t.Errorf("apply to a deleted object: %v, want a conflict", err)
 	}
 }
 

@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// InForce reports whether the live object is what an apply of wanted by the manager would result in: the manager owns
-// exactly the fields that wanted has, and each has wanted's value. If another client changes a field, the manager no
-// longer owns it, so drift is detected. If a field is no longer wanted, the manager still owns it, so that is detected
-// too. A restart costs no write, because all of this is stored in the object itself (decision 0019).
+// InForce reports whether an apply of wanted by the manager would leave the live object unchanged: the manager owns
+// exactly the fields of wanted, and each field has the value in wanted. If another client changes a field, the manager
+// no longer owns it, so InForce detects the change. If wanted no longer contains a field, the manager still owns it, so
+// InForce detects this too. A restart causes no write, because the object stores the managed fields (decision 0019).
 func InForce(wanted, live *unstructured.Unstructured, manager string) bool {
 	owned := ownedFields(live, live.GetAPIVersion(), manager)
 	if owned == nil {
@@ -22,7 +22,7 @@ func InForce(wanted, live *unstructured.Unstructured, manager string) bool {
 	return compare(owned, withoutIdentity(wanted.Object), live.Object)
 }
 
-// withoutIdentity removes the fields that the server never counts as managed fields.
+// withoutIdentity removes the fields that managed fields never contain.
 func withoutIdentity(object map[string]any) map[string]any {
 	fields := maps.Clone(object)
 	delete(fields, "apiVersion")
@@ -37,8 +37,7 @@ func withoutIdentity(object map[string]any) map[string]any {
 	return fields
 }
 
-// compare walks wanted and live together with the owned set, which distinguishes a list of keyed items from an atomic
-// list.
+// compare walks through wanted and live together with the owned set, which distinguishes keyed lists from atomic lists.
 func compare(owned *fieldpath.Set, wanted, live any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:
@@ -66,7 +65,7 @@ func compareFields(owned *fieldpath.Set, wanted, live map[string]any) bool {
 				return false
 			}
 		case !isZero(field) || !isZero(live[name]):
-			return false // the server drops an empty value; any other value must be owned
+			return false // the API server drops empty values; the manager must own any other value
 		}
 	}
 	for _, element := range elements(owned) {
@@ -80,7 +79,7 @@ func compareFields(owned *fieldpath.Set, wanted, live map[string]any) bool {
 	return true
 }
 
-// compareItems checks that every wanted item is owned, that every owned item is wanted, and that the order is the same,
+// compareItems reports whether the owned and the wanted items are the same and in the same order. The order matters
 // because environment variables may refer to earlier ones.
 func compareItems(owned *fieldpath.Set, wanted, live []any) bool {
 	all := elements(owned)
@@ -102,7 +101,7 @@ func compareItems(owned *fieldpath.Set, wanted, live []any) bool {
 	return len(wanted) == len(all)
 }
 
-// find returns the index of the item that the path element denotes, or -1 if there is none.
+// find returns the index of the item that the path element identifies, or -1 if there is none.
 func find(element fieldpath.PathElement, items []any) int {
 	for i, item := range items {
 		if denotes(element, i, item) {
@@ -112,8 +111,8 @@ func find(element fieldpath.PathElement, items []any) int {
 	return -1
 }
 
-// denotes reports whether the path element denotes the list item. A key field that the item leaves to the server's
-// default matches any value.
+// denotes reports whether the path element identifies the list item. A key field that is missing in the item matches
+// any value, because the API server sets its default.
 func denotes(element fieldpath.PathElement, index int, item any) bool {
 	switch {
 	case element.Key != nil:
@@ -142,8 +141,7 @@ func elements(set *fieldpath.Set) []fieldpath.PathElement {
 	return slices.Collect(distinct.All())
 }
 
-// equal compares JSON values. It compares numbers by value, and ignores the apiVersion that the server adds to a
-// reference to a pod's field.
+// equal compares JSON values. It ignores the types of numbers, and the apiVersion that the API server adds to fieldRef.
 func equal(wanted, live any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:

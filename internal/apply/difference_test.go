@@ -28,8 +28,8 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	return result
 }
 
-// The live object and its fields that the tester owns, in the form in which an API server stores them: with defaults in
-// addition to the applied fields.
+// The live object, and the fields that the tester owns, as an API server stores them: with defaults in addition to the
+// applied fields.
 const (
 	liveText = `
 apiVersion: v1
@@ -164,7 +164,7 @@ func TestInForce(t *testing.T) {
 	}
 }
 
-func TestInForceWithoutOurFields(t *testing.T) {
+func TestInForceWithoutOwnedFields(t *testing.T) {
 	wanted, live := object(t, wantedText), object(t, liveText)
 	for name, entry := range map[string]metav1.ManagedFieldsEntry{
 		"nobody's": {},
@@ -176,7 +176,7 @@ func TestInForceWithoutOurFields(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			live.SetManagedFields([]metav1.ManagedFieldsEntry{entry})
 			if apply.InForce(wanted, live, manager) {
-				t.Error("in force although the manager applied nothing")
+				t.Error("in force although the manager has not applied the object")
 			}
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestDigest checks that different objects have different digests, however similar they are.
+// TestDigest checks that different objects have different digests, even if they are similar.
 func TestDigest(t *testing.T) {
 	known := map[[32]byte]any{}
 	for _, value := range []any{
@@ -26,7 +26,7 @@ func TestDigest(t *testing.T) {
 	} {
 		digest := digestOf(&unstructured.Unstructured{Object: map[string]any{"value": value}})
 		if other, ok := known[digest]; ok {
-			t.Errorf("%#v and %#v have one digest", other, value)
+			t.Errorf("%#v and %#v have the same digest", other, value)
 		}
 		known[digest] = value
 	}
@@ -36,6 +36,6 @@ func TestDigest(t *testing.T) {
 	}
 	one := &unstructured.Unstructured{Object: large}
 	if digestOf(one) != digestOf(one.DeepCopy()) {
-		t.Error("equal objects have two digests")
+		t.Error("equal objects have different digests")
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// lookupAll finds every object at the lowest cost: in the cache, and with a read from the API server only if the cache
-// is not sufficient. The reads are concurrent.
+// lookupAll finds the live object of every wanted object. It reads from the API server only if the cache is not
+// sufficient. These reads are concurrent.
 func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
 	objects := make([]Desired, len(wanted))
 	versions := make([]version, len(wanted))
@@ -39,19 +39,19 @@ func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstruct
 	return objects, nil
 }
 
-// version is the oldest version that a read accepts: a resource version, or one of the constants.
+// version is the oldest acceptable version for a read: a resource version, or one of the constants.
 type version string
 
 const (
-	// newest reads from the store.
+	// newest means the version in the store of the API server.
 	newest version = ""
-	// anyVersion accepts any version that the API server has cached. It may be slightly outdated. That is safe if the
-	// answer is that the object does not exist, because creating an existing object is a conflict.
+	// anyVersion accepts any version in the cache of the API server, which may be slightly outdated. An outdated answer
+	// that the object does not exist is safe, because creating an existing object fails with a conflict.
 	anyVersion version = "0"
 )
 
-// lookup reads the object from the cache. known reports whether that is sufficient. Otherwise, the object has to be
-// read from the API server, in a version that is not older than atLeast.
+// lookup reads the object from the cache. known reports whether the cache is sufficient. If not, the caller has to read
+// the object from the API server, in a version that is not older than atLeast.
 func (a *Applier) lookup(
 	ctx context.Context, owner Owner, wanted *unstructured.Unstructured,
 ) (desired Desired, atLeast version, known bool, err error) {
@@ -62,11 +62,11 @@ func (a *Applier) lookup(
 	case err != nil:
 		return desired, newest, false, err
 	case cached == nil && a.answers.knows(owner.Key(), wanted):
-		// The cache may lack our own write, and so may the API server's cache: creating the object once more would be
-		// rejected.
+		// The operator's cache and the API server's cache may both lack the operator's own write. The API server would reject
+		// the creation of an existing object.
 		return desired, newest, false, nil
 	case cached == nil && whole:
-		return desired, anyVersion, false, nil // the cache has a selector: it lacks objects of other owners
+		return desired, anyVersion, false, nil // the cache has a selector and lacks objects of other owners
 	case cached == nil:
 		return desired, newest, true, nil
 	case a.answers.confirmed(owner.Key(), wanted, cached.GetUID(), cached.GetResourceVersion()):
@@ -104,8 +104,8 @@ func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured, a
 	return live, nil
 }
 
-// parallel calls do for all elements concurrently. A panic is passed to the caller, which can handle it. In another
-// goroutine, it would end the program.
+// parallel calls do for all elements concurrently. It passes a panic on to the caller, because an unhandled panic in
+// another goroutine would end the program.
 func parallel(all []int, do func(int)) {
 	var group sync.WaitGroup
 	panics := make([]any, len(all))
@@ -127,7 +127,7 @@ func parallel(all []int, do func(int)) {
 	}
 }
 
-// cached returns the object from the cache, or nil if it is not there. Callers must not change it.
+// cached returns the object from the cache, or nil if the cache does not contain it. Callers must not change it.
 func (a *Applier) cached(ctx context.Context, wanted *unstructured.Unstructured) (client.Object, error) {
 	gvk := wanted.GroupVersionKind()
 	object, err := a.newObject(gvk)
@@ -154,7 +154,7 @@ func (a *Applier) newList(kind schema.GroupVersionKind) (client.ObjectList, erro
 	return newOf[client.ObjectList](a, kind, list, &metav1.PartialObjectMetadataList{}, &unstructured.UnstructuredList{})
 }
 
-// newOf returns an empty object, or list, of the type in which its kind is cached.
+// newOf returns an empty object or list of the Go type with which its kind is cached.
 func newOf[T runtime.Object](a *Applier, kind, gvk schema.GroupVersionKind, metadata, plain T) (T, error) {
 	switch {
 	case a.metadataOnly.Has(kind):

@@ -18,9 +18,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 )
 
-// TestLookingForNewChildren checks that a new child costs one write and at most one read, and no read if the cache has
-// the objects of all owners.
-func TestLookingForNewChildren(t *testing.T) {
+// TestLookupOfNewChildren checks that a new child causes one write and at most one read, and no read if the cache
+// contains the objects of all owners.
+func TestLookupOfNewChildren(t *testing.T) {
 	b := newBench(t)
 	reads := b.countReads()
 	b.apply(t, b.all(t)...)
@@ -32,9 +32,9 @@ func TestLookingForNewChildren(t *testing.T) {
 	}
 }
 
-// TestLookingAtWhatIsThere checks that the applier uses the API server's cache, which may be outdated, only to find out
-// that an object does not exist.
-func TestLookingAtWhatIsThere(t *testing.T) {
+// TestLookupOfExistingChildren checks that the Applier uses the API server's cache, which may be outdated, only to
+// determine that an object does not exist.
+func TestLookupOfExistingChildren(t *testing.T) {
 	b := newBench(t)
 	foreign := b.child(t, serviceText)
 	foreign.SetOwnerReferences(nil)
@@ -46,7 +46,7 @@ func TestLookingAtWhatIsThere(t *testing.T) {
 	reads := b.countReads()
 	_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, serviceText)})
 	if _, conflict := errors.AsType[*apply.OwnershipConflict](err); !conflict {
-		t.Errorf("CheckOwnership: %v, want an error about another owner", err)
+		t.Errorf("CheckOwnership: error %v, want one about another owner", err)
 	}
 	want := map[string]int{"services/my-service?resourceVersion=0": 1, "services/my-service?": 1}
 	if diff := cmp.Diff(want, reads()); diff != "" {
@@ -59,7 +59,7 @@ func (b *bench) countReads() func() map[string]int {
 	var mu sync.Mutex
 	reads := map[string]int{}
 	b.counter.seen = func(request *http.Request) {
-		_, object, inside := strings.Cut(request.URL.Path, "/namespaces/"+b.owner.Namespace+"/") // otherwise it is discovery
+		_, object, inside := strings.Cut(request.URL.Path, "/namespaces/"+b.owner.Namespace+"/") // other requests are discovery
 		if request.Method == http.MethodGet && inside {
 			mu.Lock()
 			defer mu.Unlock()
@@ -73,11 +73,11 @@ func (b *bench) countReads() func() map[string]int {
 	}
 }
 
-// TestLookingAtOnce checks that children are read concurrently: each read waits for all others.
-func TestLookingAtOnce(t *testing.T) {
+// TestLookupIsConcurrent checks that children are read concurrently: each read waits for all others.
+func TestLookupIsConcurrent(t *testing.T) {
 	b := newBench(t)
 	wanted := b.all(t)
-	b.apply(t, wanted...) // discovers the kinds
+	b.apply(t, wanted...) // causes the discovery of the kinds
 	for _, object := range wanted {
 		object.SetName("another")
 	}
@@ -95,9 +95,9 @@ func TestLookingAtOnce(t *testing.T) {
 	}
 }
 
-// TestSetOfANameJustTaken checks that an object that another client creates between the lookup and the write stays as
-// it is, whether the lookup used the cache or not.
-func TestSetOfANameJustTaken(t *testing.T) {
+// TestSetOfANewlyTakenName checks that an object that another client creates between the lookup and the write does not
+// change, whether the lookup used the cache or not.
+func TestSetOfANewlyTakenName(t *testing.T) {
 	for kind, text := range map[schema.GroupVersionKind]string{
 		configMaps: configText, claims: claimText, deployments: deploymentText, services: serviceText,
 	} {
@@ -123,8 +123,9 @@ func TestSetOfANameJustTaken(t *testing.T) {
 	}
 }
 
-// TestSetWithoutLooking checks a name that was just taken and is not in our cache yet.
-func TestSetWithoutLooking(t *testing.T) {
+// TestSetWithoutLookup checks the creation of an object if another client has just created an object with the same
+// name, which is not in the cache yet.
+func TestSetWithoutLookup(t *testing.T) {
 	b := newBench(t)
 	foreign := b.child(t, configText)
 	foreign.SetOwnerReferences(nil)
@@ -141,12 +142,12 @@ func TestSetWithoutLooking(t *testing.T) {
 		t.Errorf("Set: %v, want a conflict", err)
 	}
 	if owners := b.get(t, configMaps, foreign.GetName()).GetOwnerReferences(); len(owners) != 0 {
-		t.Errorf("another owner's object has owners now: %v", owners)
+		t.Errorf("another owner's object has the owners %v", owners)
 	}
 	b.counter.take()
 	_, err = b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
 	if _, taken := errors.AsType[*apply.NameTaken](err); !taken || b.counter.take() != 0 {
-		t.Errorf("CheckOwnership after the conflict: %v, want that the name is taken, whatever the cache shows", err)
+		t.Errorf("CheckOwnership after the conflict: %v, want an error about the name, independent of the cache", err)
 	}
 }
 
@@ -157,8 +158,8 @@ func (behind) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ..
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-// TestLookingWhileTheCacheIsBehind checks that a cache without our own write does not cause another write.
-func TestLookingWhileTheCacheIsBehind(t *testing.T) {
+// TestLookupWithAnOutdatedCache checks that a cache without the Applier's own write does not cause another write.
+func TestLookupWithAnOutdatedCache(t *testing.T) {
 	b := newBench(t)
 	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
 	b.apply(t, b.all(t)...)
@@ -184,8 +185,9 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 	return s.Client.Get(ctx, key, object, given...)
 }
 
-// TestLookingWhileTheAPIServerIsBehind checks the same for an API server whose cache lacks our own write.
-func TestLookingWhileTheAPIServerIsBehind(t *testing.T) {
+// TestLookupWithAnOutdatedAPIServerCache checks that a cache of the API server without the Applier's own write does not
+// cause another write.
+func TestLookupWithAnOutdatedAPIServerCache(t *testing.T) {
 	b := newBench(t)
 	b.applier = apply.New(apply.Options{
 		Writer: stale{b.client}, Cache: behind{b.client}, Scheme: b.client.Scheme(), Manager: manager,
@@ -199,8 +201,8 @@ func TestLookingWhileTheAPIServerIsBehind(t *testing.T) {
 	}
 }
 
-// TestPanicWhileLooking checks that a panic during the lookup reaches the caller, which can handle it.
-func TestPanicWhileLooking(t *testing.T) {
+// TestPanicDuringLookup checks that a panic during the lookup reaches the caller, which can handle it.
+func TestPanicDuringLookup(t *testing.T) {
 	b := newBench(t)
 	b.applier = apply.New(apply.Options{
 		Writer: defective{b.client}, Cache: b.client, Scheme: b.client.Scheme(), Manager: manager,
@@ -208,7 +210,7 @@ func TestPanicWhileLooking(t *testing.T) {
 	})
 	defer func() {
 		if cause, ok := recover().(error); !ok || !strings.Contains(cause.Error(), "defective.Get") {
-			t.Errorf("recovered %v, want the panic and where it happened", cause)
+			t.Errorf("recovered %v, want the panic and its location", cause)
 		}
 	}()
 	_, err := b.applier.CheckOwnership(t.Context(), b.owner, b.all(t))
@@ -268,6 +270,6 @@ func TestSetOfAnUnknownField(t *testing.T) {
 	}
 	if _, err := b.applier.Set(t.Context(), b.owner, found); err == nil ||
 		!strings.Contains(err.Error(), ".spec.selectr") {
-		t.Errorf("Set: %v, want that the field is refused", err)
+		t.Errorf("Set: error %v, want one about the field", err)
 	}
 }

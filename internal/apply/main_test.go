@@ -129,8 +129,8 @@ func (s sharing) Get(
 	return err
 }
 
-// newApplier returns an applier in the state after a restart, without memory. A nil cache reads from the API server,
-// uncounted.
+// newApplier returns an Applier without stored answers, as after a restart. If cache is nil, it reads from the API
+// server without counting.
 func (b *bench) newApplier(t *testing.T, types *runtime.Scheme, cache client.Reader) *apply.Applier {
 	t.Helper()
 	config := rest.CopyConfig(plane.Config)

@@ -9,13 +9,13 @@ import (
 )
 
 // migrateFromMakers computes the managed fields after the manager takes over the fields that the makers of the object
-// wrote. It returns nil if there is nothing to take over. A maker is a manager that wrote the labels by which the
-// object belongs to the owner, such as a backup tool that restored it, or a client that applied a copy. It owns fields
-// that the operator once rendered, and the next apply must be able to remove them: a list of ports that keeps an old
-// entry of the same name is rejected.
+// wrote. It returns nil if there are no such fields. A maker is a manager that wrote the labels with which the object
+// belongs to the owner, such as a backup tool that restored the object, or a client that applied a copy of it. A maker
+// owns fields that the operator once rendered, and the next apply must be able to remove these fields. For example, the
+// API server rejects a list of ports that keeps an old entry with the same name.
 //
-// The fields of a maker that updates are always taken over. Those of a maker that applies are taken over until the
-// object is adopted and was applied once. After that, it counts as a client that writes on purpose.
+// The manager always takes over the fields that makers wrote by updates. It takes over the fields that makers applied
+// until it has adopted and applied the object once. After that, such a maker writes intentionally.
 func migrateFromMakers(
 	owner Owner, wanted, live *unstructured.Unstructured, entries []metav1.ManagedFieldsEntry, manager string,
 ) ([]metav1.ManagedFieldsEntry, error) {
@@ -69,14 +69,14 @@ func isMaker(entry metav1.ManagedFieldsEntry, owner Owner, apiVersion string) bo
 	return true
 }
 
-// mayBeRendered reports whether an operator may have rendered a field. The field must be below a top-level field that
-// wanted has. Labels and annotations, of the object and of its pod template, must be in wanted themselves.
+// mayBeRendered reports whether an operator may have rendered a field. The field must be below a top-level field of
+// wanted. Labels and annotations of the object and of its pod template must be in wanted themselves.
 func mayBeRendered(path fieldpath.Path, wanted *unstructured.Unstructured) bool {
 	top := path[0].FieldName
 	if top == nil || wanted.Object[*top] == nil {
 		return false
 	}
-	// The spec of a volume claim is immutable: removing a stored default is rejected.
+	// The spec of a volume claim is immutable, so the API server rejects the removal of a stored default.
 	if wanted.GetKind() == "PersistentVolumeClaim" && *top != "metadata" {
 		return false
 	}
@@ -89,7 +89,7 @@ func mayBeRendered(path fieldpath.Path, wanted *unstructured.Unstructured) bool 
 	return true
 }
 
-// has reports whether the fields of an object contain the path, which must not lead through a list.
+// has reports whether the fields of an object contain the path. It returns false for a path through a list.
 func has(fields map[string]any, path fieldpath.Path) bool {
 	names := make([]string, len(path))
 	for i, element := range path {
@@ -102,7 +102,7 @@ func has(fields map[string]any, path fieldpath.Path) bool {
 	return found && err == nil
 }
 
-// withOwned adds fields to the manager's own, and removes entries without fields.
+// withOwned adds fields to the entry of the manager, and removes entries without fields.
 func withOwned(
 	entries []metav1.ManagedFieldsEntry, ours int, owned *fieldpath.Set, manager, apiVersion string,
 ) ([]metav1.ManagedFieldsEntry, error) {

@@ -15,7 +15,7 @@ import (
 // backup is the manager of a backup tool.
 const backup = client.FieldOwner("velero-server")
 
-// restore creates a child as a backup tool does: with a create request, without an owner, and with an annotation of
+// restore creates a child like a backup tool: with a create request, without an owner, and with an annotation of
 // another client.
 func (b *bench) restore(t *testing.T, text string) {
 	t.Helper()
@@ -27,8 +27,8 @@ func (b *bench) restore(t *testing.T, text string) {
 	}
 }
 
-// TestMigrateRestoredObject checks that the fields of a restored object are ours from its adoption on: a port or a
-// variable that we leave out is removed, and fields of other managers stay.
+// TestMigrateRestoredObject checks that the Applier owns the fields of a restored object after its adoption: a port or
+// a variable that an apply leaves out is removed, and fields of other managers stay.
 func TestMigrateRestoredObject(t *testing.T) {
 	for name, tc := range map[string]struct{ before, after string }{
 		"Service": {
@@ -73,24 +73,24 @@ func (b *bench) changes(t *testing.T, text string) {
 	b.apply(t, wanted)
 	live := b.get(t, kind, wanted.GetName())
 	if live.GetAnnotations()["theirs"] != "x" {
-		t.Error("an annotation of another writer is gone")
+		t.Error("an annotation of another manager is missing")
 	}
 	fresh := newBench(t)
 	fresh.apply(t, fresh.child(t, text))
 	for _, field := range []string{"spec", "data"} {
 		got, want := live.Object[field], fresh.get(t, kind, wanted.GetName()).Object[field]
 		if diff := cmp.Diff(settled(want), settled(got)); diff != "" {
-			t.Errorf("%s (-made anew +changed):\n%s", field, diff)
+			t.Errorf("%s (-created again +changed):\n%s", field, diff)
 		}
 	}
 	b.restart(t)
 	if b.counter.take(); b.apply(t, b.child(t, text))[0] != apply.Unchanged || b.counter.take() != 0 {
-		t.Error("the second time something was written")
+		t.Error("the second apply was a write")
 	}
 }
 
 // settled removes the fields that a cluster sets, and the two fields that stay: the class of a claim, and an annotation
-// of a template that is not ours.
+// of another manager in the template.
 func settled(value any) any {
 	spec, ok := value.(map[string]any)
 	if !ok {
@@ -108,8 +108,8 @@ func settled(value any) any {
 	return spec
 }
 
-// TestMigrateLongAfterTheAdoption checks that an object that was adopted by a version without this takeover is
-// corrected as well.
+// TestMigrateLongAfterTheAdoption checks that the takeover also happens in an object that an earlier version adopted
+// without it.
 func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b := newBench(t)
 	b.restore(t, serviceText)
@@ -121,10 +121,10 @@ func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b.changes(t, `{apiVersion: v1, kind: Service, metadata: {name: my-service}, spec: {selector: {app: my}, ports: [{name: http, port: 81, targetPort: 81, protocol: TCP}]}}`)
 }
 
-// TestMigrateLeavesOthersAlone checks that the fields of a client that applies a copy are taken over at the adoption
-// only, because a later apply next to ours is intended. The fields of a client that updates and does not write the
+// TestMigrateKeepsOtherManagers checks that the fields of a client that applies a copy are taken over at the adoption
+// only, because a later apply of such a client is intended. The fields of a client that updates and does not write the
 // labels are never taken over.
-func TestMigrateLeavesOthersAlone(t *testing.T) {
+func TestMigrateKeepsOtherManagers(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.child(t, serviceText))
 	theirs := b.child(t, serviceText)

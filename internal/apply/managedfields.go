@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// managedFields returns the managed fields of the object, which may come from a cache with SharedFields. The caller
-// owns the entries, but not the data that they refer to.
+// managedFields returns the managed fields of an object, which may come from a cache with SharedFields. The caller may
+// change the entries, but not their data.
 func managedFields(object metav1.Object) []metav1.ManagedFieldsEntry {
 	entries := slices.Clone(object.GetManagedFields())
 	controller := uidOfController(object)
@@ -48,7 +48,7 @@ func ownedFields(live metav1.Object, apiVersion, manager string) *fieldpath.Set 
 	}
 	set, err := decode(entries[i])
 	if err != nil {
-		return nil // unreadable: the next apply makes the server write the entry again
+		return nil // after the next apply, the API server writes a valid entry
 	}
 	return set
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // TestSharedFields checks that managed fields that differ only in the controller's UID are stored once and read back
-// unchanged, and that nothing else of an object changes.
+// unchanged, and that other fields of an object do not change.
 func TestSharedFields(t *testing.T) {
 	const one, other = "11111111-aaaa-4aaa-8aaa-111111111111", "22222222-bbbb-4bbb-8bbb-222222222222"
 	owned := func(uid string) string {
@@ -47,7 +47,7 @@ func TestSharedFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want.ManagedFields, managedFields(object)); diff != "" {
-			t.Errorf("managed fields are read otherwise (-want +got):\n%s", diff)
+			t.Errorf("managed fields changed (-want +got):\n%s", diff)
 		}
 		kept = append(kept, object.DeepCopy())
 		kept[len(kept)-1].ManagedFields = object.ManagedFields
@@ -59,10 +59,10 @@ func TestSharedFields(t *testing.T) {
 	fields := func(object, entry int) *metav1.FieldsV1 { return kept[object].ManagedFields[entry].FieldsV1 }
 	if fields(0, 0) != fields(1, 1) || fields(0, 1) != fields(1, 0) || fields(0, 1) != fields(2, 0) ||
 		fields(0, 1) != fields(3, 0) {
-		t.Error("equal fields are kept twice")
+		t.Error("equal fields are stored twice")
 	}
 	if fields(2, 1) == fields(0, 0) || !strings.Contains(fields(2, 1).GetRawString(), one) {
-		t.Error("the uid of another object's controller is taken away")
+		t.Error("the UID of another object's controller is replaced")
 	}
 	gone := cache.DeletedFinalStateUnknown{Key: "ns/my-service"}
 	if got, err := shared.Transform(gone); err != nil || got != any(gone) {

@@ -12,11 +12,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// migrateFieldOwnership transfers the fields that the owner's predecessors and the makers of the object wrote to us, so
-// that fields that an apply leaves out are removed (decision 0009). Fields of predecessors are transferred if we have
-// not applied the object yet, or if the predecessors have written it since. Other managers that also write the object
-// do so on purpose. The patch changes only the managed fields and the owner's mark, and fails if the object has
-// changed.
+// migrateFieldOwnership takes over the fields that the owner's predecessors and the makers of the object wrote, so that
+// an apply removes the fields that it leaves out (decision 0009). It takes over fields of predecessors if the manager
+// has not applied the object since they wrote it. Any other manager keeps its fields, because it writes them
+// intentionally. The patch changes only the managed fields and the owner's mark, and fails if the object has changed.
 func (a *Applier) migrateFieldOwnership(
 	ctx context.Context, owner Owner, wanted, live *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {
@@ -48,8 +47,8 @@ func (a *Applier) migrateFieldOwnership(
 	return taken, nil
 }
 
-// TakeOver changes an object in memory in the way in which the manager changes the live one before it applies it: it
-// takes over the fields of the owner's predecessors, and marks the object.
+// TakeOver takes over the fields of the owner's predecessors in memory, and marks the object. The manager changes a
+// live object in the same way before the first apply.
 func TakeOver(kind string, object metav1.Object, owner Owner, manager string) error {
 	taken, err := TakenOver(kind, object, owner, manager)
 	if err != nil || taken == nil {
@@ -63,8 +62,8 @@ func TakeOver(kind string, object metav1.Object, owner Owner, manager string) er
 }
 
 // TakenOver returns the managed fields of an object of a kind after the manager has taken over those of the owner's
-// predecessors. Nil means that there is nothing to take over, because the manager has applied the object since they
-// were last active, or because none of them wrote it.
+// predecessors. Nil means that there are no fields to take over, because the manager has applied the object since the
+// predecessors were last active, or because no predecessor wrote it.
 func TakenOver(kind string, live metav1.Object, owner Owner, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	entries := managedFields(live)
 	if i := indexApplied(entries, manager); i >= 0 {
@@ -99,8 +98,8 @@ func TakenOver(kind string, live metav1.Object, owner Owner, manager string) ([]
 	return entries, keepMetadata(entries, manager)
 }
 
-// appliedAgain reports whether a predecessor applied fields that this program has not taken over. No other program
-// applies under the predecessor's name, which is the owner's name.
+// appliedAgain reports whether a predecessor applied fields that this program has not taken over. Only a predecessor
+// applies with its manager name, which is the owner's name.
 func (o Owner) appliedAgain(entries []metav1.ManagedFieldsEntry) bool {
 	return slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Subresource == "" && entry.Operation == metav1.ManagedFieldsOperationApply &&
@@ -108,7 +107,7 @@ func (o Owner) appliedAgain(entries []metav1.ManagedFieldsEntry) bool {
 	})
 }
 
-// replaced reports whether another program removed what this program recorded on an object.
+// replaced reports whether another program removed the annotation in which this program records its apply.
 func (o Owner) replaced(kind string, live metav1.Object) bool {
 	return kind == o.Mark.Kind && live.GetAnnotations()[o.Mark.Annotation] == ""
 }
@@ -127,8 +126,8 @@ func (o Owner) marked(kind string, live metav1.Object) map[string]string {
 	return annotations
 }
 
-// keepMetadata gives up the ownership of everything except metadata: the spec of a claim is immutable, so removing a
-// default that the predecessor stored would be rejected.
+// keepMetadata gives up the ownership of all fields except metadata. The spec of a claim is immutable, so the API
+// server would reject the removal of a default that the predecessor stored.
 func keepMetadata(entries []metav1.ManagedFieldsEntry, manager string) error {
 	i := indexApplied(entries, manager)
 	if i < 0 {

@@ -14,27 +14,27 @@ type Owner struct {
 	UID       types.UID
 	Namespace string
 	Name      string
-	// Labels are on every child. An object that has them and has no controller (retained, orphaned, restored from a
-	// backup) is adopted.
+	// Labels are the labels of every child. The Applier adopts an object that has these labels and has no controller, such
+	// as an object that was retained, orphaned, or restored from a backup.
 	Labels map[string]string
-	// Predecessors lists the field managers that wrote children of this owner before this program did. Their fields are
-	// taken over once.
+	// Predecessors lists the field managers that wrote children of this owner before this program. Their fields are taken
+	// over once.
 	Predecessors []Manager
-	// PredecessorsUntil is when a predecessor was last active. If that is after this program applied an object, the
-	// user went back to the predecessor and then to this program again, and the predecessor's fields are taken over
-	// once more. Zero means that the time is unknown.
+	// PredecessorsUntil is the time at which a predecessor was last active. If this time is after the last apply of an
+	// object, the user went back to the predecessor and then to this program again, and the Applier takes over the
+	// predecessor's fields once more. Zero means that the time is unknown.
 	PredecessorsUntil metav1.Time
-	// Mark is written when fields of predecessors are taken over. The zero value means that no mark is written.
+	// Mark is written when the Applier takes over fields of predecessors. The zero value means that no mark is written.
 	Mark Mark
 }
 
-// Mark records on an object that predecessors wrote it last, because the fields do not show that any more once they are
-// taken over.
+// Mark is an annotation which records that predecessors wrote an object last. The takeover removes this from the
+// managed fields.
 type Mark struct {
 	// Kind is the kind of the objects that are marked.
 	Kind string
-	// Annotation is the annotation in which this program records what it applied. A predecessor that replaces an object
-	// removes it.
+	// Annotation is the annotation in which this program records its apply. A predecessor that replaces an object removes
+	// it.
 	Annotation string
 	// Value is the value of the annotation in a marked object.
 	Value string
@@ -57,8 +57,7 @@ func (o Owner) owns(object metav1.Object) bool {
 	return controller != nil && controller.UID == o.UID
 }
 
-// Adopts reports whether the object is to become a child of this owner: it has no controller, and has the labels of its
-// children.
+// Adopts reports whether the object becomes a child of this owner, because it has the owner's labels and no controller.
 func (o Owner) Adopts(object metav1.Object) bool {
 	if metav1.GetControllerOfNoCopy(object) != nil || len(o.Labels) == 0 {
 		return false
@@ -77,7 +76,7 @@ type OwnershipConflict struct {
 	Kind      string
 	Namespace string
 	Name      string
-	// Controller describes the object's controller. It is empty if there is none.
+	// Controller is the kind and the name of the object's controller. It is empty if there is no controller.
 	Controller string
 }
 
@@ -99,8 +98,8 @@ func newConflict(gvk schema.GroupVersionKind, live *unstructured.Unstructured) *
 	return conflict
 }
 
-// NameTaken is the error for an immutable object whose name is taken: an object of that name has other content or
-// belongs to another owner. The caller can use another name.
+// NameTaken is the error for an immutable object if an object of the same name has other content or belongs to another
+// owner. The caller can use another name.
 type NameTaken struct {
 	Kind string
 	Name string

@@ -14,16 +14,16 @@ import (
 )
 
 // Reclaim takes over the fields below the path root from every manager that also wrote the field at the path mark below
-// it. That field belongs to the owner alone, so another manager writes it only by restoring what the owner once
-// applied. Fields below root that the next apply leaves out are then removed. Reclaim returns the desired object with
-// its current live object, and writes nothing if there is nothing to reclaim.
+// root. The field at mark belongs to the owner alone, so another manager writes it only when it restores fields that
+// the owner once applied. After Reclaim, the next apply removes the fields below root that it leaves out. Reclaim
+// returns the desired object with its current live object. It writes nothing if there are no fields to reclaim.
 func (a *Applier) Reclaim(ctx context.Context, desired Desired, root, mark []any) (Desired, error) {
 	if desired.Live == nil {
 		return desired, nil
 	}
 	marked, err := fieldpath.MakePath(slices.Concat(root, mark)...)
 	if err != nil {
-		return desired, fmt.Errorf("regain fields of %s %q: %w", desired.Wanted.GetKind(), desired.Live.GetName(), err)
+		return desired, fmt.Errorf("take over fields of %s %q: %w", desired.Wanted.GetKind(), desired.Live.GetName(), err)
 	}
 	fields, err := reclaimed(desired.Live, a.manager, marked[:len(root)], marked)
 	if err != nil || fields == nil {
@@ -34,7 +34,7 @@ func (a *Applier) Reclaim(ctx context.Context, desired Desired, root, mark []any
 		live, err = a.replaceManagedFields(ctx, live, fields, nil)
 	}
 	if err != nil {
-		return desired, fmt.Errorf("regain fields of %w", err)
+		return desired, fmt.Errorf("take over fields of %w", err)
 	}
 	desired.Live, desired.confirmed = live, false
 	return desired, nil
@@ -80,8 +80,7 @@ func reclaimed(live metav1.Object, manager string, below, marked fieldpath.Path)
 	return withoutEmpty(entries), err
 }
 
-// replaceManagedFields changes only the managed fields, and the annotations unless they are nil. It fails if the object
-// has changed.
+// replaceManagedFields patches the managed fields and, unless they are nil, the annotations of an unchanged object.
 func (a *Applier) replaceManagedFields(
 	ctx context.Context, live *unstructured.Unstructured, fields []metav1.ManagedFieldsEntry,
 	annotations map[string]string,

@@ -16,18 +16,18 @@ import (
 type Applied struct {
 	// Kind is the kind of the object.
 	Kind schema.GroupVersionKind
-	// Object is the object as the server has it, or only its metadata if the content of its kind is not cached. Callers
-	// must not change it.
+	// Object is the object from the API server, or only its metadata if the content of its kind is not cached. It is
+	// read-only.
 	Object client.Object
 	// Outcome is the effect of the apply.
 	Outcome Outcome
 }
 
-// Content returns the object as unstructured.
+// Content returns the object as an unstructured object.
 func (a Applied) Content() (*unstructured.Unstructured, error) { return content(a.Object, a.Kind) }
 
-// Set applies the desired objects in order and stops at the first that the server rejects. An object that is already in
-// force costs no call.
+// Set applies the desired objects in order and stops at the first one that the API server rejects. It makes no call for
+// an object that is already in force.
 func (a *Applier) Set(ctx context.Context, owner Owner, objects []Desired) ([]Applied, error) {
 	result := make([]Applied, 0, len(objects))
 	for _, desired := range objects {
@@ -40,8 +40,8 @@ func (a *Applier) Set(ctx context.Context, owner Owner, objects []Desired) ([]Ap
 	return result, nil
 }
 
-// neverStored is a version that no object has, because the store counts its own creation as the first change. An apply
-// with this version creates an object, and is a conflict if the object exists.
+// neverStored is a resource version that no object has, because the store counts its own creation as the first change.
+// An apply with this version creates an object, and fails with a conflict if the object exists.
 const neverStored = "1"
 
 func (a *Applier) set(ctx context.Context, owner Owner, desired Desired) (Applied, error) {
@@ -59,7 +59,7 @@ func (a *Applier) set(ctx context.Context, owner Owner, desired Desired) (Applie
 		a.answers.markUncertain(owner.Key(), desired.Wanted)
 		return Applied{}, fmt.Errorf("apply %s %q: %w", kind.Kind, desired.Wanted.GetName(), err)
 	}
-	// For an object that we created, the cache shows nothing older.
+	// The cache contains no older version of an object that the operator created.
 	keep := desired.Live != nil && !a.metadataOnly.Has(kind)
 	a.answers.remember(owner.Key(), desired.Wanted, answer, keep)
 	return Applied{Kind: kind, Object: answer, Outcome: outcome(desired, answer)}, nil
@@ -73,18 +73,18 @@ func (a *Applier) inForce(desired Desired) (bool, error) {
 	return err == nil && InForce(desired.Wanted, live, a.manager), err
 }
 
-// send applies an object and returns the server's answer. If the content of the kind is not cached, the answer is
-// metadata only, because the content would not be used.
+// send applies an object and returns the answer of the API server. If the content of the kind is not cached, the answer
+// contains only metadata, because the content is not used.
 func (a *Applier) send(ctx context.Context, desired Desired) (client.Object, error) {
 	wanted := *desired.Wanted
 	wanted.Object = maps.Clone(wanted.Object)
 	metadata, _ := wanted.Object["metadata"].(map[string]any)
 	wanted.Object["metadata"] = maps.Clone(metadata)
-	// An apply with an unknown field is rejected in any case. Field validation would only detect duplicate fields, and
-	// makes the server parse everything once more.
+	// The API server rejects an apply with an unknown field in any case. Field validation would only add the detection of
+	// duplicate fields, and the API server would parse the object again.
 	options := []client.PatchOption{client.FieldOwner(a.manager), client.FieldValidation(metav1.FieldValidationIgnore)}
 	if desired.Live != nil {
-		// If the object was replaced since the lookup, the apply is a conflict.
+		// With the UID, the apply fails with a conflict if the object was replaced since the lookup.
 		wanted.SetUID(desired.Live.GetUID())
 		options = append(options, client.ForceOwnership)
 	} else {
@@ -108,7 +108,7 @@ func (a *Applier) send(ctx context.Context, desired Desired) (client.Object, err
 	return answer, nil
 }
 
-// confirm remembers an object that was found to be in force, if finding that out costs a read.
+// confirm stores the version of an object that is in force, if another check would cost a read.
 func (a *Applier) confirm(owner Owner, desired Desired) {
 	if desired.confirmed || !a.metadataOnly.Has(desired.Wanted.GroupVersionKind()) {
 		return

@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	// sharedFields is the number of sets of fields that are kept: several for each kind of child and each set of
-	// options in use.
+	// sharedFields is the maximum number of stored sets of fields. Each kind of child has several sets for each
+	// combination of options in use.
 	sharedFields = 1024
-	// controllerUID replaces the UID of the object's controller in kept fields. The UID is the only difference between
+	// controllerUID replaces the UID of the object's controller in stored fields. The UID is the only difference between
 	// the fields of similar children. No object has this UID.
 	controllerUID = "00000000-0000-0000-0000-000000000000"
 )
 
-// SharedFields stores managed fields that are equal in many cached children once. They are a tenth of the size of a
-// child, and equal in all children of one kind whose owners use the same options. An Applier can read them.
+// SharedFields stores managed fields that are equal in many cached children only once. They are a tenth of the size of
+// a child, and are equal in all children of one kind whose owners use the same options. An Applier can read them.
 type SharedFields struct{ known *lru.Cache }
 
 // NewSharedFields returns an empty SharedFields.
 func NewSharedFields() SharedFields { return SharedFields{lru.New(sharedFields)} }
 
-// Transform is a transform function for caches, for kinds that are cached as Go types. For other kinds it can have no
-// effect, because their managed fields are returned as copies. The child keeps its managed fields, because they
-// determine what has to be written.
+// Transform is a transform function for caches, for kinds that are cached as Go types. It has no effect on other kinds,
+// because they return their managed fields as copies. The child keeps its managed fields, because an Applier compares
+// them.
 func (s SharedFields) Transform(object any) (any, error) {
 	child, ok := object.(metav1.Object)
 	if !ok {

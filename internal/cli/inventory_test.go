@@ -70,7 +70,7 @@ func TestSurvey(t *testing.T) {
 	if one.Version != "v1alpha1" || one.Name != "plain" || len(one.Adopted) > 0 || !cmp.Equal(one.NotAdopted, []string{"Deployment/plain"}) {
 		t.Errorf("told of what the operator before runs: %+v", one)
 	}
-	contains(t, one.NextRollOut, "keep their earlier rendering")
+	contains(t, one.NextRollOut, "keep their earlier template")
 	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the last applied manifest contains it`)
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
 	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack may not use ConfigMap "mine" of namespace "team-a": add to its annotation llamastack.io/allow-namespaces`)

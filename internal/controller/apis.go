@@ -27,13 +27,13 @@ import (
 )
 
 const (
-	// definitionPoll is the interval at which a kind is looked up once its definition exists. definitionPatience bounds
-	// the lookups: a kind is served a moment after its definition appears.
+	// definitionPoll is the interval between two lookups of a kind whose definition exists. definitionPatience bounds the
+	// duration of the lookups. The API server serves a kind shortly after its definition is created.
 	definitionPoll     = 500 * time.Millisecond
 	definitionPatience = time.Minute
 )
 
-// optionalKinds returns the kinds that a cluster need not serve, by the name of their CustomResourceDefinition.
+// optionalKinds returns the kinds that a cluster may not serve, by the name of their CustomResourceDefinition.
 func optionalKinds() map[string]schema.GroupVersionKind {
 	kinds := map[string]schema.GroupVersionKind{}
 	for _, kind := range render.ChildKinds() {
@@ -51,19 +51,19 @@ func OptionalDefinitions() []string {
 	return names
 }
 
-// optionalAPIs tracks which of the optional kinds the cluster serves. It asks once at the start, and then watches their
-// definitions. It does not poll.
+// optionalAPIs tracks which of the optional kinds the cluster serves. It looks them up at the start and then watches
+// definitions.
 type optionalAPIs struct {
 	cache  cache.Cache
 	mapper meta.RESTMapper
 
 	mu     sync.RWMutex
 	served map[schema.GroupVersionKind]bool
-	// adding is held while a kind is added, because a definition that is created and updated causes two events.
+	// adding serializes calls of watch, because a definition that is created and updated causes two events.
 	adding sync.Mutex
 }
 
-// newOptionalAPIs returns an optionalAPIs with the kinds that are served now.
+// newOptionalAPIs returns an optionalAPIs with the kinds that the cluster currently serves.
 func newOptionalAPIs(ctx context.Context, optional cache.Cache, mapper meta.RESTMapper) (*optionalAPIs, error) {
 	apis := &optionalAPIs{cache: optional, mapper: mapper, served: map[schema.GroupVersionKind]bool{}}
 	for _, kind := range optionalKinds() {
@@ -94,7 +94,7 @@ func (a *optionalAPIs) set(kind schema.GroupVersionKind, served bool) {
 	a.served[kind] = served
 }
 
-// has reports whether the kind is an optional one, as an object or as a list.
+// has reports whether the kind is an optional kind, or the list kind of one.
 func (a *optionalAPIs) has(kind schema.GroupVersionKind) bool {
 	for _, optional := range optionalKinds() {
 		if kind.Group == optional.Group {
@@ -110,7 +110,7 @@ func optionalObject(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	return object
 }
 
-// index adds the index that finds a stack's objects of a kind. It must be called before the cache is filled with them.
+// index adds the index of a kind's objects by stack. It must be called before the cache is filled with these objects.
 func (a *optionalAPIs) index(ctx context.Context, kind schema.GroupVersionKind) error {
 	if err := a.cache.IndexField(ctx, optionalObject(kind), fieldInstance, instanceOf); err != nil {
 		return fmt.Errorf("index %s by %s: %w", kind.GroupKind(), fieldInstance, err)
@@ -124,37 +124,45 @@ func (a *optionalAPIs) source(kind schema.GroupVersionKind) source.Source {
 		predicate.ResourceVersionChangedPredicate{})
 }
 
-// follow watches the definitions until ctx ends. When a kind appears, follow watches it and requeues the stacks that it
-// affects. When a kind is removed, follow forgets it.
+// follow watches the definitions until ctx ends. When a kind is added or removed, follow starts or stops its watch and
+// requeues the affected stacks.
 func (a *optionalAPIs) follow(
 	ctx context.Context, definitions map[string]cache.Cache, c controller.Controller, requeue func(context.Context),
 ) error {
 	for name, kind := range optionalKinds() {
-		definition := definitions[name]
-		if definition == nil {
-			continue
-		}
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(schema.GroupVersionKind{
-			Group: "apiextensions.k8s.io", Version: "v1",
-			Kind: "CustomResourceDefinition",
-		})
-		informer, err := definition.GetInformer(ctx, object)
+		err := watchDefinition(ctx, definitions, name,
+			func() { go a.comes(ctx, kind, c, requeue) }, func() { a.goes(ctx, kind, requeue) })
 		if err != nil {
-			return fmt.Errorf("watch definition %q: %w", name, err)
-		}
-		_, err = informer.AddEventHandler(definitionHandler(
-			func() { go a.comes(ctx, kind, c, requeue) }, func() { a.goes(ctx, kind, requeue) }))
-		if err != nil {
-			return fmt.Errorf("watch definition %q: %w", name, err)
+			return err
 		}
 	}
 	<-ctx.Done()
 	return nil
 }
 
-// definitionHandler calls comes when a kind may have appeared, with its definition or with a new version in it, and
-// goes when it is removed.
+// watchDefinition watches a definition with definitionHandler. It does nothing for a definition without a cache.
+func watchDefinition(
+	ctx context.Context, definitions map[string]cache.Cache, name string, comes, goes func(),
+) error {
+	if definitions[name] == nil {
+		return nil
+	}
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(schema.GroupVersionKind{
+		Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition",
+	})
+	informer, err := definitions[name].GetInformer(ctx, object)
+	if err == nil {
+		_, err = informer.AddEventHandler(definitionHandler(comes, goes))
+	}
+	if err != nil {
+		return fmt.Errorf("watch definition %q: %w", name, err)
+	}
+	return nil
+}
+
+// definitionHandler calls comes if a kind may have been added, by its definition or by a new version in the definition.
+// It calls goes if the definition is removed.
 func definitionHandler(comes, goes func()) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { comes() },
@@ -181,17 +189,13 @@ func (a *optionalAPIs) comes(
 		return
 	}
 	logger := log.FromContext(ctx)
-	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true,
-		func(context.Context) (bool, error) {
-			_, err := a.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-			return err == nil, nil
-		})
+	err := awaitKind(ctx, a.mapper, kind)
 	if err == nil {
 		err = a.watch(ctx, kind, c)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			logger.Error(err, "A kind is defined but cannot be used", "kind", kind.GroupKind().String())
+			logger.Error(err, "The operator cannot watch a kind that was added", "kind", kind.GroupKind().String())
 		}
 		return
 	}
@@ -199,7 +203,16 @@ func (a *optionalAPIs) comes(
 	requeue(ctx)
 }
 
-// watch fills the cache with a kind, once, and adds a watch for the controller.
+// awaitKind returns when the API server serves a kind whose definition was added.
+func awaitKind(ctx context.Context, mapper meta.RESTMapper, kind schema.GroupVersionKind) error {
+	return wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true,
+		func(context.Context) (bool, error) {
+			_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+			return err == nil, nil
+		})
+}
+
+// watch fills the cache with the objects of a kind and adds a watch for the controller, unless it has done so before.
 func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller) error {
 	a.adding.Lock()
 	defer a.adding.Unlock()
@@ -214,26 +227,26 @@ func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, 
 		err = c.Watch(a.source(kind))
 	}
 	if err != nil {
-		// The kind may appear again. Its index must then be added once only.
+		// The kind may be added again, and an index cannot be added twice to an informer.
 		return errors.Join(err, a.cache.RemoveInformer(ctx, optionalObject(kind)))
 	}
 	a.set(kind, true)
 	return nil
 }
 
-// goes forgets a kind as soon as its definition is being deleted.
+// goes stops the watch of a kind whose definition is being deleted.
 func (a *optionalAPIs) goes(ctx context.Context, kind schema.GroupVersionKind, requeue func(context.Context)) {
 	if !a.serves(kind) {
 		return
 	}
 	a.set(kind, false)
 	if err := a.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
-		log.FromContext(ctx).Error(err, "A kind was removed but is still watched", "kind", kind.GroupKind().String())
+		log.FromContext(ctx).Error(err, "The operator cannot stop watching a kind that was removed", "kind", kind.GroupKind().String())
 	}
 	go requeue(ctx)
 }
 
-// childCache reads each kind from the cache that holds it.
+// childCache reads each kind from the cache that contains it.
 type childCache struct {
 	client.Reader
 

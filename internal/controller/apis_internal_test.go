@@ -9,7 +9,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// TestDefinitionHandler checks that a version may be added to a definition long after the definition was created.
+// TestDefinitionHandler checks that adding a version to an existing definition counts as the addition of a kind.
 func TestDefinitionHandler(t *testing.T) {
 	first := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
 	status := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1, ResourceVersion: "2"}}

@@ -18,7 +18,8 @@ import (
 )
 
 // TestCalls checks the documented number of calls. A new object causes one write for each child and one for the status.
-// Each visible transition causes one status write. An object in its desired state causes none, also after a restart.
+// Each visible transition causes one status write. An object in its desired state causes no write, even after a restart
+// of the operator.
 func TestCalls(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))

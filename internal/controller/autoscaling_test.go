@@ -67,7 +67,7 @@ func recordReplicas(t *testing.T, env *controllertest.Environment) func() []int3
 	}
 }
 
-// TestAutoscaling checks that five replicas stay five when an autoscaler takes over and leaves, and are never reset to
+// TestAutoscaling checks that five replicas stay five when an autoscaler is added and removed, and are never reset to
 // one in between. The operator does not overwrite the autoscaler's number. The number in the spec takes effect when the
 // user changes it.
 func TestAutoscaling(t *testing.T) {
@@ -111,11 +111,11 @@ func TestAutoscaling(t *testing.T) {
 	want(5, 7)
 	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated,
 		v1alpha2.ReasonDeploymentUpdateSucceeded)
-	if kept := "it keeps the 7 replicas that the autoscaler set until you change spec.workload.replicas from 1"; !strings.Contains(condition.Message, kept) {
+	if kept := "the Deployment keeps the 7 replicas that the autoscaler set until you change spec.workload.replicas from 1"; !strings.Contains(condition.Message, kept) {
 		t.Errorf("message %q, want %q in it", condition.Message, kept)
 	}
 	setScale(t, env, &appsv1.Deployment{}, "my", 6)
-	want(5, 7, 6, 7) // drift, corrected
+	want(5, 7, 6, 7) // the operator reverts this edit
 
 	setScale(t, env, &v1alpha2.LlamaStackDistribution{}, "my", 2)
 	want(5, 7, 6, 7, 2)
@@ -130,7 +130,7 @@ func TestAutoscaling(t *testing.T) {
 	want(5, 7, 6, 7, 2, 3, 0, 3)
 }
 
-// TestAutoscalerWithoutMetrics checks that an autoscaler without metrics is reported once the pods serve, and that the
+// TestAutoscalerWithoutMetrics checks that an autoscaler without metrics is reported when the pods serve, and that the
 // stack stays ready.
 func TestAutoscalerWithoutMetrics(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

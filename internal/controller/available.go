@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// available caches the operator's distributions and their images, as users of v1alpha1 see them. They are
-// in every status and change only with the operator's ConfigMap.
+// available caches the names of the operator's distributions and their images for the statuses of stacks of v1alpha1.
+// They change only with the operator's ConfigMap.
 type available struct {
 	mu        sync.Mutex
 	overrides distribution.Overrides

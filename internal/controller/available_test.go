@@ -14,7 +14,7 @@ func TestAvailable(t *testing.T) {
 	var known available
 	catalogue := maps.Clone(known.with(nil))
 	if catalogue["starter"] == "" {
-		t.Fatalf("no starter among %v", catalogue)
+		t.Fatalf("the distribution starter is missing in %v", catalogue)
 	}
 	want := maps.Clone(catalogue)
 	want["starter"], want["ours"] = "a:1", "b:1"
@@ -24,6 +24,6 @@ func TestAvailable(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(catalogue, known.with(distribution.Overrides{})); diff != "" {
-		t.Errorf("without them again (-want +got):\n%s", diff)
+		t.Errorf("after the images were removed (-want +got):\n%s", diff)
 	}
 }

@@ -36,8 +36,8 @@ func waitForValidation(t *testing.T, env *controllertest.Environment, name strin
 	})
 }
 
-// policyDefinitions returns the definition of policies as the Gateway API had it before 1.4, without the version v1,
-// and the current definition.
+// policyDefinitions returns the definition of policies of the Gateway API before 1.4, without the version v1, and the
+// current definition.
 func policyDefinitions(t *testing.T) (old, now *unstructured.Unstructured) {
 	t.Helper()
 	now = controllertest.GatewayDefinition(t, "backendtlspolicies")
@@ -53,8 +53,8 @@ func policyDefinitions(t *testing.T) (old, now *unstructured.Unstructured) {
 	return old, now
 }
 
-// TestBackendTLSPolicy checks that a policy makes a Gateway connect to the server by HTTPS, and that the policy follows
-// the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
+// TestBackendTLSPolicy checks that a policy makes a Gateway connect to the server over HTTPS, and that the policy
+// follows the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
 func TestBackendTLSPolicy(t *testing.T) {
 	const (
 		version = "backendtls"
@@ -78,11 +78,11 @@ func TestBackendTLSPolicy(t *testing.T) {
 	policy := controllertest.NewUnstructured(render.BackendTLSPolicyKind)
 	authorities := &corev1.ConfigMap{}
 	env.WaitForChild(t, "my-httproute", route)
-	if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, "the cluster does not serve version v1 of that kind") {
+	if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, "the cluster does not serve version v1 of BackendTLSPolicy") {
 		t.Errorf("note %q", note)
 	}
 
-	// A definition that gets the version later is used without a restart.
+	// The operator uses a version that is added to a definition later, without a restart.
 	updateDefinition(t, env, definition)
 	env.WaitForBackendTLSPolicyKind(t)
 	env.WaitUntilIdle(t, version)
@@ -104,7 +104,7 @@ func TestBackendTLSPolicy(t *testing.T) {
 	env.WaitForChild(t, "my-network-policy", &networkingv1.NetworkPolicy{})
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, version)[len(before):]) {
 		if strings.Contains(call, "backendtlspolicies") || strings.Contains(call, "my-server-ca") {
-			t.Errorf("%s, and nothing of it changed", call)
+			t.Errorf("%s, although the object has not changed", call)
 		}
 	}
 
@@ -134,7 +134,7 @@ func TestBackendTLSPolicy(t *testing.T) {
 	gone()
 }
 
-// waitForAuthority waits until the ConfigMap that Gateways read has only the authority.
+// waitForAuthority waits until the ConfigMap that Gateways read contains only the authority.
 func waitForAuthority(t *testing.T, env *controllertest.Environment, authority []byte) {
 	t.Helper()
 	shown := &corev1.ConfigMap{}
@@ -182,7 +182,7 @@ func updateDefinition(t *testing.T, env *controllertest.Environment, definition 
 	updateObject(t, env, live, func() { live.Object["spec"] = definition.Object["spec"] })
 }
 
-// setPolicyStatus writes the status of a policy as the controller of a Gateway does.
+// setPolicyStatus writes the status of a policy like the controller of a Gateway.
 func setPolicyStatus(t *testing.T, env *controllertest.Environment, is, reason, message string) {
 	t.Helper()
 	policy := controllertest.NewUnstructured(render.BackendTLSPolicyKind)

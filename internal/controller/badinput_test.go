@@ -74,8 +74,8 @@ func TestBadCertificateOfARunningStack(t *testing.T) {
 	}
 }
 
-// TestInvalidHostname checks that an invalid host name is reported in one sentence, and that the running pods and
-// the objects that expose them stay as they are.
+// TestInvalidHostname checks that an invalid host name is reported in one sentence, and that the running pods and the
+// objects that expose them do not change.
 func TestInvalidHostname(t *testing.T) {
 	const version = "no-hostname"
 	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %q}}}`
@@ -103,6 +103,6 @@ func TestInvalidHostname(t *testing.T) {
 	env.Get(t, "my-ingress", ingress)
 	env.Get(t, "my", after)
 	if before.ResourceVersion != after.ResourceVersion || ingress.Spec.Rules[0].Host != good {
-		t.Errorf("the Deployment was written to, or the Ingress: host %q", ingress.Spec.Rules[0].Host)
+		t.Errorf("the Deployment or the Ingress was written: host %q", ingress.Spec.Rules[0].Host)
 	}
 }

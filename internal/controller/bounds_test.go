@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// TestBounds checks that a stack that exceeds the administrator's bounds keeps its pods and reports that, and that it
-// continues when it is within the bounds again.
+// TestBounds checks that a stack that exceeds the administrator's bounds keeps its pods, that its status reports the
+// bound, and that the stack continues when it is within the bounds again.
 func TestBounds(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -30,7 +30,7 @@ func TestBounds(t *testing.T) {
 		"[{podTemplate: false}]":     "spec.workload.overrides.podTemplate: is not allowed in this namespace: remove it, or ask an administrator",
 		"[{podSecurity: baseline}]":  `spec.workload.overrides: the pods of this namespace must meet the Pod Security Standard "baseline": host namespaces (hostNetwork=true)`,
 		"[{images: [quay.io/team]}]": `spec.distribution: the image "` + image + `" is not from quay.io/team`,
-		"[{stacks: 0}]":              "may have 0 stacks, and older stacks use up this number",
+		"[{stacks: 0}]":              "may have 0 stacks, and older stacks have reached this limit",
 	} {
 		env.SetOperatorConfig(t, operatorconfig.KeyBounds, "")
 		env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid)
@@ -49,7 +49,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNumberOfStacks checks that a stack waits for the place of an older stack, and takes it when the older stack is
+// TestNumberOfStacks checks that a stack beyond the maximum number of stacks is deployed when an older stack is
 // deleted.
 func TestNumberOfStacks(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

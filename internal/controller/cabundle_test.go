@@ -30,8 +30,8 @@ func updateConfigMap(t *testing.T, env *controllertest.Environment, name, key, v
 	}
 }
 
-// waitForBundle waits until the bundle has the certificates in addition to the roots, and returns the annotation that
-// rolls the pods.
+// waitForBundle waits until the bundle contains the certificates in addition to the roots, and returns the annotation
+// whose changes replace the pods.
 func waitForBundle(t *testing.T, env *controllertest.Environment, certificates ...string) string {
 	t.Helper()
 	wanted, _ := cabundle.Read([]byte(strings.Join(certificates, "")))
@@ -42,13 +42,13 @@ func waitForBundle(t *testing.T, env *controllertest.Environment, certificates .
 			return err
 		}
 		if !bytes.Equal([]byte(bundle.Data["ca-bundle.crt"]), cabundle.PEM(wanted)) {
-			return fmt.Errorf("the bundle is another one than that of %d certificates", len(wanted))
+			return fmt.Errorf("the bundle does not contain exactly %d certificates", len(wanted))
 		}
 		if err := env.Client.Get(t.Context(), env.Key("my"), deployment); err != nil {
 			return err
 		}
 		if got := deployment.Spec.Template.Annotations[names.AnnotationCABundleHash]; got != cabundle.Digest(wanted) {
-			return fmt.Errorf("the pods are of another bundle, %q", got)
+			return fmt.Errorf("the pods have another bundle, %q", got)
 		}
 		return nil
 	})
@@ -86,7 +86,7 @@ func TestCABundle(t *testing.T) {
 	if condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
-	waitForBundle(t, env, string(one), string(two)) // running pods are left alone
+	waitForBundle(t, env, string(one), string(two)) // the running pods do not change
 
 	updateConfigMap(t, env, "company-ca", "ca-bundle.crt", string(one))
 	waitForBundle(t, env, string(one))
@@ -94,8 +94,8 @@ func TestCABundle(t *testing.T) {
 	env.WaitForNoChild(t, "my-ca-bundle", &corev1.ConfigMap{})
 }
 
-// TestTrustedCABundle checks that a bundle that the platform puts into a namespace is trusted without being requested,
-// as far as it is valid.
+// TestTrustedCABundle checks that a bundle that the platform puts into a namespace is trusted without a setting in the
+// spec, except its invalid parts.
 func TestTrustedCABundle(t *testing.T) {
 	one, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	two, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))

@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// canarySpec uses every field that takes a Secret.
+// canarySpec uses every field that refers to a Secret.
 const canarySpec = `
 distribution: {name: starter}
 providers:
@@ -55,10 +55,10 @@ func TestSecretsStaySecret(t *testing.T) {
 	certificate, broken := controllertest.NewTLSSecret(t, "llama-tls"), controllertest.NewMismatchedTLSSecret(t, "broken-tls")
 	slipped, authority := controllertest.NewTLSSecret(t, "slipped-tls"), setCertificateAndAuthority(t, certificate, canary)
 	setCertificateAndAuthority(t, slipped, canary)
-	// The authority next to a certificate is copied to a place where Gateways read it. A private key in that text must
-	// not be.
+	// The authority next to a certificate is copied to a ConfigMap for Gateways. A private key in the same text must not
+	// be copied.
 	slipped.Data[names.TLSAuthority] = append(slipped.Data[names.TLSAuthority], slipped.Data["tls.key"]...)
-	// One line of each key's text is enough to find it.
+	// One line of each key is sufficient to find the key.
 	keys := []string{
 		strings.Split(string(certificate.Data["tls.key"]), "\n")[1], strings.Split(string(broken.Data["tls.key"]), "\n")[1],
 		strings.Split(string(slipped.Data["tls.key"]), "\n")[1],
@@ -87,11 +87,11 @@ func TestSecretsStaySecret(t *testing.T) {
 	shown := &corev1.ConfigMap{}
 	env.WaitForChild(t, "good-server-ca", shown)
 	if got := shown.Data[names.TLSAuthority]; got != string(authority) {
-		t.Errorf("Gateways are shown %q, want the authority's certificate alone", got)
+		t.Errorf("the ConfigMap for Gateways contains %q, want only the authority's certificate", got)
 	}
 	env.WaitForNoChild(t, "slipped-server-ca", shown)
 	failWithText(t, env, canary)
-	controllertest.WaitUntil(t, func() error { // these are written last
+	controllertest.WaitUntil(t, func() error { // the operator writes these objects last
 		for range env.ListEvents(t) {
 			return nil
 		}
@@ -122,7 +122,7 @@ func failWithText(t *testing.T, env *controllertest.Environment, canary string) 
 	checkNoSecrets(t, "good", set)
 }
 
-// checkObjectsWithout checks that no object that the operator writes contains one of the texts.
+// checkObjectsWithout checks that no object of the operator contains one of the texts.
 func checkObjectsWithout(t *testing.T, env *controllertest.Environment, marked []string) {
 	t.Helper()
 	kinds := []schema.GroupVersionKind{
@@ -148,7 +148,7 @@ func checkObjectsWithout(t *testing.T, env *controllertest.Environment, marked [
 			looked++
 			for _, value := range marked {
 				if strings.Contains(string(data), value) {
-					t.Errorf("%s holds a secret's value:\n%s", kind.Kind, data)
+					t.Errorf("%s contains the value of a Secret:\n%s", kind.Kind, data)
 				}
 			}
 			return err
@@ -158,7 +158,7 @@ func checkObjectsWithout(t *testing.T, env *controllertest.Environment, marked [
 		}
 	}
 	if looked < 8 {
-		t.Errorf("looked at %d objects only", looked)
+		t.Errorf("the test found only %d objects", looked)
 	}
 }
 
@@ -171,13 +171,13 @@ func checkLogsWithout(t *testing.T, marked []string) {
 	}
 	for name, text := range map[string]string{"log": controllertest.OperatorLog().String(), "audit log": string(trail)} {
 		if slices.ContainsFunc(marked, func(value string) bool { return strings.Contains(text, value) }) {
-			t.Errorf("the %s holds a secret's value", name)
+			t.Errorf("the %s contains the value of a Secret", name)
 		}
 	}
 }
 
 // checkNoSecrets checks that the containers that install external providers have no variable from a Secret, while the
-// server has.
+// server has such variables.
 func checkNoSecrets(t *testing.T, stack string, set *appsv1.ReplicaSet) {
 	t.Helper()
 	pod := &set.Spec.Template.Spec

@@ -96,7 +96,7 @@ func TestNetworkPolicy(t *testing.T) {
 	env.WaitForNoChild(t, "other-network-policy", policy)
 }
 
-// everyOptionSpec requests every child at once.
+// everyOptionSpec requests every kind of child.
 const everyOptionSpec = `
 distribution: {name: starter}
 providers:
@@ -128,8 +128,8 @@ workload:
            env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}
 `
 
-// TestCallsWithEveryOption checks that, with every option on, there is still one write for each child and one for the
-// status, and none for objects in their desired state.
+// TestCallsWithEveryOption checks that, with every option on, there is one write for each child and one for the status,
+// and no write for objects in their desired state.
 func TestCallsWithEveryOption(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	credentials := controllertest.NewSecret("vllm-creds", "token", "sk-abc")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -19,13 +20,9 @@ import (
 // pendingClaims returns the stack's claims without a volume, each with the latest event about it, because a provisioner
 // reports problems only in events.
 func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.PendingClaim, error) {
-	var claim corev1.PersistentVolumeClaim
-	err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), &claim)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("read cached PersistentVolumeClaim: %w", err)
-	}
-	if claim.Name == "" || claim.Status.Phase == corev1.ClaimBound {
-		return nil, nil
+	claim, err := r.cachedClaim(ctx, stack)
+	if err != nil || claim == nil || claim.Status.Phase == corev1.ClaimBound {
+		return nil, err
 	}
 	var events corev1.EventList
 	if err := r.cache.List(ctx, &events, client.InNamespace(claim.Namespace),
@@ -46,13 +43,26 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 	return []status.PendingClaim{{Name: claim.Name, Message: last.Message}}, nil
 }
 
-// isTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is not
-// a problem. Kubernetes records no warning for a claim that has neither a volume nor a class to provision one.
+// cachedClaim returns the stack's volume claim from the cache, or nil if there is none.
+func (r *Reconciler) cachedClaim(ctx context.Context, stack *stack) (*corev1.PersistentVolumeClaim, error) {
+	claim := &corev1.PersistentVolumeClaim{}
+	err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), claim)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read cached PersistentVolumeClaim: %w", err)
+	}
+	return claim, nil
+}
+
+// isTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is not a
+// problem. FailedBinding is not a warning, but means that a claim has neither a volume nor a storage class.
 func isTrouble(event *corev1.Event) bool {
 	return event.Type == corev1.EventTypeWarning || event.Reason == "FailedBinding"
 }
 
-// lastSeen returns the last time at which an event happened.
+// lastSeen returns the time of the last occurrence of an event.
 func lastSeen(event *corev1.Event) time.Time {
 	switch {
 	case event.Series != nil:
@@ -64,7 +74,7 @@ func lastSeen(event *corev1.Event) time.Time {
 	}
 }
 
-// byClaim maps an event to the stack of the claim that it is about.
+// byClaim maps an event about a claim to the stack of the claim.
 func byClaim() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		event, ok := object.(*corev1.Event)

@@ -14,8 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// classify converts any error to a Failure. It classifies errors of the API server by what they mean for the next
-// attempt.
+// classify converts any error to a Failure. For an error of the API server, it determines the time of the next attempt.
 func classify(err error, condition string) *status.Failure {
 	var failure *status.Failure
 	switch {
@@ -39,8 +38,8 @@ func classify(err error, condition string) *status.Failure {
 	}
 }
 
-// transient reports whether the same call is likely to succeed soon: the object has changed, or the API server is busy
-// or unreachable.
+// transient reports whether the same call is likely to succeed soon, because the object has changed, or because the API
+// server is busy or unreachable.
 func transient(err error) bool {
 	if denied(err) {
 		return false
@@ -49,7 +48,7 @@ func transient(err error) bool {
 		apierrors.HasStatusCause(err, namespaceTerminating)
 }
 
-// namespaceTerminating is the cause of a rejection because the namespace is being deleted.
+// namespaceTerminating is the cause of an error if the namespace of the object is being deleted.
 const namespaceTerminating metav1.CauseType = "NamespaceTerminating"
 
 // unavailable reports whether the API server did not process the call, because it is busy or unreachable.
@@ -66,8 +65,8 @@ func unavailable(err error) bool {
 		apierrors.IsServiceUnavailable(err)
 }
 
-// denied reports whether an admission webhook rejected the object. A webhook may answer with any code, including that
-// of a conflict, and will reject the same object again.
+// denied reports whether an admission webhook rejected the object. A webhook may respond with any code, including the
+// code of a conflict, but another attempt would not succeed.
 func denied(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {
@@ -77,8 +76,8 @@ func denied(err error) bool {
 	return strings.HasPrefix(message, "admission webhook ") && strings.Contains(message, " denied the request")
 }
 
-// fieldsInvalid reports whether only the API server's own rules reject the fields of an object. An admission policy may
-// answer with the same code, but its author may change it at any time.
+// fieldsInvalid reports whether only the validation of the API server rejects the fields of an object. An admission
+// policy may cause the same code, but an administrator may change the policy at any time.
 func fieldsInvalid(err error) bool {
 	type several interface {
 		error
@@ -96,21 +95,20 @@ func fieldsInvalid(err error) bool {
 		func(cause metav1.StatusCause) bool { return cause.Field != "" })
 }
 
-// maxRefusal is the maximum number of bytes of an API server error that status shows. The error names every invalid
-// value, and several conditions repeat it.
+// maxRefusal is the maximum length, in bytes, of an API server error in the status. The error contains every invalid
+// value, and several conditions repeat the error.
 const maxRefusal = 4 << 10
 
 // withRemedy returns the API server's message, with a remedy if the message has none.
 func withRemedy(err error) string {
 	message := status.Shorten(err.Error(), maxRefusal)
 	if strings.Contains(message, "failed calling webhook") {
-		message += "; the webhook does not belong to the operator: its administrator must make it available or remove its configuration"
+		message += "; the webhook does not belong to the operator: the administrator of the webhook must make it available or remove its configuration"
 	}
 	return message
 }
 
-// rejected reports whether admission rejected an object: a quota, a policy, Pod Security or a webhook, whatever code
-// that answers with.
+// rejected reports whether admission (a quota, a policy, Pod Security, a webhook) rejected an object, with any code.
 func rejected(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) || transient(err) {

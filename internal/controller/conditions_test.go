@@ -48,12 +48,12 @@ func checkKubectlWait(t *testing.T, env *controllertest.Environment, name string
 	t.Helper()
 	for condition, goesOn := range want {
 		if out, err := kubectlWait(t, env, name, condition); (err == nil) != goesOn {
-			t.Errorf("kubectl wait for %s: %s (error %v), want it to go on: %t", condition, out, err, goesOn)
+			t.Errorf("kubectl wait for %s: %s (error %v), want it to keep waiting: %t", condition, out, err, goesOn)
 		}
 	}
 }
 
-// TestConditionsOfALifecycle checks the state of a stack, as users, kubectl wait and tools that use kstatus see it,
+// TestConditionsOfALifecycle checks the state of a stack for users, for kubectl wait and for tools that use kstatus,
 // from its creation to its deletion.
 func TestConditionsOfALifecycle(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
@@ -111,7 +111,7 @@ func TestConditionsOfALifecycle(t *testing.T) {
 	}
 }
 
-// TestConditionsOfARollback checks that a Deployment that was rolled back stays so, and that tools do not see it as in
+// TestConditionsOfARollback checks that a rollback is not reverted, and that tools do not report the Deployment as in
 // progress.
 func TestConditionsOfARollback(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
@@ -128,8 +128,8 @@ func TestConditionsOfARollback(t *testing.T) {
 	if err := env.Client.Update(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
-	// A real Deployment controller has updated the revisions long before a user rolls back. Here the operator may see
-	// the Deployment first, take the change for an edit, and correct it.
+	// A real Deployment controller has updated the revisions long before a user rolls back. Here the operator may read the
+	// Deployment before that, and revert the change as an edit.
 	controllertest.WaitUntil(t, func() error {
 		undone := &appsv1.Deployment{}
 		env.Get(t, "my", undone)
@@ -141,7 +141,7 @@ func TestConditionsOfARollback(t *testing.T) {
 		env.Get(t, "my", stack)
 		if found := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded); found == nil ||
 			found.Reason != v1alpha2.ReasonRolledBack {
-			return fmt.Errorf("not rolled back in %v", stack.Status.Conditions)
+			return fmt.Errorf("no condition for the rollback in %v", stack.Status.Conditions)
 		}
 		return nil
 	})
@@ -194,8 +194,8 @@ func TestConditionsOfStorage(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonStorageLost)
 }
 
-// TestEventOfAnAdoption checks that an object that has our labels and no controller is adopted, and that an event
-// reports it.
+// TestEventOfAnAdoption checks that an object with the stack's labels and without a controller is adopted, and that an
+// event reports this.
 func TestEventOfAnAdoption(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "my-sa", Labels: names.ChildSelector("my")}})
@@ -209,7 +209,7 @@ func TestEventOfAnAdoption(t *testing.T) {
 	})
 }
 
-// denySecretReads answers requests for Secrets like an API server on which the permissions were removed.
+// denySecretReads responds to requests for Secrets like an API server that denies them.
 type denySecretReads struct{ next http.RoundTripper }
 
 // RoundTrip answers reads of the Secret with 403.
@@ -224,7 +224,7 @@ func (d denySecretReads) RoundTrip(request *http.Request) (*http.Response, error
 	}, nil
 }
 
-// TestConditionsOfADefect checks that an unexpected error is shown as a defect and is retried.
+// TestConditionsOfADefect checks that an unexpected error is reported as a defect and that the operator retries.
 func TestConditionsOfADefect(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
@@ -284,7 +284,7 @@ providers:
 	})
 }
 
-// TestConditionsPastTheDeadline checks that tools see a roll-out past its deadline as a failure, as they do for a
+// TestConditionsPastTheDeadline checks that tools report a roll-out past its deadline as failed, as they do for a
 // Deployment, until the roll-out completes.
 func TestConditionsPastTheDeadline(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

@@ -52,8 +52,8 @@ func TestOwnerReferenceIsRemovedDuringAPreflight(t *testing.T) {
 	}
 }
 
-// TestRecordOfAnUnknownGeneration checks that a record with a generation that the stack never had counts as
-// damaged. It is rewritten, and neither the status nor the next change waits for that generation.
+// TestRecordOfAnUnknownGeneration checks that a record with a generation that the stack never had counts as damaged.
+// The operator replaces the record, and neither the status nor the next change waits for that generation.
 func TestRecordOfAnUnknownGeneration(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -127,11 +127,11 @@ func TestStatusOfAnotherStackOfTheName(t *testing.T) {
 		return nil
 	})
 	if s.codes[0] != http.StatusUnprocessableEntity {
-		t.Errorf("the status of the first stack on the second one: code %d, want %d", s.codes[0], http.StatusUnprocessableEntity)
+		t.Errorf("the status of the first stack was written to the second one: code %d, want %d", s.codes[0], http.StatusUnprocessableEntity)
 	}
 	// The children of the first stack still exist, because no garbage collector runs here.
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonOwnershipConflict)
 	if strings.Contains(controllertest.OperatorLog().String(), "write status:") {
-		t.Error("a status that is nobody's any more is logged as an error")
+		t.Error("the status of a deleted stack causes an error in the log")
 	}
 }

@@ -12,12 +12,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// defaultAutoscalerPatience is how long an autoscaler may lack metrics. The metrics of new pods are available after a
-// minute or two.
+// defaultAutoscalerPatience is how long an autoscaler may have no metrics. New pods have metrics after a minute or two.
 const defaultAutoscalerPatience = 3 * time.Minute
 
-// reportLostReferences reports that an object that the running pods use is gone. It reports nothing for a spec that was
-// never in force.
+// reportLostReferences adds a condition if the running pods use an object that no longer exists. It adds none for a
+// spec that was never in force.
 func (s *state) reportLostReferences(failure *status.Failure) {
 	if s.live().deployment == nil {
 		return
@@ -31,15 +30,15 @@ func (s *state) reportLostReferences(failure *status.Failure) {
 	switch {
 	case failure.Condition == v1alpha2.ConditionSecretsResolved:
 		s.report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonSecretChangedToInvalid,
-			"The pods keep the values they started with; see "+failure.Condition)
+			"The pods keep the values that they started with; see "+failure.Condition)
 	case s.lacksBase(failure):
 		s.report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale,
-			"The pods keep the configuration they started with; see "+failure.Condition)
+			"The pods keep the configuration that they started with; see "+failure.Condition)
 	}
 }
 
-// lacksBase reports whether the base configuration cannot be read: the image's base if its copy is lost, or that of a
-// ConfigMap.
+// lacksBase reports whether the base configuration cannot be read, from the image if the copy of its base is lost, or
+// from the ConfigMap in the spec.
 func (s *state) lacksBase(failure *status.Failure) bool {
 	if failure.Reason == v1alpha2.ReasonBaseConfigUnavailable {
 		return true
@@ -52,8 +51,8 @@ func (s *state) lacksBase(failure *status.Failure) bool {
 	return !found
 }
 
-// reportAutoscaler reports why the autoscaler does not scale pods that have served for a while. Before that, it has no
-// metrics to use.
+// reportAutoscaler adds a condition if the autoscaler does not scale pods that have served for a while. The metrics of
+// new pods are not available yet.
 func (r *Reconciler) reportAutoscaler(s *state) error {
 	available := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionAvailable)
 	if available.Status != "True" || meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionDegraded) != nil {
@@ -83,8 +82,8 @@ func (r *Reconciler) reportAutoscaler(s *state) error {
 	return nil
 }
 
-// servedSince returns the time since which the pods serve, according to the status. If the status does not have it yet,
-// servedSince returns the current time.
+// servedSince returns the time since when the pods serve, according to the status. If the status does not contain this
+// time yet, servedSince returns the current time.
 func (r *Reconciler) servedSince(stack *stack) time.Time {
 	was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionAvailable)
 	if was == nil || was.Status != "True" {

@@ -16,7 +16,7 @@ import (
 )
 
 // TestAutoscalerPatience checks that an autoscaler has three minutes from its first warning and from the time when the
-// pods serve, and that the stack is reconciled again when they are over.
+// pods serve, and that the stack is reconciled again after them.
 func TestAutoscalerPatience(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
@@ -61,10 +61,10 @@ func TestAutoscalerPatience(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionDegraded) != nil; got != tc.told {
-				t.Errorf("told: %t, want %t", got, tc.told)
+				t.Errorf("reported: %t, want %t", got, tc.told)
 			}
 			if got := s.report.requeueAfter(now); got != tc.after {
-				t.Errorf("looked at again after %v, want %v", got, tc.after)
+				t.Errorf("requeued after %v, want %v", got, tc.after)
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func TestDenials(t *testing.T) {
 			}
 			ready := env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentUpdateFailed)
 			if ready.Message != "DeploymentUpdated is False; its message has the details" {
-				t.Errorf("Ready says %q", ready.Message)
+				t.Errorf("message of Ready: %q", ready.Message)
 			}
 			stack := &v1alpha2.LlamaStackDistribution{}
 			if env.Get(t, "my", stack); stack.Status.ServiceURL != "" {
@@ -168,8 +168,8 @@ func TestDenialOfAChange(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreIndependent checks that the objects that point at the pods do not wait for each other: if two children
-// of a change are rejected, everything else takes effect.
+// TestRefusalsAreIndependent checks that the objects that refer to the pods do not wait for each other: if two children
+// of a change are rejected, the other changes take effect.
 func TestRefusalsAreIndependent(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "independent")
@@ -200,8 +200,8 @@ func TestRefusalsAreIndependent(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 }
 
-// TestRefusedPolicy checks that the NetworkPolicy is applied before the server: if it is rejected, nothing of a new
-// roll-out is applied.
+// TestRefusedPolicy checks that the NetworkPolicy is applied before the Deployment. If the policy is rejected, no pods
+// are created.
 func TestRefusedPolicy(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	allow := env.DenyWrites(t, "networking.k8s.io", "networkpolicies", "no policies", &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: "probe"}})
@@ -212,14 +212,14 @@ func TestRefusedPolicy(t *testing.T) {
 		t.Errorf("message %q", condition.Message)
 	}
 	if err := env.Client.Get(t.Context(), env.Key("my"), &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
-		t.Errorf("there is a Deployment that everybody can connect to: %v", err)
+		t.Errorf("there is a Deployment without a NetworkPolicy: %v", err)
 	}
 	allow()
 	env.WaitForChild(t, "my", &appsv1.Deployment{})
 	env.WaitForChild(t, "my-network-policy", &networkingv1.NetworkPolicy{})
 }
 
-// TestRefusedExposure checks that a rejected new way to expose a stack leaves the existing one in place.
+// TestRefusedExposure checks that the object that exposes a stack stays if its replacement is rejected.
 func TestRefusedExposure(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "refused-exposure")
@@ -240,7 +240,7 @@ func TestRefusedExposure(t *testing.T) {
 	env.Get(t, "my-ingress", &networkingv1.Ingress{})
 }
 
-// TestConfigMapOfARunningStack checks that a ConfigMap that is deleted while the stack runs changes nothing in the pods
+// TestConfigMapOfARunningStack checks that a ConfigMap that is deleted while the stack runs does not change the pods
 // and is reported.
 func TestConfigMapOfARunningStack(t *testing.T) {
 	certificate, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))

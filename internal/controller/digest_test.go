@@ -24,9 +24,9 @@ func TestDigestsOfTwoNamespaces(t *testing.T) {
 		inputs[i], digests[i], _ = strings.Cut(deployment.Spec.Template.Annotations[names.AnnotationInputs], ".")
 	}
 	if inputs[0] != inputs[1] || digests[0] == "" {
-		t.Fatalf("inputs %q, digests %q: the two stacks are not alike", inputs, digests)
+		t.Fatalf("inputs %q, digests %q: the stacks must have the same inputs", inputs, digests)
 	}
 	if digests[0] == digests[1] {
-		t.Errorf("both namespaces show the digest %s", digests[0])
+		t.Errorf("both namespaces have the digest %s", digests[0])
 	}
 }

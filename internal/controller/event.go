@@ -22,7 +22,7 @@ const (
 )
 
 // emit records events for the changes in this status, warnings first. A status that has not changed causes no event.
-// releaseNote is the part of a condition's message that its reason does not cover.
+// releaseNote is the text about the server's release in the message of ConfigGenerated.
 func (r *Reconciler) emit(
 	stack *stack, events []event, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string,
 ) {
@@ -41,19 +41,19 @@ func (r *Reconciler) emit(
 	}
 }
 
-// eventOf lists the conditions whose change causes an event, with the reason of the event when they turn False.
+// eventOf lists the conditions that cause an event when they become False, with the reason of the event.
 var eventOf = []struct{ condition, reason string }{
 	{v1alpha2.ConditionSecretsResolved, v1alpha2.EventSecretResolutionFailed},
 	{v1alpha2.ConditionConfigGenerated, v1alpha2.EventConfigGenerationFailed},
 }
 
-// waitEvents maps the reason why a change does not reach the pods to the reason of its event.
+// waitEvents maps the reason of a condition that blocks a change of the pods to the reason of its event.
 var waitEvents = map[string]string{
 	v1alpha2.ReasonPreflightFailed:     v1alpha2.EventPreflightFailed,
 	v1alpha2.ReasonDataLossNotAccepted: v1alpha2.EventDataLossNotAccepted,
 }
 
-// addChanges adds events for everything in the current status that the previous status did not have.
+// addChanges adds events for the changes between the previous and the current status.
 func (r *report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string) {
 	for _, e := range eventOf {
 		was, is := meta.FindStatusCondition(previous.Conditions, e.condition),

@@ -17,8 +17,7 @@ import (
 const certificateSpec = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
 
 // TestCertificateExpires checks that a certificate that expires soon causes a warning, and that its expiry is reported
-// although nothing in the cluster has changed. It also checks that the Deployment does not change, so no pod is
-// replaced.
+// although no object in the cluster has changed. It also checks that the Deployment does not change.
 func TestCertificateExpires(t *testing.T) {
 	const version = "certificate-ends"
 	end := time.Now().Add(8 * time.Second)
@@ -27,7 +26,7 @@ func TestCertificateExpires(t *testing.T) {
 	env.StartReconciler(t, version)
 	env.Create(t, env.NewStack(t, "my", certificateSpec))
 	resolved := env.WaitForCondition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound)
-	want := fmt.Sprintf(`the certificate in Secret "cert" expires on %s; renew it. This replaces the pods once`, end.UTC().Format(time.DateOnly))
+	want := fmt.Sprintf(`the certificate in Secret "cert" expires on %s. Renew the certificate; this replaces the pods once`, end.UTC().Format(time.DateOnly))
 	if diff := cmp.Diff("Resolved 1 secret reference; "+want, resolved.Message); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
 	}
@@ -37,7 +36,7 @@ func TestCertificateExpires(t *testing.T) {
 				return nil
 			}
 		}
-		return fmt.Errorf("no event warns of the certificate")
+		return fmt.Errorf("there is no warning event about the certificate")
 	})
 	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
 	env.Get(t, "my", before)

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// NewDirect returns a reconciler without a manager. It has no watches and no workers, and reads without caches. A test
-// calls it when it needs a reconcile.
+// NewDirect returns a reconciler without a manager. It has no watches and no workers, and reads without caches. Tests
+// call it to reconcile.
 func NewDirect(ctx context.Context, recorder events.EventRecorder, options Options) (*Reconciler, error) {
 	reader := directReader{Reader: options.Direct}
 	options.Optional, options.OperatorConfig = reader, reader

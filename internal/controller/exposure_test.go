@@ -32,7 +32,7 @@ func TestIngress(t *testing.T) {
 	env.WaitForChild(t, "my-ingress", ingress)
 	host := generatedHost(env, "my", names.DefaultDomain)
 	if got := ingress.Spec.Rules[0].Host; got != host {
-		t.Errorf("host %q, want %q: without a name it would answer for every stack", got, host)
+		t.Errorf("host %q, want %q: without a host, the Ingress would match the host names of all stacks", got, host)
 	}
 	env.WaitForRouteURL(t, "my", "http://"+host)
 	if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, host) ||
@@ -70,7 +70,7 @@ func generatedHost(env *controllertest.Environment, stack, domain string) string
 }
 
 // TestEarlierHostNames checks that a stack that an earlier operator exposed keeps its host name, or stays without one,
-// and so does a stack of v1alpha1. If another stack has a host name of the same form, it keeps it.
+// and that a stack of v1alpha1 does the same.
 func TestEarlierHostNames(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -111,8 +111,8 @@ func TestEarlierHostNames(t *testing.T) {
 	}
 }
 
-// TestExposureOfAConfigThatCannotBeRead checks that an operator that could never read the exposure settings leaves
-// existing objects in place.
+// TestExposureOfAConfigThatCannotBeRead checks that an operator that has never read valid exposure settings keeps
+// existing objects.
 func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -149,7 +149,7 @@ func routeDefinition() client.Object {
 	return definition
 }
 
-// setRouteStatus writes the status of an exposing object as a router or a Gateway does.
+// setRouteStatus writes the status of an exposing object like a router or a Gateway.
 func setRouteStatus(
 	t *testing.T, env *controllertest.Environment, route *unstructured.Unstructured,
 	by, condition, is, reason, message string,
@@ -170,7 +170,7 @@ func setRouteStatus(
 		t.Fatal(err)
 	}
 	write := env.Client.Status().Update
-	if route.GroupVersionKind() == render.RouteKind { // its definition here has no status subresource
+	if route.GroupVersionKind() == render.RouteKind { // the definition in this test has no status subresource
 		write = func(ctx context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
 			return env.Client.Update(ctx, object)
 		}
@@ -221,7 +221,7 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	env.WaitForChild(t, "my-network-policy", &networkingv1.NetworkPolicy{})
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, version)[len(seen):]) {
 		if strings.Contains(call, "httproutes") {
-			t.Errorf("%s, and nothing of it changed", call)
+			t.Errorf("%s, although the object has not changed", call)
 		}
 	}
 	env.UpdateSpec(t, "my", `{distribution: {name: starter}}`)
@@ -277,8 +277,8 @@ func TestRoute(t *testing.T) {
 	again.Stop(t)
 }
 
-// TestHostnameOfTwoStacks checks that a host name belongs to one stack: the stack that uses it keeps it, and a waiting
-// stack gets it when it is free. The status reveals nothing about another namespace.
+// TestHostnameOfTwoStacks checks that only one stack is exposed with a host name. A waiting stack gets the host name
+// when the other stack no longer uses it. The status reveals nothing about another namespace.
 func TestHostnameOfTwoStacks(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`
 	env, other := controllertest.NewEnvironment(t), controllertest.NewEnvironment(t)
@@ -295,7 +295,7 @@ func TestHostnameOfTwoStacks(t *testing.T) {
 	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by a stack in another namespace, so the server is not exposed; use another host name", host); condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
-	// An older stack that requests the host name later does not take it over.
+	// An older stack that requests the host name later does not get it.
 	env.WaitForRouteURL(t, "older", "http://other."+host)
 	env.UpdateSpec(t, "older", wanted)
 	condition = env.WaitForCondition(t, "older", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)

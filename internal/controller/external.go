@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// externalProviders returns the external providers that the pods install, as far as this reconcile knows them.
+// externalProviders returns the external providers that the pods install, with the information that was read.
 func (s *state) externalProviders() []status.ExternalProvider {
 	if s.intent == nil {
 		return nil
@@ -45,7 +45,7 @@ func externalProviders(
 	return all
 }
 
-// observeExternal records the progress of the pods with each external provider, and reports changes.
+// observeExternal writes the progress of the pods with external providers to the status, and adds events about changes.
 func (r *Reconciler) observeExternal(
 	ctx context.Context, s *state, external []status.ExternalProvider, pods []corev1.Pod, answer probe.Answer,
 	failure *status.Failure,
@@ -81,14 +81,14 @@ func (r *Reconciler) observeExternal(
 	return nil
 }
 
-// isTry reports whether a failure is about a change that is tried in a preflight pod, or that failed to start there.
+// isTry reports whether a failure means that a preflight pod tries a change, or that the change failed in this pod.
 func isTry(failure *status.Failure) bool {
 	return failure != nil && (failure.Reason == v1alpha2.ReasonPreflightInProgress ||
 		failure.Reason == v1alpha2.ReasonPreflightFailed)
 }
 
-// keepWarnings keeps the warnings about ready providers until their server has answered, because a restarted operator
-// has not asked it yet.
+// keepWarnings keeps the warnings about ready providers until their server has answered, because an operator that
+// restarts has not queried the server yet.
 func keepWarnings(judged, before []v1alpha2.ExternalProviderStatus) {
 	for i := range judged {
 		is, was := &judged[i], find(before, judged[i].ProviderID)
@@ -98,7 +98,7 @@ func keepWarnings(judged, before []v1alpha2.ExternalProviderStatus) {
 	}
 }
 
-// find returns the entry of a provider in a list, or an empty one.
+// find returns the entry of a provider in a list, or an empty entry.
 func find(list []v1alpha2.ExternalProviderStatus, id string) v1alpha2.ExternalProviderStatus {
 	i := slices.IndexFunc(list, func(one v1alpha2.ExternalProviderStatus) bool { return one.ProviderID == id })
 	if i < 0 {
@@ -107,7 +107,7 @@ func find(list []v1alpha2.ExternalProviderStatus, id string) v1alpha2.ExternalPr
 	return list[i]
 }
 
-// addExternal adds events for what is new in the status of external providers.
+// addExternal adds events for changes in the status of external providers.
 func (r *report) addExternal(now, before []v1alpha2.ExternalProviderStatus) {
 	var failed, differ []string
 	for i := range now {

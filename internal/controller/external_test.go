@@ -49,8 +49,7 @@ func waitForEventNote(t *testing.T, env *controllertest.Environment, reason, not
 }
 
 // TestExternalProviders follows an external provider from the label of its image into the configuration, and through
-// the pods into the status. The result is kept: the registry is asked once, and a restart of the operator costs
-// nothing.
+// the pods into the status. The operator reads the image once, and does not read it again after a restart.
 func TestExternalProviders(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -178,9 +177,9 @@ func checkRestartWithoutRegistry(
 	}
 }
 
-// TestExternalImagesAreRead checks that a registry that does not answer blocks no stack, and that it is not asked again
-// when it answers. Without readLabels, it is never asked. A setting that violates the schema of a label is an error. A
-// changed setting has the label read again.
+// TestExternalImagesAreRead checks that a registry that does not respond blocks no stack, and that an image is not read
+// again when its registry responds. Without readLabels, no image is read. A setting that violates the schema of a label
+// is an error. After a change of the settings, the operator reads the label again.
 func TestExternalImagesAreRead(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -210,7 +209,7 @@ func TestExternalImagesAreRead(t *testing.T) {
 	})
 	env.WaitUntilIdle(t, "unread")
 	if got := r.Requests.Load(); got != requests || copied("down") != image {
-		t.Errorf("%d requests for an image that was tried, image %q", got-requests, copied("down"))
+		t.Errorf("%d requests for an image after a failed attempt, image %q", got-requests, copied("down"))
 	}
 
 	env.Create(t, env.NewStack(t, "checked", spec("{url: 1}")))
@@ -243,8 +242,8 @@ func TestExternalImagesAreRead(t *testing.T) {
 	env.WaitForExternalProviders(t, "never")
 }
 
-// TestExternalProviderOverride checks that an external provider that replaces another one is reported in an event of
-// its own.
+// TestExternalProviderOverride checks that an external provider that replaces another one is reported in a separate
+// event.
 func TestExternalProviderOverride(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true

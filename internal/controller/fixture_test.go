@@ -95,7 +95,7 @@ func childMeta(stack *stack, name string) metav1.ObjectMeta {
 	}
 }
 
-// runSteps runs the steps up to the named one. The steps before it have to succeed. The error is that of the named
+// runSteps runs the steps up to the named one. The earlier steps have to succeed. It returns the error of the named
 // step.
 func (f *fixture) runSteps(t *testing.T, stack *stack, last string) (*state, error) {
 	t.Helper()
@@ -154,7 +154,7 @@ func (f *fixture) createObjects(t *testing.T, objects ...client.Object) {
 	f.writes = nil
 }
 
-// applyStack applies a stack, so that its spec is what runs.
+// applyStack runs the steps up to apply, so that the stack runs with its spec.
 func (f *fixture) applyStack(t *testing.T, spec string) {
 	t.Helper()
 	if _, err := f.runSteps(t, newStack(t, spec), "apply"); err != nil {

@@ -20,8 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// cluster returns the settings of the operator's ConfigMap that apply to every stack, and the kinds that the cluster
-// serves.
+// cluster returns the settings of the operator's ConfigMap that apply to every stack, and the kinds in the cluster.
 func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorconfig.Config) (render.Cluster, error) {
 	cluster := render.Cluster{
 		OperatorNamespace: r.config.name.Namespace, NetworkPolicies: config.Features.NetworkPolicies,
@@ -31,7 +30,7 @@ func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorc
 		ExposureUnknown:    config.Unknown(operatorconfig.KeyIngress) || config.Unknown(operatorconfig.KeyGateway),
 	}
 	if config.Unknown(operatorconfig.KeyFeatureFlags) {
-		// The setting is unknown, so an existing policy stays.
+		// The setting is unknown, so an existing NetworkPolicy stays.
 		err := r.cache.Get(ctx, childKey(stack, names.NetworkPolicy(stack.Name)), &networkingv1.NetworkPolicy{})
 		if client.IgnoreNotFound(err) != nil {
 			return render.Cluster{}, fmt.Errorf("read cached NetworkPolicy: %w", err)
@@ -44,8 +43,8 @@ func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorc
 // hostOwner is the stack that owns a host name.
 type hostOwner struct{ host, namespace, name string }
 
-// findHostOwner looks for a stack with the same host name that takes precedence over this one. If there is one, this
-// stack is not exposed, so that it does not take over the other's traffic.
+// findHostOwner returns the stack with the same host name that takes precedence over this one, or nil if there is none.
+// A stack without precedence is not exposed, so that it does not receive the traffic of the other stack.
 func (r *Reconciler) findHostOwner(
 	ctx context.Context, stack *stack, cluster render.Cluster, earlierHost bool,
 ) (*hostOwner, error) {
@@ -69,7 +68,7 @@ func (r *Reconciler) findHostOwner(
 	return &hostOwner{host: host, namespace: first.Namespace, name: first.Name}, nil
 }
 
-// stacksOf returns the cached stacks that request a host name. Callers must not change them.
+// stacksOf returns the cached stacks that request a host name. Callers must not change the stacks.
 func (r *Reconciler) stacksOf(
 	ctx context.Context, host string, cluster render.Cluster,
 ) ([]*v1alpha2.LlamaStackDistribution, error) {
@@ -94,8 +93,8 @@ func (r *Reconciler) stacksOf(
 	return found, nil
 }
 
-// hasEarlierHost reports whether the stack is exposed by the host name that an earlier operator generated for it, or
-// without a host name, as earlier operators did when there was no domain. The stack keeps that state.
+// hasEarlierHost reports whether the stack is exposed with a host name that an earlier operator generated, or without a
+// host name, because earlier operators set none if there was no domain. The stack keeps this host name, or its absence.
 func (r *Reconciler) hasEarlierHost(
 	ctx context.Context, stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster,
 ) (bool, error) {
@@ -116,31 +115,18 @@ func (r *Reconciler) hasEarlierHost(
 	return false, nil
 }
 
-// exposedHost returns the host name in the stack's cached object of a kind that exposes it.
+// exposedHost returns the host name in the stack's cached object of a kind. exposed reports whether the object exists.
 func (r *Reconciler) exposedHost(
 	ctx context.Context, stack *v1alpha2.LlamaStackDistribution, kind schema.GroupVersionKind,
 ) (host string, exposed bool, err error) {
-	if kind == render.RouteKind || kind == render.HTTPRouteKind {
-		if !r.apis.serves(kind) {
-			return "", false, nil
-		}
-		route := optionalObject(kind)
-		name := names.Route(stack.Name)
-		if kind == render.HTTPRouteKind {
-			name = names.HTTPRoute(stack.Name)
-		}
-		err := r.apis.cache.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}, route)
-		if err != nil || !metav1.IsControlledBy(route, stack) {
-			return "", false, client.IgnoreNotFound(err)
-		}
-		host, _, _ = unstructured.NestedString(route.Object, "spec", "host")
-		if hosts, _, _ := unstructured.NestedStringSlice(route.Object, "spec", "hostnames"); len(hosts) > 0 {
-			host = hosts[0]
-		}
-		return host, true, nil
+	switch kind {
+	case render.RouteKind:
+		return r.routeHost(ctx, stack, kind, names.Route(stack.Name))
+	case render.HTTPRouteKind:
+		return r.routeHost(ctx, stack, kind, names.HTTPRoute(stack.Name))
 	}
 	var ingress networkingv1.Ingress
-	err = r.cache.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: names.Ingress(stack.Name)}, &ingress)
+	err = r.cache.Get(ctx, childKey(stack, names.Ingress(stack.Name)), &ingress)
 	if err != nil || !metav1.IsControlledBy(&ingress, stack) {
 		return "", false, client.IgnoreNotFound(err)
 	}
@@ -150,8 +136,27 @@ func (r *Reconciler) exposedHost(
 	return host, true, nil
 }
 
-// precedes reports whether stack a takes precedence over stack b for a host name. The stack that already uses the host
-// name keeps it; otherwise the older stack gets it.
+// routeHost returns the host name in the stack's Route or HTTPRoute.
+func (r *Reconciler) routeHost(
+	ctx context.Context, stack *stack, kind schema.GroupVersionKind, name string,
+) (host string, exposed bool, err error) {
+	if !r.apis.serves(kind) {
+		return "", false, nil
+	}
+	route := optionalObject(kind)
+	err = r.apis.cache.Get(ctx, childKey(stack, name), route)
+	if err != nil || !metav1.IsControlledBy(route, stack) {
+		return "", false, client.IgnoreNotFound(err)
+	}
+	host, _, _ = unstructured.NestedString(route.Object, "spec", "host")
+	if hosts, _, _ := unstructured.NestedStringSlice(route.Object, "spec", "hostnames"); len(hosts) > 0 {
+		host = hosts[0]
+	}
+	return host, true, nil
+}
+
+// precedes reports whether stack a takes precedence over stack b for a host name. A stack that already uses the host
+// name takes precedence. If no stack or both use it, the older stack takes precedence.
 func precedes(a, b *v1alpha2.LlamaStackDistribution, host string) bool {
 	if reachedBy(a, host) != reachedBy(b, host) {
 		return reachedBy(a, host)

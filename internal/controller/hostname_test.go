@@ -30,7 +30,7 @@ func TestHostnamePrecedence(t *testing.T) {
 		"both reached by it":           {stack("b", 1, "http://"+host), stack("a", 2, "http://"+host)},
 	} {
 		if !precedes(tc.a, tc.b, host) || precedes(tc.b, tc.a, host) {
-			t.Errorf("%s: the first does not go before the second, or the second before the first", name)
+			t.Errorf("%s: the first stack does not precede the second, or the second precedes the first", name)
 		}
 	}
 }

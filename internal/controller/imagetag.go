@@ -11,23 +11,23 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// imageTag is the result of comparing a stack's image with its tag.
+// imageTag is the result of comparing a stack's running image with its tag.
 type imageTag struct {
-	// moved is the digest that the tag refers to, if the pods run another one. Empty means that they run the same one,
-	// or that it is unknown.
+	// moved is the digest that the tag refers to, if the pods run another digest. Empty means that the pods run the same
+	// digest, or that the digest of the tag is unknown.
 	moved string
-	// stale is the reason why the running image cannot be compared with its tag, or cannot follow it. Empty means that
-	// there is no problem.
+	// stale is a message that the running image cannot be compared with its tag, or that the pods cannot follow the tag.
+	// Empty means that there is no problem.
 	stale string
 }
 
-// follows reports whether the pods have to run the image that the tag refers to.
+// follows reports whether the pods have to run the image that the tag currently refers to.
 func follows(stack *stack, image *resolvedImage) bool {
 	return stack.Spec.Distribution.ImageUpdates == v1alpha2.ImageUpdatesFollow &&
 		!strings.Contains(image.distribution.Image, "@")
 }
 
-// keepDigest keeps the digest that the pods run, even if the tag moves.
+// keepDigest selects the recorded digest, so that the pods keep it even if the tag moves.
 func (l *imageLabels) keepDigest(found rollout.Distribution) {
 	if found.Digest != "" {
 		l.digest, l.distribution.Entrypoint = found.Digest, plan.RecordedEntrypoint(found)
@@ -35,7 +35,7 @@ func (l *imageLabels) keepDigest(found rollout.Distribution) {
 }
 
 // compareTag compares the running digest with the registry's answer for the tag. If the stack follows its tag,
-// compareTag selects the new image. The running image stays in force until the new one can be used.
+// compareTag selects the new image. The running image stays in force until the new image can be used.
 func (r *Reconciler) compareTag(
 	stack *stack, image *resolvedImage, labels *imageLabels, running *rollout.Record, report *report,
 ) error {
@@ -79,29 +79,29 @@ func (r *Reconciler) compareTag(
 	return nil
 }
 
-// withoutComparison returns the reason why a stack that is to follow its tag cannot, or an empty string.
+// withoutComparison returns a message if a stack has to follow its tag but cannot, and an empty string otherwise.
 func withoutComparison(stack *stack, image *resolvedImage) string {
 	switch {
 	case stack.Spec.Distribution.ImageUpdates != v1alpha2.ImageUpdatesFollow:
 		return ""
 	case !image.config.Registries.ReadLabels:
 		return "The pods do not follow the tag of their image: spec.distribution.imageUpdates is Follow, but the operator does not read images " +
-			"(registries.readLabels in its configuration)"
+			"(registries.readLabels in the operator's configuration)"
 	default:
 		return fmt.Sprintf("The pods do not follow the tag of their image: spec.distribution.imageUpdates is Follow, but image %q has a digest",
 			image.distribution.Image)
 	}
 }
 
-// waitForTag makes a stack without pods wait for the digest that they have to run.
+// waitForTag returns a failure with which a stack without pods waits for the digest of its tag.
 func waitForTag(image string) error {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: true,
-		Retry: status.OnReferenceChange, Message: fmt.Sprintf("Resolving the tag of image %q", image),
+		Retry: status.OnReferenceChange, Message: fmt.Sprintf("The operator is resolving the tag of image %q", image),
 	}
 }
 
-// toldBefore returns the tag's state from the status, for an operator that has not asked the registry since it started.
+// toldBefore returns the tag's state from the status, for an operator that has not queried the registry yet.
 func toldBefore(stack *stack, labels *imageLabels) imageTag {
 	var told imageTag
 	if in := stack.Status.ResolvedDistribution; in != nil && in.Image == labels.distribution.Image &&
@@ -126,21 +126,20 @@ func notCompared(err error) string {
 	return cannotCompare + status.Shorten(err.Error(), maxCause) + ". The operator tries again"
 }
 
-// noteMove records an event unless the status already reports the move.
+// noteMove adds an event unless the status already reports the move.
 func noteMove(stack *stack, labels *imageLabels, following bool, report *report) {
 	if in := stack.Status.ResolvedDistribution; in != nil && in.TagDigest == labels.tag.moved {
 		return
 	}
-	what := "The pods keep the old image; set spec.distribution.imageUpdates to Follow to run the new one"
+	what := "The pods keep the old image; set spec.distribution.imageUpdates to Follow to run the new image"
 	if following {
-		what = "The new image is rolled out when it can be used, because spec.distribution.imageUpdates is Follow"
+		what = "The operator rolls out the new image when it can be used, because spec.distribution.imageUpdates is Follow"
 	}
 	report.normalEvent(v1alpha2.EventImageTagMoved, fmt.Sprintf("The tag of image %q moved from %s to %s. %s",
 		labels.distribution.Image, labels.digest, labels.tag.moved, what))
 }
 
-// follow selects the image that the tag refers to now. The content of a catalogue image is known by its name. Any
-// other image is read first.
+// follow selects the image that the tag currently refers to. Images outside the catalogue are read first.
 func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolvedImage, labels *imageLabels) {
 	if image.from == v1alpha2.ImageFromCatalogue {
 		r.pool.Forget(keyOf(stack))
@@ -153,12 +152,12 @@ func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolve
 		return
 	}
 	if err := labels.adopt(outcome, stack, image); err != nil {
-		labels.tag.stale = fmt.Sprintf("The tag of image %q refers to %s, which cannot be used; the pods keep %s: %s",
+		labels.tag.stale = fmt.Sprintf("The tag of image %q refers to %s, but the pods keep %s because the new image cannot be used: %s",
 			image.distribution.Image, labels.tag.moved, labels.digest, status.Shorten(err.Error(), maxCause))
 	}
 }
 
-// adopt replaces the running image with an image that was read.
+// adopt selects an image that was read instead of the running image.
 func (l *imageLabels) adopt(outcome registry.Outcome, stack *stack, image *resolvedImage) error {
 	if outcome.Err != nil {
 		return outcome.Err

@@ -72,7 +72,7 @@ func waitForTagEvents(t *testing.T, env *controllertest.Environment, count int, 
 	})
 }
 
-// TestMovedTag checks that a moved tag is reported once, and that the pods stay as they are until the stack is set to
+// TestMovedTag checks that a moved tag is reported once, and that the pods do not change until the stack is set to
 // follow its tag.
 func TestMovedTag(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
@@ -105,9 +105,9 @@ func TestMovedTag(t *testing.T) {
 	waitForPinnedImage(t, env, image+"@"+third, "")
 	waitForTagEvents(t, env, 2, second, third)
 
-	// An image without a configuration is not followed, and the next one is.
+	// The pods do not follow the tag to an image without a configuration, but they follow it to the next image.
 	_, bare := r.PushImage(t, "team/own:prod", nil)
-	waitForDegraded(t, env, bare+", which cannot be used; the pods keep "+third+": its labels have no configuration")
+	waitForDegraded(t, env, bare+", but the pods keep "+third+" because the new image cannot be used: its labels have no configuration")
 	waitForPinnedImage(t, env, image+"@"+third, bare)
 	r.PushImage(t, "team/own:prod", map[string]string{controllertest.ConfigLabel: "***"})
 	waitForDegraded(t, env, `label "io.llamastack.config.base64": is not base64`)
@@ -123,7 +123,7 @@ func waitForRollout(t *testing.T, env *controllertest.Environment, before *appsv
 		now := &appsv1.Deployment{}
 		env.Get(t, "my", now)
 		if now.Generation == before.Generation {
-			return fmt.Errorf("the template is the one of before")
+			return fmt.Errorf("the template has not changed")
 		}
 		return nil
 	})
@@ -152,12 +152,12 @@ func TestTagThatCannotBeCompared(t *testing.T) {
 	waitForDegraded(t, env, "503")
 	operator.Stop(t)
 
-	// An operator that has not asked yet repeats the status of the previous operator.
+	// An operator that has not queried the registry yet keeps the status of the previous operator.
 	env.TagInterval = 0
 	operator = env.StartOperator(t, "labels-2")
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "labels-2")) {
 		if call != "patch llamastackdistributions status my" {
-			t.Errorf("a start without the registry wrote more than the status: %s", call)
+			t.Errorf("after a start without the registry, more than the status was written: %s", call)
 		}
 	}
 	waitForDegraded(t, env, "503")

@@ -23,20 +23,20 @@ import (
 const (
 	// fieldInstance is the index of objects by the stack in their label.
 	fieldInstance = "instance"
-	// fieldClaim is the index of events by the claim that they are about.
+	// fieldClaim is the index of events by their claim.
 	fieldClaim = "claim"
-	// fieldHost is the index of stacks by the host name that they request. The cluster's domain at the end of a host
-	// name is replaced by anyDomain.
+	// fieldHost is the index of stacks by the host name that they request. In the index, anyDomain replaces the cluster's
+	// domain at the end of a host name.
 	fieldHost = "host"
-	// anyDomain represents the cluster's domain in an index, because the domain changes with the operator's ConfigMap
-	// and an index does not. No valid host name ends with it. Lookups by it have to compare the full host name.
+	// anyDomain represents the cluster's domain in an index, because the domain may change with the operator's ConfigMap,
+	// but an index cannot change. No valid host name ends with it. A lookup has to compare the full host name, too.
 	anyDomain = "*"
 
-	// indexRetry is the interval at which an index is tried while its kind is not served.
+	// indexRetry is the interval between attempts to add an index while its kind is not served.
 	indexRetry = 2 * time.Second
 )
 
-// addIndexes adds the indexes by which the cache finds the objects of a stack without scanning those of all others.
+// addIndexes adds the indexes with which the cache finds the objects of a stack without scanning all objects.
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, object := range Watched() {
 		field, value := fieldInstance, instanceOf
@@ -53,12 +53,13 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// hostIndex adds the index of stacks by host name. It is a source because workers start after all sources have started,
-// and the CustomResourceDefinition of stacks may be installed after the operator: stacks cannot be indexed before that.
+// hostIndex returns a source that adds the index of stacks by host name. It is a source because workers start after all
+// sources have started. Stacks cannot be indexed before their CustomResourceDefinition is installed, possibly after the
+// operator.
 func hostIndex(indexer client.FieldIndexer) source.Source {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return source.Func(func(ctx context.Context, _ queue) error {
-		// The only error is that of the context, which is not reported. The watch reports why stacks cannot be watched.
+		// The only possible error is the end of the context. The watch of stacks reports other problems.
 		_ = wait.PollUntilContextCancel(ctx, indexRetry, true, func(ctx context.Context) (bool, error) {
 			return indexer.IndexField(ctx, &v1alpha2.LlamaStackDistribution{}, fieldHost, hostOf) == nil, nil
 		})
@@ -81,7 +82,7 @@ func claimOf(object client.Object) []string {
 	return []string{event.InvolvedObject.Name}
 }
 
-// hostOf returns the host name that a stack requests. A generated host name is returned in both of its forms.
+// hostOf returns the host name that a stack requests. A generated host name has a current and an earlier form.
 func hostOf(object client.Object) []string {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
@@ -95,8 +96,7 @@ func hostOf(object client.Object) []string {
 	return slices.Compact([]string{host, plan.Hostname(stack, cluster, true)})
 }
 
-// hostsIn returns the index values of stacks with a host name in a cluster with this domain. An empty domain means that
-// there is none.
+// hostsIn returns the index values of stacks with a host name in a cluster with this domain. The domain may be empty.
 func hostsIn(host, domain string) []string {
 	if label, of := strings.CutSuffix(host, "."+domain); of && domain != "" {
 		return []string{host, label + "." + anyDomain}
@@ -104,7 +104,7 @@ func hostsIn(host, domain string) []string {
 	return []string{host}
 }
 
-// indexedCache lists a stack's objects by the index when they are requested by its label.
+// indexedCache uses the index to list objects that are selected by the label of a stack.
 type indexedCache struct{ client.Reader }
 
 // List reads objects.

@@ -69,7 +69,8 @@ func newExposedStack(expose string) *v1alpha2.LlamaStackDistribution {
 	return stack
 }
 
-// TestHostsIn checks that a stack is found by the host name that it requests, wherever the domain comes from.
+// TestHostsIn checks that a lookup by host name finds a stack, whether its domain is in the spec or in the operator's
+// ConfigMap.
 func TestHostsIn(t *testing.T) {
 	for name, tc := range map[string]struct {
 		host, domain string

@@ -120,7 +120,7 @@ var referencesDigest = regexp.MustCompile(`("llamastack\.io/inputs":")[0-9a-f]+\
 // storageHash matches the name of the Secret with derived values, which uses that key too.
 var storageHash = regexp.MustCompile(`my-storage-[0-9a-f]{8}`)
 
-// listResults returns everything that was made for a stack, without the parts that differ between runs.
+// listResults returns the objects of a stack, without the parts that differ between runs.
 func listResults(t *testing.T, env *controllertest.Environment) map[string]any {
 	t.Helper()
 	result := map[string]any{}
@@ -186,7 +186,7 @@ func normalize(object client.Object) client.Object {
 }
 
 // TestDisconnectAfterEveryWrite checks that an operator may be disconnected after any of its writes, with or without
-// the response: the next operator brings the stack to the same state, and then makes no more writes.
+// the response: the next operator reaches the same state of the stack, and then writes no more.
 func TestDisconnectAfterEveryWrite(t *testing.T) {
 	const updated = `
 distribution: {name: starter}
@@ -256,7 +256,7 @@ workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: de
 					if !wasCut {
 						t.Logf("converges when cut off after any of %d writes", n)
 						if n < 5 {
-							t.Errorf("only %d writes: the test does not see them", n)
+							t.Errorf("the test counts only %d writes", n)
 						}
 						return
 					}
@@ -296,7 +296,7 @@ func TestPreflightDisconnectAfterEveryWrite(t *testing.T) {
 			env.StartReconciler(t, env.Namespace+"-after")
 			pod := env.WaitForPreflightPod(t, nil)
 			if len(made) > 1 || len(made) == 1 && made[0].UID != pod.UID {
-				t.Errorf("cut off after write %d: another pod was made", n)
+				t.Errorf("disconnected after write %d: another pod was created", n)
 			}
 			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightInProgress)
 			env.CheckDeploymentUnchanged(t, before)
@@ -306,7 +306,7 @@ func TestPreflightDisconnectAfterEveryWrite(t *testing.T) {
 			env.WaitForNoPreflight(t)
 			if !wasCut {
 				if n < 3 {
-					t.Errorf("only %d writes: the test does not see them", n)
+					t.Errorf("the test counts only %d writes", n)
 				}
 				break
 			}

@@ -20,8 +20,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// TestLabels checks that a stack of an image with labels runs the configuration that was read, at its digest, whatever
-// happens to the registry or the tag.
+// TestLabels checks that a stack of an image with labels keeps the image at its digest and the configuration that was
+// read, even if the registry or the tag changes.
 func TestLabels(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	r, operator := env.StartOperatorWithRegistry(t)
@@ -47,7 +47,7 @@ func TestLabels(t *testing.T) {
 		t.Errorf("status %+v", got)
 	}
 
-	// The registry is gone and the operator restarts: no write.
+	// A restart of the operator without the registry causes no write.
 	r.Down.Store(true)
 	asked := r.Requests.Load()
 	operator.Stop(t)
@@ -56,7 +56,7 @@ func TestLabels(t *testing.T) {
 		t.Errorf("a restart without the registry: %q", calls)
 	}
 	if r.Requests.Load() != asked {
-		t.Error("an image that was read is asked for again")
+		t.Error("an image is read again")
 	}
 	// A change of the spec uses the configuration that was read.
 	controllertest.WaitUntil(t, func() error {
@@ -81,7 +81,7 @@ func TestLabels(t *testing.T) {
 }
 
 // TestLabelsOfAnOverride checks that the configuration that was read for a known distribution stays when the registry,
-// the status and the kept base are lost.
+// the status and the stored base are lost.
 func TestLabelsOfAnOverride(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	r, operator := env.StartOperatorWithRegistry(t)
@@ -108,7 +108,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "labels-2")) {
 		if call != "patch llamastackdistributions status my" {
-			t.Errorf("a start without registry and status wrote more than the status: %s", call)
+			t.Errorf("after a start without registry and status, more than the status was written: %s", call)
 		}
 	}
 	env.Get(t, "my", stack)
@@ -132,7 +132,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	after := &appsv1.Deployment{}
 	env.Get(t, "my", after)
 	if before.ResourceVersion != after.ResourceVersion {
-		t.Error("the Deployment was written to")
+		t.Error("the Deployment was written")
 	}
 	operator.Stop(t)
 
@@ -158,8 +158,8 @@ func baseConfigMapOf(t *testing.T, deployment *appsv1.Deployment) string {
 	return known.BaseConfigMap
 }
 
-// TestUnreadableImages checks what a stack waits for when its image cannot be read, and that it continues when the
-// image can be read.
+// TestUnreadableImages checks the condition of a stack whose image cannot be read, and that the stack continues when
+// the image can be read.
 func TestUnreadableImages(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	r, _ := env.StartOperatorWithRegistry(t)
@@ -182,7 +182,7 @@ func TestUnreadableImages(t *testing.T) {
 	if ready := env.WaitForCondition(t, "waits", v1alpha2.ConditionReady, v1alpha2.ReasonBaseConfigUnavailable); ready.Message != "ConfigGenerated is Unknown; its message has the details" {
 		t.Errorf("ready %+v", ready)
 	}
-	// This stack needs nothing of the configuration.
+	// This stack does not need the configuration.
 	env.Create(t, env.NewStack(t, "runs", fmt.Sprintf(`{distribution: {image: %q}}`, image)))
 	env.WaitForCondition(t, "runs", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
 	// A known distribution starts with the operator's own copy of the base.
@@ -192,7 +192,7 @@ func TestUnreadableImages(t *testing.T) {
 	waitForUnreadableEvent(t, env, "named", image, "503", `configuration of "starter" in release 0.7`, "imagePullSecrets")
 
 	r.Down.Store(false)
-	// A change of the configuration causes another attempt at once instead of after half a minute.
+	// A change of the operator's configuration causes another attempt immediately instead of after half a minute.
 	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], allow: [%q]}", r.Host, r.Host))
 	env.WaitForCondition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 
@@ -217,7 +217,7 @@ func TestUnreadableImages(t *testing.T) {
 }
 
 // TestUnreadableImageOfAnOlderStack checks that a stack of v1alpha1 that only sets workers still runs without the
-// configuration of its image. When the registry answers again, no pods restart until the next change of the spec.
+// configuration of its image. When the registry responds again, no pods restart before the next change of the spec.
 func TestUnreadableImageOfAnOlderStack(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	r, operator := env.StartOperatorWithRegistry(t)
@@ -268,7 +268,7 @@ func waitForUnreadableEvent(t *testing.T, env *controllertest.Environment, name 
 	})
 }
 
-// TestReadLabelsOff checks that no image is read, and that a stack that needs a base reports that.
+// TestReadLabelsOff checks that no image is read, and that the status of a stack that needs a base reports this.
 func TestReadLabelsOff(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	r, _ := env.StartOperatorWithRegistry(t)
@@ -285,7 +285,7 @@ func TestReadLabelsOff(t *testing.T) {
 }
 
 // TestPullSecrets checks that a stack with the pull Secret, directly or through its ServiceAccount, can read a private
-// repository, and that no other stack can, whatever was read before.
+// repository, and that no other stack can read it, even after it was read.
 func TestPullSecrets(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	r, _ := env.StartOperatorWithRegistry(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// TestSpecBecomesTooLarge checks that a running stack whose spec becomes too large for the cache stays as it is,
+// TestSpecBecomesTooLarge checks that a running stack whose spec becomes too large for the cache does not change,
 // including its exposure. Its status reports the reason, and a smaller spec is rolled out.
 func TestSpecBecomesTooLarge(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

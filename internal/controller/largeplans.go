@@ -8,17 +8,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// largeInput is the size, in bytes of the spec and of configurations, from which a plan counts as large. The
-// catalogue's plans have at most a fifth of it.
+// largeInput is the size of the spec and the configurations, in bytes, above which a plan is large. Plans for images of
+// the catalogue have at most a fifth of this size.
 const largeInput = 128 << 10
 
-// largePlans builds one large plan at a time. A plan needs up to a hundred times the bytes of its input, so that
-// several workers at once would need more memory than the operator has. Small plans never wait.
+// largePlans builds one large plan at a time. Building a plan needs up to a hundred times the bytes of its input, so
+// several large plans at the same time would need more memory than the operator has. Small plans never wait.
 type largePlans chan struct{}
 
 func newLargePlans() largePlans { return make(largePlans, 1) }
 
-// build builds a plan. A large plan waits for its turn.
+// build builds a plan. A large plan waits until no other large plan is being built.
 func (l largePlans) build(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 	done, err := l.take(ctx, &in)
 	if err != nil {
@@ -28,7 +28,7 @@ func (l largePlans) build(ctx context.Context, in plan.Input) (*plan.Plan, error
 	return plan.Build(in)
 }
 
-// take waits for the turn of a plan, and returns a function that ends the turn.
+// take waits until a plan may be built. The caller has to call the returned function when the plan is built.
 func (l largePlans) take(ctx context.Context, in *plan.Input) (done func(), err error) {
 	if inputBytes(in) <= largeInput {
 		return func() {}, nil
@@ -41,7 +41,7 @@ func (l largePlans) take(ctx context.Context, in *plan.Input) (done func(), err 
 	}
 }
 
-// inputBytes returns the length of the texts that a plan is built from.
+// inputBytes returns the length of the spec and the configurations of a plan.
 func inputBytes(in *plan.Input) int {
 	total := validate.SpecBytes(in.Object)
 	if in.Base != nil {

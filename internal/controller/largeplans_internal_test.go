@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// TestLargePlansTakeTurns checks that a large plan waits for another one until the context ends, and that a small plan
-// does not wait.
+// TestLargePlansTakeTurns checks that a large plan waits while another large plan is built, until the context ends, and
+// that a small plan does not wait.
 func TestLargePlansTakeTurns(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -18,7 +18,7 @@ func TestLargePlansTakeTurns(t *testing.T) {
 	plans <- struct{}{} // another plan is being built
 	large := &plan.Input{Object: &v1alpha2.LlamaStackDistribution{}, Base: &plan.Base{Data: make([]byte, largeInput)}}
 	if _, err := plans.take(ended, large); !errors.Is(err, context.Canceled) {
-		t.Errorf("a large plan beside another one: %v, want that it waits", err)
+		t.Errorf("a large plan while another one is built: %v, want that it waits", err)
 	}
 	small := &plan.Input{Object: &v1alpha2.LlamaStackDistribution{}, Base: &plan.Base{Data: []byte("x")}}
 	if _, err := plans.take(ended, small); err != nil {
@@ -27,9 +27,9 @@ func TestLargePlansTakeTurns(t *testing.T) {
 	<-plans
 	done, err := plans.take(t.Context(), large)
 	if err != nil || len(plans) != 1 {
-		t.Fatalf("a large plan alone: %v, and %d have a turn", err, len(plans))
+		t.Fatalf("a large plan without another one: %v, and %d are being built", err, len(plans))
 	}
 	if done(); len(plans) != 0 {
-		t.Error("the turn is not given back")
+		t.Error("the turn does not end")
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// TestFirstStack follows a stack from its creation to ready pods, with an operator for all namespaces, as shipped.
+// TestFirstStack follows a stack from its creation to ready pods, with an operator that watches all namespaces, as by
+// default.
 func TestFirstStack(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.AllNamespaces = true
@@ -36,14 +37,14 @@ func TestFirstStack(t *testing.T) {
 		if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(child), child); err != nil {
 			t.Error(err)
 		} else if !metav1.IsControlledBy(child, stack) {
-			t.Errorf("%T is not the stack's", child)
+			t.Errorf("%T is not controlled by the stack", child)
 		}
 	}
 	written := &unstructured.Unstructured{}
 	written.SetGroupVersionKind(v1alpha2.GroupVersionKind)
 	env.Get(t, "my", written)
 	if count, found, _ := unstructured.NestedInt64(written.Object, "status", "availableReplicas"); !found || count != 0 {
-		t.Errorf("availableReplicas %d, written %v; want a 0 that kubectl shows", count, found)
+		t.Errorf("availableReplicas %d, written %v; want a written 0", count, found)
 	}
 	env.MarkDeploymentReady(t, "my")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)

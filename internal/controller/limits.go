@@ -5,10 +5,10 @@ import (
 )
 
 // limited returns the resources whose limits the previous operator set to the requests in the running pods, because the
-// stack has workers. Once this operator has rendered the stack, its record has them.
+// stack has workers. When this operator has rendered the stack, the record contains these resources.
 //
-// The quotas of the namespace are not read, because that needs a permission and a watch. The running pods were admitted
-// with these limits, so pods with the same limits are admitted again, whatever a quota or a LimitRange requires.
+// limited does not read the quotas of the namespace, because this would need a permission and a watch. Quotas and
+// LimitRanges admitted the running pods with these limits, so they also admit new pods with the same limits.
 func limited(stack *stack, workload *workload) []corev1.ResourceName {
 	if workload.deployment == nil || workload.running.Template != "" {
 		return workload.running.Limited

@@ -27,8 +27,8 @@ const (
 	concurrency = 8
 )
 
-// Both Secrets of a stack come from one: a credential, and the parts that are derived from a connection string. A small
-// base keeps the configurations small.
+// The Secret contains a credential and a connection string, from which the operator derives the stack's other Secret. A
+// small base keeps the configurations small.
 const sharingSpec = `
 distribution: {name: starter}
 baseConfig: {configMapName: base}

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// statusMemory holds the statuses that were written and that the cache may not have yet. Compared with an older status,
-// the same status would be written again.
+// statusMemory holds the statuses that the operator wrote and that the cache may not contain yet. Without it, a
+// comparison with an older status would cause the same write again.
 type statusMemory struct {
 	mu      sync.Mutex
 	written map[types.NamespacedName]*v1alpha2.LlamaStackDistribution
@@ -30,7 +30,7 @@ func (m *statusMemory) remember(written *v1alpha2.LlamaStackDistribution) {
 	m.written[client.ObjectKeyFromObject(written)] = kept
 }
 
-// refresh replaces the status of a cached object with the status that was last written.
+// refresh replaces the status of a cached object with the last written status if the object is older.
 func (m *statusMemory) refresh(cached *v1alpha2.LlamaStackDistribution) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

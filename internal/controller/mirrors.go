@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -21,15 +21,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
 )
 
-// mirrorKinds returns the kinds of mirror sets that a cluster need not serve, by the name of their
-// CustomResourceDefinition.
+// mirrorKinds returns the kinds of mirror sets, which a cluster may not serve, by the name of their definition.
 func mirrorKinds() map[string]schema.GroupVersionKind {
 	return map[string]schema.GroupVersionKind{
-		"imagedigestmirrorsets.config.openshift.io": {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
-		"imagetagmirrorsets.config.openshift.io": {
-			Group: "config.openshift.io", Version: "v1",
-			Kind: mirror.KindTag,
-		},
+		"imagedigestmirrorsets.config.openshift.io":        {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
+		"imagetagmirrorsets.config.openshift.io":           {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindTag},
 		"imagecontentsourcepolicies.operator.openshift.io": {Group: "operator.openshift.io", Version: "v1alpha1", Kind: mirror.KindPolicy},
 	}
 }
@@ -37,7 +33,7 @@ func mirrorKinds() map[string]schema.GroupVersionKind {
 // mirrorsPatience is how long the first list of the mirror sets may take before a message is logged.
 const mirrorsPatience = 30 * time.Second
 
-// mirrorSets follows the mirror sets of the cluster. For a kind that the cluster does not serve, it watches only the
+// mirrorSets watches the mirror sets of the cluster. If the cluster does not serve a kind, it watches only the
 // definition.
 type mirrorSets struct {
 	cache  cache.Cache
@@ -45,8 +41,7 @@ type mirrorSets struct {
 	tell   func(mirror.Set)
 	log    logr.Logger
 
-	// known is closed when the mirrors were passed on for the first time. changed has a value when the mirrors may have
-	// changed.
+	// known is closed after the first call of tell. changed receives a value when the mirrors may have changed.
 	known   chan struct{}
 	changed chan struct{}
 
@@ -61,8 +56,7 @@ func newMirrorSets(sets cache.Cache, mapper meta.RESTMapper, tell func(mirror.Se
 	}
 }
 
-// before returns a worker that starts when the mirrors are known, so that no mirrored source receives a request that it
-// must not receive.
+// before returns a worker that starts when the mirrors are known, so that no request goes to a mirrored source.
 func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 	return manager.RunnableFunc(func(ctx context.Context) error {
 		late := time.NewTimer(mirrorsPatience)
@@ -72,7 +66,7 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 			case <-m.known:
 				return worker.Start(ctx)
 			case <-late.C:
-				m.log.Info("No image is read before the mirror sets of the cluster are listed; the operator needs permission to list and watch them")
+				m.log.Info("The operator reads no image before it has listed the mirror sets of the cluster; grant it permission to list and watch them")
 			case <-ctx.Done():
 				return nil
 			}
@@ -80,22 +74,10 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 	})
 }
 
-// follow passes on the mirrors until ctx ends: the existing ones, and each change.
+// follow passes the existing mirrors and each change to tell, until ctx ends.
 func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Cache) error {
-	for _, kind := range mirrorKinds() {
-		err := wait.PollUntilContextCancel(ctx, definitionPoll, true, func(context.Context) (bool, error) {
-			_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-			if meta.IsNoMatchError(err) {
-				return true, nil
-			}
-			if err == nil {
-				err = m.watch(ctx, kind)
-			}
-			return err == nil, nil
-		})
-		if err != nil {
-			return nil //nolint:nilerr // ctx has ended
-		}
+	if m.watchServed(ctx) != nil {
+		return nil // ctx has ended
 	}
 	if err := m.read(ctx); err != nil {
 		return err
@@ -116,24 +98,32 @@ func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Ca
 	}
 }
 
-// followDefinitions watches for kinds that are added and removed.
+// watchServed watches the kinds that the cluster serves. It retries until ctx ends.
+func (m *mirrorSets) watchServed(ctx context.Context) error {
+	for _, kind := range mirrorKinds() {
+		err := wait.PollUntilContextCancel(ctx, definitionPoll, true, func(context.Context) (bool, error) {
+			_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+			if meta.IsNoMatchError(err) {
+				return true, nil
+			}
+			if err == nil {
+				err = m.watch(ctx, kind)
+			}
+			return err == nil, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followDefinitions watches the definitions of the kinds, so that a kind may be added or removed later.
 func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[string]cache.Cache) error {
 	for name, kind := range mirrorKinds() {
-		definition := definitions[name]
-		if definition == nil {
-			continue
-		}
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(schema.GroupVersionKind{
-			Group: "apiextensions.k8s.io", Version: "v1",
-			Kind: "CustomResourceDefinition",
-		})
-		informer, err := definition.GetInformer(ctx, object)
-		if err == nil {
-			_, err = informer.AddEventHandler(definitionHandler(func() { go m.comes(ctx, kind) }, func() { m.goes(ctx, kind) }))
-		}
+		err := watchDefinition(ctx, definitions, name, func() { go m.comes(ctx, kind) }, func() { m.goes(ctx, kind) })
 		if err != nil {
-			return fmt.Errorf("watch definition %q: %w", name, err)
+			return err
 		}
 	}
 	return nil
@@ -141,20 +131,16 @@ func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[stri
 
 // comes waits until the kind is served, and then watches it.
 func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
-	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true,
-		func(context.Context) (bool, error) {
-			_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-			return err == nil, nil
-		})
+	err := awaitKind(ctx, m.mapper, kind)
 	if err == nil {
 		err = m.watch(ctx, kind)
 	}
 	if err != nil && ctx.Err() == nil {
-		m.log.Error(err, "Mirror sets are defined but cannot be used", "kind", kind.GroupKind().String())
+		m.log.Error(err, "The operator cannot watch the mirror sets of a kind that was added", "kind", kind.GroupKind().String())
 	}
 }
 
-// goes forgets a kind.
+// goes stops the watch of a kind that was removed.
 func (m *mirrorSets) goes(ctx context.Context, kind schema.GroupVersionKind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,12 +149,12 @@ func (m *mirrorSets) goes(ctx context.Context, kind schema.GroupVersionKind) {
 	}
 	delete(m.served, kind)
 	if err := m.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
-		m.log.Error(err, "Mirror sets were removed but are still watched", "kind", kind.GroupKind().String())
+		m.log.Error(err, "The operator cannot stop watching mirror sets of a kind that was removed", "kind", kind.GroupKind().String())
 	}
 	m.change()
 }
 
-// watch fills the cache with a kind, once.
+// watch fills the cache with the mirror sets of a kind, unless the kind is already watched.
 func (m *mirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -197,13 +183,24 @@ func (m *mirrorSets) change() {
 	}
 }
 
-// read reads the mirror sets and passes them on.
+// read reads the mirror sets and passes their mirrors to tell.
 func (m *mirrorSets) read(ctx context.Context) error {
-	m.mu.Lock()
-	var kinds []schema.GroupVersionKind
-	for kind := range m.served {
-		kinds = append(kinds, kind)
+	objects, err := m.list(ctx)
+	if err != nil {
+		return err
 	}
+	set, ignored := mirror.Read(objects)
+	if len(objects) > 0 {
+		m.log.Info("Read the mirror sets of the cluster", "objects", len(objects), "sources", len(set), "ignored", ignored)
+	}
+	m.tell(slices.Clip(set))
+	return nil
+}
+
+// list returns the mirror sets of the served kinds.
+func (m *mirrorSets) list(ctx context.Context) ([]mirror.Object, error) {
+	m.mu.Lock()
+	kinds := slices.Collect(maps.Keys(m.served))
 	m.mu.Unlock()
 	var objects []mirror.Object
 	for _, kind := range kinds {
@@ -216,15 +213,10 @@ func (m *mirrorSets) read(ctx context.Context) error {
 		for i := range list.Items {
 			spec, err := json.Marshal(list.Items[i].Object["spec"])
 			if err != nil {
-				return fmt.Errorf("read %s %q: %w", kind.Kind, list.Items[i].GetName(), err)
+				return nil, fmt.Errorf("read %s %q: %w", kind.Kind, list.Items[i].GetName(), err)
 			}
 			objects = append(objects, mirror.Object{Kind: kind.Kind, Name: list.Items[i].GetName(), Spec: spec})
 		}
 	}
-	set, ignored := mirror.Read(objects)
-	if len(objects) > 0 {
-		m.log.Info("Read the mirror sets of the cluster", "objects", len(objects), "sources", len(set), "ignored", ignored)
-	}
-	m.tell(slices.Clip(set))
-	return nil
+	return objects, nil
 }

@@ -96,8 +96,8 @@ func (m mirrorSet) create(
 	return object
 }
 
-// TestMirrorSets checks that mirror sets that are created after the operator has started are used at once, by tag and
-// by digest, with the operator's own permissions. A source that must not receive requests gets none, not even from an
+// TestMirrorSets checks that the operator immediately uses mirror sets that are created after its start, by tag and by
+// digest, with the operator's own permissions. A source that must not receive requests gets none, not even from an
 // operator that has just started.
 func TestMirrorSets(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
@@ -121,7 +121,7 @@ func TestMirrorSets(t *testing.T) {
 	env.WaitForCondition(t, "by-tag", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
 	controllertest.WaitUntil(t, func() error { // the condition has this reason while the image is being read, too
 		if asked.Load() == 0 {
-			return errors.New("nobody asked the source")
+			return errors.New("the source received no request")
 		}
 		return nil
 	})
@@ -144,7 +144,7 @@ func TestMirrorSets(t *testing.T) {
 	digests := digestMirrors.create(t, env, source+"/team", "", mirror.Host+"/mirror/team")
 	env.WaitForCondition(t, "by-digest", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 	if now := asked.Load(); now != before {
-		t.Errorf("the source was asked %d times, and may not be", now-before)
+		t.Errorf("the source received %d requests, want none", now-before)
 	}
 
 	first.Stop(t)
@@ -159,6 +159,6 @@ func TestMirrorSets(t *testing.T) {
 		env.WaitForCondition(t, name, v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 	}
 	if now := asked.Load(); now != before {
-		t.Errorf("after a restart the source was asked %d times, and may not be", now-before)
+		t.Errorf("after a restart the source received %d requests, want none", now-before)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // TestUserConfigOfAnotherNamespace checks that a stack of v1alpha1 may have its userConfig in another namespace that
-// allows it, and that the operator notices when the namespace allows it.
+// allows it, and that the stack continues when the namespace allows it.
 func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.AllNamespaces = true
@@ -55,12 +55,12 @@ func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	copied := &corev1.ConfigMap{}
 	env.Get(t, deployment.Spec.Template.Spec.Volumes[1].ConfigMap.Name, copied)
 	if copied.Data[names.ConfigFile] != config.Data[names.OlderConfigFile] {
-		t.Errorf("the copy has %q", copied.Data)
+		t.Errorf("the copy contains %q", copied.Data)
 	}
 }
 
-// TestInvalidServiceName checks that a name that Kubernetes does not accept for a Service leaves the rest of a stack
-// of v1alpha1 in its desired state, and that the status reports what was not created.
+// TestInvalidServiceName checks that a name that Kubernetes does not accept for a Service does not affect the other
+// objects of a stack of v1alpha1, and that the status reports the missing Service.
 func TestInvalidServiceName(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "no-service")
@@ -76,7 +76,7 @@ func TestInvalidServiceName(t *testing.T) {
 		} else {
 			refused := env.WaitForCondition(t, name, v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed)
 			if want := `Service "3scale.stack-service"`; !strings.Contains(refused.Message, want) {
-				t.Errorf("no %q in %q", want, refused.Message)
+				t.Errorf("%q is missing in %q", want, refused.Message)
 			}
 		}
 		env.Get(t, name, &appsv1.Deployment{})

@@ -62,8 +62,8 @@ func newV1alpha1Stack(t *testing.T, spec string) *stack {
 	return object
 }
 
-// TestUpgradeRestartsNoOlderStack checks that pods keep what an earlier operator started them with until the user
-// changes the spec: the script that starts a userConfig, and whether they have the variables of Services.
+// TestUpgradeRestartsNoOlderStack checks that pods keep the script that starts a userConfig, and the variables of
+// Services or their absence, from an earlier operator until the user changes the spec.
 func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	const spec = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}`
 	config := &corev1.ConfigMap{
@@ -77,7 +77,7 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 		pod := deployment.Spec.Template.Spec.WithEnableServiceLinks(false)
 		script := &pod.Containers[0].Command[2]
 		if !strings.Contains(*script, since) {
-			t.Fatalf("the script has no %q: %s", since, *script)
+			t.Fatalf("the script does not contain %q: %s", since, *script)
 		}
 		*script = strings.Replace(*script, since, before, 1)
 	})
@@ -101,8 +101,8 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 }
 
 // TestTagOfARunningImage checks that pods that an earlier operator rendered for the release in the tag of their image
-// stay so, also when they change. Pods of a new stack, and pods that another program rendered, use the release that
-// their image names.
+// keep the settings for this release, even after a change. Pods of a new stack, and pods that another program rendered,
+// use the release that their image names.
 func TestTagOfARunningImage(t *testing.T) {
 	const spec, edit = `{distribution: {image: "quay.io/team/llama:1.2"}`, `, workload: {workers: 1, overrides: {podLabels: {a: b}}}`
 	for name, tc := range map[string]struct {

@@ -25,8 +25,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// operatorConfig reads the operator's ConfigMap. Every read uses the cache, so that no reconcile uses an older state
-// than an earlier one did.
+// operatorConfig reads the operator's ConfigMap. Every read uses the cache, so that the state is never older than
+// before.
 type operatorConfig struct {
 	cache client.Reader
 	name  types.NamespacedName
@@ -44,7 +44,7 @@ func newOperatorConfig(cache client.Reader, namespace string) *operatorConfig {
 }
 
 // NewConfigReader returns a function that reads the operator's ConfigMap from a cache, with the last valid state of
-// each key. It is for readers outside the controller.
+// each key. It is for callers outside the controller.
 func NewConfigReader(cache client.Reader, namespace string) func(context.Context) (operatorconfig.Config, error) {
 	state := newOperatorConfig(cache, namespace)
 	return func(ctx context.Context) (operatorconfig.Config, error) {
@@ -53,7 +53,7 @@ func NewConfigReader(cache client.Reader, namespace string) func(context.Context
 	}
 }
 
-// get returns the config in force and the errors in the ConfigMap.
+// get returns the configuration in force and the errors in the ConfigMap.
 func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.ErrorList, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -72,8 +72,8 @@ func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.
 	return o.config, o.errs, nil
 }
 
-// create creates the ConfigMap if there is none, with only its documentation as content. It does so once, when the
-// operator starts. If it is deleted later, the operator does not create it again.
+// create creates the ConfigMap if there is none, with only its documentation as content. The operator calls create
+// once, at its start, and does not create a ConfigMap again that is deleted later.
 func (o *operatorConfig) create(ctx context.Context, c client.Client) error {
 	err := o.cache.Get(ctx, o.name, &corev1.ConfigMap{})
 	if !apierrors.IsNotFound(err) {
@@ -89,14 +89,13 @@ func (o *operatorConfig) create(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// byOperatorConfig maps a change of the operator's ConfigMap to the stacks that it affects, and reports errors in the
-// ConfigMap.
+// byOperatorConfig maps a change of the operator's ConfigMap to the stacks that it affects, and reports errors in it.
 func (r *Reconciler) byOperatorConfig() handler.EventHandler {
 	told := &toldConfig{} // the handlers of one source run sequentially
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		config, errs, err := r.config.get(ctx)
 		if err != nil {
-			log.FromContext(ctx).Error(err, "Operator config cannot be read")
+			log.FromContext(ctx).Error(err, "The operator's ConfigMap cannot be read")
 			return nil
 		}
 		r.reportConfigErrors(ctx, object, told.news(errs))
@@ -110,13 +109,13 @@ func (r *Reconciler) byOperatorConfig() handler.EventHandler {
 	})
 }
 
-// toldConfig holds the errors in the operator's ConfigMap that were reported.
+// toldConfig holds the last configuration of the operator, and the errors that were reported.
 type toldConfig struct {
 	config   operatorconfig.Config
 	messages []string
 }
 
-// news returns the errors that were not reported yet.
+// news returns the errors that have not been reported yet.
 func (t *toldConfig) news(errs field.ErrorList) field.ErrorList {
 	var news field.ErrorList
 	messages := make([]string, 0, len(errs))
@@ -130,7 +129,7 @@ func (t *toldConfig) news(errs field.ErrorList) field.ErrorList {
 	return news
 }
 
-// concerned returns a function that reports whether a change of the config affects a stack. Nil means that it affects
+// concerned returns a function that reports whether a change of the configuration affects a stack, or nil if it affects
 // none.
 func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistribution) bool {
 	images := operatorconfig.ImagesChanged(before, now)
@@ -159,20 +158,19 @@ func waitsForImage(stack *v1alpha2.LlamaStackDistribution) bool {
 		generated.Reason == v1alpha2.ReasonBaseConfigUnavailable)
 }
 
-// unknownToStatus reports whether the stack's status lists the available distributions, because its own is not among
-// them.
+// unknownToStatus reports whether the status lists the available distributions, because the stack's is unknown.
 func unknownToStatus(stack *v1alpha2.LlamaStackDistribution) bool {
 	valid := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionValidationSucceeded)
 	return valid != nil && valid.Reason == v1alpha2.ReasonUnknownDistribution
 }
 
-// stacksWhere returns the cached stacks for which concern returns true. Options may restrict the list.
+// stacksWhere returns requests for the cached stacks for which concern returns true. The options may restrict the list.
 func (r *Reconciler) stacksWhere(
 	ctx context.Context, concern func(*v1alpha2.LlamaStackDistribution) bool, options ...client.ListOption,
 ) []reconcile.Request {
 	var stacks v1alpha2.LlamaStackDistributionList
 	if err := r.cache.List(ctx, &stacks, append(options, client.UnsafeDisableDeepCopy)...); err != nil { // read-only
-		// This happens when the operator starts, and then every stack is reconciled anyway.
+		// This happens only when the operator starts. Every stack is reconciled at that time.
 		log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
 		return nil
 	}
@@ -192,7 +190,7 @@ func (r *Reconciler) reportConfigErrors(ctx context.Context, configMap client.Ob
 		if !slices.Contains(operatorconfig.Keys(), key) {
 			consequence = "the key has no effect"
 		}
-		log.FromContext(ctx).Error(err, "Operator config has an error; "+consequence, "configMap", r.config.name.String(),
+		log.FromContext(ctx).Error(err, "The operator's ConfigMap has an error; "+consequence, "configMap", r.config.name.String(),
 			"key", key)
 		r.recorder.Eventf(configMap, nil, corev1.EventTypeWarning, v1alpha2.EventInvalidOperatorConfig, configAction,
 			"%s", truncateMessage(intent.Message(err)+"; "+consequence))

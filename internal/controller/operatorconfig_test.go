@@ -30,7 +30,7 @@ func listConfigEvents(t *testing.T, env *controllertest.Environment) []eventsv1.
 	return found
 }
 
-// TestOperatorConfigIsCreated checks that a new ConfigMap holds only its documentation.
+// TestOperatorConfigIsCreated checks that a new ConfigMap contains only its documentation.
 func TestOperatorConfigIsCreated(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -53,8 +53,8 @@ func TestOperatorConfigIsCreated(t *testing.T) {
 	}
 }
 
-// TestImageOverride checks that an override takes effect on the running stack at once and while it is set, and that it
-// leaves other stacks alone.
+// TestImageOverride checks that an override takes effect on the running stack immediately and only while it is set, and
+// that it does not affect other stacks.
 func TestImageOverride(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -73,7 +73,7 @@ func TestImageOverride(t *testing.T) {
 	env.WaitForImage(t, "pinned", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
 	for _, call := range env.WaitUntilIdle(t, "override")[before:] {
 		if strings.HasSuffix(call, " other") {
-			t.Errorf("a stack that nothing changed for cost a call: %s", call)
+			t.Errorf("an unaffected stack caused a call: %s", call)
 		}
 	}
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -95,8 +95,8 @@ func TestImageOverride(t *testing.T) {
 	}
 }
 
-// TestBadOperatorConfig checks that an invalid key keeps its last valid value, also for an operator that starts with
-// it, and that the error is reported once, on the ConfigMap.
+// TestBadOperatorConfig checks that an invalid key keeps its last valid value, even for an operator that starts with
+// the invalid key, and that the error is reported once, on the ConfigMap.
 func TestBadOperatorConfig(t *testing.T) {
 	const override = "mirror.example.com/starter:0.7.2"
 	env := controllertest.NewEnvironment(t)
@@ -149,7 +149,7 @@ func TestBadOperatorConfig(t *testing.T) {
 	env.WaitForImage(t, "my", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
 }
 
-// TestOwnDistributionName checks that a name that an administrator adds works like those of the catalogue once it has a
+// TestOwnDistributionName checks that a name that an administrator adds works like a name of the catalogue if it has a
 // base configuration, and that the error for an unknown name lists all names.
 func TestOwnDistributionName(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
@@ -194,6 +194,6 @@ func TestOwnDistributionName(t *testing.T) {
 	kept := &appsv1.Deployment{}
 	env.Get(t, "my", kept)
 	if kept.UID != deployed.UID || kept.Generation != deployed.Generation {
-		t.Error("a name that is gone touched what runs")
+		t.Error("the removal of a name changed the running pods")
 	}
 }

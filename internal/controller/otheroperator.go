@@ -17,14 +17,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// otherOperatorGone is how long an operator for v1alpha1 must have written no status to count as gone. It writes the
-// status of each of its stacks at least every 5 minutes, even if nothing changed.
+// otherOperatorGone is the time after the last status write of an operator for v1alpha1 when it counts as removed. It
+// writes the status of each of its stacks at least every 5 minutes, even if the status has not changed.
 const otherOperatorGone = 15 * time.Minute
 
-// OtherStatusWrites filters the managed fields of a stack for those that show when another operator wrote its status.
-// Only operators for v1alpha1 write a status in that version. An entry keeps at most the field
-// status.version.lastUpdated: the time of an entry changes only when its fields change, and that field changes with
-// each write.
+// OtherStatusWrites returns the managed fields of a stack that show when another operator wrote its status. Only
+// operators for v1alpha1 write a status in that version. An entry keeps at most the field status.version.lastUpdated.
+// The time of an entry changes only when its fields change, and this field changes with each write.
 func OtherStatusWrites(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var writes []metav1.ManagedFieldsEntry
 	for _, entry := range entries {
@@ -37,7 +36,7 @@ func OtherStatusWrites(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFiel
 	return writes
 }
 
-// ownsLastUpdated returns the field status.version.lastUpdated alone if it is among the fields, and nil otherwise.
+// ownsLastUpdated returns only the field status.version.lastUpdated if the fields contain it, and nil otherwise.
 func ownsLastUpdated(fields *metav1.FieldsV1) *metav1.FieldsV1 {
 	if fields == nil || !strings.Contains(fields.GetRawString(), `"f:lastUpdated"`) {
 		return nil
@@ -45,16 +44,16 @@ func ownsLastUpdated(fields *metav1.FieldsV1) *metav1.FieldsV1 {
 	return metav1.NewFieldsV1(`{"f:status":{"f:version":{"f:lastUpdated":{}}}}`)
 }
 
-// otherOperator detects an operator for v1alpha1 that acts on the same stacks: another installation in another
-// namespace, with its own lease. Each of the two would undo the other's writes, so this operator pauses.
+// otherOperator detects an operator for v1alpha1 that manages the same stacks: an installation in another namespace,
+// with its own lease. The two operators would revert each other's writes, so this operator pauses.
 type otherOperator struct {
 	mu sync.Mutex
-	// since is when this operator began to act. Earlier writes are those of the operator that it replaces.
+	// since is the time of this operator's first reconcile. Earlier writes are from the operator that it replaces.
 	since time.Time
 }
 
-// acts returns the last write of another operator since this one began to act, and reports whether that operator still
-// counts as running.
+// acts returns the last write of another operator, and reports whether the other operator counts as running, because
+// the write is recent and later than the first reconcile of this operator.
 func (o *otherOperator) acts(stack *stack, now time.Time) (metav1.ManagedFieldsEntry, bool) {
 	o.mu.Lock()
 	if o.since.IsZero() {
@@ -66,7 +65,7 @@ func (o *otherOperator) acts(stack *stack, now time.Time) (metav1.ManagedFieldsE
 	return last, last.Time != nil && last.Time.After(since) && now.Sub(last.Time.Time) < otherOperatorGone
 }
 
-// lastOtherWrite returns the last write of another operator. An entry without a time means that there was none.
+// lastOtherWrite returns the last write of another operator. An entry without a time means that there is no such write.
 func lastOtherWrite(stack *stack) metav1.ManagedFieldsEntry {
 	var last metav1.ManagedFieldsEntry
 	for _, entry := range OtherStatusWrites(stack.ManagedFields) {
@@ -81,17 +80,17 @@ func lastOtherWrite(stack *stack) metav1.ManagedFieldsEntry {
 	return last
 }
 
-// holdBack returns how long the stack is left alone because another operator acts on it. Zero means that there is no
-// other operator. During that time, not even the status is written, because the other operator would answer each write
-// with one of its own. An event, the log and a metric report the situation instead.
+// holdBack returns how long this operator must not write to the stack, because another operator manages it. Zero means
+// that there is no other operator. This operator does not write the status either, because the other operator would
+// react to each write with another write. An event, the log and a metric report the other operator instead.
 func (r *Reconciler) holdBack(ctx context.Context, stack *stack) time.Duration {
 	write, acts := r.other.acts(stack, r.now())
 	metrics.ObserveOtherOperator(keyOf(stack), acts)
 	if !acts {
 		return 0
 	}
-	message := fmt.Sprintf("Another operator for v1alpha1 acts on this stack: field manager %q wrote its status at %s. This operator "+
-		"writes nothing until the other one has written nothing for %s. Remove the other installation",
+	message := fmt.Sprintf("Another operator for v1alpha1 manages this stack: field manager %q wrote its status at %s. This operator "+
+		"does not write to the stack until the other operator has not written for %s. Remove the other installation",
 		write.Manager, write.Time.UTC().Format(time.RFC3339), otherOperatorGone)
 	r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventOtherOperator, eventAction, "%s",
 		truncateMessage(message))

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestOtherOperator checks that a stack that an operator for v1alpha1 acts on is left alone, including its status,
-// until that operator has gone. Writes from before this operator began to act are ignored.
+// TestOtherOperator checks that this operator does not write to a stack that an operator for v1alpha1 manages, not even
+// its status, until that operator is removed. Writes from before the start of this operator are ignored.
 func TestOtherOperator(t *testing.T) {
 	began := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	write := func(after time.Duration) metav1.ManagedFieldsEntry {
@@ -95,12 +95,12 @@ func checkOtherOperator(t *testing.T, tc otherOperatorCase, began time.Time) {
 	}
 	if tc.pause == 0 {
 		if len(f.writes) == 0 {
-			t.Error("the stack is left alone")
+			t.Error("the stack is not reconciled")
 		}
 		return
 	}
 	if got.RequeueAfter != tc.pause || len(f.writes) > 0 || len(f.recorder.Events) != 1 {
-		t.Fatalf("again after %v, want %v; writes %v, %d events", got.RequeueAfter, tc.pause, f.writes, len(f.recorder.Events))
+		t.Fatalf("requeued after %v, want %v; writes %v, %d events", got.RequeueAfter, tc.pause, f.writes, len(f.recorder.Events))
 	}
 	if event := <-f.recorder.Events; !strings.HasPrefix(event, "Warning "+v1alpha2.EventOtherOperator+" Another operator") || !strings.Contains(event, `field manager "manager"`) {
 		t.Errorf("event %q", event)

@@ -28,8 +28,8 @@ func setPaused(t *testing.T, env *controllertest.Environment, name, value string
 	})
 }
 
-// TestPaused checks that nothing of a paused stack is written except its status, which shows the actual state of the
-// pods, and that all pending changes are made when the stack continues.
+// TestPaused checks that the operator writes only the status of a paused stack, which reports the actual state of the
+// pods, and that it makes all pending changes when the stack continues.
 func TestPaused(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "paused")
@@ -69,7 +69,7 @@ func TestPaused(t *testing.T) {
 		t.Errorf("the Deployment of a paused stack changed (-before +after):\n%s", diff)
 	}
 	if err := env.Client.Get(t.Context(), env.Key(names.Service("my")), service); !apierrors.IsNotFound(err) {
-		t.Errorf("the Service of a paused stack is made: %v", err)
+		t.Errorf("the Service of a paused stack is created: %v", err)
 	}
 
 	setPaused(t, env, "my", "")
@@ -77,7 +77,7 @@ func TestPaused(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 	env.Get(t, "my", after)
 	if port := after.Spec.Template.Spec.Containers[0].Ports[0].ContainerPort; port != 9000 {
-		t.Errorf("the server listens on %d when the stack goes on, want 9000", port)
+		t.Errorf("the server listens on %d after the pause, want 9000", port)
 	}
 }
 
@@ -101,8 +101,8 @@ func removeReadyPods(t *testing.T, env *controllertest.Environment, name string)
 	env.WaitForCondition(t, name, v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress)
 }
 
-// TestPausedFromTheStart checks that nothing is created for a stack that is paused from its creation, that an invalid
-// spec is reported in addition to the pause, and that the stack can be deleted.
+// TestPausedFromTheStart checks that no objects are created for a stack that is paused from its creation, that an
+// invalid spec is reported in addition to the pause, and that the stack can be deleted.
 func TestPausedFromTheStart(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "paused")

@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
-// findPlaces finds where the data of the running stack is stored if a change replaces it and its record does not name
-// the places. It then builds the plan again, because the plan may keep some of the data reachable.
+// findPlaces determines where the data of the running stack is stored if a change replaces its pods and its record does
+// not contain the places. It then builds the plan again, because the plan may depend on these places.
 func (r *Reconciler) findPlaces(
 	ctx context.Context, stack *stack, workload *workload, made planned, own owned,
 ) (planned, owned, error) {
@@ -35,8 +35,8 @@ func (r *Reconciler) findPlaces(
 	return r.checkOwnership(ctx, stack, workload, made)
 }
 
-// placesOfLast finds the table of a stack whose Deployment is gone. The data still exists, and the last generated
-// configuration names its place. Without a pod, nothing more is known about the places.
+// placesOfLast returns the stores of a stack whose Deployment no longer exists, from its last generated configuration.
+// The data still exists. Without a pod, the other places are unknown.
 func (r *Reconciler) placesOfLast(
 	ctx context.Context, stack *stack, image *distribution.Resolved,
 ) (*retention.Places, error) {
@@ -58,7 +58,7 @@ func (r *Reconciler) placesOfLast(
 	return places, nil
 }
 
-// runningPlaces reads the configuration that the Deployment mounts.
+// runningPlaces returns the places of the data, from the configuration that the Deployment mounts.
 func (r *Reconciler) runningPlaces(
 	ctx context.Context, stack *stack, workload *workload, planned distribution.Resolved,
 ) (*retention.Places, error) {
@@ -80,7 +80,7 @@ func (r *Reconciler) runningPlaces(
 }
 
 // mountedConfig returns the name of the ConfigMap with the server's configuration, and its key. They are empty if the
-// image's own configuration runs.
+// server uses the image's own configuration.
 func mountedConfig(deployment *appsv1.Deployment) (name, key string) {
 	volumes := deployment.Spec.Template.Spec.Volumes
 	i := slices.IndexFunc(volumes, func(v corev1.Volume) bool {
@@ -97,7 +97,7 @@ func mountedConfig(deployment *appsv1.Deployment) (name, key string) {
 	return source.Name, names.ConfigFile
 }
 
-// ranAs returns the distribution that a Deployment was made from, according to its record or otherwise to its image.
+// ranAs returns the distribution that a Deployment was rendered for, according to its record or else to its image.
 func ranAs(workload *workload, container string, planned distribution.Resolved) distribution.Resolved {
 	ran := workload.running.Distribution
 	if ran.Name != "" {

@@ -30,7 +30,7 @@ func failedPodStatus(code int32, message string) corev1.PodStatus {
 	}}}
 }
 
-// TestPreflight checks that a change starts in a separate pod before it reaches the running pods.
+// TestPreflight checks that a separate pod tries a change before the running pods are replaced.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -54,7 +54,7 @@ func TestPreflight(t *testing.T) {
 	env.CheckDeploymentUnchanged(t, before)
 	stack := &v1alpha2.LlamaStackDistribution{}
 	if env.Get(t, "my", stack); !metav1.IsControlledBy(pod, stack) {
-		t.Error("the pod does not go with its stack")
+		t.Error("the pod is not deleted with its stack")
 	}
 
 	env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
@@ -65,12 +65,12 @@ func TestPreflight(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	env.WaitUntilIdle(t, env.Namespace)
 	if pods := env.ListPreflightPods(t); len(pods) > 0 {
-		t.Errorf("another try: %s", pods[0].Name)
+		t.Errorf("another pod tries the change: %s", pods[0].Name)
 	}
 }
 
-// TestPreflightFails checks that a change that does not start never reaches the running pods, and that the reason is
-// reported without anything that the server printed.
+// TestPreflightFails checks that a change that does not start never reaches the running pods, and that the reported
+// reason contains no output of the server.
 func TestPreflightFails(t *testing.T) {
 	t.Parallel()
 	const canary = "cAnArY-3f2b"
@@ -96,7 +96,7 @@ func TestPreflightFails(t *testing.T) {
 			pod := env.WaitForPreflightPod(t, nil)
 			env.AssignToNode(t, pod)
 			env.SetPodStatus(t, pod, tc.pod)
-			want := fmt.Sprintf("Pod %q tries the change and does not become ready: %s. The running pods stay as they are; "+
+			want := fmt.Sprintf("Pod %q tries the change and is not ready: %s. The running pods do not change; "+
 				"change the spec or an object that it refers to, or delete the pod to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
 			for condition, message := range map[string]string{
 				v1alpha2.ConditionDeploymentUpdated: want,
@@ -118,17 +118,17 @@ func TestPreflightFails(t *testing.T) {
 			}
 			text := fmt.Sprint(env.ListEvents(t), seen, controllertest.OperatorLog().String())
 			if strings.Contains(text, canary) {
-				t.Error("what the server printed is shown")
+				t.Error("the output of the server is reported")
 			}
 			calls := len(env.WaitUntilIdle(t, env.Namespace))
 			env.CheckDeploymentUnchanged(t, before)
 
-			// The next operator finds the outcome in the cluster.
+			// The next operator reads the outcome from the cluster.
 			o.Stop(t)
 			env.StartReconciler(t, env.Namespace+"-2")
 			env.WaitUntilIdle(t, env.Namespace+"-2")
 			if same := env.WaitForPreflightPod(t, nil); same.UID != pod.UID || calls != len(env.ListCalls(t, env.Namespace)) {
-				t.Error("it was tried again")
+				t.Error("another pod tried the change")
 			}
 			env.CheckDeploymentUnchanged(t, before)
 			if err := env.Client.Delete(t.Context(), pod); err != nil {
@@ -136,7 +136,7 @@ func TestPreflightFails(t *testing.T) {
 			}
 			again := env.WaitForPreflightPod(t, pod)
 			if again.Name != pod.Name {
-				t.Errorf("the same change is tried in pod %s", again.Name)
+				t.Errorf("pod %s tries the same change again", again.Name)
 			}
 			env.AssignToNode(t, again)
 			env.SetPodStatus(t, again, controllertest.ContainersReadyStatus())
@@ -146,7 +146,7 @@ func TestPreflightFails(t *testing.T) {
 	}
 }
 
-// TestPreflightWaits checks that the preflight waits when a failure may pass: for the image, which the kubelet pulls
+// TestPreflightWaits checks that the preflight waits after a temporary failure: for an image that the kubelet pulls
 // again, and for another pod after an eviction.
 func TestPreflightWaits(t *testing.T) {
 	t.Parallel()
@@ -161,7 +161,7 @@ func TestPreflightWaits(t *testing.T) {
 	env.SetPodStatus(t, pod, controllertest.ServerPodStatus("example.com/i:1",
 		controllertest.WaitingState("ImagePullBackOff", "not found"), corev1.ContainerState{}))
 	failed := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
-	if !strings.Contains(failed.Message, "the registry does not have the image") || !strings.HasSuffix(failed.Message, "; the node tries again") {
+	if !strings.Contains(failed.Message, "the registry does not have the image") || !strings.HasSuffix(failed.Message, "; the kubelet tries again") {
 		t.Errorf("message %q", failed.Message)
 	}
 	env.WaitForStackState(t, "my", v1alpha2.PhasePending, env.GetStackState(t, "my").Conditions, kstatus.InProgressStatus)
@@ -172,12 +172,12 @@ func TestPreflightWaits(t *testing.T) {
 	}
 	env.SetPodStatus(t, pod, evicted)
 	controllertest.WaitUntil(t, func() error {
-		return env.CheckCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("Pod %[1]q tries the change and does not become ready: "+
-			"pod %[1]q ended (Evicted): low on memory. The running pods stay as they are; another pod tries the change again", pod.Name))
+		return env.CheckCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("Pod %[1]q tries the change and is not ready: "+
+			"pod %[1]q ended (Evicted): low on memory. The running pods do not change; another pod will try the change", pod.Name))
 	})
 	env.WaitUntilIdle(t, env.Namespace)
 	if same := env.WaitForPreflightPod(t, nil); same.UID != pod.UID {
-		t.Error("it was replaced at once")
+		t.Error("the pod was replaced immediately")
 	}
 	evicted.StartTime = new(metav1.NewTime(time.Now().Add(-5 * time.Minute)))
 	env.SetPodStatus(t, pod, evicted)
@@ -243,8 +243,8 @@ func TestPreflightIsSkipped(t *testing.T) {
 	}
 }
 
-// TestPreflightSuperseded checks that only the last of several changes is tried, in one pod at a time, and that a
-// change that is reverted leaves nothing behind.
+// TestPreflightSuperseded checks that only the last of several changes is tried, by one pod at a time, and that the
+// objects of a reverted change are deleted.
 func TestPreflightSuperseded(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -271,7 +271,7 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
 	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Labels = map[string]string{"a": "b"} })
 	env.WaitUntilIdle(t, env.Namespace)
 	if same := env.WaitForPreflightPod(t, nil); same.UID != second.UID {
-		t.Error("a label of the stack has it tried again")
+		t.Error("a label of the stack causes another preflight")
 	}
 
 	// The content of a Secret that the spec refers to is part of the change.
@@ -293,9 +293,9 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 	after := &appsv1.Deployment{}
 	if env.Get(t, "my", after); !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
-		t.Errorf("the pods that run are replaced by the same (-before +after):\n%s", cmp.Diff(before.Spec, after.Spec))
+		t.Errorf("the running pods are replaced by the same pods (-before +after):\n%s", cmp.Diff(before.Spec, after.Spec))
 	}
-	controllertest.WaitUntil(t, func() error { // the running one, and the previous one
+	controllertest.WaitUntil(t, func() error { // the current configuration and the previous one
 		var configs corev1.ConfigMapList
 		if err := env.Client.List(t.Context(), &configs, client.InNamespace(env.Namespace),
 			client.MatchingLabels(names.ConfigLabels("my", names.ConfigKindGenerated))); err != nil {
@@ -332,7 +332,7 @@ storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {na
 		return string(found.Data["kv-password"])
 	}
 	if running, tried := password("my-storage"), password(pod.Name); running != "one" || tried != "two" {
-		t.Errorf("the pods that run read %q, the one that tries the change %q", running, tried)
+		t.Errorf("the running pods read %q, and the preflight pod reads %q", running, tried)
 	}
 	policy := &networkingv1.NetworkPolicy{}
 	env.Get(t, pod.Name, policy)
@@ -389,7 +389,7 @@ func TestNoPreflight(t *testing.T) {
 			env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 			for _, call := range env.WaitUntilIdle(t, env.Namespace) {
 				if strings.Contains(call, "pods") {
-					t.Errorf("a call for nothing: %s", call)
+					t.Errorf("unnecessary call: %s", call)
 				}
 			}
 		})
@@ -403,8 +403,8 @@ func TestNoPreflight(t *testing.T) {
 	})
 }
 
-// TestPreflightWhilePodsAreUnavailable checks that a pod that is unavailable for a moment does not let a change through
-// that does not start.
+// TestPreflightWhilePodsAreUnavailable checks that a pod that is unavailable for a moment does not cause a change that
+// does not start to be applied.
 func TestPreflightWhilePodsAreUnavailable(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)

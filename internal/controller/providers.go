@@ -12,8 +12,8 @@ import (
 )
 
 // recordServer records the providers, the models and the MCP servers that the running server lists. Until the server
-// has answered, those of the previous server stay. If the server lists no providers, they are removed. No condition
-// depends on them, because a service elsewhere is not part of the stack.
+// has answered, the lists of the previous server stay. If the server lists no providers, recordServer removes the
+// lists. No condition depends on them, because the services of providers are not part of the stack.
 func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
 	now := &s.Status
 	if !answer.Concluded {
@@ -27,7 +27,7 @@ func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
 		now.DistributionConfig = &v1alpha2.DistributionConfigStatus{}
 	}
 	listed := slices.Clone(answer.Providers)
-	if !names.Compat(s.Annotations) { // users of v1alpha1 expect all of them, with the health
+	if !names.Compat(s.Annotations) { // users of v1alpha1 expect all providers, with their health
 		withoutHealth(listed)
 		listed = relevant(listed, in)
 	}
@@ -43,12 +43,12 @@ func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
 const (
 	// maxProviders bounds the list of providers in a status.
 	maxProviders = 20
-	// fewProviders is the number of providers in the status of a stack that names none.
+	// fewProviders is the maximum number of providers in the status of a stack whose spec contains none.
 	fewProviders = 5
 )
 
-// relevant returns the providers that the spec names, and those whose health the server checks. A distribution has
-// about thirty others, which no user of the stack configured, and which hide the rest of a status.
+// relevant returns the providers that the spec contains, and those whose health the server checks. A distribution has
+// about thirty other providers, which no user configured and which would make the status hard to read.
 func relevant(listed []v1alpha2.ProviderInfo, in *intent.Intent) []v1alpha2.ProviderInfo {
 	wanted := slices.DeleteFunc(slices.Clone(listed), func(p v1alpha2.ProviderInfo) bool {
 		own := slices.ContainsFunc(in.Providers, func(own intent.Provider) bool {
@@ -64,14 +64,14 @@ func relevant(listed []v1alpha2.ProviderInfo, in *intent.Intent) []v1alpha2.Prov
 	return wanted[:min(len(wanted), maxProviders)]
 }
 
-// mayHaveMCP reports whether a server may have MCP servers: those of the spec, or of a user's own configuration.
+// mayHaveMCP reports whether a server may have MCP servers, from the spec or from a user's own configuration.
 func mayHaveMCP(s *stack, in *intent.Intent) bool {
 	return s.Spec.OverrideConfig != nil || s.Spec.BaseConfig != nil ||
 		slices.ContainsFunc(in.Tools, func(tool intent.Tool) bool { return tool.MCPEndpoint != "" })
 }
 
-// withoutHealth removes the health of providers that the server does not check. From release 0.3 on, servers check
-// none, and the same two lines for each provider hide the others.
+// withoutHealth removes the health of providers that the server does not check. From release 0.3 on, servers check no
+// provider, and the same two lines for each provider would make the status hard to read.
 func withoutHealth(providers []v1alpha2.ProviderInfo) {
 	for i := range providers {
 		if providers[i].Health.Status == v1alpha2.ProviderHealthNotImplemented {
@@ -88,8 +88,7 @@ func forgetServer(now *v1alpha2.LlamaStackDistributionStatus) {
 	}
 }
 
-// certificateOf returns the SHA-256 of the certificate that the server has to present. It is empty if the operator did
-// not configure one.
+// certificateOf returns the SHA-256 of the certificate that the server has to present. It is empty if there is none.
 func certificateOf(spec *v1alpha2.LlamaStackDistributionSpec, secrets resolve.Values) string {
 	secret := render.TLSSecret(spec)
 	if secret == "" {

@@ -56,7 +56,7 @@ func TestRecordServer(t *testing.T) {
 			}
 			recordServer(s, tc.in, &probe.Answer{Concluded: true})
 			if got.Providers != nil || got.ProvidersLeftOut != 0 || s.Status.MCPServers != nil {
-				t.Errorf("the status of a server that lists nothing: %+v", s.Status)
+				t.Errorf("the status for a server that lists no providers: %+v", s.Status)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// vllmProviders returns a server's list of providers with values from its environment, of which only the one under
+// vllmProviders returns a server's list of providers with values from its environment, in which only the value of
 // api_token is masked.
 func vllmProviders(status, canary string) string {
 	return fmt.Sprintf(`{"data": [{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm",
@@ -118,7 +118,7 @@ providers:
 	}
 	for where, text := range map[string]string{"status": string(data), "log": controllertest.OperatorLog().String()} {
 		if strings.Contains(text, canary) {
-			t.Errorf("the %s holds a secret's value", where)
+			t.Errorf("the %s contains the value of a Secret", where)
 		}
 	}
 
@@ -132,8 +132,8 @@ providers:
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
 }
 
-// TestInvalidProvidersOfAServer checks that, whatever a server answers, its stack is ready, its version stays, and
-// nothing of the answer is shown. The previous server's providers are removed.
+// TestInvalidProvidersOfAServer checks that invalid answers of a server do not affect the readiness and the version of
+// its stack, and that neither status nor log contains them. The previous server's providers are removed.
 func TestInvalidProvidersOfAServer(t *testing.T) {
 	const canary = "cAnArY-9b0c"
 	for name, answer := range map[string]string{
@@ -167,13 +167,13 @@ func TestInvalidProvidersOfAServer(t *testing.T) {
 			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 			env.WaitUntilIdle(t, version)
 			if text := fmt.Sprint(stack) + controllertest.OperatorLog().String(); strings.Contains(text, canary) {
-				t.Errorf("the answer is shown in status or log")
+				t.Errorf("the status or the log contains the answer")
 			}
 		})
 	}
 }
 
-// TestServerHangs checks that a server that hangs blocks nothing: its stack is ready, and the operator works.
+// TestServerHangs checks that a server that hangs blocks neither its stack, which is ready, nor the operator.
 func TestServerHangs(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	hanging := make(chan struct{}, 100)

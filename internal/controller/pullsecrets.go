@@ -15,13 +15,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// pullSources names the objects in which the kubelet finds credentials for the stack's pods.
+// pullSources contains the names of the objects from which the kubelet reads credentials for the stack's pods.
 type pullSources struct {
 	Secrets        []string `json:"secrets,omitempty"`
 	ServiceAccount string   `json:"serviceAccount,omitempty"`
 }
 
-// credentialsOf encodes where the credentials for a stack's images are, for pullCredentials.
+// credentialsOf encodes the pullSources of a stack for pullCredentials.
 func credentialsOf(stack *stack) (string, error) {
 	sources := pullSources{ServiceAccount: render.ServiceAccountName(stack)}
 	if workload := stack.Spec.Workload; workload != nil && workload.Overrides != nil {
@@ -36,15 +36,14 @@ func credentialsOf(stack *stack) (string, error) {
 	return string(credentials), nil
 }
 
-// pullCredentials reads the pull Secrets of a stack and of its ServiceAccount, by name. It skips a Secret that does not
-// exist, as the kubelet does.
+// pullCredentials reads the pull Secrets of a stack and of its ServiceAccount, by name. Like the kubelet, it skips
+// missing Secrets.
 func (r *Reconciler) pullCredentials(ctx context.Context, target registry.Target) (authn.Keychain, error) {
 	var sources pullSources
 	if err := json.Unmarshal([]byte(target.Credentials), &sources); err != nil {
 		return nil, fmt.Errorf("decode pull Secrets: %w", err)
 	}
-	// The stack's own ServiceAccount exists only after the first roll-out. Until then, the pods have only the Secrets
-	// that the spec names.
+	// The stack's own ServiceAccount does not exist before the first roll-out. Until then, only the spec has pull Secrets.
 	var account corev1.ServiceAccount
 	err := r.direct.Get(ctx, types.NamespacedName{Namespace: target.Stack.Namespace, Name: sources.ServiceAccount},
 		&account)
@@ -68,7 +67,7 @@ func (r *Reconciler) pullCredentials(ctx context.Context, target registry.Target
 	return keychain, nil
 }
 
-// addPullSecret adds the credentials of a pull Secret, which may have either of two types.
+// addPullSecret adds the credentials of a pull Secret of type kubernetes.io/dockerconfigjson or dockercfg.
 func (r *Reconciler) addPullSecret(ctx context.Context, keychain *registry.Keychain, name types.NamespacedName) error {
 	var secret corev1.Secret
 	if err := r.direct.Get(ctx, name, &secret); err != nil {

@@ -1,10 +1,10 @@
 package controller
 
-// The operator's permissions. They follow the principle of least privilege: an action that the operator does not take
-// is not here. Secrets of users are read by name and watched by metadata, but RBAC cannot separate the two. The
-// operator never deletes a claim. However, where OwnerReferencesPermissionEnforcement is on, as in OpenShift, a client
-// that changes the owners of an object (retainOnDelete, a claim that is found again) needs the permission to delete it.
-// Pods are created and deleted only for preflights.
+// The operator's permissions. They follow the principle of least privilege and contain only actions that the operator
+// takes. The operator reads Secrets of users by name and watches their metadata, but RBAC cannot distinguish the two.
+// The operator never deletes a claim. However, if the admission plugin OwnerReferencesPermissionEnforcement is enabled,
+// as in OpenShift, a client that changes the owners of an object (retainOnDelete, a claim that is adopted again) needs
+// permission to delete the object. The operator creates and deletes pods only for preflights.
 
 // +kubebuilder:rbac:groups=llamastack.io,resources=llamastackdistributions,verbs=get;list;watch
 // +kubebuilder:rbac:groups=llamastack.io,resources=llamastackdistributions/status,verbs=patch

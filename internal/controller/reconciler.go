@@ -25,7 +25,7 @@ import (
 
 // Reconciler reconciles LlamaStackDistributions.
 type Reconciler struct {
-	// cache holds the watched objects. direct reads and writes without it.
+	// cache reads watched objects. direct reads and writes without caches.
 	cache  client.Reader
 	direct client.Client
 
@@ -49,11 +49,11 @@ type Reconciler struct {
 	version       string
 	openShift     bool
 	now           func() time.Time
-	// autoscalerPatience is how long an autoscaler may lack metrics.
+	// autoscalerPatience is how long an autoscaler may have no metrics.
 	autoscalerPatience time.Duration
 }
 
-// Reconcile brings one object closer to its desired state.
+// Reconcile makes the cluster match one stack, and writes its status.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	object := &stack{}
 	err := r.cache.Get(ctx, request.NamespacedName, object)
@@ -92,7 +92,7 @@ func (r *Reconciler) runSteps(ctx context.Context, s *state) *status.Failure {
 		if err := r.runStep(ctx, step, s); err != nil {
 			failure := classify(err, step.condition)
 			if failure.Retry != status.OnObjectChange && failure.Retry != status.OnReferenceChange {
-				log.FromContext(ctx).V(1).Info("Step failed", "step", step.name, "reason", failure.Reason, "error", err.Error())
+				log.FromContext(ctx).V(1).Info("A step failed", "step", step.name, "reason", failure.Reason, "error", err.Error())
 			}
 			return failure
 		}
@@ -104,11 +104,11 @@ func (r *Reconciler) runSteps(ctx context.Context, s *state) *status.Failure {
 func (r *Reconciler) runStep(ctx context.Context, step step, s *state) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Step panicked", "step", step.name, "stack",
+			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "A step panicked", "step", step.name, "stack",
 				string(debug.Stack()))
 			err = &status.Failure{
 				Condition: step.condition, Reason: v1alpha2.ReasonInternalError, Retry: status.Backoff,
-				Message: fmt.Sprintf("The operator has a defect in step %q; its log has the details", step.name),
+				Message: fmt.Sprintf("The operator has a defect in step %q; the operator's log has the details", step.name),
 				Err:     fmt.Errorf("panic in step %q", step.name),
 			}
 		}
@@ -116,8 +116,8 @@ func (r *Reconciler) runStep(ctx context.Context, step step, s *state) (err erro
 	return step.run(ctx, r, s)
 }
 
-// result determines when to reconcile again: when a watched object changes, after a fixed time, or with growing delays.
-// after is the time until something changes without an event. Zero means never.
+// result determines the time of the next reconcile: after a change of a watched object, after a fixed time, or with
+// growing delays. after is the time until the state changes without an event. Zero means never.
 func result(failure *status.Failure, after time.Duration) (reconcile.Result, error) {
 	if failure == nil {
 		return reconcile.Result{RequeueAfter: after}, nil
@@ -134,7 +134,7 @@ func result(failure *status.Failure, after time.Duration) (reconcile.Result, err
 	}
 }
 
-// forget drops everything that is remembered for a deleted object. Garbage collection removes its children.
+// forget drops all stored data about a deleted object. Garbage collection removes its children.
 func (r *Reconciler) forget(name types.NamespacedName) {
 	r.applier.Forget(name)
 	r.configMaps.Forget(name)

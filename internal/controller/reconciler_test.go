@@ -99,18 +99,18 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// denial returns the error that the API server makes of a webhook's rejection.
+// denial returns the error of the API server for a webhook's rejection.
 func denial(code int32) error {
 	return fmt.Errorf("apply: %w", &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: code, Message: `admission webhook "a.example.com" denied the request: no`,
 	}})
 }
 
-// TestRemedy checks that the message has a remedy when a webhook cannot be reached and has therefore named none.
+// TestRemedy checks that the message has a remedy if a webhook cannot be reached and so has not returned a remedy.
 func TestRemedy(t *testing.T) {
 	failed := apierrors.NewInternalError(errors.New(`failed calling webhook "a.example.com": EOF`))
 	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; the webhook does not belong to the operator: ` +
-		`its administrator must make it available or remove its configuration`
+		`the administrator of the webhook must make it available or remove its configuration`
 	if got := classify(failed, v1alpha2.ConditionDeploymentUpdated).Message; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}
@@ -145,8 +145,8 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// TestPause checks that a stack is retried within some seconds if the API server did not answer, however often that
-// happened, and that a stack that met a conflict waits longer each time.
+// TestPause checks that a stack is retried within some seconds if the API server did not answer, even after many
+// attempts, and that a stack with conflicts waits longer each time.
 func TestPause(t *testing.T) {
 	refused := &url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}
 	quiet := func(err error) *status.Failure { return &status.Failure{Retry: status.Quiet, Err: err} }
@@ -182,12 +182,12 @@ func TestPause(t *testing.T) {
 	}
 	retries.pause(reconcile.Request{}, nil, nil)
 	if first := retries.pause(reconcile.Request{}, quiet(refused), nil); first > 300*time.Millisecond {
-		t.Errorf("after an answer the first pause is %v", first)
+		t.Errorf("after a response the first pause is %v", first)
 	}
 }
 
-// TestPanicIsAFailure checks that a panic ends one reconcile of one object, and that its value, which may hold
-// anything, appears only in the log.
+// TestPanicIsAFailure checks that a panic ends one reconcile of one object, and that its value, which may contain
+// secrets, appears only in the log.
 func TestPanicIsAFailure(t *testing.T) {
 	panics := step{"plan", v1alpha2.ConditionConfigGenerated, func(context.Context, *Reconciler, *state) error { panic("secret value") }}
 	err := (&Reconciler{}).runStep(t.Context(), panics, nil)
@@ -197,10 +197,10 @@ func TestPanicIsAFailure(t *testing.T) {
 	}
 	want := status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonInternalError, Retry: status.Backoff,
-		Message: `The operator has a defect in step "plan"; its log has the details`,
+		Message: `The operator has a defect in step "plan"; the operator's log has the details`,
 	}
 	if strings.Contains(failure.Error(), "secret") {
-		t.Errorf("the error holds the panic's value: %v", failure)
+		t.Errorf("the error contains the panic's value: %v", failure)
 	}
 	failure.Err = nil
 	if *failure != want {

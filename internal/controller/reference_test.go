@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// recoveryTime bounds how long a stack may take to notice that a missing object exists.
+// recoveryTime bounds the time until a stack continues after a missing object is created.
 const recoveryTime = 3 * time.Second
 
 // TestMissingReferences checks that the objects that a spec refers to may be created later, in any order and without a
@@ -79,7 +79,7 @@ func TestMissingReferences(t *testing.T) {
 				t.Errorf("message (-want +got):\n%s", diff)
 			}
 			if ready := env.WaitForCondition(t, "my", v1alpha2.ConditionReady, tc.reason); !strings.HasPrefix(ready.Message, tc.condition+" is ") {
-				t.Errorf("Ready says %q", ready.Message)
+				t.Errorf("message of Ready: %q", ready.Message)
 			}
 			env.CheckNoChildren(t)
 
@@ -94,14 +94,14 @@ func TestMissingReferences(t *testing.T) {
 			}
 			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 			if took := time.Since(began); took > recoveryTime {
-				t.Errorf("healed after %v, want at most %v", took, recoveryTime)
+				t.Errorf("continued after %v, want at most %v", took, recoveryTime)
 			}
 		})
 	}
 }
 
-// TestSecretOfARunningStack checks that a Secret that is deleted while the stack runs changes nothing in the pods and
-// is reported.
+// TestSecretOfARunningStack checks that a Secret that is deleted while the stack runs does not change the pods and is
+// reported.
 func TestSecretOfARunningStack(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
@@ -132,7 +132,7 @@ func TestSecretOfARunningStack(t *testing.T) {
 	env.WaitUntilIdle(t, "secret-gone")
 	env.Get(t, "my", after)
 	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("the same Secret again rolled the pods:\n%s", diff)
+		t.Errorf("the same Secret, created again, replaced the pods:\n%s", diff)
 	}
 	stack := &v1alpha2.LlamaStackDistribution{}
 	env.Get(t, "my", stack)
@@ -146,21 +146,21 @@ func TestSecretOfARunningStack(t *testing.T) {
 		t.Fatal(err)
 	}
 	env.TerminateDeletedPods(t)
-	pod := env.WaitForPreflightPod(t, nil) // another value may fail too
+	pod := env.WaitForPreflightPod(t, nil) // another value may be invalid too
 	env.AssignToNode(t, pod)
 	env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, "my", after)
 		now, then := after.Spec.Template.Annotations, before.Spec.Template.Annotations
 		if now[names.AnnotationInputs] == then[names.AnnotationInputs] {
-			return fmt.Errorf("another value does not roll the pods")
+			return fmt.Errorf("another value does not replace the pods")
 		}
 		return nil
 	})
 }
 
-// TestCertificate checks that a server with a certificate is probed by HTTPS, and that a renewed certificate rolls the
-// pods once, because the server reads it only at its start.
+// TestCertificate checks that a server with a certificate is probed over HTTPS, and that a renewed certificate replaces
+// the pods once, because the server reads it only at its start.
 func TestCertificate(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewTLSSecret(t, "cert"))
@@ -179,7 +179,7 @@ func TestCertificate(t *testing.T) {
 		t.Errorf("service URL %q, want %q", stack.Status.ServiceURL, want)
 	}
 	if scheme := before.Spec.Template.Spec.Containers[0].ReadinessProbe.HTTPGet.Scheme; scheme != corev1.URISchemeHTTPS {
-		t.Errorf("the probe asks by %s", scheme)
+		t.Errorf("the scheme of the probe is %s", scheme)
 	}
 
 	renewed := controllertest.NewTLSSecret(t, "cert")
@@ -191,7 +191,7 @@ func TestCertificate(t *testing.T) {
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, "my", after)
 		if after.Generation == before.Generation {
-			return fmt.Errorf("a renewed certificate does not roll the pods")
+			return fmt.Errorf("a renewed certificate does not replace the pods")
 		}
 		return nil
 	})
@@ -206,12 +206,12 @@ func TestCertificate(t *testing.T) {
 	}
 	for _, key := range []string{corev1.TLSPrivateKeyKey, corev1.TLSCertKey} {
 		if text := fmt.Sprint(after, stack); strings.Contains(text, string(renewed.Data[key])) {
-			t.Errorf("%s is shown", key)
+			t.Errorf("%s is reported", key)
 		}
 	}
 }
 
-// TestOverride checks that the content of an override is part of what runs.
+// TestOverride checks that a change in the content of an override replaces the pods.
 func TestOverride(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewConfigMap("mine", "config.yaml", "version: 2\n"))
@@ -231,7 +231,7 @@ func TestOverride(t *testing.T) {
 		env.Get(t, "my", after)
 		now, then := after.Spec.Template.Annotations, before.Spec.Template.Annotations
 		if now[names.AnnotationConfigHash] == then[names.AnnotationConfigHash] {
-			return fmt.Errorf("other content does not roll the pods")
+			return fmt.Errorf("other content does not replace the pods")
 		}
 		return nil
 	})

@@ -90,7 +90,7 @@ func TestDrift(t *testing.T) {
 		return nil
 	})
 	if deployment.Annotations["theirs"] != "x" {
-		t.Error("somebody's annotation is gone")
+		t.Error("the annotation of another client is missing")
 	}
 	for _, object := range []client.Object{&corev1.Service{ObjectMeta: controllertest.ObjectMeta(env.Namespace, "my-service")}, &corev1.ServiceAccount{ObjectMeta: controllertest.ObjectMeta(env.Namespace, "my-sa")}} {
 		uid := func() (types.UID, error) {
@@ -186,7 +186,7 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 	env.StartReconciler(t, "take-over")
 	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers)
 	if !strings.Contains(condition.Message, "image") {
-		t.Errorf("the message does not say what differs: %s", condition.Message)
+		t.Errorf("the message does not list the differences: %s", condition.Message)
 	}
 	now := &appsv1.Deployment{}
 	env.Get(t, "my", now)
@@ -199,7 +199,7 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 		}
 	}
 
-	// The next change of the spec adopts.
+	// The next change of the spec applies the rendered template.
 	env.Get(t, "my", stack)
 	stack.Spec.Workload = &v1alpha2.WorkloadSpec{Workers: new(int32(2))}
 	if err := env.Client.Update(t.Context(), stack); err != nil {
@@ -208,7 +208,7 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, "my", stack)
 		if meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionAdopted) != nil {
-			return fmt.Errorf("not adopted yet")
+			return fmt.Errorf("the template is not applied yet")
 		}
 		return nil
 	})
@@ -248,11 +248,11 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 	foreign := &corev1.ConfigMap{}
 	env.Get(t, name, foreign)
 	if foreign.Data["config.yaml"] != "somebody else's" {
-		t.Error("the foreign ConfigMap was written to")
+		t.Error("the ConfigMap of another owner was written")
 	}
 }
 
-// TestTerminating checks that the deletion of a stack is reported, and that nothing else is done.
+// TestTerminating checks that the deletion of a stack is reported, and that the operator takes no other action.
 func TestTerminating(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "terminating")
@@ -278,7 +278,7 @@ func TestTerminating(t *testing.T) {
 	env.WaitUntilIdle(t, "terminating")
 	if err := env.Client.Get(t.Context(), env.Key("my-service"), service); client.IgnoreNotFound(err) != nil ||
 		err == nil {
-		t.Errorf("a child came back: %v", err)
+		t.Errorf("a child was created again: %v", err)
 	}
 	stack.Finalizers = nil
 	if err := env.Client.Update(t.Context(), stack); err != nil {

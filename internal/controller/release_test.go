@@ -64,8 +64,7 @@ func TestReleaseNote(t *testing.T) {
 	}
 }
 
-// TestRollout checks that a roll-out counts as another one when the template changes, which scaling does not do, or
-// when its pods run another image.
+// TestRollout checks that another template or another image of the pods is another roll-out, and that scaling is not.
 func TestRollout(t *testing.T) {
 	deployment := &appsv1.Deployment{}
 	deployment.UID = "u"
@@ -113,7 +112,7 @@ func TestImagesOfReadyServers(t *testing.T) {
 	}
 }
 
-// TestServesTLS checks that the server is asked by the same scheme as in its readiness probe.
+// TestServesTLS checks that the scheme of requests to the server is the scheme of its readiness probe.
 func TestServesTLS(t *testing.T) {
 	probe := func(scheme corev1.URIScheme) *corev1.Probe {
 		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Scheme: scheme}}}

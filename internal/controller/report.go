@@ -8,11 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// report collects what each step adds to the outcome of a reconcile.
+// report collects the conditions and events of the steps of a reconcile.
 type report struct {
 	conditions []metav1.Condition
 	events     []event
-	// requeueAt is when to reconcile again even if nothing changes. Zero means never.
+	// requeueAt is the time of the next reconcile if no object changes before. Zero means never.
 	requeueAt time.Time
 }
 
@@ -28,7 +28,7 @@ func (r *report) markTrue(condition, reason, message string) {
 	})
 }
 
-// markFalse adds a condition that is False without ending the reconcile.
+// markFalse adds a condition that is False. The reconcile continues.
 func (r *report) markFalse(condition, reason, message string) {
 	r.conditions = append(r.conditions, metav1.Condition{
 		Type: condition, Status: metav1.ConditionFalse, Reason: reason, Message: message,
@@ -64,5 +64,5 @@ func (r *report) requeueAfter(now time.Time) time.Duration {
 	return max(r.requeueAt.Sub(now), time.Second)
 }
 
-// timestamp returns a time in the API's precision of seconds.
+// timestamp returns a time with the API's precision of seconds.
 func timestamp(t time.Time) metav1.Time { return metav1.NewTime(t.Truncate(time.Second)) }

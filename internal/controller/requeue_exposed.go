@@ -13,7 +13,7 @@ import (
 // exposedStack reports whether the spec has network settings, so that a change of the exposure settings may affect it.
 func exposedStack(stack *v1alpha2.LlamaStackDistribution) bool { return stack.Spec.Networking != nil }
 
-// requeueExposed requeues the stacks that are affected when a kind is added or removed.
+// requeueExposed returns a function that requeues the stacks that the addition or removal of a kind may affect.
 func (r *Reconciler) requeueExposed(into chan<- ctrlevent.GenericEvent) func(context.Context) {
 	requeue := requeueBy(into)
 	return func(ctx context.Context) {

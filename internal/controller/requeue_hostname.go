@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// byHostname requeues the stacks with a host name that another stack takes or releases.
+// byHostname requeues the stacks with a host name that another stack requests or no longer requests.
 func (r *Reconciler) byHostname() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
@@ -35,8 +35,8 @@ func (r *Reconciler) requeueHostOwners(
 ) {
 	config, _, err := r.config.get(ctx)
 	if err != nil {
-		// This happens when the operator starts, and then every stack is reconciled anyway.
-		log.FromContext(ctx).V(1).Info("Operator config cannot be read yet", "error", err.Error())
+		// This happens only when the operator starts. Every stack is reconciled at that time.
+		log.FromContext(ctx).V(1).Info("The operator's ConfigMap cannot be read yet", "error", err.Error())
 		return
 	}
 	cluster := render.Cluster{Ingress: render.Ingress(config.Ingress)}
@@ -45,7 +45,7 @@ func (r *Reconciler) requeueHostOwners(
 		if !ok {
 			continue
 		}
-		// The object that exposed the stack may be gone, so it is unknown which of the two it had.
+		// The object that exposed the stack may no longer exist, so it is unknown which of the two host names it had.
 		for _, host := range slices.Compact([]string{
 			plan.Hostname(stack, cluster, false),
 			plan.Hostname(stack, cluster, true),

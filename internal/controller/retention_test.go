@@ -28,7 +28,7 @@ func specOfRelease(release string) string {
 	return fmt.Sprintf(`{distribution: {name: starter, version: %q}, workload: {storage: {size: 1Gi}, preflight: Never}}`, release)
 }
 
-// acceptDataLoss sets the annotation by which a user accepts a loss of data.
+// acceptDataLoss sets the annotation with which a user accepts a loss of data.
 func acceptDataLoss(t *testing.T, env *controllertest.Environment, value string) {
 	t.Helper()
 	env.PatchStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
@@ -52,8 +52,8 @@ func listEventNotes(t *testing.T, env *controllertest.Environment, reason string
 }
 
 // TestDataLeftBehindIsReported checks that data that a change leaves behind is reported in an event and in the status,
-// and that the change is made. It is reported once, and an idle stack causes no call. A change back leaves behind the
-// data that was stored in between.
+// and that the change is made. It is reported once, and an idle stack causes no call. Reverting the change leaves
+// behind the data that was stored in between.
 func TestDataLeftBehindIsReported(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartOperator(t, env.Namespace)
@@ -73,7 +73,7 @@ func TestDataLeftBehindIsReported(t *testing.T) {
 	calls := env.WaitUntilIdle(t, env.Namespace)
 	touchStack(t, env)
 	if now := env.WaitUntilIdle(t, env.Namespace); len(now) != len(calls) {
-		t.Errorf("an idle stack costs calls: %v", now[len(calls):])
+		t.Errorf("an idle stack causes calls: %v", now[len(calls):])
 	}
 	if notes := listEventNotes(t, env, v1alpha2.EventDataLeftBehind); len(notes) != 1 ||
 		!strings.HasPrefix(notes[0], stays) {
@@ -107,7 +107,7 @@ func touchStack(t *testing.T, env *controllertest.Environment) {
 	})
 }
 
-// TestDataLossIsAccepted checks that a change that would lose data for good waits, with the pods unchanged, until the
+// TestDataLossIsAccepted checks that a change that loses data permanently waits, with the pods unchanged, until the
 // annotation names the data.
 func TestDataLossIsAccepted(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
@@ -120,7 +120,7 @@ func TestDataLossIsAccepted(t *testing.T) {
 	const message = "spec.distribution: release 0.7 does not start with the data that vector_io/faiss stores under release 0.3, and no tool converts this data: " +
 		"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
 		"then accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
-		"The running pods stay as they are"
+		"The running pods do not change"
 	if refused.Message != message {
 		t.Errorf("message\n%s\nwant\n%s", refused.Message, message)
 	}
@@ -149,11 +149,11 @@ func TestDataLossIsAccepted(t *testing.T) {
 	calls := env.WaitUntilIdle(t, env.Namespace)
 	touchStack(t, env)
 	if now := env.WaitUntilIdle(t, env.Namespace); len(now) != len(calls) {
-		t.Errorf("a stale annotation costs calls: %v", now[len(calls):])
+		t.Errorf("a stale annotation causes calls: %v", now[len(calls):])
 	}
 }
 
-// describeStatus returns the status as users see it.
+// describeStatus returns the parts of the status that users read.
 func describeStatus(t *testing.T, env *controllertest.Environment) string {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}
@@ -183,12 +183,13 @@ func TestDataLossIsNotAccepted(t *testing.T) {
 	now := &appsv1.Deployment{}
 	env.Get(t, "my", now)
 	if diff := cmp.Diff(before.Spec, now.Spec); diff != "" {
-		t.Errorf("the pods are others (-want +got):\n%s", diff)
+		t.Errorf("the pods changed (-want +got):\n%s", diff)
 	}
 }
 
-// TestPlacesOfAnOlderRecord checks that, if a record does not name where the data is stored, because an older operator
-// wrote the record or it was damaged, the running configuration is read, once, when a change replaces it.
+// TestPlacesOfAnOlderRecord checks that the running configuration is read, once, when a change replaces it and its
+// record does not contain the places of the data. This is the case if an older operator wrote the record, or if the
+// record is damaged.
 func TestPlacesOfAnOlderRecord(t *testing.T) {
 	const generated = `{distribution: {name: starter, version: "0.3"}, disabled: [eval], workload: {storage: {size: 1Gi}, preflight: Never}}`
 	for name, places := range map[string]string{"older": "", "damaged": `,"places":{"v":1,"data":"none"}`} {
@@ -238,8 +239,8 @@ func replacePlaces(t *testing.T, env *controllertest.Environment, instead string
 	return ""
 }
 
-// TestDataTableIsKept checks that a stack keeps the table of its data, also if an older operator used the release's
-// default name, and if the Deployment with the record is gone.
+// TestDataTableIsKept checks that a stack keeps the table of its data, even if an older operator used the release's
+// default name, or if the Deployment with the record no longer exists.
 func TestDataTableIsKept(t *testing.T) {
 	const spec = `{distribution: {name: starter, version: "0.8"}, storage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`
 	older := controllertest.NewConfigMap("older", names.ConfigFile, `
@@ -258,7 +259,7 @@ providers: {}
 					volume.ConfigMap.Name = "older"
 				}
 			}
-			// It rendered something else.
+			// The older operator rendered another name.
 			deployment.Annotations[names.AnnotationRendered] = strings.NewReplacer(`"inputs":"`, `"inputs":"0`, `"template":"`,
 				`"template":"0`).
 				Replace(deployment.Annotations[names.AnnotationRendered])
@@ -322,6 +323,6 @@ func TestStorageSwitchedOff(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{}
 	env.Get(t, "my-pvc", claim)
 	if claim.DeletionTimestamp != nil {
-		t.Error("the claim goes")
+		t.Error("the claim is deleted")
 	}
 }

@@ -12,18 +12,18 @@ import (
 
 const (
 	firstRetry = 200 * time.Millisecond
-	// lastRetry bounds the pause, so that a stack continues within a minute after the API server accepts its calls
-	// again.
+	// lastRetry bounds the pause, so that a stack continues within a minute after the API server accepts its calls.
 	lastRetry = 45 * time.Second
-	// lastUnansweredRetry bounds the pause if the API server did not answer. Such a call causes it no load.
+	// lastUnansweredRetry bounds the pause if the API server did not respond. Such a call causes no load.
 	lastUnansweredRetry = 5 * time.Second
 	// retryJitter is the maximum relative extension of a pause. It spreads the retries of different stacks.
 	retryJitter = 0.5
 )
 
-// retries counts the attempts of stacks whose failure may pass by itself.
+// retries counts the attempts for stacks with failures that may end without a change.
 type retries struct {
-	// unanswered limits stacks that got no answer from the API server. quiet limits all others.
+	// unanswered limits the attempts for stacks after calls without a response from the API server. quiet limits the
+	// attempts after other quiet failures.
 	unanswered, quiet workqueue.TypedRateLimiter[reconcile.Request]
 }
 
@@ -35,8 +35,8 @@ func newRetries() retries {
 	return retries{unanswered: exponential(lastUnansweredRetry), quiet: exponential(lastRetry)}
 }
 
-// pause returns the time until the next attempt after such a failure of a step or of the status write. Zero means that
-// the failure is of another kind.
+// pause returns the time until the next attempt after a quiet failure of a step, or after a write of the status without
+// a response. Zero means that there is no such failure.
 func (r retries) pause(request reconcile.Request, failure *status.Failure, err error) time.Duration {
 	quiet := failure != nil && failure.Retry == status.Quiet
 	if unavailable(err) || quiet && unavailable(failure) {

@@ -22,12 +22,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// observeServer records what the running server reports about itself. It asks once the roll-out is complete and no
-// other pod can answer for it, and warns if the server is of another release than the configuration was made for. A
-// server that does not report its version is not a problem.
+// observeServer records the answer of the running server in the status. It queries the server when the roll-out is
+// complete and no pod of another revision can answer. It adds a warning if the server has another release than its
+// configuration. A server that does not report its version is not a problem.
 //
-// It returns the answer of the running server, and the text about the server's release for the condition on the
-// configuration.
+// It returns the answer, and the text about the server's release for the condition ConfigGenerated.
 func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (answer probe.Answer, note string) {
 	now := &s.stack.Status
 	if was := now.ResolvedDistribution; was != nil && was.Image != s.labels.distribution.Image {
@@ -36,7 +35,7 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (ans
 	}
 	target, ok := serverOf(s, pods)
 	switch {
-	case ok && mixed: // the known version stays until the other pods are gone, which requeues the stack
+	case ok && mixed: // the known version stays until the other pods end, which requeues the stack
 	case ok:
 		answer = r.prober.Ask(target)
 		if answer.Version != "" {
@@ -78,8 +77,8 @@ func (r *Reconciler) setVersion(now *v1alpha2.LlamaStackDistributionStatus, chan
 	now.Version = &changed
 }
 
-// serverOf returns the server to ask. It returns false unless all pods have the current configuration and are
-// available.
+// serverOf returns the target for queries. It returns false unless all pods are available with the current
+// configuration.
 func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 	available := s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
 	if !available || s.owned.decision.Outcome == rollout.RolledBack {
@@ -98,9 +97,9 @@ func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 	}, true
 }
 
-// rolloutOf returns an identifier of a roll-out. It depends on the template, which a restart changes and scaling does
-// not, and on the images that the pods run, which may change without the template when a tag has moved and a node pulls
-// it again.
+// rolloutOf returns an identifier of a roll-out. It depends on the template, which changes with a restart but not with
+// scaling. It also depends on the images of the pods, which may change without the template if a node pulls a moved
+// tag.
 func rolloutOf(deployment *appsv1.Deployment, images []string) (string, error) {
 	template, err := json.Marshal(deployment.Spec.Template)
 	if err != nil {
@@ -110,7 +109,7 @@ func rolloutOf(deployment *appsv1.Deployment, images []string) (string, error) {
 	return strings.Join(append([]string{string(deployment.UID), hex.EncodeToString(sum[:])}, images...), " "), nil
 }
 
-// pulled returns the images of the ready servers, each once, as the nodes name the pulled image.
+// pulled returns the distinct image ids of the ready servers, as the nodes report them.
 func pulled(pods []corev1.Pod, server string) []string {
 	var images []string
 	for i := range pods {
@@ -124,7 +123,7 @@ func pulled(pods []corev1.Pod, server string) []string {
 	return slices.Compact(images)
 }
 
-// servesTLS reports whether the server is asked by HTTPS, as its readiness probe is.
+// servesTLS reports whether the server uses HTTPS, according to its readiness probe.
 func servesTLS(pod *corev1.PodSpec, server string) bool {
 	for i := range pod.Containers {
 		c := &pod.Containers[i]
@@ -135,8 +134,8 @@ func servesTLS(pod *corev1.PodSpec, server string) bool {
 	return false
 }
 
-// releaseNote returns a text that the running server is of another release line than its configuration was made for,
-// with the remedy. It is empty if the lines match or are unknown.
+// releaseNote returns a text, with a remedy, if the release line of the running server differs from the release line of
+// its configuration. It is empty if the lines match or are unknown.
 func releaseNote(stack *stack, image *distribution.Resolved, decision *rollout.Decision) string {
 	configured := decision.Record.Distribution.Release
 	if stack.Status.Version == nil {
@@ -152,7 +151,7 @@ func releaseNote(stack *stack, image *distribution.Resolved, decision *rollout.D
 	case !slices.Contains(release.Offered(), line):
 		remedy = "this operator supports the releases " + strings.Join(release.Offered(), ", ")
 	case stack.Spec.Distribution.Name != "":
-	case image.DetectedBy == distribution.ByLabel: // which takes precedence over the tag
+	case image.DetectedBy == distribution.ByLabel: // a label takes precedence over the tag
 		remedy = fmt.Sprintf("the label of the image is wrong; set spec.distribution.image to an image with the label %s=%s", registry.LabelRelease, version)
 	default:
 		remedy = fmt.Sprintf("set spec.distribution.image to an image with a tag that begins with %s, or with the label %s=%s", line, registry.LabelRelease, version)

@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestServerVersion checks that the running server is asked once for each complete roll-out. Its answer causes one
-// status write. A restart of the operator writes nothing.
+// TestServerVersion checks that the operator queries the running server once for each complete roll-out. The answer
+// causes one status write. A restart of the operator causes none.
 func TestServerVersion(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	asked := env.StartServer(t, "0.7.1")
@@ -37,10 +37,10 @@ func TestServerVersion(t *testing.T) {
 		t.Errorf("calls of a roll-out and a version (-want +got):\n%s", diff)
 	}
 	if got := env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed); strings.Contains(got.Message, "release") {
-		t.Errorf("message %q of a server as expected", got.Message)
+		t.Errorf("message %q for a server with the expected release", got.Message)
 	}
 	if stack.Status.Version.LastUpdated == nil {
-		t.Error("the version has no date")
+		t.Error("the version has no time")
 	}
 	first.Stop(t)
 	env.StartOperator(t, "version")
@@ -106,8 +106,8 @@ func TestServerReleaseDiffers(t *testing.T) {
 	expect("1 model")
 }
 
-// TestServerWithoutAVersion checks that a server that does not report its version is not a problem, and that it is not
-// asked forever.
+// TestServerWithoutAVersion checks that a server that does not report its version is not a problem, and that the
+// queries end.
 func TestServerWithoutAVersion(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	asked := env.StartServer(t, "")
@@ -145,8 +145,9 @@ func runningPodStatus(image string, ready corev1.ConditionStatus) corev1.PodStat
 	}
 }
 
-// TestServerWhileThePreviousPodTerminates checks that no server is asked while a previous pod still terminates and can
-// answer, although the Deployment is complete. The new server is asked once the previous one has stopped.
+// TestServerWhileThePreviousPodTerminates checks that the operator sends no queries while a previous pod terminates and
+// can still answer, although the Deployment is complete. It queries the new server when the previous server has
+// stopped.
 func TestServerWhileThePreviousPodTerminates(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	asked := env.StartServer(t, "0.7.3")
@@ -178,7 +179,7 @@ func TestServerWhileThePreviousPodTerminates(t *testing.T) {
 	env.WaitForServerVersion(t, "my", version)
 }
 
-// TestServerOfAMovedTag checks that the server is asked again when a node pulls the image again and gets another one,
+// TestServerOfAMovedTag checks that the operator queries the server again after a node has pulled another image,
 // because its tag has moved.
 func TestServerOfAMovedTag(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

@@ -43,34 +43,33 @@ import (
 type Options struct {
 	// Direct reads and writes without caches.
 	Direct client.Client
-	// OperatorNamespace holds the operator's own Secret and ConfigMap.
+	// OperatorNamespace is the namespace of the operator's own Secret and ConfigMap.
 	OperatorNamespace string
-	// WatchNamespaces lists the namespaces that the operator works in. Empty means all.
+	// WatchNamespaces lists the namespaces that the operator watches. Empty means all namespaces.
 	WatchNamespaces []string
-	// OperatorVersion is shown in status.
+	// OperatorVersion is the version of the operator in the status.
 	OperatorVersion string
-	// OperatorConfig caches the complete operator's ConfigMap.
+	// OperatorConfig caches the complete ConfigMap of the operator.
 	OperatorConfig cache.Cache
-	// Optional caches children of kinds that the cluster need not serve. Definitions caches their
-	// CustomResourceDefinitions, by name. A definition without a cache is not watched, and its kind is looked up at the
-	// start only.
+	// Optional caches children of kinds that the cluster may not serve. Definitions contains caches of their
+	// CustomResourceDefinitions, by name. The kind of a definition without a cache is looked up only at the start.
 	Optional    cache.Cache
 	Definitions map[string]cache.Cache
-	// MirrorSets caches the mirror sets of the cluster. Nil means that the operator may not read them.
+	// MirrorSets caches the mirror sets of the cluster. Nil means that the operator must not read them.
 	MirrorSets cache.Cache
-	// RelatedImages replaces images of the catalogue that the operator's ConfigMap does not replace.
+	// RelatedImages contains replacements for images of the catalogue. The operator's ConfigMap takes precedence.
 	RelatedImages distribution.Overrides
-	// DialServer connects to the servers of stacks. Nil means the network and its DNS.
+	// DialServer connects to the servers of stacks. Nil means the network, with names resolved by DNS.
 	DialServer probe.Dial
 	// ProbeInterval is the pause between two health checks of a server's providers. Zero means the prober's default.
 	ProbeInterval time.Duration
-	// TagInterval is the pause before a registry is asked again which digest an image's tag refers to, unless the
-	// operator's ConfigMap sets another one. Zero means the pool's default.
+	// TagInterval is the pause before the operator resolves the tag of an image again, unless the operator's ConfigMap
+	// sets another pause. Zero means the pool's default.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long an autoscaler may lack metrics before that is reported. Zero means three minutes.
+	// AutoscalerPatience is how long an autoscaler may have no metrics before this is reported. Zero means three minutes.
 	AutoscalerPatience time.Duration
-	// Identities returns credentials by the identity of the operator's own pod, for images in cloud registries for
-	// which an administrator allows that. Nil means that the operator has none.
+	// Identities returns credentials of the operator pod's own identity, for cloud registries for which an administrator
+	// allows it. Nil means that the pod has no identity.
 	Identities registry.Identities
 	// OpenShift reports whether the cluster assigns uid, gid and fsGroup of the pods.
 	OpenShift bool
@@ -78,8 +77,8 @@ type Options struct {
 	Concurrency int
 }
 
-// Watched returns objects of every kind that the controller reads from its caches, in the form in which it reads them.
-// It leaves out kinds that a cluster need not serve.
+// Watched returns an object of every kind that the controller reads from its caches, with the Go type that it reads. It
+// leaves out kinds that a cluster may not serve.
 func Watched() []client.Object {
 	watched := []client.Object{&v1alpha2.LlamaStackDistribution{}, &appsv1.ReplicaSet{}, &corev1.Pod{}, &corev1.Event{}}
 	for _, kind := range render.ChildKinds() {
@@ -128,14 +127,33 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		return err
 	}
 	r := newReconciler(mgr.GetCache(), mgr.GetEventRecorder(names.EventReporter), options, apis)
-	answers := make(chan ctrlevent.GenericEvent)
+	requeued := make(chan ctrlevent.GenericEvent)
+	if err := r.addWorkers(mgr, options, requeued); err != nil {
+		return err
+	}
+	built := r.watches(mgr, options).WatchesRawSource(source.Channel(requeued, &handler.EnqueueRequestForObject{}))
+	watchChildren(built, apis)
+	c, err := built.Build(r)
+	if err != nil {
+		return fmt.Errorf("build controller: %w", err)
+	}
+	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		return apis.follow(ctx, options.Definitions, c, r.requeueExposed(requeued))
+	}))
+	if err != nil {
+		return fmt.Errorf("add the watches of definitions: %w", err)
+	}
+	return r.createOperatorConfig(mgr, options)
+}
+
+// addWorkers adds the prober of servers and the reader of images to the manager. They requeue stacks through requeued.
+func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan<- ctrlevent.GenericEvent) error {
 	r.prober = probe.New(probe.Options{
-		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(answers),
+		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(requeued),
 		Log: mgr.GetLogger().WithName("probe"),
 	})
-	read := make(chan ctrlevent.GenericEvent)
 	r.pool = registry.NewPool(registry.PoolOptions{
-		Credentials: r.pullCredentials, Notify: requeueBy(read), LookAgain: options.TagInterval,
+		Credentials: r.pullCredentials, Notify: requeueBy(requeued), LookAgain: options.TagInterval,
 		Log: mgr.GetLogger().WithName("registry"),
 	})
 	workers := map[string]manager.Runnable{"prober": r.prober, "reader of images": r.pool}
@@ -143,8 +161,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		mirrors := newMirrorSets(options.MirrorSets, mgr.GetRESTMapper(), r.pool.Mirror, mgr.GetLogger().WithName("mirrors"))
 		workers["reader of images"] = mirrors.before(r.pool)
 		workers["watches of mirror sets"] = manager.RunnableFunc(func(ctx context.Context) error {
-			return mirrors.follow(ctx,
-				options.Definitions)
+			return mirrors.follow(ctx, options.Definitions)
 		})
 	}
 	for name, worker := range workers {
@@ -152,8 +169,13 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 			return fmt.Errorf("add the %s: %w", name, err)
 		}
 	}
+	return nil
+}
+
+// watches returns a builder of the controller with all watches except those of children.
+func (r *Reconciler) watches(mgr ctrl.Manager, options Options) *ctrl.Builder {
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
-	built := ctrl.NewControllerManagedBy(mgr).
+	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha2.LlamaStackDistribution{}, builder.WithPredicates(predicate.Or(ourChange(), statusLost()))).
 		Watches(&appsv1.ReplicaSet{}, byInstance(), changed).
 		Watches(&corev1.Pod{}, byInstance(), changed).
@@ -162,11 +184,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		Watches(&v1alpha2.LlamaStackDistribution{}, r.byBounds()).
 		Watches(&corev1.ConfigMap{}, r.byReference(kindConfigMap), builder.OnlyMetadata, changed).
 		Watches(&corev1.Secret{}, r.byReference(kindSecret), builder.OnlyMetadata, changed).
-		// Workers start after the ConfigMap was read, so that no reconcile runs without it.
+		// Workers start after this source has read the ConfigMap, so that no reconcile runs without it.
 		WatchesRawSource(source.Kind[client.Object](options.OperatorConfig, &corev1.ConfigMap{}, r.byOperatorConfig())).
 		WatchesRawSource(hostIndex(mgr.GetFieldIndexer())).
-		WatchesRawSource(source.Channel(answers, &handler.EnqueueRequestForObject{})).
-		WatchesRawSource(source.Channel(read, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
 			NewQueue:                queue.NewFair,
@@ -174,19 +194,6 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 			SkipNameValidation: new(true),
 			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		})
-	watchChildren(built, apis)
-	exposed := make(chan ctrlevent.GenericEvent)
-	c, err := built.WatchesRawSource(source.Channel(exposed, &handler.EnqueueRequestForObject{})).Build(r)
-	if err != nil {
-		return fmt.Errorf("build controller: %w", err)
-	}
-	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		return apis.follow(ctx, options.Definitions, c, r.requeueExposed(exposed))
-	}))
-	if err != nil {
-		return fmt.Errorf("add the watches of definitions: %w", err)
-	}
-	return r.createOperatorConfig(mgr, options)
 }
 
 // watchChildren watches every kind of child that the cluster serves.
@@ -211,11 +218,11 @@ func watchChildren(built *ctrl.Builder, apis *optionalAPIs) {
 	}
 }
 
-// createOperatorConfig adds a runnable to the manager that creates a missing ConfigMap once this instance is the
-// leader. The operator also works without the ConfigMap.
+// createOperatorConfig adds a runnable to the manager. It creates a missing ConfigMap of the operator when this
+// instance becomes the leader. The operator also works without the ConfigMap.
 func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) error {
 	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		_, err := options.OperatorConfig.GetInformer(ctx, &corev1.ConfigMap{}) // start the informer that is waited for
+		_, err := options.OperatorConfig.GetInformer(ctx, &corev1.ConfigMap{}) // starts the informer for WaitForCacheSync
 		if err == nil && options.OperatorConfig.WaitForCacheSync(ctx) {
 			err = r.config.create(ctx, options.Direct)
 		}
@@ -230,14 +237,14 @@ func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) err
 	return nil
 }
 
-// ourChange ignores changes of the status, which only this controller should write.
+// ourChange selects changes of the spec and the metadata. It ignores changes of the status.
 func ourChange() predicate.Predicate {
 	return predicate.Or[client.Object](
 		predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})
 }
 
-// statusLost detects that another client overwrote the status. A client with the original v1alpha1 types writes the
-// whole status without the fields that it lacks.
+// statusLost detects that another client overwrote the status. A client with the original types of v1alpha1 writes the
+// whole status, without the fields that these types lack.
 func statusLost() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*v1alpha2.LlamaStackDistribution)
@@ -249,14 +256,14 @@ func statusLost() predicate.Predicate {
 	}}
 }
 
-// ownersChanged detects that a child lost its owner reference to its stack.
+// ownersChanged detects changes of owner references, for example a child that lost the reference to its stack.
 func ownersChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		return !equality.Semantic.DeepEqual(e.ObjectOld.GetOwnerReferences(), e.ObjectNew.GetOwnerReferences())
 	}}
 }
 
-// autoscalerChanged compares the spec of autoscalers, which have no generation, and whether they scale.
+// autoscalerChanged detects a new spec of an autoscaler, which has no generation, and a start or stop of its scaling.
 func autoscalerChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler)

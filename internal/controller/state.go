@@ -13,9 +13,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// state holds the results of the steps of one reconcile, with a field for each step that has a result. A step that
-// fails leaves the results that it has found. Only the list of steps assigns these fields; preflight and apply update
-// the content of owned.
+// state holds the results of the steps of one reconcile, with a field for each step that has a result. A failed step
+// keeps its partial results. Only the list of steps assigns these fields. The steps preflight and apply also update
+// owned.
 type state struct {
 	stack  *stack
 	report report
@@ -30,24 +30,24 @@ type state struct {
 	external   externalImages
 	planned    planned
 	owned      owned
-	// leaves lists the data that this change leaves behind, as its record names it. The step retention sets it.
+	// leaves lists the data that this change leaves behind, in the form of the record. The step retention sets it.
 	leaves  []string
 	applied applied
 }
 
-// stack is the object that is reconciled. Its status is the one that was last written.
+// stack is the object that is reconciled, with its last written status.
 type stack = v1alpha2.LlamaStackDistribution
 
-// workload is the running workload, as the caches had it before the first step.
+// workload is the running workload, read from the caches before the first step.
 type workload struct {
 	// deployment is the stack's Deployment. Nil means that there is none.
 	deployment  *appsv1.Deployment
 	replicaSets []appsv1.ReplicaSet
-	// running is the record of that Deployment. It is empty if an operator for v1alpha1 has written the template since.
+	// running is the record of the Deployment. It is empty if an operator for v1alpha1 was the last to write the template.
 	running rollout.Record
 }
 
-// live returns the workload after the steps, because apply may have changed the Deployment.
+// live returns the workload with the Deployment after its apply.
 func (s *state) live() *workload {
 	now := s.workload
 	if s.applied.deployed() {
@@ -62,7 +62,7 @@ func childKey(stack *stack, name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: stack.Namespace, Name: name}
 }
 
-// ownerOf describes a stack to the applier of its children.
+// ownerOf returns a stack as the owner of its children.
 func ownerOf(stack *stack) apply.Owner {
 	owner := apply.Owner{
 		UID: stack.UID, Namespace: stack.Namespace, Name: stack.Name, Labels: names.ChildSelector(stack.Name),

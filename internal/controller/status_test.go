@@ -16,7 +16,7 @@ import (
 // statusWrite is the call that writes the status of the stack "my".
 const statusWrite = "patch llamastackdistributions status my"
 
-// updateStatus replaces the status, as any client with the permission may.
+// updateStatus replaces the status, as a client with the permission may do.
 func updateStatus(
 	t *testing.T, env *controllertest.Environment, name string, change func(*v1alpha2.LlamaStackDistributionStatus),
 ) *v1alpha2.LlamaStackDistribution {
@@ -31,8 +31,8 @@ func updateStatus(
 }
 
 // TestStoredStatusFieldsOfV1alpha1 checks that status fields that an earlier operator stored for users of v1alpha1
-// alone cause no write. They are removed by the next status write. An upgrade writes one status, for its version, and
-// nothing else.
+// alone cause no write. They are removed by the next status write. An upgrade causes one write, of the status with the
+// new version.
 func TestStoredStatusFieldsOfV1alpha1(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	first := env.StartReconciler(t, "one")

@@ -21,7 +21,7 @@ type applied struct {
 	objects []apply.Applied
 	// deployment is the Deployment after its apply. Nil means that it was not applied.
 	deployment *appsv1.Deployment
-	// rejections lists the children applied after the Deployment that the API server rejected.
+	// rejections lists the children after the Deployment that the API server rejected.
 	rejections []rejection
 }
 
@@ -33,8 +33,8 @@ func (a *applied) has(kind string) bool {
 	return slices.ContainsFunc(a.objects, func(one apply.Applied) bool { return one.Kind.Kind == kind })
 }
 
-// apply writes the objects that differ. Objects that were applied before a failure stay, and the next attempt finds
-// them in force. The step rejections reports rejections of the objects that come after the Deployment.
+// apply writes the objects that differ. Objects that were applied before a failure stay, and the next attempt does not
+// write them again. The step rejections reports rejections of objects after the Deployment.
 func (r *Reconciler) apply(
 	ctx context.Context, stack *stack, workload *workload, image *resolvedImage, own *owned, report *report,
 ) (applied, error) {
@@ -76,7 +76,7 @@ func (r *Reconciler) apply(
 	return done, nil
 }
 
-// imageOf returns the image of the server's container. It differs from the resolved image if the template is kept.
+// imageOf returns the image of the server's container. It differs from the resolved image if the live template stays.
 func imageOf(stack *stack, deployment *appsv1.Deployment) string {
 	if server := serverContainer(stack, deployment); server != nil {
 		return server.Image
@@ -84,7 +84,7 @@ func imageOf(stack *stack, deployment *appsv1.Deployment) string {
 	return ""
 }
 
-// serverContainer returns the container of the server. It returns nil if the template has no container of that name.
+// serverContainer returns the container of the server, or nil if the template has no such container.
 func serverContainer(stack *stack, deployment *appsv1.Deployment) *corev1.Container {
 	containers, name := deployment.Spec.Template.Spec.Containers, names.ServerContainer(stack.Annotations)
 	i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == name })
@@ -94,9 +94,9 @@ func serverContainer(stack *stack, deployment *appsv1.Deployment) *corev1.Contai
 	return &containers[i]
 }
 
-// applyPods applies the objects that the pods need to start, the policy for connections to them, and the Deployment. It
-// ends at the first rejection: without one of these objects, the pods would not start or would serve clients that must
-// not connect. The running pods then stay as they are, with the Service that fits them.
+// applyPods applies the objects that the pods need to start, their NetworkPolicy, and the Deployment. It ends at the
+// first rejection, because without one of these objects the pods would not start, or would serve clients that must not
+// connect. The running pods and their Service then do not change.
 func (r *Reconciler) applyPods(ctx context.Context, owner apply.Owner, own *owned, done *applied) error {
 	needed := slices.DeleteFunc(slices.Clone(own.desired[:own.deployment()+1]), func(desired apply.Desired) bool {
 		isApplied := desired.Wanted.GetKind() == kindVolumeClaim && desired.Live != nil // applyVolume applies it
@@ -107,8 +107,8 @@ func (r *Reconciler) applyPods(ctx context.Context, owner apply.Owner, own *owne
 	return err
 }
 
-// applyDependents applies the objects that point at the pods. A rejection of one does not affect the others: a quota
-// for Services must not prevent a NetworkPolicy.
+// applyDependents applies the objects that refer to the pods. A rejection of one object does not affect the others. For
+// example, a quota for Services must not prevent a NetworkPolicy.
 func (r *Reconciler) applyDependents(ctx context.Context, owner apply.Owner, own *owned, done *applied) {
 	for i, desired := range own.desired {
 		if i <= own.deployment() && !comesLater(desired) {
@@ -122,8 +122,8 @@ func (r *Reconciler) applyDependents(ctx context.Context, owner apply.Owner, own
 	}
 }
 
-// comesLater reports whether an object is a NetworkPolicy that is already in force. The running pods serve on the port
-// that it names, so it changes after the Deployment.
+// comesLater reports whether an object is an existing NetworkPolicy. The running pods serve on the port in the policy,
+// so the policy changes after the Deployment.
 func comesLater(desired apply.Desired) bool {
 	return desired.Wanted.GetKind() == kindNetworkPolicy && desired.Live != nil
 }
@@ -132,9 +132,9 @@ func childOf(desired apply.Desired) apply.Child {
 	return apply.Child{Kind: desired.Wanted.GroupVersionKind(), Name: desired.Wanted.GetName()}
 }
 
-// reclaimTemplate takes over the template from the client that rolled it back, before the rendered one is applied
-// again. Otherwise the parts of the older revision (a port, a variable, a volume) would permanently stay next to the
-// rendered ones.
+// reclaimTemplate takes over the template from the client that rolled it back, before the operator applies the rendered
+// template again. Otherwise, parts of the older revision (a port, a variable, a volume) would stay permanently in
+// addition to the rendered parts.
 func (r *Reconciler) reclaimTemplate(ctx context.Context, own *owned) error {
 	if own.decision.Outcome != rollout.Changed && own.decision.Outcome != rollout.Unchanged {
 		return nil
@@ -146,9 +146,9 @@ func (r *Reconciler) reclaimTemplate(ctx context.Context, own *owned) error {
 	return err
 }
 
-// transferReplicas transfers the ownership of the number of replicas to another field manager before the number is left
-// to an autoscaler: a field that its only owner leaves out is reset to 1. The autoscaler then takes it over. Nothing is
-// written if the operator does not own the field.
+// transferReplicas transfers the ownership of the number of replicas to another field manager before an autoscaler sets
+// the number. Without the transfer, the next apply, which leaves out the field, would reset the number to 1.
+// transferReplicas writes nothing if the operator does not own the field.
 func (r *Reconciler) transferReplicas(ctx context.Context, stack *stack, workload *workload, own *owned) error {
 	if own.decision.Deployment.Spec.Replicas != nil {
 		return nil
@@ -168,15 +168,15 @@ func (r *Reconciler) transferReplicas(ctx context.Context, stack *stack, workloa
 		"spec", "replicas")
 }
 
-// conclude reports the conditions that follow from the applied objects.
+// conclude adds the conditions that depend on the applied objects.
 func conclude(stack *stack, newerImage string, own *owned, done *applied, report *report) {
 	message := "Every object is applied"
 	if newerImage != "" {
-		message += fmt.Sprintf("; this release of the operator starts new stacks with image %q; set spec.distribution.version to use it",
+		message += fmt.Sprintf("; this release of the operator starts new stacks with image %q; set spec.distribution.version to use this image",
 			newerImage)
 	}
 	if left := own.decision.Record.Autoscaled; left.Count > 0 {
-		message += fmt.Sprintf("; it keeps the %s that the autoscaler set until you change spec.workload.replicas from %d",
+		message += fmt.Sprintf("; the Deployment keeps the %s that the autoscaler set until you change spec.workload.replicas from %d",
 			count(int(left.Count), "replica"), left.Spec)
 	}
 	report.markTrue(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded, message)

@@ -15,7 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// TestBaseConfig checks the order: the user's base configuration, the image's, the running one, the catalogue's.
+// TestBaseConfig checks the precedence of the sources: the user's base configuration, the image's, the running one, the
+// catalogue's.
 func TestBaseConfig(t *testing.T) {
 	const (
 		plain   = `{distribution: {name: starter}}`

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// bounds enforces the administrator's bounds for the namespace before anything is read for the stack. A stack that
-// exceeds a bound keeps its pods as they are.
+// bounds enforces the administrator's bounds for the namespace before the operator reads an image or a referenced
+// object of the stack. The pods of a stack that exceeds a bound do not change.
 func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedImage) error {
 	if image.config.Unknown(operatorconfig.KeyBounds) {
 		return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
@@ -31,7 +31,7 @@ func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedIm
 	return r.stacksBounded(ctx, stack, rule)
 }
 
-// stacksBounded counts the stacks of the namespace that are older than this one.
+// stacksBounded checks the number of stacks of the namespace that are older than this one.
 func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *bounds.Rule) error {
 	if rule.Stacks == nil {
 		return nil
@@ -51,11 +51,11 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 		return nil
 	}
 	return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
-		"Namespace %q may have %s, and older stacks use up this number; delete one of them, or ask an administrator to change the key %q of the operator's ConfigMap",
+		"Namespace %q may have %s, and older stacks have reached this limit; delete one of these stacks, or ask an administrator to change the key %q of the operator's ConfigMap",
 		stack.Namespace, count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
 }
 
-// olderThan reports whether stack a is older than stack b. Names decide between stacks of the same second.
+// olderThan reports whether stack a is older than stack b. For stacks of the same second, it compares the names.
 func olderThan(a, b *v1alpha2.LlamaStackDistribution) bool {
 	if a.CreationTimestamp.Equal(&b.CreationTimestamp) {
 		return a.Name < b.Name

@@ -13,12 +13,12 @@ import (
 )
 
 // TestBoundsOfAStack checks that the administrator's bounds for a namespace are enforced, and that the oldest stacks of
-// a namespace take its places.
+// a namespace count first.
 func TestBoundsOfAStack(t *testing.T) {
 	const plain = `{distribution: {name: starter}}`
 	const (
 		ask    = `ask an administrator to change the key "bounds" of the operator's ConfigMap`
-		places = `Namespace "team" may have 1 stack, and older stacks use up this number; delete one of them, or ` + ask
+		places = `Namespace "team" may have 1 stack, and older stacks have reached this limit; delete one of these stacks, or ` + ask
 	)
 	another := func(namespace, name string, age time.Duration) client.Object {
 		other := newStack(t, plain)
@@ -38,7 +38,7 @@ func TestBoundsOfAStack(t *testing.T) {
 		"forbidden image":        {"[{images: [quay.io/team]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, `spec.distribution.image: the image "example.com/mine:1" is not from quay.io/team, the only sources allowed in this namespace: ` + ask + " if you need it"},
 		"allowed image":          {"[{images: [example.com]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, ""},
 		"the first of one":       {"[{stacks: 1}]", plain, nil, ""},
-		"one of none":            {"[{stacks: 0}]", plain, nil, `Namespace "team" may have 0 stacks, and older stacks use up this number; delete one of them, or ` + ask},
+		"one of none":            {"[{stacks: 0}]", plain, nil, `Namespace "team" may have 0 stacks, and older stacks have reached this limit; delete one of these stacks, or ` + ask},
 		"an older one":           {"[{stacks: 1}]", plain, []client.Object{another("team", "z", time.Hour)}, places},
 		"a newer one":            {"[{stacks: 1}]", plain, []client.Object{another("team", "a", -time.Hour)}, ""},
 		"of the same second":     {"[{stacks: 1}]", plain, []client.Object{another("team", "a", 0)}, places},

@@ -21,11 +21,11 @@ type configMaps struct {
 	trust    plan.Trust
 }
 
-// readConfigMaps reads the ConfigMaps that the spec refers to. It records the references before it reads, so that a
-// later change of any of them requeues this object.
+// readConfigMaps reads the ConfigMaps that the spec refers to. It records the references before it reads the
+// ConfigMaps, so that a later change of a ConfigMap requeues the stack.
 //
-// A stack that runs from a ConfigMap of another namespace does not switch to the one of its own namespace when the
-// former is no longer allowed.
+// If the running configuration is from a ConfigMap of another namespace, and the stack may no longer read this
+// ConfigMap, a ConfigMap of the stack's own namespace does not replace it.
 func (r *Reconciler) readConfigMaps(
 	ctx context.Context, stack *stack, wishes *intent.Intent, running *rollout.Record,
 ) (configMaps, error) {

@@ -114,9 +114,9 @@ func checkConfigMaps(t *testing.T, tc configMapsCase) {
 	}
 }
 
-// TestConfigMapOfTheSameNameInAnotherNamespace checks that a stack that runs from a ConfigMap of another namespace
-// never switches to the one of the same name in its own namespace. Otherwise, the stack's own ConfigMap replaces one
-// that may not be read, as soon as it exists.
+// TestConfigMapOfTheSameNameInAnotherNamespace checks that a ConfigMap of the stack's own namespace does not replace a
+// ConfigMap of another namespace that is in use. If it is not in use, a ConfigMap with the same name in the stack's own
+// namespace replaces a ConfigMap that must not be read.
 func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	const asked = "shared/mine"
 	own := newStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
@@ -149,6 +149,6 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 		t.Errorf("ConfigMap %q is mounted, warnings %v", made.ConfigMapName, made.Warnings)
 	}
 	if _, err := f.readConfigMaps(t.Context(), own, s.intent, &rollout.Record{Elsewhere: []string{asked}}); err == nil {
-		t.Error("what ran from another namespace changes to the stack's own")
+		t.Error("the configuration of another namespace is replaced by the stack's own")
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// checkExposure reports that the stack is exposed. If the stack should be exposed and is not, checkExposure ends the
-// reconcile. The message names no object of another namespace.
+// checkExposure adds a condition if the stack is exposed. It returns a failure if the spec requests an exposure and the
+// stack is not exposed. The message contains no names of objects in other namespaces.
 func checkExposure(stack *stack, made *planned, objects []apply.Applied, report *report) error {
 	failure := &status.Failure{Condition: v1alpha2.ConditionExposed, Retry: status.OnReferenceChange}
 	switch owner, built := made.hostOwner, made.plan; {
@@ -56,8 +56,8 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 	return failure
 }
 
-// keepExposed repeats that a stack is exposed if the exposure settings are unknown, because the operator's ConfigMap
-// cannot be read. The objects that expose the stack then stay as they are.
+// keepExposed keeps the previous condition of an exposed stack if the exposure settings are unknown, because the
+// operator's ConfigMap cannot be read. In this case, the objects that expose the stack do not change.
 func keepExposed(stack *stack, report *report) {
 	before := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionExposed)
 	if networking := stack.Spec.Networking; networking == nil || networking.Expose == nil ||
@@ -69,7 +69,7 @@ func keepExposed(stack *stack, report *report) {
 	}
 }
 
-// liveOf returns the current state of the one object of a kind. Nil means that it was not applied.
+// liveOf returns the current state of the stack's only object of a kind. Nil means that it was not applied.
 func liveOf(kind schema.GroupVersionKind, objects []apply.Applied) *unstructured.Unstructured {
 	i := slices.IndexFunc(objects, func(a apply.Applied) bool { return a.Kind == kind })
 	if i < 0 {
@@ -77,7 +77,7 @@ func liveOf(kind schema.GroupVersionKind, objects []apply.Applied) *unstructured
 	}
 	live, err := objects[i].Content()
 	if err != nil {
-		return nil // a Kubernetes kind, so the conversion succeeds
+		return nil // cannot happen: objects of Kubernetes kinds can be converted
 	}
 	return live
 }
@@ -98,7 +98,7 @@ func routeURL(built *plan.Plan, objects []apply.Applied) string {
 		}
 	case render.HTTPRouteKind:
 		if host == "" {
-			return "" // the Gateway's listeners determine it
+			return "" // the Gateway's listeners determine the host name
 		}
 		scheme = "https"
 	default:

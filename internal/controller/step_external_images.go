@@ -20,9 +20,9 @@ type externalImages struct {
 	digests  map[string]string
 }
 
-// externalImages collects the metadata in the images of external providers. Each image is read once, and the result is
-// used until the spec names another image. The stack waits for the end of the attempt, but not for its success: the
-// pods find out what is unknown before they start.
+// externalImages collects the metadata in the images of external providers. The operator reads each image once, and
+// uses the result until the spec contains another image. The stack waits until the attempts to read the images end. If
+// an attempt fails, the pods read the missing metadata before the server starts.
 func (r *Reconciler) externalImages(
 	stack *stack, wishes *intent.Intent, image *resolvedImage, running *rollout.Record, report *report,
 ) (externalImages, error) {
@@ -55,10 +55,10 @@ func (r *Reconciler) externalImages(
 	return found, nil
 }
 
-// externalImage is the image of an external provider that has to be read.
+// externalImage is an image of an external provider that the operator has to read.
 type externalImage struct{ provider, image string }
 
-// imageToRead returns the image of a provider. An image that was read before is read by the same digest again.
+// imageToRead returns the image of a provider. If the image was read before, it has the recorded digest.
 func imageToRead(provider *intent.ExternalProvider, known *plan.ExternalImage) externalImage {
 	wanted := externalImage{provider.ID, provider.Image}
 	if known != nil && known.Digest != "" && !strings.Contains(wanted.image, "@") {
@@ -67,7 +67,8 @@ func imageToRead(provider *intent.ExternalProvider, known *plan.ExternalImage) e
 	return wanted
 }
 
-// readExternalImages returns the outcomes of reading images. The error explains what the stack waits for.
+// readExternalImages returns the outcomes of reading images. Before that, it returns a failure with which the stack
+// waits.
 func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (map[string]registry.Outcome, error) {
 	credentials, err := credentialsOf(stack)
 	if err != nil {
@@ -84,7 +85,7 @@ func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (m
 		return nil, &status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonReadingExternalProviders, Unknown: true,
 			Retry:   status.OnReferenceChange,
-			Message: "Reading the labels of " + count(len(target.Images), "image") + " of external providers",
+			Message: "The operator is reading the labels of " + count(len(target.Images), "image") + " of external providers",
 		}
 	}
 	return outcomes, nil
@@ -99,7 +100,7 @@ func (f *externalImages) add(id string, known *plan.ExternalImage) {
 	}
 }
 
-// addRead adds the metadata that was read, and returns a note about the images that could not be read.
+// addRead adds the metadata that was read. It returns a note about labels that could not be read, or an empty string.
 func (f *externalImages) addRead(unread []externalImage, outcomes map[string]registry.Outcome) (note string) {
 	var failed []string
 	for _, wanted := range unread {
@@ -120,17 +121,17 @@ func (f *externalImages) addRead(unread []externalImage, outcomes map[string]reg
 	if more := len(failed) - len(shown); more > 0 {
 		note += fmt.Sprintf("; and %d more", more)
 	}
-	return note + ". Until the image changes, their pods determine type and module when they start"
+	return note + ". Until the images change, the pods determine the type and the module of these providers when they start"
 }
 
 const (
-	// maxExternalCauses and maxExternalCause leave room for the rest of an event's note.
+	// maxExternalCauses and maxExternalCause bound the number and the length of causes in the note of an event.
 	maxExternalCauses = 3
 	maxExternalCause  = 240
 )
 
-// packageOf returns the metadata that was read from an image. The error explains why its label cannot be used. An image
-// without a label is valid.
+// packageOf returns the metadata that was read from an image. It returns an error for an unusable label, but not for a
+// missing one.
 func packageOf(outcome registry.Outcome) (*plan.ExternalImage, error) {
 	if outcome.Err != nil {
 		return nil, outcome.Err

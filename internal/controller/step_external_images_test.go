@@ -35,8 +35,8 @@ spec: {packageName: mine.provider, providerType: "remote::mine", api: inference}
 // encodeLabel returns the value of a label with this text.
 func encodeLabel(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// TestExternalImages checks that the step uses what is recorded, and reads the other images. No registry answers, so
-// the read of such an image does not end.
+// TestExternalImages checks that the step uses recorded metadata, and reads the other images. No registry responds, so
+// the read of an image does not end.
 func TestExternalImages(t *testing.T) {
 	settings, err := rollout.ExternalSettings(map[string]any{"url": "http://a"}, nil)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestExternalImages(t *testing.T) {
 	reading := func(images string) *status.Failure {
 		return &status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonReadingExternalProviders, Unknown: true,
-			Retry: status.OnReferenceChange, Message: "Reading the labels of " + images + " of external providers",
+			Retry: status.OnReferenceChange, Message: "The operator is reading the labels of " + images + " of external providers",
 		}
 	}
 	mine := map[string]*externalprovider.Package{
@@ -121,7 +121,7 @@ func TestReadExternalImages(t *testing.T) {
 	read := func(label string) registry.Outcome {
 		return registry.Outcome{Image: &registry.Image{Digest: "sha256:1", Provider: label}}
 	}
-	const remedy = ". Until the image changes, their pods determine type and module when they start"
+	const remedy = ". Until the images change, the pods determine the type and the module of these providers when they start"
 	mine := &externalprovider.Package{
 		Name: "mine", Version: "1.0", Vendor: "us", API: "inference", Type: "remote::mine",
 		Module: "mine.provider",

@@ -25,14 +25,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// finish always runs, whatever the outcome of the steps. It observes the workload, and writes the status if it has
-// changed. For a quiet failure it writes nothing, because the next attempt does.
+// finish runs after the steps, whether or not they succeed. It observes the workload, and writes the status if it has
+// changed. After a quiet failure, it writes nothing, because another attempt follows soon.
 func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failure) error {
 	if failure != nil && failure.Retry == status.Quiet {
 		return nil
 	}
 	previous := s.stack.DeepCopy()
-	// Fields that only an older operator stored do not cause a write. The next write removes them.
+	// Conditions that only an older operator wrote do not cause a write. The next write removes them.
 	previous.Status.Conditions = status.Known(previous.Status.Conditions)
 	observed, releaseNote, err := r.observe(ctx, s, failure)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	return nil
 }
 
-// isGone reports whether the object no longer exists, or has been replaced by another one of the same name.
+// isGone reports whether the stack no longer exists, or whether another stack has replaced it under the same name.
 func (r *Reconciler) isGone(ctx context.Context, stack *stack) (bool, error) {
 	now := &v1alpha2.LlamaStackDistribution{}
 	err := r.direct.Get(ctx, keyOf(stack), now)
@@ -79,15 +79,15 @@ func (r *Reconciler) isGone(ctx context.Context, stack *stack) (bool, error) {
 	case apierrors.IsNotFound(err):
 		return true, nil
 	case err != nil:
-		return false, fmt.Errorf("read the stack past the cache: %w", err)
+		return false, fmt.Errorf("read the stack from the API server: %w", err)
 	default:
 		return now.UID != stack.UID, nil
 	}
 }
 
-// statusPatch replaces the status of the object with this UID, because no other client writes it. The patch fails for
-// another object that was created under the same name since. A merge patch cannot test the UID: for a status, the API
-// server ignores its metadata.
+// statusPatch replaces the status of a stack. It replaces the whole status, because no other client writes it. The
+// patch tests the UID, so that it fails for a new stack with the same name. A merge patch cannot test the UID, because
+// the API server ignores the metadata in a patch of a status.
 type statusPatch struct{}
 
 // Type returns the type of JSON patches.
@@ -97,7 +97,7 @@ func (statusPatch) Type() types.PatchType { return types.JSONPatchType }
 func (statusPatch) Data(object client.Object) ([]byte, error) {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
-		return nil, fmt.Errorf("make a status patch of a %T", object)
+		return nil, fmt.Errorf("create a status patch for a %T", object)
 	}
 	return json.Marshal([]map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": stack.UID},
@@ -105,8 +105,8 @@ func (statusPatch) Data(object client.Object) ([]byte, error) {
 	})
 }
 
-// observe reports the state of the workload. It also returns the text about the server's release for the condition on
-// the configuration.
+// observe adds the state of the workload to the status. It also returns the text about the server's release for the
+// condition ConfigGenerated.
 func (r *Reconciler) observe(
 	ctx context.Context, s *state, failure *status.Failure,
 ) (observed status.Observation, releaseNote string, err error) {
@@ -140,7 +140,7 @@ func (r *Reconciler) observe(
 	return observed, releaseNote, r.reportAutoscaler(s)
 }
 
-// serves reports whether the running pods match the spec, so that the server can be asked with the spec's settings.
+// serves reports whether the running pods match the spec, so that its settings apply to queries of the server.
 func (s *state) serves(failure *status.Failure) bool {
 	if failure == nil {
 		return true
@@ -149,7 +149,7 @@ func (s *state) serves(failure *status.Failure) bool {
 		s.owned.decision.Outcome != rollout.Changed
 }
 
-// runsEarlier reports whether the Deployment belongs to an earlier spec, because a failure blocks the current one, or
+// runsEarlier reports whether the Deployment belongs to an earlier spec, because a failure blocks the current spec, or
 // because the Deployment was rolled back.
 func (s *state) runsEarlier(failure *status.Failure) bool {
 	rolledBack := s.owned.decision.Outcome == rollout.RolledBack
@@ -162,7 +162,8 @@ func (s *state) runsEarlier(failure *status.Failure) bool {
 	return s.workload.running.Generation != s.stack.Generation
 }
 
-// reportLeft reports the data that the last change of the pods left behind, or that this change would leave behind.
+// reportLeft adds a condition about data that the last change of the pods left behind, or that this change leaves
+// behind.
 func (s *state) reportLeft() {
 	left := s.workload.running.Left
 	switch {
@@ -176,15 +177,14 @@ func (s *state) reportLeft() {
 	}
 }
 
-// reportPaused reports a pause in addition to the failure of an earlier step.
+// reportPaused adds the condition of a paused stack in addition to the failure of an earlier step.
 func (s *state) reportPaused(failure *status.Failure) {
 	if failure != nil && failure.Condition != v1alpha2.ConditionDeploymentUpdated && names.Paused(s.stack.Annotations) {
 		s.report.conditions = append(s.report.conditions, pausedCondition(s.live().deployment != nil, s.owned.decision))
 	}
 }
 
-// describe sets the status fields other than the conditions. Fields that a failed reconcile did not determine stay as
-// they were.
+// describe sets the status fields other than the conditions. After a failure, undetermined fields keep their values.
 func (r *Reconciler) describe(s *state) {
 	now, name, made := &s.stack.Status, s.stack.Name, s.planned.plan
 	now.Selector = labels.SelectorFromSet(names.Selector(name)).String()
@@ -227,7 +227,7 @@ func serviceURL(stack *stack, tls bool) string {
 		render.Port(&stack.Spec))
 }
 
-// releaseFrom maps the ways in which a release is detected to the words of the status.
+// releaseFrom maps the sources of a release to their names in the status.
 var releaseFrom = map[distribution.DetectedBy]string{
 	distribution.ByVersion: "version", distribution.ByCatalogue: "catalogue", distribution.ByTag: "image-tag",
 	distribution.ByLabel: "image-label",

@@ -43,8 +43,8 @@ func TestDeploymentOfAnEarlierSpec(t *testing.T) {
 	}
 }
 
-// TestServerCanBeAsked checks whether the server can be asked with the spec's settings.
-func TestServerCanBeAsked(t *testing.T) {
+// TestServes checks whether the server can be asked with the spec's settings.
+func TestServes(t *testing.T) {
 	paused := &status.Failure{Reason: v1alpha2.ReasonDeploymentPaused}
 	for name, tc := range map[string]struct {
 		failure  *status.Failure
@@ -73,7 +73,7 @@ func TestServerCanBeAsked(t *testing.T) {
 	}
 }
 
-// TestResolvedDistribution checks what the status reports about the image, and how its release was detected.
+// TestResolvedDistribution checks the image, and the source of its release, in the status.
 func TestResolvedDistribution(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec string

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"maps"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -18,19 +16,20 @@ import (
 
 // resolvedImage is the result of resolving spec.distribution.
 type resolvedImage struct {
-	// config is the operator's config. The whole reconcile uses one state of it.
+	// config is the operator's configuration. The whole reconcile uses one state of it.
 	config operatorconfig.Config
-	// overrides holds the images that replace those of the catalogue.
+	// overrides holds the images that replace images of the catalogue.
 	overrides    overrides
 	distribution distribution.Resolved
-	// catalogue is the catalogue's image that the stack was created with. newer is the one that a new stack would get.
+	// catalogue is the image of the catalogue with which the stack was created. newer is the image of a new stack, if it
+	// differs.
 	catalogue, newer string
 	from             v1alpha2.ImageSource
 }
 
-// image finds the server's image and release. A running stack keeps the image that it was created with while its name
-// and version stay the same, so that an operator upgrade never changes the server of a running stack. An override
-// replaces the image while it is set.
+// image determines the server's image and release. A running stack keeps the image with which it was created while name
+// and version in its spec stay the same, so that an operator upgrade never changes the server of a running stack. An
+// override, while it is set, replaces the image.
 func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.Record) (resolvedImage, error) {
 	config, _, err := r.config.get(ctx)
 	if err != nil {
@@ -40,43 +39,54 @@ func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.R
 		config: config, overrides: newOverrides(r.relatedImages, config),
 		from: v1alpha2.ImageFromCatalogue,
 	}
-	asked := stack.Spec.Distribution
-	current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil)
-	recorded, wasRecorded := answeredImage(stack, running)
-	if !wasRecorded {
-		recorded, wasRecorded = recordedImage(stack, running)
-	}
-	images := maps.Clone(found.overrides.all)
-	switch {
-	case asked.Name == "":
+	asked, images := stack.Spec.Distribution, maps.Clone(found.overrides.all)
+	if asked.Name == "" {
 		found.from = v1alpha2.ImageFromSpec
-	case wasRecorded:
-		found.catalogue = recorded
-		if err != nil || current.Image != recorded {
-			images[asked.Name] = recorded
-			found.newer = current.Image
-		}
-	default:
-		if release, ok := r.releaseOfVolume(ctx, stack); ok && asked.Version == "" {
-			if older, olderErr := distribution.Resolve(asked.Name, "", release, nil); olderErr == nil &&
-				older.Image != current.Image {
-				current, err = older, nil
-				images[asked.Name] = older.Image
-			}
-		}
-		found.catalogue = current.Image
+	} else if r.setCatalogue(ctx, stack, running, &found) {
+		images[asked.Name] = found.catalogue
 	}
 	if image, from, ok := found.overrides.image(stack, running); ok {
 		images[asked.Name], found.from = image, from
 	}
-	if len(images) > 0 {
-		current, err = distribution.Resolve(asked.Name, asked.Image, asked.Version, images)
-	}
+	found.distribution, err = distribution.Resolve(asked.Name, asked.Image, asked.Version, images)
 	if err != nil {
 		return found, unknownDistribution(err)
 	}
-	found.distribution = current
 	return found, nil
+}
+
+// setCatalogue sets the image of the catalogue, and reports whether it differs from the image that a new stack would get.
+func (r *Reconciler) setCatalogue(
+	ctx context.Context, stack *stack, running *rollout.Record, found *resolvedImage,
+) (differs bool) {
+	asked := stack.Spec.Distribution
+	current, _ := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil) //nolint:errcheck // image reports it
+	created, recorded := r.createdWith(ctx, stack, running)
+	found.catalogue = cmp.Or(created, current.Image)
+	if recorded && created != current.Image {
+		found.newer = current.Image
+	}
+	return found.catalogue != current.Image
+}
+
+// createdWith returns the catalogue's image with which the stack was created, and reports whether the image is
+// recorded. If it is not, it is the image of the release that wrote the data on the stack's volume. It may be empty.
+func (r *Reconciler) createdWith(
+	ctx context.Context, stack *stack, running *rollout.Record,
+) (image string, recorded bool) {
+	if image, ok := answeredImage(stack, running); ok {
+		return image, true
+	}
+	if image, ok := recordedImage(stack, running); ok {
+		return image, true
+	}
+	asked := stack.Spec.Distribution
+	if release, ok := r.releaseOfVolume(ctx, stack); ok && asked.Version == "" {
+		if older, err := distribution.Resolve(asked.Name, "", release, nil); err == nil {
+			return older.Image, false
+		}
+	}
+	return "", false
 }
 
 func unknownDistribution(err error) error {
@@ -87,8 +97,8 @@ func unknownDistribution(err error) error {
 	return invalid(reason, distribution.Path(err)+": "+err.Error())
 }
 
-// recordedImage returns the catalogue's image that was chosen for this name and version when the stack was created,
-// from the status or otherwise from the Deployment.
+// recordedImage returns the catalogue's image that was chosen for this name and version when the stack was created. The
+// image is from the status or, if the status does not contain it, from the Deployment.
 func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 	asked := stack.Spec.Distribution
 	matches := func(known rollout.Distribution) bool {
@@ -106,10 +116,10 @@ func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 	return "", false
 }
 
-// answeredImage returns the catalogue's image of the release that the pods of a previous operator run, according to
-// their server's answer. Either that operator asked the server, or this one has since. Such a stack ran the image that
-// `latest` referred to, and its data is of that release. If the catalogue does not have that release, answeredImage
-// returns the catalogue's image of the same release line.
+// answeredImage returns the catalogue's image of the release that the pods of a previous operator run, according to the
+// version in the status. The server reported this version to the previous operator or to this one. Such a stack uses
+// the image that `latest` referred to, and its data has the format of that release. If the catalogue does not contain
+// the release, answeredImage returns the catalogue's image of the same release line.
 func answeredImage(stack *stack, running *rollout.Record) (string, bool) {
 	asked, version := stack.Spec.Distribution, stack.Status.Version
 	if asked.Name == "" || asked.Version != "" || version == nil || !ofAnotherProgram(stack, running) {
@@ -123,8 +133,8 @@ func answeredImage(stack *stack, running *rollout.Record) (string, bool) {
 	return "", false
 }
 
-// ofAnotherProgram reports whether this operator did not render the running pods: it has not seen the stack before, or
-// has left the pods as it found them.
+// ofAnotherProgram reports whether another program rendered the running pods. In this case, this operator has not
+// reconciled the stack yet, or has not changed the pods.
 func ofAnotherProgram(stack *stack, running *rollout.Record) bool {
 	if running.Inputs == "" {
 		return stack.Status.ResolvedDistribution == nil
@@ -132,25 +142,24 @@ func ofAnotherProgram(stack *stack, running *rollout.Record) bool {
 	return running.Template == ""
 }
 
-// releaseOfVolume returns the server release that wrote the data on the stack's volume claim, for a stack that uses the
-// claim again and has no record.
+// releaseOfVolume returns the server release that wrote the data on the stack's volume claim. It is for stacks that use
+// an existing claim and have no record.
 func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) (string, bool) {
-	var claim corev1.PersistentVolumeClaim
-	if err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), &claim); err != nil {
+	claim, err := r.cachedClaim(ctx, stack)
+	if err != nil || claim == nil {
 		return "", false
 	}
 	release := claim.Annotations[names.AnnotationRelease]
 	return release, release != "" && claim.Labels[names.LabelInstance] == stack.Name
 }
 
-// overrides holds the images that currently replace those of the catalogue.
+// overrides holds the images that currently replace images of the catalogue.
 type overrides struct {
 	// all holds all overrides. The operator's ConfigMap takes precedence over RELATED_IMAGE variables.
 	all distribution.Overrides
 	// configured holds the overrides of the ConfigMap.
 	configured distribution.Overrides
-	// unknown reports whether the ConfigMap has been invalid since the operator started, so that its overrides are
-	// unknown.
+	// unknown reports whether the overrides in the ConfigMap have been invalid since the operator started.
 	unknown bool
 }
 
@@ -176,8 +185,8 @@ func (o overrides) image(stack *stack, running *rollout.Record) (image string, f
 	return image, v1alpha2.ImageFromRelatedImage, ok
 }
 
-// runningImage returns the image that was last rendered for the stack's name and version, and its source. A running
-// stack keeps it until the ConfigMap can be read.
+// runningImage returns the image that was last rendered for the name and version in the spec, and its source. A running
+// stack keeps this image until the ConfigMap can be read.
 func runningImage(stack *stack, running *rollout.Record) (image string, from v1alpha2.ImageSource, ok bool) {
 	asked, last, in := stack.Spec.Distribution, running.Distribution, stack.Status.ResolvedDistribution
 	image = cmp.Or(last.Image, running.Image)

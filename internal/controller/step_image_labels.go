@@ -20,20 +20,19 @@ import (
 type imageLabels struct {
 	// distribution is the image's distribution, with the release from its label.
 	distribution distribution.Resolved
-	// config is the configuration in the labels, or nil if it is not the stack's base. digest is the digest of the
-	// image when it was read.
+	// config is the configuration in the labels. Nil means that it is not the stack's base. digest is the image's digest.
 	config []byte
 	digest string
-	// tag is the result of comparing the image with its tag.
+	// tag is the result of comparing the running image with its tag.
 	tag imageTag
-	// unread is the reason why there is no configuration yet. Nil means that the stack continues.
+	// unread is the failure for a stack that needs an unread configuration. Nil means that the stack continues.
 	unread error
 }
 
-// imageLabels collects the content of the image's labels: its configuration and the server's release. The catalogue's
-// images are known and are not read. Any other image is read once, and the result is used until image, name or version
-// changes. If a registry cannot be asked, a stack waits only if it has no other base, and a running stack does not
-// change.
+// imageLabels collects the content of the image's labels: its configuration and the server's release. The operator does
+// not read images of the catalogue, because their content is known. It reads any other image once, and uses the result
+// until image, name or version changes. If the image cannot be read, a stack waits only if it has no other base, and a
+// running stack does not change.
 func (r *Reconciler) imageLabels(
 	ctx context.Context, stack *stack, image *resolvedImage, running *rollout.Record, report *report,
 ) (imageLabels, error) {
@@ -72,8 +71,8 @@ func (r *Reconciler) imageLabels(
 	return found, nil
 }
 
-// readImage returns what was read of the stack's image. If there is nothing, the error explains what the stack waits
-// for. A nil error means that the stack continues without it.
+// readImage returns the stack's image if it was read. If it returns nil, the error is the failure with which the stack
+// waits. If the error is nil too, the stack continues without the image.
 func (r *Reconciler) readImage(
 	stack *stack, image *distribution.Resolved, running *rollout.Record, report *report,
 ) (*registry.Image, error) {
@@ -86,7 +85,7 @@ func (r *Reconciler) readImage(
 	case !ended:
 		return nil, &status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: true,
-			Retry: status.OnReferenceChange, Message: fmt.Sprintf("Reading the labels of image %q", image.Image),
+			Retry: status.OnReferenceChange, Message: fmt.Sprintf("The operator is reading the labels of image %q", image.Image),
 		}
 	case outcome.Err != nil:
 		return nil, unreadable(stack, image, running, report, outcome.Err)
@@ -95,13 +94,12 @@ func (r *Reconciler) readImage(
 	}
 }
 
-// wantsLabelledBase reports whether the stack's configuration is made from that of the image.
+// wantsLabelledBase reports whether the configuration of the image is the base of the stack's configuration.
 func wantsLabelledBase(stack *stack) bool {
 	return plan.NeedsBase(&stack.Spec) && stack.Spec.BaseConfig == nil
 }
 
-// recordedLabels uses the result of an earlier read of the image for this stack. It returns false if the image has to
-// be read.
+// recordedLabels sets the labels from the record of an earlier read of the image. It returns false if there is none.
 func (r *Reconciler) recordedLabels(
 	ctx context.Context, stack *stack, running *rollout.Record, labels *imageLabels,
 ) (bool, error) {
@@ -136,7 +134,8 @@ func (r *Reconciler) recordedLabels(
 	return true, err
 }
 
-// withoutLabels continues without reading an image, if reading images is disabled.
+// withoutLabels returns the failure for a stack that needs the image's configuration while reading images is disabled.
+// Nil means that the stack continues without it.
 func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.Record) error {
 	if !wantsLabelledBase(stack) || !readBefore(running) && (image.Base != nil || plan.BaseOptional(stack)) {
 		return nil
@@ -145,12 +144,13 @@ func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigRequired,
 		Retry: status.OnReferenceChange,
 		Message: fmt.Sprintf("The configuration of image %q is unknown, and the operator does not read images "+
-			"(registries.readLabels in its configuration); set spec.baseConfig", image.Image),
+			"(registries.readLabels in the operator's configuration); set spec.baseConfig", image.Image),
 	}
 }
 
-// unreadable continues with what else is known of an image, but never replaces a running configuration that was read.
-// Without any base, the stack waits, and the image is tried again in the background.
+// unreadable returns the failure for a stack whose image cannot be read. Nil means that the stack continues with
+// another base. A stack without another base waits, and the operator reads the image again in the background. Another
+// base never replaces the base of a running configuration that was read from an image.
 func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Record, report *report, err error) error {
 	_, unsupported := errors.AsType[*baseconfig.UnsupportedVersionError](err)
 	switch {
@@ -177,7 +177,7 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 	}
 }
 
-// whenRead returns a text about when an unreadable image is read again.
+// whenRead returns a text about the next attempt to read an image.
 func whenRead(err error) string {
 	if registry.Lasting(err) {
 		return "The operator reads it again when the image, the digest of its tag, or registries in the operator's configuration changes"
@@ -190,29 +190,30 @@ func readBefore(running *rollout.Record) bool {
 	return running.BaseSource == string(v1alpha2.ConfigSourceOCILabel)
 }
 
-// withoutBase reports whether the stack runs the image's own configuration because there was no base for this
-// generation of its spec. That stays so until the spec changes, so that a registry that answers again restarts no pods.
+// withoutBase reports whether the stack uses the image's own configuration because there was no base for this
+// generation of its spec. The stack keeps this configuration until the spec changes, so that a registry that recovers
+// restarts no pods.
 func withoutBase(stack *stack, image *distribution.Resolved, running *rollout.Record) bool {
 	return image.Base == nil && plan.BaseOptional(stack) && running.ConfigHash == "" &&
 		running.UID == stack.UID && running.Generation == stack.Generation
 }
 
-// maxCause leaves room for the remedy after the registry's answer.
+// maxCause bounds the length of the registry's answer in a message, so that the remedy is not cut off.
 const maxCause = 400
 
-// ownCopyUsed is the note of the event for an image whose labels cannot be read. The operator uses its own copy of the
-// distribution's configuration, and the image may hold another one. The event is emitted once, because the roll-out
-// that follows records the base.
+// ownCopyUsed returns the note of the event for an image whose labels cannot be read. The operator uses its own copy of
+// the distribution's configuration, which may differ from the configuration in the image. The event is emitted once,
+// because the roll-out that follows records the base.
 func ownCopyUsed(image *distribution.Resolved, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; the operator uses its own copy of the configuration of %q in release %s until image, name or version changes. "+
-		"For the image to be read then, add a pull Secret to spec.workload.overrides.imagePullSecrets, or fix registries in the operator's configuration; to use another base, set spec.baseConfig",
+		"So that the operator can read the image then, add a pull Secret to spec.workload.overrides.imagePullSecrets, or fix registries in the operator's configuration; to use another base, set spec.baseConfig",
 		image.Image, status.Shorten(err.Error(), maxCause), image.Name, image.Release.Line)
 }
 
-// imageDecides is the note of the event for an image whose labels cannot be read, if only the number of workers needs
-// its configuration.
+// imageDecides returns the note of the event for an image whose labels cannot be read, if the stack needs a
+// configuration only for the number of workers.
 func imageDecides(image *distribution.Resolved, err error) string {
-	return fmt.Sprintf("The labels of image %q cannot be read: %s; the image's own configuration runs, and spec.workload.workers has no effect. "+
+	return fmt.Sprintf("The labels of image %q cannot be read: %s; the server uses the image's own configuration, and spec.workload.workers has no effect. "+
 		"The operator reads the image again when the spec changes", image.Image, status.Shorten(err.Error(), maxCause))
 }
 
@@ -231,7 +232,7 @@ func imageTarget(stack *stack, image string, running *rollout.Record) (registry.
 	}
 	found := running.Distribution
 	if found.Digest != "" && found.Image == image && !strings.Contains(image, "@") {
-		image += "@" + found.Digest // the kept base is lost: the same image is read again
+		image += "@" + found.Digest // the stored base is lost, so the same image is read again
 	}
 	return registry.Target{Stack: keyOf(stack), Image: image, Credentials: credentials}, nil
 }

@@ -32,7 +32,7 @@ type labelsCase struct {
 	older   bool      // created as v1alpha1
 	config  [2]string // a key of the operator's ConfigMap and its value
 	running rollout.Record
-	lost    bool // the copy of the base that was read is gone
+	lost    bool // the stored copy of the base is missing
 	base    string
 	digest  string
 	release string
@@ -43,13 +43,13 @@ type labelsCase struct {
 func labelsCases() map[string]labelsCase {
 	reading := &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: true,
-		Retry: status.OnReferenceChange, Message: `Reading the labels of image "example.com/mine:1"`,
+		Retry: status.OnReferenceChange, Message: `The operator is reading the labels of image "example.com/mine:1"`,
 	}
 	required := &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigRequired,
 		Retry: status.OnReferenceChange,
 		Message: `The configuration of image "example.com/mine:1" is unknown, and the operator does not read images ` +
-			"(registries.readLabels in its configuration); set spec.baseConfig",
+			"(registries.readLabels in the operator's configuration); set spec.baseConfig",
 	}
 	read := rollout.Record{
 		Image: "example.com/mine:1", BaseSource: string(v1alpha2.ConfigSourceOCILabel), BaseConfigMap: "my-base",
@@ -91,8 +91,8 @@ func labelsCases() map[string]labelsCase {
 	}
 }
 
-// TestImageLabels checks that the step reads the content of an image's labels. No registry answers, so the read of such
-// an image does not end.
+// TestImageLabels checks that the step reads the content of an image's labels. No registry responds, so the read of an
+// image does not end.
 func TestImageLabels(t *testing.T) {
 	for name, tc := range labelsCases() {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestUnreadableImage(t *testing.T) {
 		"no base":               {spec: bareImage, image: none, failure: wants},
 		"workers":               {spec: workersOnly, image: none, failure: wants},
 		"workers of v1alpha1": {spec: workersOnly, older: true, image: none, events: []string{
-			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; the image's own configuration runs, ` +
+			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; the server uses the image's own configuration, ` +
 				"and spec.workload.workers has no effect. The operator reads the image again when the spec changes",
 		}},
 		"workers of v1alpha1, the image's was read": {
@@ -168,7 +168,7 @@ func TestUnreadableImage(t *testing.T) {
 		},
 		"the operator's own copy": {spec: replacedImage, image: resolved, events: []string{
 			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; the operator uses its own copy ` +
-				`of the configuration of "starter" in release ` + resolved.Release.Line + " until image, name or version changes. For the image to be read then, add a pull Secret to " +
+				`of the configuration of "starter" in release ` + resolved.Release.Line + " until image, name or version changes. So that the operator can read the image then, add a pull Secret to " +
 				"spec.workload.overrides.imagePullSecrets, or fix registries in the operator's configuration; " +
 				"to use another base, set spec.baseConfig",
 		}},
@@ -191,7 +191,8 @@ func TestUnreadableImage(t *testing.T) {
 	}
 }
 
-// TestUnreadableImageIsReadAgain checks that the message about an unreadable image names when it is read again.
+// TestUnreadableImageIsReadAgain checks that the message about an unreadable image contains the time of the next
+// attempt.
 func TestUnreadableImageIsReadAgain(t *testing.T) {
 	const lasting = "The operator reads it again when the image, the digest of its tag, or registries in the operator's configuration changes"
 	for name, tc := range map[string]struct {
@@ -219,7 +220,7 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 }
 
 // TestUnsupportedVersionOfAnImage checks that an image whose label names an unsupported schema version is rejected,
-// even if the operator has its own copy of a configuration: that image holds another one.
+// even if the operator has its own copy of a configuration, because the image contains another one.
 func TestUnsupportedVersionOfAnImage(t *testing.T) {
 	resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": "example.com/mine:1"})
 	if err != nil {

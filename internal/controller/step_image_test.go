@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestImageOverrides checks the precedence of overrides of the catalogue's image, and that a ConfigMap that could never
-// be read changes nothing that runs.
+// TestImageOverrides checks the precedence of overrides of the catalogue's image, and that a ConfigMap that has never
+// been valid does not change the running pods.
 func TestImageOverrides(t *testing.T) {
 	running := rollout.Record{Image: "b:1", Distribution: rollout.Distribution{Name: "starter", CatalogueImage: "c:1"}}
 	status := &v1alpha2.ResolvedDistribution{Image: "b:1", ImageFrom: v1alpha2.ImageFromRelatedImage}
@@ -68,8 +68,8 @@ func TestImageOverrides(t *testing.T) {
 	}
 }
 
-// TestImage checks that a stack keeps the image that it was created with while its spec stays the same, whatever a
-// newer operator's catalogue has.
+// TestImage checks that a stack keeps the image with which it was created while its spec stays the same, even if a
+// newer operator has another catalogue.
 func TestImage(t *testing.T) {
 	const (
 		repository = "docker.io/ogxai/distribution-starter:"
@@ -160,7 +160,7 @@ type imageCase struct {
 	newer     string
 }
 
-// checkImage compares the image that a stack gets with the row.
+// checkImage compares the image of a stack with the expected image.
 func checkImage(t *testing.T, tc imageCase) {
 	object := &stack{}
 	object.Spec.Distribution = tc.asked

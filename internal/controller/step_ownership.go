@@ -21,18 +21,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// owned holds the objects to apply. Each of them belongs to the stack or does not exist yet.
+// owned holds the objects to apply. Each object belongs to the stack or does not exist yet.
 type owned struct {
-	// desired lists the objects in the order in which they are applied.
+	// desired lists the objects in the order of their apply.
 	desired []apply.Desired
-	// decision determines what happens to the Deployment.
+	// decision determines how the Deployment changes.
 	decision rollout.Decision
-	// volumeTrouble is the reason why the volume does not match the spec. Nil means that it does.
+	// volumeTrouble is the failure for a volume that does not match the spec. Nil means that it matches.
 	volumeTrouble *status.Failure
 }
 
-// checkOwnership checks that every child belongs to the stack, and decides what happens to the Deployment, based on its
-// record.
+// checkOwnership checks that every child belongs to the stack, and decides from the record how the Deployment changes.
 func (r *Reconciler) checkOwnership(
 	ctx context.Context, stack *stack, workload *workload, made planned,
 ) (planned, owned, error) {
@@ -60,7 +59,7 @@ func (r *Reconciler) checkOwnership(
 		return made, found, err
 	}
 	if equality.Semantic.DeepEqual(found.decision.Deployment, made.plan.Rendered.Deployment) {
-		return made, found, nil // the rendering is already the desired one
+		return made, found, nil // the desired objects already contain this Deployment
 	}
 	return made, found, found.setDeployment(found.decision.Deployment)
 }
@@ -74,7 +73,7 @@ func (r *Reconciler) desired(ctx context.Context, stack *stack, made *planned) (
 	return r.applier.CheckOwnership(ctx, ownerOf(stack), wanted)
 }
 
-// unstructuredObjects converts the objects to the form in which they are sent.
+// unstructuredObjects converts the objects to unstructured objects for the applier.
 func unstructuredObjects(rendered []render.Object) ([]*unstructured.Unstructured, error) {
 	objects := make([]*unstructured.Unstructured, 0, len(rendered))
 	for _, object := range rendered {
@@ -134,8 +133,8 @@ func (r *Reconciler) decide(
 	return decision, nil
 }
 
-// isNewest reports whether the API server has no newer generation of the stack than the cache. If it has none, a record
-// with a newer generation was not written for this stack.
+// isNewest reports whether the cache has the newest generation of the stack. If so, a record with a newer generation
+// was not written for this stack.
 func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
 	now := &v1alpha2.LlamaStackDistribution{}
 	if err := r.direct.Get(ctx, keyOf(stack), now); err != nil {
@@ -147,8 +146,8 @@ func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
 // stalePatience is how long the cache or the Deployment controller may lag behind before the status reports it.
 const stalePatience = time.Minute
 
-// stale returns the failure for a cache that shows objects of different moments. It is quiet at first, because the
-// cache catches up. The status shows it after stalePatience.
+// stale returns the failure for a cache that contains objects from different times. The failure is quiet until
+// stalePatience ends, because a cache usually catches up. After that, the status reports it.
 func (r *Reconciler) stale(message string, live *appsv1.Deployment) error {
 	failure := &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Message: message,
@@ -160,7 +159,7 @@ func (r *Reconciler) stale(message string, live *appsv1.Deployment) error {
 	return failure
 }
 
-// lastWrite returns when fields of an object were last written.
+// lastWrite returns the time of the last write of an object, according to its managed fields.
 func lastWrite(object metav1.Object) time.Time {
 	last := object.GetCreationTimestamp().Time
 	for _, entry := range object.GetManagedFields() {
@@ -171,7 +170,7 @@ func lastWrite(object metav1.Object) time.Time {
 	return last
 }
 
-// reportDecision reports what the record reveals about the Deployment beyond the objects to apply.
+// reportDecision adds conditions about a template that stays although the rendered template differs from it.
 func reportDecision(stack *stack, decision rollout.Decision, report *report) {
 	switch decision.Outcome {
 	case rollout.KeepTemplate:

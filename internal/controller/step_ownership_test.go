@@ -51,7 +51,7 @@ func TestObjectsOfAnotherOwner(t *testing.T) {
 	}
 }
 
-// TestOwnershipOfChildren checks that an object of another owner is reported with the remedy, and that nothing else is
+// TestOwnershipOfChildren checks that an object of another owner is reported with the remedy, and that no object is
 // written.
 func TestOwnershipOfChildren(t *testing.T) {
 	const spec = `{distribution: {name: starter}}`

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -15,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// paused ends the reconcile of a paused stack before anything is written. All steps before it run, so that the status
-// shows whether the spec is valid and complete. The returned decision is what would happen to the Deployment.
+// paused ends the reconcile of a paused stack before the operator writes an object. All earlier steps run, so that the
+// status shows whether the spec is valid and complete. It returns the decision that would apply without the pause.
 func (r *Reconciler) paused(
 	ctx context.Context, stack *stack, workload *workload, made *plan.Plan, report *report,
 ) (rollout.Decision, error) {
@@ -38,7 +36,7 @@ func (r *Reconciler) paused(
 	}
 }
 
-// pausedCondition returns the condition of a paused stack. The stack's objects are not compared with the spec.
+// pausedCondition returns the condition of a paused stack. It does not compare the stack's objects with the spec.
 func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition {
 	message := fmt.Sprintf("The stack is paused: while its annotation %s is \"true\", the operator writes only the status", names.AnnotationPaused)
 	switch {
@@ -53,18 +51,14 @@ func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition 
 	}
 }
 
-// observeVolume reports the state of the stack's volume, which is not applied.
+// observeVolume adds the condition for the stack's volume, which a paused stack does not apply.
 func (r *Reconciler) observeVolume(ctx context.Context, stack *stack, report *report) error {
 	if workload := stack.Spec.Workload; workload == nil || workload.Storage == nil {
 		return nil
 	}
-	var claim corev1.PersistentVolumeClaim
-	err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), &claim)
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read cached PersistentVolumeClaim: %w", err)
+	claim, err := r.cachedClaim(ctx, stack)
+	if claim != nil {
+		report.conditions = append(report.conditions, storageCondition(claim))
 	}
-	if err == nil {
-		report.conditions = append(report.conditions, storageCondition(&claim))
-	}
-	return nil
+	return err
 }

@@ -38,18 +38,18 @@ func (s *state) facts() planFacts {
 
 // planned is the desired state of the stack.
 type planned struct {
-	// input is what the plan was built from. A later step with more information builds the plan again from it.
+	// input is the input of the plan. A later step with more information changes the input and builds the plan again.
 	input plan.Input
 	plan  *plan.Plan
-	// hostOwner owns the host name that the stack requests. Nil means that no other stack owns it.
+	// hostOwner is another stack that owns the requested host name. Nil means that there is none.
 	hostOwner *hostOwner
 	// derived holds the values of the Secret with connection parts, which are computed from secrets.
 	derived map[string][]byte
 	secrets resolve.Values
 }
 
-// plan builds the configuration and every object. It reads nothing from the cluster except host names, and the places
-// of the data of a stack whose Deployment is gone.
+// plan builds the configuration and every object. From the cluster, it reads only host names and, if the Deployment no
+// longer exists, the last generated configuration.
 func (r *Reconciler) plan(ctx context.Context, f planFacts, report *report) (planned, error) {
 	made, err := r.planInput(ctx, f)
 	if err == nil {
@@ -108,8 +108,8 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 	}}, nil
 }
 
-// renderedByTag reports whether this operator, or an earlier one, rendered the running pods for the release in the tag
-// of their image. Pods that another program rendered do not count.
+// renderedByTag reports whether this operator, in any version, rendered the running pods for the release in the tag of
+// their image. It returns false for pods that another program rendered.
 func renderedByTag(running *rollout.Record, image *distribution.Resolved) bool {
 	return running.Template != "" && !running.LeftAsImage && running.Distribution.Image == image.Image &&
 		running.Distribution.Release == image.Release.Line
@@ -136,8 +136,8 @@ func (r *Reconciler) build(ctx context.Context, made *planned) error {
 	return err
 }
 
-// warnOfConfig reports the warnings about the configuration. Settings of the spec without effect, and providers that
-// external providers replace, get separate events.
+// warnOfConfig adds events for the warnings about the configuration. There are separate events for settings of the spec
+// without effect, and for providers that external providers replace.
 func warnOfConfig(findings []stackconfig.Finding, report *report) {
 	told := map[string][]string{}
 	for _, finding := range findings {
@@ -160,11 +160,11 @@ func warnOfConfig(findings []stackconfig.Finding, report *report) {
 	}
 }
 
-// generated returns the reason and the message about how the configuration was generated.
+// generated returns the reason and the message of the condition ConfigGenerated.
 func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, message string) {
 	switch made.Mode {
 	case plan.ModeOverride:
-		how := "is used as it is"
+		how := "is used unchanged"
 		if made.Config != nil {
 			how = "is used in a copy"
 			if set := setInCopy(wishes); set != "" {
@@ -173,7 +173,7 @@ func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, me
 		}
 		return v1alpha2.ReasonOverrideConfigUsed, fmt.Sprintf("ConfigMap %q %s", stack.Spec.OverrideConfig.ConfigMapName, how)
 	case plan.ModeImageDefault:
-		return v1alpha2.ReasonDistributionDefaultUsed, "The image's own configuration runs unchanged"
+		return v1alpha2.ReasonDistributionDefaultUsed, "The server uses the image's own configuration unchanged"
 	default:
 		noun := "model"
 		if len(wishes.Tools)+len(wishes.Shields) > 0 {
@@ -184,7 +184,7 @@ func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, me
 	}
 }
 
-// setInCopy names the settings that a copy of an override has and its ConfigMap does not have.
+// setInCopy lists the settings that the operator adds in a copy of the user's configuration.
 func setInCopy(wishes *intent.Intent) string {
 	var set []string
 	if wishes.Server.Workers > 1 {

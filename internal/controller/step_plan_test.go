@@ -41,13 +41,13 @@ func TestPlanOfAStack(t *testing.T) {
 		}},
 	}
 	for name, tc := range map[string]planCase{
-		"of the image": {spec: `{distribution: {name: starter}}`, condition: "True DistributionDefaultUsed: The image's own configuration runs unchanged"},
+		"of the image": {spec: `{distribution: {name: starter}}`, condition: "True DistributionDefaultUsed: The server uses the image's own configuration unchanged"},
 		"generated":    {spec: based + "{models: [m]}}", condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 1 model"},
 		"generated, with a shield": {
 			spec:      based + "{models: [m], shields: [guard]}}",
 			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 2 resources",
 		},
-		"override":          {spec: mine + "}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used as it is`},
+		"override":          {spec: mine + "}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used unchanged`},
 		"copied override":   {spec: mine + ", workload: {workers: 2}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers set`},
 		"secured override":  {spec: mine + ", networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the certificate set`},
 		"override with two": {spec: mine + ", workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers and the certificate set`},
@@ -129,8 +129,8 @@ func checkPlan(t *testing.T, tc planCase, given []client.Object) {
 	}
 }
 
-// TestChooseStorageSecret checks that a pod reads the connection parts that it started with: changed parts get a Secret
-// of another name, and parts that a record has keep theirs.
+// TestChooseStorageSecret checks that a pod reads the connection parts that it started with: changed parts are in a
+// Secret with another name, and parts in a record keep their Secret.
 func TestChooseStorageSecret(t *testing.T) {
 	own := newStack(t, `{distribution: {name: starter}}`)
 	digestKey := resolve.DigestKey{ID: "key"}

@@ -19,13 +19,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// preflightRetry is the minimum time between two pods for one change, if the first pod ended for a reason outside the
-// change.
+// preflightRetry is the minimum time between two pods for one change, if the first pod ended for an unrelated reason.
 const preflightRetry = 5 * time.Minute
 
-// preflight tries a change of the pods in a separate pod before any of it reaches the running pods. All state is in
-// the cluster: the pod's name identifies the change, its status holds the outcome, and a failed pod stays, stopped.
-// Once the pod is ready, apply continues, and prune deletes the pod.
+// preflight tries a change of the pods in a separate pod before the running pods are replaced. All state is in the
+// cluster: the pod's name identifies the change, the pod's status contains the outcome, and a failed pod is not
+// deleted. When the pod is ready, apply continues, and prune deletes the pod.
 func (r *Reconciler) preflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, report *report,
 ) error {
@@ -42,8 +41,8 @@ func (r *Reconciler) preflight(
 		return err
 	}
 	i := slices.IndexFunc(tried, func(pod corev1.Pod) bool { return pod.Name == name })
-	// Without a pod that serves, there is nothing to protect. A preflight that has begun continues even then: a pod
-	// that is briefly unavailable must not cause a change that does not start to be applied.
+	// A preflight is not needed if no running pod serves. However, a preflight that has begun continues, because a serving
+	// pod may be unavailable only briefly, and the change may prevent the server from starting.
 	serves := workload.deployment != nil && workload.deployment.Status.AvailableReplicas > 0
 	if i < 0 && !serves {
 		return nil
@@ -64,12 +63,12 @@ func tried(ctx context.Context, stack *stack, reader client.Reader) ([]corev1.Po
 	var pods corev1.PodList
 	selector := client.MatchingLabels(names.PreflightSelector(stack.Name))
 	if err := reader.List(ctx, &pods, client.InNamespace(stack.Namespace), selector); err != nil {
-		return nil, fmt.Errorf("list pods in which a change is tried: %w", err)
+		return nil, fmt.Errorf("list the preflight pods: %w", err)
 	}
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, stack) }), nil
 }
 
-// dropTries deletes the objects of other changes' preflights, and the configurations that only they used.
+// dropTries deletes the objects of the preflights of other changes, and the configurations that only they used.
 func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *workload, own *owned, name string) error {
 	keep, err := r.kept(ctx, stack, workload, own)
 	if err != nil {
@@ -84,11 +83,12 @@ func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *work
 	return err
 }
 
-// startPreflight creates the pod, unless another one still exists or admission rejects it.
+// startPreflight creates the pod, unless another preflight pod still exists. If admission rejects the pod, the change
+// is applied without a preflight.
 func (r *Reconciler) startPreflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, name string, report *report,
 ) error {
-	there, err := tried(ctx, stack, r.direct) // without the cache, which may lack the last pod
+	there, err := tried(ctx, stack, r.direct) // not from the cache, which may not contain the last pod yet
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (r *Reconciler) startPreflight(
 		return err
 	}
 	if r.openShift && constraint == "" {
-		skipPreflight("no running pod shows which security context constraint admits it", report)
+		skipPreflight("no running pod has an annotation with its security context constraint", report)
 		return nil
 	}
 	err = r.applyMissing(ctx, stack, own)
@@ -120,9 +120,9 @@ func (r *Reconciler) startPreflight(
 	}
 }
 
-// applyMissing applies the objects that the pod shares with the future pods and that no other pod reads yet:
-// configurations and a ServiceAccount. It also applies the startup ConfigMap, which the running pods read too, because
-// the previous operator may have left out a part of it.
+// applyMissing applies the objects that the preflight pod shares with the future pods and that no running pod uses:
+// configurations and a ServiceAccount. It also applies the startup ConfigMap, which running pods use too, because a
+// previous operator may have written only a part of it.
 func (r *Reconciler) applyMissing(ctx context.Context, stack *stack, own *owned) error {
 	for i := range own.desired {
 		desired := &own.desired[i]
@@ -140,9 +140,9 @@ func (r *Reconciler) applyMissing(ctx context.Context, stack *stack, own *owned)
 	return nil
 }
 
-// constraint returns the OpenShift security context constraint that admitted the newest pod that serves. OpenShift
-// would also admit the preflight pod by the operator's permissions, because the operator creates it. For a pod that a
-// ReplicaSet created, only the permissions of its ServiceAccount count. Empty means that no pod names a constraint.
+// constraint returns the OpenShift security context constraint that admitted the newest serving pod. OpenShift could
+// also admit the preflight pod because of the operator's permissions, because the operator creates it. For the pods of
+// a ReplicaSet, only the permissions of their ServiceAccount count. Empty means that the constraint is unknown.
 func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *workload) (string, error) {
 	if !r.openShift {
 		return "", nil
@@ -167,8 +167,8 @@ func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *wor
 	return newest.Annotations[names.AnnotationConstraint], nil
 }
 
-// controls reports whether the pod belongs to the Deployment. Labels and annotations are not enough, because any client
-// can create a pod with them.
+// controls reports whether the pod belongs to the Deployment. Labels and annotations are not sufficient, because any
+// client can create a pod with them.
 func (w *workload) controls(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(w.replicaSets, func(set appsv1.ReplicaSet) bool {
 		return w.deployment != nil && metav1.IsControlledBy(&set, w.deployment) && metav1.IsControlledBy(pod, &set)
@@ -198,7 +198,7 @@ func (r *Reconciler) applyPreflight(ctx context.Context, stack *stack, made *pla
 	return err
 }
 
-// judgePreflight accepts the change if the pod is ready or cannot be scheduled.
+// judgePreflight returns nil, so that the change is applied, if the pod is ready or cannot be scheduled.
 func (r *Reconciler) judgePreflight(
 	pod *corev1.Pod, external []status.ExternalProvider, dropOthers func(name string) error, report *report,
 ) error {
@@ -219,7 +219,7 @@ func (r *Reconciler) judgePreflight(
 		return preflightFailed(pod.Name, verdict.Message,
 			"change the spec or an object that it refers to, or delete the pod to try again", status.OnObjectChange)
 	case status.PreflightHindered:
-		return preflightFailed(pod.Name, verdict.Message, "the node tries again", status.OnReferenceChange)
+		return preflightFailed(pod.Name, verdict.Message, "the kubelet tries again", status.OnReferenceChange)
 	case status.PreflightLost:
 		return r.replacePreflight(pod, verdict.Message, dropOthers, report)
 	case status.PreflightGoesOn:
@@ -227,13 +227,13 @@ func (r *Reconciler) judgePreflight(
 	return preflightGoesOn(pod.Name, verdict.Message)
 }
 
-// replacePreflight deletes a lost pod after a while, so that another one can replace it once it is gone.
+// replacePreflight deletes a lost pod after preflightRetry, so that another pod can replace it.
 func (r *Reconciler) replacePreflight(
 	pod *corev1.Pod, why string, dropOthers func(name string) error, report *report,
 ) error {
 	if again := status.StartOf(pod).Add(preflightRetry); r.now().Before(again) {
 		report.requeue(again)
-		return preflightFailed(pod.Name, why, "another pod tries the change again", status.OnReferenceChange)
+		return preflightFailed(pod.Name, why, "another pod will try the change", status.OnReferenceChange)
 	}
 	if err := dropOthers(""); err != nil {
 		return err
@@ -246,7 +246,7 @@ func skipPreflight(why string, report *report) {
 }
 
 func preflightGoesOn(pod, why string) error {
-	message := fmt.Sprintf("Pod %q tries the change; the running pods stay until it is ready", pod)
+	message := fmt.Sprintf("Pod %q tries the change; the running pods are not replaced until this pod is ready", pod)
 	if why != "" {
 		message += ": " + why
 	}
@@ -259,6 +259,6 @@ func preflightGoesOn(pod, why string) error {
 func preflightFailed(pod, why, next string, retry status.Retry) error {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonPreflightFailed, Retry: retry,
-		Message: fmt.Sprintf("Pod %q tries the change and does not become ready: %s. The running pods stay as they are; %s", pod, why, next),
+		Message: fmt.Sprintf("Pod %q tries the change and is not ready: %s. The running pods do not change; %s", pod, why, next),
 	}
 }

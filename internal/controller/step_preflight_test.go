@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestConstraintOfAPreflight checks that the constraint that admits a preflight pod is one that the ServiceAccount's
-// permissions gave to the running pods, and never one that only the operator may use.
+// TestConstraintOfAPreflight checks that the constraint that admits a preflight pod is the constraint that admitted the
+// running pods because of the ServiceAccount's permissions, and never one that only the operator may use.
 func TestConstraintOfAPreflight(t *testing.T) {
 	object := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Name: "my", Namespace: "ns"}}
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "my", UID: "deployment"}}

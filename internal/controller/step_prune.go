@@ -19,9 +19,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// prune deletes the objects that the plan no longer has. Objects that a live ReplicaSet uses stay, so that pods of an
-// older revision can still start and be rolled back to. Objects that expose the stack stay while the exposure settings
-// are unknown, or while their replacement is rejected.
+// prune deletes the objects that the plan no longer contains. Objects that an existing ReplicaSet uses stay, so that
+// pods of an older revision can still start, and a rollback to them is possible. Objects that expose the stack stay
+// while the exposure settings are unknown, or while the API server rejects their replacement.
 func (r *Reconciler) prune(ctx context.Context, stack *stack, live *workload, own *owned, keepsExposure bool) error {
 	keep, err := r.kept(ctx, stack, live, own)
 	if err != nil {
@@ -49,22 +49,22 @@ func exposes(stack *stack, child apply.Child) bool {
 		child.Kind.Kind == kindConfigMap && child.Name == names.ServerCA(stack.Name)
 }
 
-// prunedKinds returns the kinds to prune that the cluster serves.
+// prunedKinds returns the kinds to prune, without kinds that the cluster does not serve.
 func (r *Reconciler) prunedKinds() []schema.GroupVersionKind {
 	return slices.DeleteFunc(render.PrunedKinds(), func(kind schema.GroupVersionKind) bool {
 		return r.apis.has(kind) && !r.apis.serves(kind)
 	})
 }
 
-// usedByRevisions returns the children that the revisions of the Deployment use, as the API server has them now. After
-// an outage, the watch of ReplicaSets may recover later than others, and objects that the cache lacks are still needed.
-// The API server is asked only if something would be deleted.
+// usedByRevisions returns the children that the revisions of the Deployment use, read from the API server. After an
+// outage, the watch of ReplicaSets may recover later than other watches, and ReplicaSets that the cache lacks still
+// need their objects. prune calls it only before a deletion.
 func (r *Reconciler) usedByRevisions(ctx context.Context, stack *stack) (map[apply.Child]bool, error) {
 	var sets appsv1.ReplicaSetList
 	err := r.direct.List(ctx, &sets, client.InNamespace(stack.Namespace),
 		client.MatchingLabels(names.Selector(stack.Name)))
 	if err != nil {
-		return nil, fmt.Errorf("list ReplicaSets past the cache: %w", err)
+		return nil, fmt.Errorf("list ReplicaSets from the API server: %w", err)
 	}
 	used := map[apply.Child]bool{}
 	for i := range sets.Items {
@@ -75,8 +75,7 @@ func (r *Reconciler) usedByRevisions(ctx context.Context, stack *stack) (map[app
 	return used, nil
 }
 
-// kept returns the children that stay: the planned ones, and those that a running pod needs, or one that could be
-// rolled back to.
+// kept returns the children that stay: the planned children, and those that pods of any revision need.
 func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own *owned) (map[apply.Child]bool, error) {
 	var existing metav1.PartialObjectMetadataList
 	existing.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
@@ -105,8 +104,8 @@ func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own
 	return keep, nil
 }
 
-// revisions returns the stack's ReplicaSets, and one that represents the Deployment itself, whose own ReplicaSet may
-// not exist or be cached yet. If no Deployment is known to be the stack's, every ReplicaSet with its labels counts.
+// revisions returns the stack's ReplicaSets, and a ReplicaSet with the template of the Deployment, whose newest
+// ReplicaSet may not exist or be cached yet. Without a Deployment, it returns every ReplicaSet with the stack's labels.
 func (w *workload) revisions() []appsv1.ReplicaSet {
 	if w.deployment == nil {
 		return w.replicaSets
@@ -117,7 +116,7 @@ func (w *workload) revisions() []appsv1.ReplicaSet {
 	return append(sets, appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Template: w.deployment.Spec.Template}})
 }
 
-// usedBy returns the Secrets and the ServiceAccount that a pod template needs.
+// usedBy returns the Secrets, the ConfigMaps and the ServiceAccount that a pod template refers to.
 func usedBy(pod *corev1.PodSpec) []apply.Child {
 	var used []apply.Child
 	add := func(kind, name string) {

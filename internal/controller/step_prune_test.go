@@ -29,7 +29,7 @@ func (r *replicaSetLister) List(_ context.Context, list client.ObjectList, _ ...
 	return nil
 }
 
-// TestUsedByRevisions checks that objects that an uncached revision uses are found at the API server.
+// TestUsedByRevisions checks that the API server is queried for objects that an uncached revision uses.
 func TestUsedByRevisions(t *testing.T) {
 	server := &replicaSetLister{}
 	server.set.Spec.Template.Spec = corev1.PodSpec{
@@ -56,7 +56,7 @@ func TestUsedByRevisions(t *testing.T) {
 	}
 }
 
-// TestTemplatesWithoutADeployment checks that nothing that a pod may need is deleted while the Deployment is unknown.
+// TestTemplatesWithoutADeployment checks that objects that a pod may need stay while the Deployment is unknown.
 func TestTemplatesWithoutADeployment(t *testing.T) {
 	w := &workload{replicaSets: []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "my-1"}}}}
 	if got := w.revisions(); len(got) != 1 || got[0].Name != "my-1" {

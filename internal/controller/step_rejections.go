@@ -14,8 +14,7 @@ type rejection struct {
 	err   error
 }
 
-// reportRejections ends the reconcile if children were rejected. It reports transient rejections only if there are no
-// others.
+// reportRejections returns the errors of the rejected children. Transient errors count only if there are no others.
 func reportRejections(rejections []rejection) error {
 	var lasting, all []error
 	for _, one := range rejections {

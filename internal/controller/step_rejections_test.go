@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// TestReportRejections checks that lasting rejections are reported without transient ones, and that a rejected new
-// exposure leaves the existing one alone.
+// TestReportRejections checks that lasting rejections are reported without transient ones, and that the existing
+// exposure stays if a new one is rejected.
 func TestReportRejections(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "my", errors.New("changed"))
 	denied := errors.New("denied")
@@ -29,9 +29,9 @@ func TestReportRejections(t *testing.T) {
 	}
 	done.rejections = append(done.rejections, rejection{kind(render.HTTPRouteKind.Kind), denied})
 	if err := reportRejections(done.rejections); err == nil || err.Error() != "denied" {
-		t.Errorf("error %v, want what lasts", err)
+		t.Errorf("error %v, want the lasting rejections", err)
 	}
 	if !done.rejectedExposure() {
-		t.Error("the Ingress has to stay while the HTTPRoute is rejected")
+		t.Error("the Ingress does not stay while the HTTPRoute is rejected")
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// retention reports the data that a change leaves behind before any of the change is written. A change that loses data
-// for good waits until the user accepts it.
+// retention reports the data that a change leaves behind, before the operator writes the change. A change that loses
+// data permanently waits until the user accepts the loss.
 func (r *Reconciler) retention(stack *stack, made *plan.Plan, decision rollout.Decision) (leaves []string, err error) {
 	if !decision.Replaces || len(made.Losses) == 0 {
 		return nil, nil
@@ -31,13 +31,13 @@ func (r *Reconciler) retention(stack *stack, made *plan.Plan, decision rollout.D
 	return leaves, nil
 }
 
-// notAccepted returns the failure of a change that waits.
+// notAccepted returns the failure of a change that waits until the user accepts a loss.
 func notAccepted(waiting []retention.Loss, unknown []string) error {
 	lines := make([]string, 0, len(waiting)+1)
 	for _, loss := range waiting {
 		lines = append(lines, loss.String())
 	}
-	lines = append(lines, "The running pods stay as they are"+retention.Unknown(waiting, unknown))
+	lines = append(lines, "The running pods do not change"+retention.Unknown(waiting, unknown))
 	return &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDataLossNotAccepted,
 		Message: strings.Join(lines, "\n"), Retry: status.OnObjectChange,
@@ -47,7 +47,8 @@ func notAccepted(waiting []retention.Loss, unknown []string) error {
 // leftMessage returns the message of the condition about data that was left behind.
 func leftMessage(left []string) string { return strings.Join(left, "\n") }
 
-// leftNote returns the same text for an event, which has less room: each entry gets its share.
+// leftNote returns the note of the event about data that was left behind. It shortens the entries so that all of them
+// fit.
 func leftNote(left []string) string {
 	lines := make([]string, 0, len(left))
 	for _, line := range left {

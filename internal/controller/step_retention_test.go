@@ -13,7 +13,7 @@ import (
 )
 
 // TestRetentionOfData checks that data that a change leaves behind is reported once, and that a change that loses data
-// for good waits.
+// permanently waits.
 func TestRetentionOfData(t *testing.T) {
 	const (
 		onVolume = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`
@@ -30,7 +30,7 @@ func TestRetentionOfData(t *testing.T) {
 		lost        = "spec.distribution: release 0.7 does not start with the data that vector_io/faiss stores under release 0.3, and no tool converts this data: " +
 			"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
 			"then accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
-			"The running pods stay as they are"
+			"The running pods do not change"
 	)
 	waits := func(message string) *status.Failure {
 		return &status.Failure{
@@ -113,7 +113,7 @@ func checkRetention(t *testing.T, tc retentionCase) {
 	}
 }
 
-// TestDataLeftBehindNote checks that an event has room for a part of each line.
+// TestDataLeftBehindNote checks that the note of an event contains a part of each line.
 func TestDataLeftBehindNote(t *testing.T) {
 	short := []string{"one", "two"}
 	if diff := cmp.Diff("one\ntwo", leftNote(short)); diff != "" {

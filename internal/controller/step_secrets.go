@@ -20,12 +20,12 @@ import (
 type secrets struct {
 	values     resolve.Values
 	references rollout.References
-	// digestKey is the key for digests of Secrets.
+	// digestKey is the key of the digests of Secrets in the stack's namespace.
 	digestKey resolve.DigestKey
 }
 
-// readSecrets checks the referenced Secrets and computes a digest of their values, so that a change of a value rolls
-// the pods.
+// readSecrets checks the referenced Secrets and computes a digest of their values, so that a changed value replaces the
+// pods.
 func (r *Reconciler) readSecrets(
 	ctx context.Context, stack *stack, wishes *intent.Intent, line *release.Release, report *report,
 ) (secrets, error) {
@@ -53,7 +53,7 @@ func (r *Reconciler) readSecrets(
 	}}, nil
 }
 
-// references returns the number of fields that name a Secret. A certificate field has uses for two keys.
+// references returns the number of fields that refer to a Secret. A field with a certificate uses two keys.
 func references(uses []intent.SecretUse) int {
 	paths := map[string]bool{}
 	for _, use := range uses {
@@ -62,11 +62,11 @@ func references(uses []intent.SecretUse) int {
 	return len(paths)
 }
 
-// expiryNotice is how long before its expiry a certificate causes a warning.
+// expiryNotice is the time before the expiry of a certificate at which the warnings start.
 const expiryNotice = 14 * 24 * time.Hour
 
-// expiring warns of a certificate that expires soon. No event marks the time of the warning or of the expiry, so the
-// stack is requeued for both.
+// expiring returns a warning for the condition if the certificate expires soon. It requeues the stack for the start of
+// the warning and for the expiry, because no change of an object triggers a reconcile at these times.
 func (r *Reconciler) expiring(stack *stack, values resolve.Values, report *report) string {
 	secret, end := values.Expiry()
 	if secret == "" {
@@ -77,7 +77,7 @@ func (r *Reconciler) expiring(stack *stack, values resolve.Values, report *repor
 		return ""
 	}
 	report.requeue(end.Add(time.Second)) // the certificate is valid through its last second
-	warning := fmt.Sprintf("; the certificate in Secret %q expires on %s; renew it. This replaces the pods once",
+	warning := fmt.Sprintf("; the certificate in Secret %q expires on %s. Renew the certificate; this replaces the pods once",
 		secret, end.UTC().Format(time.DateOnly))
 	was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionSecretsResolved)
 	if was == nil || !strings.HasSuffix(was.Message, warning) {

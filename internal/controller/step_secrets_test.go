@@ -25,7 +25,7 @@ func TestExpiring(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "cert"}, Type: corev1.SecretTypeTLS,
 		Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
 	}
-	const warning = `; the certificate in Secret "cert" expires on 2026-03-31; renew it. This replaces the pods once`
+	const warning = `; the certificate in Secret "cert" expires on 2026-03-31. Renew the certificate; this replaces the pods once`
 	for name, tc := range map[string]struct {
 		before  time.Duration
 		told    string
@@ -61,7 +61,7 @@ func TestExpiring(t *testing.T) {
 				t.Errorf("message %q, want %q", got, tc.message)
 			}
 			if got := report.requeueAfter(now); got != tc.after {
-				t.Errorf("looked at again after %v, want %v", got, tc.after)
+				t.Errorf("requeued after %v, want %v", got, tc.after)
 			}
 			if len(report.events) != tc.events {
 				t.Errorf("events %v, want %d", report.events, tc.events)
@@ -70,7 +70,7 @@ func TestExpiring(t *testing.T) {
 	}
 	r, none := &Reconciler{now: time.Now}, &report{}
 	if r.expiring(&stack{}, resolve.Values{}, none) != "" || none.requeueAfter(end) != 0 {
-		t.Error("a stack without certificate is looked at again")
+		t.Error("a stack without a certificate is requeued")
 	}
 }
 
@@ -127,8 +127,8 @@ func TestReadSecrets(t *testing.T) {
 		},
 		"certificate that ends soon": {
 			spec: withTLS, secret: pair(now.Add(time.Hour)), after: time.Hour + time.Second,
-			condition: `True AllSecretsFound: Resolved 1 secret reference; the certificate in Secret "cert" expires on 2026-03-01; renew it. This replaces the pods once`,
-			events:    []string{`Warning CertificateExpires: the certificate in Secret "cert" expires on 2026-03-01; renew it. This replaces the pods once`},
+			condition: `True AllSecretsFound: Resolved 1 secret reference; the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; this replaces the pods once`,
+			events:    []string{`Warning CertificateExpires: the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; this replaces the pods once`},
 		},
 		"certificate that ended": {
 			spec: withTLS, secret: pair(now.Add(-time.Hour)), reason: v1alpha2.ReasonSecretValueUnusable,

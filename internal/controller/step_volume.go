@@ -30,7 +30,7 @@ var (
 	modesPath = []string{"spec", "accessModes"}
 )
 
-// checkVolume ends a reconcile if the volume does not match the spec.
+// checkVolume returns the failure of a volume that does not match the spec, or nil.
 func checkVolume(trouble *status.Failure) error {
 	if trouble == nil {
 		return nil
@@ -38,8 +38,8 @@ func checkVolume(trouble *status.Failure) error {
 	return trouble
 }
 
-// keepVolume leaves the volume claim as it is if the spec requests something that a volume cannot become. That blocks
-// no other part of the change. The step volume reports it at the end.
+// keepVolume keeps the values of the volume claim that cannot change to the values in the spec. The other parts of the
+// change continue. The step volume reports the difference at the end.
 func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 	claim, wanted, live, err := o.volumeClaim()
 	if err != nil || live == nil {
@@ -55,8 +55,8 @@ func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 }
 
 // keepSize compares the size in the spec with the request of the claim. The volume may be larger than the request,
-// because a user created it or its provisioner rounds up. The request grows only if the spec asks for more than the
-// volume has, and shrinks only to revert an expansion that did not happen.
+// because a user created the volume or the provisioner rounds up. The request grows only if the size in the spec
+// exceeds the capacity of the volume, and shrinks only to revert an expansion that did not happen.
 func (o *owned) keepSize(
 	stack *stack, claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim,
 ) error {
@@ -75,7 +75,7 @@ func (o *owned) keepSize(
 	return unstructured.SetNestedField(claim.Wanted.Object, requested.String(), sizePath...)
 }
 
-// keepClass keeps the storage class, which the API server never changes once there is a volume.
+// keepClass keeps the storage class, which cannot change after the volume is created.
 func (o *owned) keepClass(claim *apply.Desired, live *corev1.PersistentVolumeClaim) error {
 	class, asked, _ := unstructured.NestedString(claim.Wanted.Object, classPath...)
 	has := live.Spec.StorageClassName
@@ -93,7 +93,7 @@ func (o *owned) keepClass(claim *apply.Desired, live *corev1.PersistentVolumeCla
 	return unstructured.SetNestedField(claim.Wanted.Object, *has, classPath...)
 }
 
-// keepModes keeps the access modes, which the API server never changes, and the update strategy that depends on them.
+// keepModes keeps the access modes, which cannot change, and the update strategy that depends on them.
 func (o *owned) keepModes(claim *apply.Desired, live *corev1.PersistentVolumeClaim, rendered *rollout.Rendered) error {
 	modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, modesPath...)
 	has := make([]string, 0, len(live.Spec.AccessModes))
@@ -116,19 +116,19 @@ func keptForGood(format string, args ...any) *status.Failure {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.OnObjectChange,
 		Message: fmt.Sprintf(format, args...) +
-			"; neither can change on an existing volume, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name",
+			"; the storage class and the access modes of an existing volume cannot change, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name",
 	}
 }
 
-// troubled records why the volume does not match the spec. The first reason stays.
+// troubled records the failure of a volume that does not match the spec. The first failure stays.
 func (o *owned) troubled(failure *status.Failure) {
 	if o.volumeTrouble == nil {
 		o.volumeTrouble = failure
 	}
 }
 
-// applyVolume applies an existing volume claim before anything else. A rejection blocks nothing else, because the pods
-// mount the claim as it is.
+// applyVolume applies an existing volume claim before all other objects. A rejection does not block the other objects,
+// because the pods can mount the unchanged claim.
 func (r *Reconciler) applyVolume(ctx context.Context, owner apply.Owner, own *owned) ([]apply.Applied, error) {
 	claim, wanted, live, err := own.volumeClaim()
 	if err != nil || live == nil {
@@ -147,7 +147,7 @@ func (r *Reconciler) applyVolume(ctx context.Context, owner apply.Owner, own *ow
 		own.troubled(&status.Failure{
 			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.Backoff,
 			Err:     err,
-			Message: fmt.Sprintf("PersistentVolumeClaim %q stays as it is, and everything else is applied: %s", live.Name, reasonOf(err)),
+			Message: fmt.Sprintf("PersistentVolumeClaim %q does not change, and all other objects are applied: %s", live.Name, reasonOf(err)),
 		})
 		applied, err = []apply.Applied{{Kind: claim.Wanted.GroupVersionKind(), Object: claim.Live, Outcome: apply.Unchanged}},
 			nil
@@ -161,12 +161,12 @@ func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err 
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageResizeRefused, Retry: status.Backoff,
 		Err: err,
 		Message: fmt.Sprintf("PersistentVolumeClaim %q stays at %s and cannot grow to %s: %s. The pods keep their volume; "+
-			"use a storage class that allows expansion, or set spec.workload.storage.size back", live.Name, has.String(), wanted.String(), reasonOf(err)),
+			"use a storage class that allows expansion, or restore the earlier value of spec.workload.storage.size", live.Name, has.String(), wanted.String(), reasonOf(err)),
 	}
 }
 
-// volumeClaim returns the claim of the stack's data, its requested size and the live claim. They are nil if there is no
-// claim.
+// volumeClaim returns the desired claim of the stack's data, its requested size and the live claim. The claims are nil
+// if the claim does not exist yet.
 func (o *owned) volumeClaim() (claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim,
 	err error,
 ) {
@@ -201,7 +201,7 @@ func requestOf(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
 }
 
-// reasonOf returns the API server's message without the object that it is about.
+// reasonOf returns the API server's message without the name of the object.
 func reasonOf(err error) string {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {

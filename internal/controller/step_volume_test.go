@@ -27,10 +27,10 @@ func TestStorageCondition(t *testing.T) {
 	}
 }
 
-// TestVolumeOfAStack checks that a volume stays as it is if the spec requests something that it cannot become, and that
-// this blocks nothing else: the failure comes with the last step.
+// TestVolumeOfAStack checks that a volume does not change if the spec requests an impossible change, and that the other
+// changes are made: the last step returns the failure.
 func TestVolumeOfAStack(t *testing.T) {
-	const remedy = "; neither can change on an existing volume, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
+	const remedy = "; the storage class and the access modes of an existing volume cannot change, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
 	shrinks := &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageShrinkRefused, Retry: status.OnObjectChange,
 		Message: `spec.workload.storage.size: 5Gi is less than the 20Gi that PersistentVolumeClaim "my-pvc" requests, and a volume cannot shrink. ` +
@@ -72,7 +72,7 @@ func TestVolumeOfAStack(t *testing.T) {
 // volumeCase is a row of TestVolumeOfAStack.
 type volumeCase struct {
 	storage  string
-	capacity string // of a claim that requests 20Gi; empty means that there is no volume yet
+	capacity string // capacity of a volume whose claim requests 20Gi; empty means that there is no volume yet
 	class    string // of the claim; empty means none
 	wanted   string // requested size afterwards
 	has      string // class that is applied afterwards
@@ -120,6 +120,6 @@ func checkVolumeOf(t *testing.T, tc volumeCase) {
 	strategy, _, _ := unstructured.NestedString(s.owned.desired[s.owned.deployment()].Wanted.Object, "spec", "strategy",
 		"type")
 	if strategy != "Recreate" {
-		t.Errorf("the strategy is %s, but one pod at a time can have the volume", strategy)
+		t.Errorf("the strategy is %s, but only one pod at a time can use the volume", strategy)
 	}
 }

@@ -6,16 +6,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// step is one step of a reconcile, in the file step_<name>.go. A failure without a condition of its own is reported in
-// the step's condition.
+// step is one step of a reconcile, in the file step_<name>.go. condition reports failures that specify no condition.
 type step struct {
 	name      string
 	condition string
 	run       func(context.Context, *Reconciler, *state) error
 }
 
-// steps lists the steps in order. docs/development/architecture.md explains the order: nothing is written before
-// ownership. Each entry shows the inputs and the results of its step.
+// steps lists the steps in order. The operator writes no object before the step ownership
+// (docs/development/architecture.md). Each entry shows the inputs and the results of its step.
 var steps = []step{
 	{"admit", v1alpha2.ConditionValidationSucceeded, func(_ context.Context, _ *Reconciler, s *state) (err error) {
 		s.intent, err = admit(s.stack, &s.report)

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// TestStepsMatchThePage checks that the steps of the code are those of docs/development/architecture.md, in the
-// same order, each in a file of its name. The last one, finish, is not in the variable steps, because it always runs.
+// TestStepsMatchThePage checks that the steps of the code are those of docs/development/architecture.md, in the same
+// order, each in a file with its name. The last step, finish, is not in the variable steps, because it always runs.
 func TestStepsMatchThePage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "development", "architecture.md"))
 	if err != nil {
@@ -78,7 +78,7 @@ func TestRightsCoverChildKinds(t *testing.T) {
 			t.Errorf("%s: the marker in rbac.go gives %q", kind.Kind, got)
 		}
 		if kind.Definition != "" && !slices.Contains(strings.Split(definitions, ";"), kind.Definition) {
-			t.Errorf("%s: no marker in rbac.go lets the operator see its definition %q", kind.Kind, kind.Definition)
+			t.Errorf("%s: no marker in rbac.go permits the operator to watch its definition %q", kind.Kind, kind.Definition)
 		}
 		if (kind.New == nil) != (kind.Definition != "") {
 			t.Errorf("%s: has a Go type or a definition, not both", kind.Kind)

@@ -31,7 +31,7 @@ func createStorageClass(t *testing.T, env *controllertest.Environment, name stri
 	return class.Name
 }
 
-// bindVolume binds a volume, as a provisioner does.
+// bindVolume binds a volume like a provisioner.
 func bindVolume(t *testing.T, env *controllertest.Environment, name string) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
@@ -58,7 +58,7 @@ func waitForRequest(t *testing.T, env *controllertest.Environment, name, size st
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, name, claim)
 		if got := claim.Spec.Resources.Requests[corev1.ResourceStorage]; got.Cmp(resource.MustParse(size)) != 0 {
-			return fmt.Errorf("asks for %s, want %s", got.String(), size)
+			return fmt.Errorf("requests %s, want %s", got.String(), size)
 		}
 		return nil
 	})
@@ -83,7 +83,7 @@ func TestVolumeGrows(t *testing.T) {
 		return nil
 	})
 	bindVolume(t, env, "my-pvc")
-	env.UpdateSpec(t, "my", spec("")) // the default is 10Gi, so the spec does not ask to shrink
+	env.UpdateSpec(t, "my", spec("")) // the default is 10Gi, so the spec does not request a smaller volume
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	env.WaitUntilIdle(t, "volume-grows")
 	waitForRequest(t, env, "my-pvc", "30Gi")
@@ -105,12 +105,12 @@ func checkReplicas(t *testing.T, env *controllertest.Environment, name string, w
 	t.Helper()
 	deployment := &appsv1.Deployment{}
 	if env.Get(t, name, deployment); *deployment.Spec.Replicas != want {
-		t.Errorf("%d replicas, want %d: the trouble of the volume holds back the rest of the change", *deployment.Spec.Replicas, want)
+		t.Errorf("%d replicas, want %d: the problem of the volume blocks the other changes", *deployment.Spec.Replicas, want)
 	}
 }
 
 // TestVolumeLargerThanItsRequest checks that a volume may be larger than its claim's request. Requests are compared
-// with requests, and a size that the volume already has is not requested.
+// with requests, and the operator does not request a size that the volume already has.
 func TestVolumeLargerThanItsRequest(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	class := createStorageClass(t, env, "rounds", false)
@@ -132,7 +132,7 @@ func TestVolumeLargerThanItsRequest(t *testing.T) {
 	checkReplicas(t, env, "my", 7)
 }
 
-// TestVolumeWithoutARequestedSize checks that a claim that exists before its stack is not grown to the default size.
+// TestVolumeWithoutARequestedSize checks that a claim that exists before its stack is not expanded to the default size.
 func TestVolumeWithoutARequestedSize(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	class := createStorageClass(t, env, "grows", true)
@@ -154,8 +154,8 @@ func TestVolumeWithoutARequestedSize(t *testing.T) {
 }
 
 // TestImmutableVolumeFields checks that another class and other access modes are rejected before the API server rejects
-// them with a message that shows the whole claim. The claim stays, and so does the update strategy of its pods.
-// Everything else of the change takes effect.
+// them with a message that contains the whole claim. The claim and the update strategy of its pods do not change. The
+// other changes take effect.
 func TestImmutableVolumeFields(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	class := createStorageClass(t, env, "slow", true)
@@ -174,7 +174,7 @@ func TestImmutableVolumeFields(t *testing.T) {
 	} {
 		replicas++
 		env.UpdateSpec(t, "my", spec(storage, replicas))
-		want += "neither can change on an existing volume, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
+		want += "the storage class and the access modes of an existing volume cannot change, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
 		if got := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady,
 			v1alpha2.ReasonStorageChangeRefused); got.Message != want {
 			t.Errorf("message %q, want %q", got.Message, want)
@@ -183,15 +183,15 @@ func TestImmutableVolumeFields(t *testing.T) {
 		checkReplicas(t, env, "my", replicas)
 		deployment := &appsv1.Deployment{}
 		if env.Get(t, "my", deployment); deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
-			t.Errorf("with %s the strategy is %s, but one pod at a time can have the volume", storage, deployment.Spec.Strategy.Type)
+			t.Errorf("with %s the strategy is %s, but only one pod at a time can use the volume", storage, deployment.Spec.Strategy.Type)
 		}
 	}
 	env.UpdateSpec(t, "my", spec("storageClassName: "+class, 1))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 }
 
-// TestVolumeCannotGrow checks that a volume that cannot grow blocks nothing else, and that the failure passes when the
-// volume can grow.
+// TestVolumeCannotGrow checks that a volume that cannot grow does not block other changes, and that the failure ends
+// when the volume can grow.
 func TestVolumeCannotGrow(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	class := createStorageClass(t, env, "fixed", false)
@@ -209,21 +209,21 @@ func TestVolumeCannotGrow(t *testing.T) {
 	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
 	want := `PersistentVolumeClaim "my-pvc" stays at 20Gi and cannot grow to 30Gi: only dynamically provisioned pvc can be resized and ` +
 		`the storageclass that provisions the pvc must support resize. The pods keep their volume; ` +
-		`use a storage class that allows expansion, or set spec.workload.storage.size back`
+		`use a storage class that allows expansion, or restore the earlier value of spec.workload.storage.size`
 	if condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	env.Get(t, "my", after)
 	if *after.Spec.Replicas != 0 ||
 		after.Spec.Template.Annotations["llamastack.io/inputs"] != before.Spec.Template.Annotations["llamastack.io/inputs"] {
-		t.Errorf("%d replicas; the rest of the change did not take effect, or the pods changed", *after.Spec.Replicas)
+		t.Errorf("%d replicas; the other changes did not take effect, or the pods changed", *after.Spec.Replicas)
 	}
 	env.UpdateSpec(t, "my", spec("20Gi", 1))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 }
 
-// TestServerOfAVolume checks that a stack without a Deployment runs the server that wrote its volume. If that is the
-// server that it would run anyway, the status does not report another image.
+// TestServerOfAVolume checks that a stack without a Deployment runs the release of the server that wrote its volume. If
+// this is the default release, the status does not report another image.
 func TestServerOfAVolume(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "server-of-a-volume")

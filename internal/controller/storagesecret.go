@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// derive computes the values of the Secret with connection parts from the Secrets that were read.
+// derive computes the values of the Secret with connection parts from the values of other Secrets.
 func derive(stack *stack, entries []secretvalue.Derived, secrets resolve.Values) (map[string][]byte, error) {
 	derived := make(map[string][]byte, len(entries))
 	for _, entry := range entries {
@@ -32,9 +32,9 @@ func derive(stack *stack, entries []secretvalue.Derived, secrets resolve.Values)
 	return derived, nil
 }
 
-// chooseStorageSecret returns the name of the Secret with connection parts. Changed parts get another name, because a
-// running pod, or one that is rolled back to, has to read the parts that it started with, also when it restarts. Parts
-// that a record has keep their name. Nil means that there are no parts.
+// chooseStorageSecret returns the name and digest of the Secret with connection parts. Changed parts get another name,
+// because pods of the running and of older revisions must read the parts that they started with, even after a restart.
+// Parts in a record keep their name. Nil means that there are no parts.
 func chooseStorageSecret(f planFacts, derived map[string][]byte) *rollout.StorageSecret {
 	if len(derived) == 0 {
 		return nil
@@ -55,8 +55,7 @@ func chooseStorageSecret(f planFacts, derived map[string][]byte) *rollout.Storag
 	return &rollout.StorageSecret{Name: names.NextStorageSecret(f.stack.Name, digest), Digest: digest}
 }
 
-// recordedStorageSecrets returns the Secrets in the records of the Deployment and its ReplicaSets, as far as their
-// digests can be compared.
+// recordedStorageSecrets returns the Secrets in the records of the Deployment and its ReplicaSets with this digest key.
 func recordedStorageSecrets(workload *workload, key string) []*rollout.StorageSecret {
 	var found []*rollout.StorageSecret
 	add := func(r *rollout.Record) {

@@ -48,8 +48,8 @@ func waitForPassword(t *testing.T, env *controllertest.Environment, value string
 	return name
 }
 
-// TestDerivedValuesChange checks that a running pod keeps the values that it started with, also when its container
-// restarts: changed values are in another Secret, and the first Secret stays while a ReplicaSet needs it.
+// TestDerivedValuesChange checks that a running pod keeps the values that it started with, even when its container
+// restarts. Changed values are in another Secret, and the first Secret stays while a ReplicaSet needs it.
 func TestDerivedValuesChange(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("redis-creds", "password", "one"))
@@ -65,23 +65,23 @@ func TestDerivedValuesChange(t *testing.T) {
 	env.WaitUntilIdle(t, "derived-values")
 	first := &corev1.Secret{}
 	if env.Get(t, "my-storage", first); string(first.Data["kv-password"]) != "one" {
-		t.Errorf("pods that run read %q when they start again", first.Data["kv-password"])
+		t.Errorf("running pods read %q when they restart", first.Data["kv-password"])
 	}
 	setPassword(t, env, "three")
 	if third := waitForPassword(t, env, "three"); third == second {
 		t.Errorf("the second and the third values are both in %q", third)
 	}
-	controllertest.WaitUntil(t, func() error { // no ReplicaSet reads the second one
+	controllertest.WaitUntil(t, func() error { // no ReplicaSet reads the second Secret
 		if err := env.Client.Get(t.Context(), env.Key(second), &corev1.Secret{}); client.IgnoreNotFound(err) != nil ||
 			err == nil {
-			return fmt.Errorf("secret %q is left: %w", second, err)
+			return fmt.Errorf("secret %q still exists: %w", second, err)
 		}
 		return nil
 	})
 }
 
 // TestDerivedValuesOfAnEarlierOperator checks that the Secret of an earlier operator, which recorded no name, keeps its
-// name, and that no pod is replaced for that.
+// name, and that no pod is replaced.
 func TestDerivedValuesOfAnEarlierOperator(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("redis-creds", "password", "one"))

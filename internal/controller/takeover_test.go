@@ -75,15 +75,15 @@ func (f *fixture) checkAdoption(t *testing.T, stack *stack, want rollout.Outcome
 	for _, event := range s.report.events {
 		if image := template.Spec.Containers[0].Image; event.reason == v1alpha2.EventDeploymentUpdated &&
 			!strings.Contains(event.note, strconv.Quote(image)) {
-			t.Errorf("the image is %q, and the event says: %s", image, event.note)
+			t.Errorf("the image is %q, and the note of the event is %s", image, event.note)
 		}
 	}
 	return template
 }
 
-// TestReleaseOfATakenOverStack checks the release of a stack that ran whatever `latest` was. When the stack changes, it
-// gets the release that it runs, and not the newest one. It does not matter whether the previous operator asked the
-// server, or this one did after it took the stack over.
+// TestReleaseOfATakenOverStack checks the release of a stack that ran the image at `latest`. When the stack changes, it
+// keeps the release that it runs and does not get the newest one. The version may be from the previous operator, or
+// from this operator after the takeover.
 func TestReleaseOfATakenOverStack(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	for name, status := range map[string][2]string{"told before": {told, told}, "told since": {"", told}} {
@@ -107,8 +107,7 @@ func TestReleaseOfATakenOverStack(t *testing.T) {
 }
 
 // TestReturnFromThePreviousOperator checks a return to the previous operator and back. The pods stay, and the record's
-// content about the pods that the previous operator replaced no longer counts: the next change uses the release that
-// runs now.
+// facts about the replaced pods no longer count: the next change uses the running release.
 func TestReturnFromThePreviousOperator(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	f := newFixture(t)
@@ -134,7 +133,7 @@ func TestReturnFromThePreviousOperator(t *testing.T) {
 			t.Errorf("the pods are replaced at reconcile %d:\n%s", i+1, diff)
 		}
 		if i == 0 && s.workload.running.Places != nil {
-			t.Errorf("the data of the pods before counts: %+v", s.workload.running.Places)
+			t.Errorf("the places of the replaced pods count: %+v", s.workload.running.Places)
 		}
 	}
 	changed := newConvertedStack(t, "distribution: {name: starter}, storage: {size: 1Gi}, workers: 2", told)

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// TestTroubleOfPods checks that Available names the reason why the pods of a stack do not serve, in the words of the
-// pods, the ReplicaSet or the admission that rejects them.
+// TestTroubleOfPods checks that Available contains the reason why the pods of a stack do not serve, from the pods, from
+// the ReplicaSet or from admission.
 func TestTroubleOfPods(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "trouble")
@@ -87,7 +87,7 @@ type troubleCase struct {
 	want     string
 }
 
-// checkTrouble creates a stack with such pods and waits for its conditions.
+// checkTrouble creates a stack with the pods of a row and waits for its conditions.
 func checkTrouble(t *testing.T, tc troubleCase, env *controllertest.Environment) {
 	env.Create(t, env.NewStack(t, tc.name, `{distribution: {name: starter}}`))
 	env.WaitForCondition(t, tc.name, v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)

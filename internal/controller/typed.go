@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The kinds of children that other code names.
+// The kinds of children that the steps refer to.
 const (
 	kindDeployment     = "Deployment"
 	kindServiceAccount = "ServiceAccount"
@@ -20,8 +20,8 @@ const (
 	kindVolumeClaim    = "PersistentVolumeClaim"
 )
 
-// typedDeployment returns a live Deployment, or nil if there is none. If known has the same version, it is returned,
-// because it needs no conversion.
+// typedDeployment returns a live Deployment, or nil if there is none. It returns known if known has the same version,
+// because this avoids a conversion.
 func typedDeployment(live client.Object, known *appsv1.Deployment) (*appsv1.Deployment, error) {
 	if live == nil {
 		return nil, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// inItsWords replaces the field names in a text with those of the API version that the stack was created in.
+// inItsWords replaces the field names in a text by the field names of the API version in which the stack was created.
 func inItsWords(stack *stack, text string) string {
 	if names.Compat(stack.Annotations) {
 		return convert.OlderPaths(text)
@@ -14,7 +14,7 @@ func inItsWords(stack *stack, text string) string {
 	return text
 }
 
-// reportInItsWords does the same for everything that a reconcile reports. It does not modify the failure.
+// reportInItsWords calls inItsWords for all conditions, events and the failure of a reconcile. It copies the failure.
 func (s *state) reportInItsWords(failure *status.Failure) *status.Failure {
 	for i := range s.report.conditions {
 		s.report.conditions[i].Message = inItsWords(s.stack, s.report.conditions[i].Message)

@@ -1,3 +1,3 @@
-// Package informer creates informers that reconnect to an API server soon after it is available again, and repeats a
-// call until the API server answers it.
+// Package informer creates informers that reconnect soon after an unavailable API server recovers, and retries single
+// calls until the API server responds.
 package informer

@@ -24,16 +24,16 @@ var reconnect = wait.Backoff{
 	Jitter: 1,
 }
 
-// New returns an informer that reconnects to an API server soon after it is available again. The backoff of client-go
-// grows to a minute. It can be set for a Reflector but not for an informer (kubernetes/kubernetes#136943). A call that
-// blocks until it is answered keeps it from growing.
+// New returns an informer that reconnects soon after an unavailable API server recovers. The backoff of client-go grows
+// to a minute. It can be set for a Reflector but not for an informer (kubernetes/kubernetes#136943). It does not grow
+// here, because each call blocks until the API server responds.
 func New(
 	calls toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(untilAnswered(calls, reconnect), object, resync, indexers)
 }
 
-// untilAnswered repeats calls with this backoff until the API server answers them.
+// untilAnswered wraps calls so that each is retried with the backoff until the API server responds.
 func untilAnswered(calls toolscache.ListerWatcher, pauses wait.Backoff) toolscache.ListerWatcher {
 	made := toolscache.ToListerWatcherWithContext(calls)
 	return toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
@@ -46,7 +46,7 @@ func untilAnswered(calls toolscache.ListerWatcher, pauses wait.Backoff) toolscac
 	}, calls)
 }
 
-// Answered repeats call until it gets an answer or ctx ends, and returns the last result.
+// Answered retries call until the API server responds or ctx ends, and returns the last result.
 func Answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, error)) (T, error) {
 	delay := pauses.DelayFunc()
 	for first := true; ; first = false {
@@ -55,7 +55,7 @@ func Answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, e
 			return answer, err
 		}
 		if first && ctx.Err() == nil {
-			klog.FromContext(ctx).Info("The API server does not answer; trying again until it does", "error", err.Error())
+			klog.FromContext(ctx).Info("The API server does not respond; retrying until it does", "error", err.Error())
 		}
 		select {
 		case <-ctx.Done():
@@ -65,8 +65,9 @@ func Answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, e
 	}
 }
 
-// Unavailable reports whether the API server was not reached, or whether it or a proxy in front of it cannot answer.
-// The error for a resource version that the API server does not have yet is left to the informer.
+// Unavailable reports whether err means that the API server could not be reached, or that it or a proxy in front of it
+// could not handle the call. It returns false for a resource version that the API server does not have yet, because
+// informers handle this error.
 func Unavailable(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {

@@ -47,11 +47,11 @@ func outage(calls *atomic.Int32, lasts int32) *toolscache.ListWatch {
 	}
 }
 
-// TestInformerAfterAnOutage checks that, however many calls fail, the informer's own backoff does not start, whose
-// seventh pause is at least half a minute.
+// TestInformerAfterAnOutage checks that failed calls do not start the informer's own backoff, whose seventh pause is at
+// least half a minute.
 func TestInformerAfterAnOutage(t *testing.T) {
 	var running sync.WaitGroup
-	defer running.Wait() // it logs while it stops
+	defer running.Wait() // the informer logs while it stops
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var calls atomic.Int32
@@ -91,7 +91,8 @@ func TestUntilAnswered(t *testing.T) {
 	}
 }
 
-// TestReconnectPauses checks that an API server that is available again is called soon, and not by all clients at once.
+// TestReconnectPauses checks that calls follow soon after an API server recovers, and not from all clients at the same
+// time.
 func TestReconnectPauses(t *testing.T) {
 	for range 10 {
 		delay := reconnect.DelayFunc()
@@ -105,7 +106,7 @@ func TestReconnectPauses(t *testing.T) {
 			previous = pause
 		}
 		if !differ {
-			t.Errorf("all pauses are %v", previous)
+			t.Errorf("all pauses are equal: %v", previous)
 		}
 	}
 }

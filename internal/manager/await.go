@@ -23,8 +23,8 @@ const (
 	probeTimeout = 5 * time.Second
 )
 
-// startAttempts are the pauses between attempts to reach an unavailable API server, for the one call that a start waits
-// for. They grow to between two and four seconds.
+// startAttempts is the backoff between attempts to reach an unavailable API server when the operator starts. It grows
+// to between two and four seconds.
 var startAttempts = wait.Backoff{
 	Duration: 500 * time.Millisecond, Factor: 2, Cap: 2 * time.Second,
 	Steps: math.MaxInt32, Jitter: 1,
@@ -32,7 +32,8 @@ var startAttempts = wait.Backoff{
 
 // awaitAPIServer returns when the API server is ready, or ctx ends. An operator that loses its lease because the API
 // server is unavailable exits, and starts again while the API server is still unavailable. Exiting again would let the
-// kubelet's back-off grow to five minutes. While it waits, the operator is live and not ready.
+// kubelet's back-off grow to five minutes. While the operator waits, its liveness probe succeeds and its readiness
+// probe fails.
 func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress string, pauses wait.Backoff) error {
 	config = rest.CopyConfig(config)
 	config.Timeout = askTimeout
@@ -54,7 +55,7 @@ func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress stri
 
 // serveWaiting serves a successful liveness probe and a failing readiness probe until it is stopped.
 func serveWaiting(ctx context.Context, address string) (stop func() error, err error) {
-	if address == "" || address == "0" { // none, as in the manager
+	if address == "" || address == "0" { // disabled; the manager uses the same values
 		return func() error { return nil }, nil
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
@@ -70,7 +71,7 @@ func serveWaiting(ctx context.Context, address string) (stop func() error, err e
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	return func() error {
-		closed := server.Close() // the manager listens there next
+		closed := server.Close() // frees the address for the manager
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve health checks: %w", err)
 		}

@@ -15,8 +15,8 @@ import (
 
 var hasty = wait.Backoff{Duration: time.Millisecond}
 
-// An operator that starts while the API server is unavailable waits for it, live and not ready, and then frees the
-// address for the manager.
+// An operator that starts while the API server is unavailable waits for it while its liveness probe succeeds and its
+// readiness probe fails, and then frees the address for the manager.
 func TestAwaitAPIServer(t *testing.T) {
 	var calls atomic.Int32
 	health := make(chan int, 2)
@@ -49,9 +49,9 @@ func TestAwaitAPIServer(t *testing.T) {
 	_ = listener.Close()
 }
 
-// An available API server is asked once. An API server that rejects the request does not delay the start, because a
-// later call reports that. A cancelled start ends at once.
-func TestAwaitAPIServerAtOnce(t *testing.T) {
+// An available API server receives one request. An API server that rejects the request does not delay the start,
+// because a later call reports the error. A cancelled start ends immediately.
+func TestAwaitAPIServerWithoutDelay(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, tc := range map[string]struct {

@@ -25,44 +25,47 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// cacheOptions limits the caches to what the operator uses. Children are selected by their label, and pods and
-// ReplicaSets by the label in every stack's selector or by that of a preflight. Events are limited to those about
-// PersistentVolumeClaims. ConfigMaps and Secrets are cached as metadata, and foreign ones keep only name and version. A
-// read of any kind that is not watched fails instead of starting a watch (decision 0016).
+// cacheOptions limits the caches to what the operator uses. Children are selected by their label. ReplicaSets and pods
+// are selected by the label that every stack's selector contains, and pods also by the label of preflights. Events are
+// limited to those about PersistentVolumeClaims. Only the metadata of ConfigMaps and Secrets is cached, and only the
+// name and version of those that are not children. A read of a kind that is not watched fails and does not start a
+// watch (decision 0016).
 func cacheOptions(namespaces []string) cache.Options {
-	children := cache.ByObject{
-		Label:     labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}),
-		Transform: apply.NewSharedFields().Transform,
-	}
 	workload := cache.ByObject{
 		Label:     labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}),
 		Transform: stripWorkload,
 	}
 	pods := cache.ByObject{Label: oneOf(names.LabelApp, names.App, names.PreflightApp), Transform: stripWorkload}
-	metadata := cache.ByObject{Transform: stripMetadata}
 	ofClaims := cache.ByObject{Field: fields.OneTermEqualSelector("involvedObject.kind", "PersistentVolumeClaim")}
-	options := cache.Options{
+	byObject := childCaches()
+	byObject[&appsv1.ReplicaSet{}], byObject[&corev1.Pod{}], byObject[&corev1.Event{}] = workload, pods, ofClaims
+	return cache.Options{
 		ReaderFailOnMissingInformer: true,
 		NewInformer:                 informer.New,
 		DefaultNamespaces:           inNamespaces(namespaces),
-		// This is for our own kind. It must not be listed below, because its definition may be created later.
+		// This transforms stacks. ByObject must not contain their kind, because its definition may be created later.
 		DefaultTransform: stripStack,
-		ByObject: map[client.Object]cache.ByObject{
-			&appsv1.ReplicaSet{}: workload,
-			&corev1.Pod{}:        pods,
-			&corev1.Event{}:      ofClaims,
-		},
+		ByObject:         byObject,
 	}
+}
+
+// childCaches returns the limits for every kind of child that every cluster serves.
+func childCaches() map[client.Object]cache.ByObject {
+	children := cache.ByObject{
+		Label:     labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}),
+		Transform: apply.NewSharedFields().Transform,
+	}
+	byObject := map[client.Object]cache.ByObject{}
 	for _, kind := range render.ChildKinds() {
 		switch {
 		case kind.Definition != "": // see optionalOptions
 		case kind.MetadataOnly:
-			options.ByObject[kind.New()] = metadata
+			byObject[kind.New()] = cache.ByObject{Transform: stripMetadata}
 		default:
-			options.ByObject[kind.New()] = children
+			byObject[kind.New()] = children
 		}
 	}
-	return options
+	return byObject
 }
 
 // inNamespaces returns the namespaces of a cache. Nil means all namespaces.
@@ -77,7 +80,7 @@ func inNamespaces(namespaces []string) map[string]cache.Config {
 	return configs
 }
 
-// oneOf returns a selector for the values of a label.
+// oneOf returns a selector for objects whose label has one of the values.
 func oneOf(label string, values ...string) labels.Selector {
 	requirement, err := labels.NewRequirement(label, selection.In, values)
 	if err != nil { // the names are constants
@@ -86,7 +89,7 @@ func oneOf(label string, values ...string) labels.Selector {
 	return labels.NewSelector().Add(*requirement)
 }
 
-// operatorConfigOptions caches one complete object, the operator's ConfigMap.
+// operatorConfigOptions limits a cache to one complete object, the operator's ConfigMap.
 func operatorConfigOptions(namespace string) cache.Options {
 	return cache.Options{
 		ReaderFailOnMissingInformer: true,
@@ -100,8 +103,8 @@ func operatorConfigOptions(namespace string) cache.Options {
 	}
 }
 
-// addOperatorConfig adds a cache of the operator's ConfigMap. Every replica fills it, because the webhooks read it,
-// leader or not.
+// addOperatorConfig adds a cache of the operator's ConfigMap. Every replica fills the cache, because the webhooks of
+// every replica read the ConfigMap.
 func addOperatorConfig(
 	ctx context.Context, mgr ctrl.Manager, config *rest.Config, namespace string,
 ) (cache.Cache, error) {
@@ -115,10 +118,10 @@ func addOperatorConfig(
 	return found, nil
 }
 
-// everyReplica is a cache that every replica fills, leader or not, so that a new leader need not wait for it.
+// everyReplica is a cache that every replica fills, so that a new leader does not have to wait for the cache.
 type everyReplica struct{ cache.Cache }
 
-// NeedLeaderElection returns false. Caches for some namespaces or objects do not implement it themselves.
+// NeedLeaderElection returns false. Caches that are limited to some namespaces or objects do not implement this method.
 func (everyReplica) NeedLeaderElection() bool { return false }
 
 // addCache adds a separate cache to the manager.
@@ -135,8 +138,8 @@ func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.
 	return found, nil
 }
 
-// stripStack removes from stacks what the operator does not use: the copy of the last applied manifest, a spec that is
-// too large to be processed, and the managed fields unless an operator for v1alpha1 wrote the status.
+// stripStack removes the parts of stacks that the operator does not use: the copy of the last applied manifest, a spec
+// that is too large to be processed, and the managed fields unless an operator for v1alpha1 wrote the status.
 func stripStack(object any) (any, error) {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
@@ -148,7 +151,7 @@ func stripStack(object any) (any, error) {
 	return stack, nil
 }
 
-// stripWorkload keeps the parts of pods that the status is made of, and the parts of ReplicaSets that name the objects
+// stripWorkload keeps the parts of pods that the status depends on, and the references of ReplicaSets to the objects
 // that their pods need.
 func stripWorkload(object any) (any, error) {
 	switch object := object.(type) {
@@ -190,8 +193,8 @@ func needs(pod *corev1.PodSpec) corev1.PodSpec {
 	return stripped
 }
 
-// stripMetadata keeps only the identity and version of a foreign object. A child keeps the metadata that clean-up
-// needs.
+// stripMetadata keeps the metadata of a child that clean-up needs, and only the identity and version of any other
+// object.
 func stripMetadata(object any) (any, error) {
 	if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
 		metadata.ManagedFields = nil

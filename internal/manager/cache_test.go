@@ -35,7 +35,7 @@ func TestStripMetadata(t *testing.T) {
 		ResourceVersion: "5",
 	}}
 	if diff := cmp.Diff(want, foreign); diff != "" {
-		t.Errorf("foreign object (-want +got):\n%s", diff)
+		t.Errorf("object of another owner (-want +got):\n%s", diff)
 	}
 	ours := map[string]string{"app.kubernetes.io/managed-by": "llama-stack-operator"}
 	kept, err := stripMetadata(metadata(ours))
@@ -115,11 +115,11 @@ func TestStripStack(t *testing.T) {
 	}
 }
 
-// Caches cannot be filled while no webhook converts the objects stored in v1alpha1. The operator does not exit because
-// of that.
-func TestCachesMayTakeTheirTime(t *testing.T) {
+// Caches cannot be filled while no webhook converts the objects stored in v1alpha1. The operator does not exit while it
+// waits for them.
+func TestCacheSyncHasNoTimeout(t *testing.T) {
 	timeout := managerOptions(nil, Options{}).Controller.CacheSyncTimeout
 	if now := time.Now(); now.Add(timeout).Before(now.AddDate(1, 0, 0)) {
-		t.Errorf("the program ends when caches are not filled within %v", timeout)
+		t.Errorf("the operator exits if caches are not filled within %v", timeout)
 	}
 }

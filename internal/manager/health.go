@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// warmUp starts every cache, also in a replica that is not the leader, so that readiness means the same in all replicas
-// and a new leader starts immediately. It waits while the API server does not serve a kind, because a
-// CustomResourceDefinition may be created after its operator starts.
+// warmUp starts every cache in every replica, so that readiness has the same meaning in all replicas and a new leader
+// starts immediately. It waits while the API server does not serve a kind, because a CustomResourceDefinition may be
+// created after the operator starts.
 type warmUp struct {
 	cache cache.Cache
 	kinds []client.Object
@@ -32,7 +32,7 @@ func (w *warmUp) Start(ctx context.Context) error {
 		_ = wait.PollUntilContextCancel(ctx, w.retry, true, func(ctx context.Context) (bool, error) {
 			_, err := w.cache.GetInformer(ctx, kind)
 			if err != nil && ctx.Err() == nil {
-				w.log.Error(err, "Cannot watch yet", "kind", fmt.Sprintf("%T", kind))
+				w.log.Error(err, "Cannot watch a kind yet", "kind", fmt.Sprintf("%T", kind))
 			}
 			return err == nil, nil
 		})
@@ -42,7 +42,7 @@ func (w *warmUp) Start(ctx context.Context) error {
 	return nil
 }
 
-// NeedLeaderElection returns false, because waiting replicas have to be ready too.
+// NeedLeaderElection returns false, because replicas that wait for the lease must be ready too.
 func (w *warmUp) NeedLeaderElection() bool { return false }
 
 // check is the readiness check.

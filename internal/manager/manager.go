@@ -19,9 +19,9 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/cloud"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/admission"
 )
 
 // kindRetry is the pause between checks for a kind that the API server does not serve.
@@ -38,82 +38,96 @@ func New(
 	if err := options.complete(getenv); err != nil {
 		return nil, fmt.Errorf("check options: %w", err)
 	}
-	scheme := runtime.NewScheme()
-	builder := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha2.AddToScheme)
-	if err := builder.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("create a scheme: %w", err)
-	}
-	config = rest.CopyConfig(config)
-	config.UserAgent = names.UserAgent + "/" + version
-	config.QPS, config.Burst = options.QPS, options.Burst
-	config.WarningHandlerWithContext = verboseWarnings{}
-	renewToken(config)
-
-	mgr, err := ctrl.NewManager(config, managerOptions(scheme, options))
-	if err != nil {
-		return nil, fmt.Errorf("create a manager: %w", err)
-	}
-	if err := addHealth(mgr, options.WebhookBindAddress == notServed); err != nil {
-		return nil, err
-	}
-	if err := mgr.Add(newMemoryReleaser(getenv("GOGC"))); err != nil {
-		return nil, fmt.Errorf("add the memory releaser: %w", err)
-	}
-	// This client reads past the caches, so that no call can start a watch by accident.
-	direct, err := client.New(config, client.Options{
-		HTTPClient: mgr.GetHTTPClient(), Scheme: scheme,
-		Mapper: mgr.GetRESTMapper(),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("create a client: %w", err)
-	}
-	onOpenShift, err := openShift(mgr.GetRESTMapper())
+	config = clientConfig(config, options, version)
+	mgr, err := newManager(config, options, getenv("GOGC"))
 	if err != nil {
 		return nil, err
 	}
-	operatorConfig, err := addOperatorConfig(ctx, mgr, config, options.OperatorNamespace)
+	settings, err := controllerOptions(ctx, mgr, config, options, version, relatedImages(getenv))
 	if err != nil {
 		return nil, err
 	}
-	optional, definitions, err := addOptional(mgr, config, options.WatchNamespaces)
-	if err != nil {
+	if err := addWebhooks(ctx, mgr, config, options, settings); err != nil {
 		return nil, err
 	}
-	mirrorSets, err := addMirrorSets(mgr, config, options.WatchNamespaces)
-	if err != nil {
+	if err := addMigration(mgr, config, settings.Direct, options); err != nil {
 		return nil, err
 	}
-	if options.WebhookBindAddress != notServed {
-		err := addWebhooks(ctx, mgr, config, options, admission.Options{
-			Config:        controller.NewConfigReader(operatorConfig, options.OperatorNamespace),
-			RelatedImages: relatedImages(getenv), OpenShift: onOpenShift,
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if err := addMigration(mgr, config, direct, options); err != nil {
-		return nil, err
-	}
-	err = controller.SetupWithManager(ctx, mgr, controller.Options{
-		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
-		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, MirrorSets: mirrorSets,
-		RelatedImages: relatedImages(getenv),
-		DialServer:    options.DialServer, ProbeInterval: options.ProbeInterval, TagInterval: options.TagInterval,
-		OpenShift: onOpenShift, Concurrency: options.Concurrency,
-		WatchNamespaces: options.WatchNamespaces, AutoscalerPatience: options.AutoscalerPatience,
-		Identities: cloud.New(cloud.Options{}),
-	})
-	if err != nil {
+	if err := controller.SetupWithManager(ctx, mgr, settings); err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)
 	}
 	return mgr, nil
 }
 
+// clientConfig returns a copy of config with the settings of all clients of the operator.
+func clientConfig(config *rest.Config, options Options, version string) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.UserAgent = names.UserAgent + "/" + version
+	config.QPS, config.Burst = options.QPS, options.Burst
+	config.WarningHandlerWithContext = verboseWarnings{}
+	renewToken(config)
+	return config
+}
+
+// newManager returns a manager with health checks and a memoryReleaser. gogc is the value of $GOGC.
+func newManager(config *rest.Config, options Options, gogc string) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	builder := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha2.AddToScheme)
+	if err := builder.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("create a scheme: %w", err)
+	}
+	mgr, err := ctrl.NewManager(config, managerOptions(scheme, options))
+	if err != nil {
+		return nil, fmt.Errorf("create a manager: %w", err)
+	}
+	if err := mgr.Add(newMemoryReleaser(gogc)); err != nil {
+		return nil, fmt.Errorf("add the memory releaser: %w", err)
+	}
+	return mgr, addHealth(mgr, options.WebhookBindAddress == notServed)
+}
+
+// controllerOptions returns the options of the controller, and adds the caches that it reads to the manager.
+func controllerOptions(
+	ctx context.Context, mgr ctrl.Manager, config *rest.Config, options Options, version string,
+	images distribution.Overrides,
+) (settings controller.Options, err error) {
+	settings = controller.Options{
+		OperatorNamespace: options.OperatorNamespace, OperatorVersion: version, RelatedImages: images,
+		DialServer: options.DialServer, ProbeInterval: options.ProbeInterval, TagInterval: options.TagInterval,
+		Concurrency: options.Concurrency, WatchNamespaces: options.WatchNamespaces,
+		AutoscalerPatience: options.AutoscalerPatience, Identities: cloud.New(cloud.Options{}),
+	}
+	if settings.Direct, err = directClient(mgr, config); err != nil {
+		return settings, err
+	}
+	if settings.OpenShift, err = openShift(mgr.GetRESTMapper()); err != nil {
+		return settings, err
+	}
+	if settings.OperatorConfig, err = addOperatorConfig(ctx, mgr, config, options.OperatorNamespace); err != nil {
+		return settings, err
+	}
+	if settings.Optional, settings.Definitions, err = addOptional(mgr, config, options.WatchNamespaces); err != nil {
+		return settings, err
+	}
+	settings.MirrorSets, err = addMirrorSets(mgr, config, options.WatchNamespaces)
+	return settings, err
+}
+
+// directClient returns a client that bypasses the caches, so that no call can start a watch by accident.
+func directClient(mgr ctrl.Manager, config *rest.Config) (client.Client, error) {
+	direct, err := client.New(config, client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create a client: %w", err)
+	}
+	return direct, nil
+}
+
 // cacheSyncTimeout bounds how long caches may take to fill at start. It is practically unlimited. While the API server
-// does not trust the conversion webhook, or reaches no replica, it cannot list stacks that are stored in v1alpha1. An
-// operator that exits after controller-runtime's default of two minutes would exit again and again, and would stop the
-// webhooks and the code that repairs the trust.
+// does not trust the conversion webhook, or cannot reach a replica of it, the API server cannot list stacks that are
+// stored in v1alpha1. An operator that exits after controller-runtime's default of two minutes would exit again and
+// again, and would stop the webhooks and the code that repairs the trust.
 const cacheSyncTimeout = 100 * 365 * 24 * time.Hour
 
 func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {
@@ -125,7 +139,7 @@ func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {
 		LeaderElection:                options.LeaderElect,
 		LeaderElectionID:              names.LeaderElectionID,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
-		LeaderElectionReleaseOnCancel: true, // Run ends with Start
+		LeaderElectionReleaseOnCancel: true, // safe, because Run returns when Start does
 		LeaseDuration:                 &options.LeaseDuration,
 		RenewDeadline:                 &options.RenewDeadline,
 		RetryPeriod:                   &options.RetryPeriod,
@@ -141,14 +155,16 @@ func metricsOptions(options Options) metricsserver.Options {
 		CertDir:       options.MetricsCertPath,
 		CertName:      options.MetricsCertName,
 		KeyName:       options.MetricsCertKey,
-		// HTTP/2 has had too many ways to exhaust a server, and no client needs it here.
-		TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }},
+		TLSOpts:       []func(*tls.Config){withoutHTTP2},
 	}
 	if options.MetricsSecure {
 		result.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
 	return result
 }
+
+// withoutHTTP2 disables HTTP/2. It has had many vulnerabilities that exhaust a server, and no client needs it here.
+func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
 
 // addHealth adds the liveness check, and starts the caches. Readiness depends on the caches only in an operator that
 // serves no webhooks.

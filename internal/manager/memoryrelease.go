@@ -8,21 +8,22 @@ import (
 )
 
 const (
-	// gcPercent is the growth of the heap, in percent of the live heap, that triggers garbage collection. Most of the
-	// heap are caches that change little. A value below Go's default of 100 saves memory, and garbage collection is a
-	// small part of the work.
+	// gcPercent is the growth of the heap, in percent of the live heap, that triggers garbage collection. Most of the heap
+	// consists of caches that rarely change. A value below Go's default of 100 saves memory, and garbage collection
+	// remains a small part of the work.
 	gcPercent = 60
 	// memoryTick is the interval between measurements.
 	memoryTick = 2 * time.Second
-	// startTicks bounds the start, in which every stack is reconciled. With Go's default percentage the start takes a
-	// fifth less time.
+	// startTicks bounds the start, in which every stack is reconciled. The start uses Go's default percentage, which makes
+	// it a fifth shorter.
 	startTicks = 7
 	// busyBytes is more than an idle operator allocates in a tick.
 	busyBytes = 4 << 20
 )
 
-// memoryReleaser returns memory to the node as soon as a burst of work is over. By default an idle Go program keeps it
-// for two minutes, until the next garbage collection, and keeps as much as the heap may grow permanently.
+// memoryReleaser returns memory to the node as soon as a burst of work is over. By default, an idle Go program keeps
+// this memory for two minutes, until the next garbage collection. It permanently keeps the memory into which the heap
+// may grow.
 type memoryReleaser struct {
 	tick time.Duration
 	// allocated returns the total number of allocated bytes.
@@ -67,7 +68,7 @@ func (m *memoryReleaser) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection returns false, because waiting replicas have filled caches too.
+// NeedLeaderElection returns false, because replicas that wait for the lease fill caches too.
 func (*memoryReleaser) NeedLeaderElection() bool { return false }
 
 func allocatedBytes() uint64 {

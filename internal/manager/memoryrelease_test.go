@@ -9,7 +9,7 @@ import (
 )
 
 // Memory is released once after each burst, and never during work.
-func TestMemoryIsGivenBack(t *testing.T) {
+func TestMemoryIsReleased(t *testing.T) {
 	const idle, work = busyBytes / 2, 2 * busyBytes
 	for name, tc := range map[string]struct {
 		allocations []uint64
@@ -46,7 +46,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 					t.Error(err)
 				}
 				if given != tc.want || looks != len(tc.allocations)+1 {
-					t.Errorf("given back %d times after %d looks, want %d after %d", given, looks, tc.want, len(tc.allocations)+1)
+					t.Errorf("memory was released %d times after %d measurements, want %d after %d", given, looks, tc.want, len(tc.allocations)+1)
 				}
 				if starts != min(given, 1) {
 					t.Errorf("the start ended %d times", starts)

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// addMigration adds the leader's task to store every stack in the storage version of the definition. It needs the
+// addMigration adds the leader's task to store every stack in the storage version of the definition. The task needs the
 // conversion webhook. An operator that is limited to some namespaces can read neither the definition nor every stack.
 func addMigration(mgr ctrl.Manager, config *rest.Config, direct client.Client, options Options) error {
 	if options.WebhookBindAddress == notServed {

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// optionalOptions caches children of kinds that a cluster need not serve, with their managed fields.
+// optionalOptions limits a cache to children, with their managed fields. It is for kinds that a cluster may not serve.
 func optionalOptions(namespaces []string) cache.Options {
 	return cache.Options{
 		ReaderFailOnMissingInformer: true,
@@ -21,7 +21,7 @@ func optionalOptions(namespaces []string) cache.Options {
 	}
 }
 
-// definitionOptions caches the metadata of one CustomResourceDefinition.
+// definitionOptions limits a cache to the metadata of one CustomResourceDefinition.
 func definitionOptions(name string) cache.Options {
 	return cache.Options{
 		DefaultTransform:     stripMetadata,
@@ -29,7 +29,7 @@ func definitionOptions(name string) cache.Options {
 	}
 }
 
-// mirrorSetOptions caches mirror sets with their specification.
+// mirrorSetOptions keeps the specification of mirror sets in a cache.
 func mirrorSetOptions() cache.Options {
 	return cache.Options{ReaderFailOnMissingInformer: true, DefaultTransform: cache.TransformStripManagedFields()}
 }
@@ -38,13 +38,13 @@ func mirrorSetOptions() cache.Options {
 // read them.
 func addMirrorSets(mgr ctrl.Manager, config *rest.Config, namespaces []string) (cache.Cache, error) {
 	if len(namespaces) > 0 {
-		return nil, nil //nolint:nilnil // they belong to no namespace
+		return nil, nil //nolint:nilnil // mirror sets are cluster-scoped
 	}
 	return addCache(mgr, config, "mirror sets", mirrorSetOptions())
 }
 
-// addOptional adds caches for the kinds that a cluster need not serve, and for their definitions if the operator may
-// read these.
+// addOptional adds a cache for the kinds that a cluster may not serve. It adds caches for the definitions of these
+// kinds if the operator may read definitions.
 func addOptional(
 	mgr ctrl.Manager, config *rest.Config, namespaces []string,
 ) (cache.Cache, map[string]cache.Cache, error) {

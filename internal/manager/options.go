@@ -24,15 +24,15 @@ type Options struct {
 	MetricsBindAddress string
 	// MetricsSecure serves metrics over TLS to authorized clients.
 	MetricsSecure bool
-	// MetricsCertPath is a directory with MetricsCertName and MetricsCertKey. Empty means a certificate that is made at
-	// start.
+	// MetricsCertPath is a directory with MetricsCertName and MetricsCertKey. Empty means a self-signed certificate, which
+	// is created at the start.
 	MetricsCertPath string
 	// MetricsCertName and MetricsCertKey are the file names. Empty means tls.crt and tls.key.
 	MetricsCertName, MetricsCertKey string
 	// WebhookBindAddress is the address for the webhooks, which use TLS. Empty or "0" disables them.
 	WebhookBindAddress string
-	// WebhookCertPath is a directory with tls.crt and tls.key, which another program makes and renews. Empty means a
-	// certificate that the operator makes and injects.
+	// WebhookCertPath is a directory with tls.crt and tls.key, which another program creates and renews. Empty means a
+	// certificate that the operator creates and injects.
 	WebhookCertPath string
 	// HealthProbeBindAddress is the address for /healthz and /readyz.
 	HealthProbeBindAddress string
@@ -40,19 +40,19 @@ type Options struct {
 	LeaderElect bool
 	// LeaderElectionNamespace is the namespace of the lease. Empty means OperatorNamespace.
 	LeaderElectionNamespace string
-	// LeaseDuration is how long other replicas wait for a leader that does not respond. RenewDeadline is how long a
-	// leader tries to renew its lease before it gives up. RetryPeriod is the time between two attempts of either. Zero
-	// means 15, 10 and 2 seconds.
+	// LeaseDuration is how long other replicas wait for a leader that does not respond. RenewDeadline is how long a leader
+	// tries to renew its lease before it gives up. RetryPeriod is the time between two attempts to get or renew the lease.
+	// Zero means 15, 10 and 2 seconds.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 	// WatchNamespaces limits the operator to these namespaces. Empty means those of $WATCH_NAMESPACE, else all.
 	WatchNamespaces []string
 	// OperatorNamespace is the namespace of the operator's own Secret, ConfigMap and lease.
 	OperatorNamespace string
-	// QPS and Burst limit the calls to the API server. A negative QPS means no limit: the API server shares its time
-	// fairly among its clients.
+	// QPS and Burst limit the calls to the API server. A negative QPS means no limit, because the API server itself
+	// divides its capacity fairly among clients.
 	QPS   float32
 	Burst int
-	// DialServer connects to the servers of stacks. Nil means the network with its DNS. No flag sets it.
+	// DialServer connects to the servers of stacks. Nil means the network, with names resolved by DNS. No flag sets it.
 	DialServer probe.Dial
 	// ProbeInterval is the pause between two health requests for a server's providers. Zero means the prober's default.
 	// No flag sets it.
@@ -60,7 +60,7 @@ type Options struct {
 	// TagInterval is the pause before the operator resolves the tag of an image again, unless the operator's ConfigMap
 	// sets it. Zero means an hour.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long an autoscaler may lack metrics before that is reported. Zero means the
+	// AutoscalerPatience is how long an autoscaler may have no metrics before the status reports it. Zero means the
 	// controller's default. No flag sets it.
 	AutoscalerPatience time.Duration
 	// Concurrency is the number of stacks that are reconciled concurrently.
@@ -85,6 +85,21 @@ const (
 
 // BindFlags adds the options to the flags.
 func (o *Options) BindFlags(flags *pflag.FlagSet) {
+	o.bindServers(flags)
+	o.bindLeaderElection(flags)
+	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", nil,
+		"comma-separated namespaces to watch (default: $"+watchVariable+", or all namespaces)")
+	flags.StringVar(&o.OperatorNamespace, "operator-namespace", "",
+		"namespace of the operator (default: $POD_NAMESPACE, the namespace of its pod, or "+names.OperatorNamespace+")")
+	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "maximum number of calls to the API server per second; a "+
+		"negative value sets no limit")
+	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "maximum burst of calls to the API server, if --kube-api-qps "+
+		"limits them")
+	flags.IntVar(&o.Concurrency, "concurrency", defaultConcurrency, "number of stacks to reconcile at the same time")
+}
+
+// bindServers adds the options of the servers for metrics, webhooks and health.
+func (o *Options) bindServers(flags *pflag.FlagSet) {
 	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", ":8443",
 		`address to serve metrics on; "0" disables metrics`)
 	flags.BoolVar(&o.MetricsSecure, "metrics-secure", true,
@@ -102,6 +117,9 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 			"authority)")
 	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081",
 		"address to serve /healthz and /readyz on")
+}
+
+func (o *Options) bindLeaderElection(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.LeaderElect, "leader-elect", false,
 		"use leader election, so that only one of several replicas is active")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "",
@@ -112,15 +130,6 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 		"how long a leader tries to renew its lease before it exits")
 	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", defaultRetryPeriod,
 		"time between two attempts to get or renew the lease")
-	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", nil,
-		"comma-separated namespaces to watch (default: $"+watchVariable+", or all namespaces)")
-	flags.StringVar(&o.OperatorNamespace, "operator-namespace", "",
-		"namespace of the operator (default: $POD_NAMESPACE, the namespace of its pod, or "+names.OperatorNamespace+")")
-	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "maximum number of calls to the API server per second; a "+
-		"negative value sets no limit")
-	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "maximum burst of calls to the API server, if --kube-api-qps "+
-		"limits them")
-	flags.IntVar(&o.Concurrency, "concurrency", defaultConcurrency, "number of stacks to reconcile at the same time")
 }
 
 // complete sets the options that depend on the environment, and validates all of them.
@@ -159,7 +168,7 @@ func (o *Options) check() error {
 	if o.Concurrency < 1 {
 		errs = append(errs, fmt.Errorf("--concurrency %d: must be positive", o.Concurrency))
 	}
-	// client-go requires this, because an attempt to renew may be late by a fifth.
+	// client-go requires this. It multiplies RetryPeriod by JitterFactor to spread the attempts.
 	if o.RetryPeriod <= 0 || o.LeaseDuration <= o.RenewDeadline ||
 		float64(o.RenewDeadline) <= leaderelection.JitterFactor*float64(o.RetryPeriod) {
 		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v must be longer than --leader-elect-renew-deadline "+

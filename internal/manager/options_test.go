@@ -141,6 +141,6 @@ func TestVersionOr(t *testing.T) {
 		t.Errorf("versionOr(v1.2.3) = %q", got)
 	}
 	if got := versionOr(""); got == "" {
-		t.Error("no version at all")
+		t.Error("versionOr of an empty version is empty")
 	}
 }

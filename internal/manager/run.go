@@ -9,13 +9,14 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// Run runs the operator: it parses args, works until ctx ends, and returns the exit code. version is the built-in
-// version. Empty means the one that Go recorded.
+// Run parses args, runs the operator until ctx ends, and returns the exit code. version is the built-in version. Empty
+// means the version that Go recorded.
 func Run(ctx context.Context, args []string, version string, getenv func(string) string, stderr io.Writer) int {
 	if err := run(ctx, args, versionOr(version), getenv, stderr); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
@@ -28,23 +29,12 @@ func Run(ctx context.Context, args []string, version string, getenv func(string)
 }
 
 func run(ctx context.Context, args []string, version string, getenv func(string) string, stderr io.Writer) error {
-	var options Options
-	logging := zap.Options{DestWriter: stderr}
-	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
-	flags.SetOutput(stderr)
-	options.BindFlags(flags)
-	printVersion := flags.Bool("version", false, "print the version and exit")
-	goFlags := flag.NewFlagSet("", flag.ContinueOnError)
-	logging.BindFlags(goFlags)
-	ctrl.RegisterFlags(goFlags) // --kubeconfig
-	flags.AddGoFlagSet(goFlags)
-	if err := flags.Parse(args); err != nil {
+	options, logging := Options{}, zap.Options{DestWriter: stderr}
+	printVersion, err := parseFlags(args, stderr, &options, &logging)
+	if err != nil {
 		return err
 	}
-	if rest := flags.Args(); len(rest) > 0 {
-		return fmt.Errorf("unknown argument %q", rest[0])
-	}
-	if *printVersion {
+	if printVersion {
 		fmt.Fprintln(stderr, version)
 		return nil
 	}
@@ -56,15 +46,42 @@ func run(ctx context.Context, args []string, version string, getenv func(string)
 	}
 	klog.SetLogger(logger)
 	redirectStandardLog(logger.WithName("server"))
-	if err := awaitAPIServer(ctx, config, options.HealthProbeBindAddress, startAttempts); err != nil || ctx.Err() != nil {
+	return start(ctx, config, options, version, getenv)
+}
+
+// start waits until the API server is available, and then runs the manager until ctx ends.
+func start(
+	ctx context.Context, config *rest.Config, options Options, version string, getenv func(string) string,
+) error {
+	err := awaitAPIServer(ctx, config, options.HealthProbeBindAddress, startAttempts)
+	if err != nil || ctx.Err() != nil {
 		return err
 	}
 	mgr, err := New(ctx, config, options, version, getenv)
 	if err != nil {
 		return err
 	}
-	logger.Info("Starting", "version", version)
+	ctrl.Log.Info("Starting", "version", version)
 	return mgr.Start(ctx)
+}
+
+// parseFlags reads the options and the settings of the log from args. It reports whether args request the version.
+func parseFlags(args []string, stderr io.Writer, options *Options, logging *zap.Options) (version bool, err error) {
+	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	flags.SetOutput(stderr)
+	options.BindFlags(flags)
+	flags.BoolVar(&version, "version", false, "print the version and exit")
+	goFlags := flag.NewFlagSet("", flag.ContinueOnError)
+	logging.BindFlags(goFlags)
+	ctrl.RegisterFlags(goFlags) // --kubeconfig
+	flags.AddGoFlagSet(goFlags)
+	if err := flags.Parse(args); err != nil {
+		return false, err
+	}
+	if rest := flags.Args(); len(rest) > 0 {
+		return false, fmt.Errorf("unknown argument %q", rest[0])
+	}
+	return version, nil
 }
 
 // versionOr returns the given version, or the module's version that Go recorded.

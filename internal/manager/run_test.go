@@ -25,8 +25,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// TestRun runs the whole operator from its arguments on. It is live at once, is ready when its kind is served, serves
-// metrics to authorized clients only, and releases its lease.
+// TestRun runs the whole operator with arguments. Its liveness probe succeeds immediately, and its readiness probe
+// succeeds when its kind is served. It serves metrics only to authorized clients, and releases its lease.
 func TestRun(t *testing.T) {
 	plane, err := testutil.Start(testutil.Options{Bare: true})
 	if err != nil {

@@ -80,6 +80,6 @@ func TestStandardLogIsBounded(t *testing.T) {
 	log.limit.SetLimit(1e9)
 	knock(1)
 	if want := fmt.Sprintf(`"notLogged":%d`, 1000-handshakesAtOnce); !strings.Contains(output.String(), want) {
-		t.Errorf("the log does not say %s", want)
+		t.Errorf("the log does not contain %s", want)
 	}
 }

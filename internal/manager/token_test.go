@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A token that the API server rejects is replaced by the file's next one within two calls.
+// The next token in the file replaces a rejected token within two calls.
 func TestRenewToken(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer second" {
@@ -29,7 +29,7 @@ func TestRenewToken(t *testing.T) {
 		token string
 		want  int
 	}{
-		{"first", http.StatusUnauthorized}, // a token that was just read is not read again
+		{"first", http.StatusUnauthorized}, // the file is not read again directly after a read
 		{"first", http.StatusUnauthorized},
 		{"second", http.StatusOK},
 	} {

@@ -12,8 +12,8 @@ import (
 // maxWarning bounds the length in bytes of a warning in the log.
 const maxWarning = 256
 
-// verboseWarnings logs warnings of the API server at level debug. They are about what users wrote, a response can have
-// hundreds of them, and every write repeats them.
+// verboseWarnings logs warnings of the API server at level debug. The warnings are about objects of users. A response
+// can have hundreds of them, and every write repeats them.
 type verboseWarnings struct{}
 
 var _ rest.WarningHandlerWithContext = verboseWarnings{}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/admission"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/certificate"
@@ -24,39 +25,48 @@ const notServed = "0"
 
 // addWebhooks adds the webhook server, and readiness checks for its certificate and its listener. The manager starts
 // the server before the caches, and the server's readiness does not depend on them. A cache can be filled only if
-// stored objects of v1alpha1 are converted, and the API server sends them only to ready pods.
+// stored objects of v1alpha1 are converted, and the API server sends conversion requests only to ready pods.
 func addWebhooks(
-	ctx context.Context, mgr ctrl.Manager, config *rest.Config, options Options, validation admission.Options,
+	ctx context.Context, mgr ctrl.Manager, config *rest.Config, options Options, settings controller.Options,
 ) error {
-	host, port, err := splitAddress(options.WebhookBindAddress)
+	if options.WebhookBindAddress == notServed {
+		return nil
+	}
+	server, ready, err := newWebhookServer(mgr, config, options)
 	if err != nil {
 		return err
 	}
-	// HTTP/2 has had too many ways to exhaust a server, and the API server does not use it here.
-	settings := webhook.Options{Host: host, Port: port, CertDir: options.WebhookCertPath, TLSOpts: []func(*tls.Config){
-		func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} },
-	}}
-	server, check, err := withCertificate(mgr, config, options, settings)
-	if err != nil {
-		return err
-	}
-	validator := admission.NewValidator(validation)
+	validator := admission.NewValidator(admission.Options{
+		Config:        controller.NewConfigReader(settings.OperatorConfig, options.OperatorNamespace),
+		RelatedImages: settings.RelatedImages, OpenShift: settings.OpenShift,
+	})
 	validator.Prepare(ctx)
 	server.Register(names.ConversionPath, conversion.Handler(mgr.GetLogger().WithName("conversion")))
-	server.Register(names.ValidationPath, &ctrladmission.Webhook{
-		Handler: validator, RecoverPanic: new(true),
-	})
+	server.Register(names.ValidationPath, &ctrladmission.Webhook{Handler: validator, RecoverPanic: new(true)})
 	if err := mgr.Add(server); err != nil {
 		return fmt.Errorf("add the server of the webhooks: %w", err)
 	}
-	if err := mgr.AddReadyzCheck("webhooks", check); err != nil {
+	if err := mgr.AddReadyzCheck("webhooks", ready); err != nil {
 		return fmt.Errorf("add readiness check: %w", err)
 	}
 	return nil
 }
 
+// newWebhookServer returns the server for the bind address in options, and its readiness check.
+func newWebhookServer(
+	mgr ctrl.Manager, config *rest.Config, options Options,
+) (webhook.Server, func(*http.Request) error, error) {
+	host, port, err := splitAddress(options.WebhookBindAddress)
+	if err != nil {
+		return nil, nil, err
+	}
+	return withCertificate(mgr, config, options, webhook.Options{
+		Host: host, Port: port, CertDir: options.WebhookCertPath, TLSOpts: []func(*tls.Config){withoutHTTP2},
+	})
+}
+
 // withCertificate returns the server with the certificate of the directory in options, or with one that the operator
-// makes, renews and injects.
+// creates, renews and injects.
 func withCertificate(
 	mgr ctrl.Manager, config *rest.Config, options Options, settings webhook.Options,
 ) (webhook.Server, func(*http.Request) error, error) {
@@ -90,7 +100,7 @@ func splitAddress(address string) (host string, port int, err error) {
 		port, err = strconv.Atoi(text)
 	}
 	if err != nil || port < 1 || port > 65535 {
-		return "", 0, fmt.Errorf("--webhook-bind-address %q: must be host:port or :port, or %q for no webhooks", address, notServed)
+		return "", 0, fmt.Errorf("--webhook-bind-address %q: must be host:port or :port, or %q to disable the webhooks", address, notServed)
 	}
 	return host, port, nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// backend returns the values with which a Gateway verifies a server that serves HTTPS. It returns nil when no Gateway
-// needs them, or when the certificate cannot be verified, which is a warning.
+// backend returns the values with which a Gateway verifies a server that uses HTTPS. It returns nil if no Gateway needs
+// them. If a Gateway cannot verify the certificate, it returns nil and adds a warning.
 func (p *Plan) backend(serving *cabundle.Serving) *render.Backend {
 	if p.Exposure != render.HTTPRouteKind || !p.ServesTLS {
 		return nil
@@ -21,11 +21,11 @@ func (p *Plan) backend(serving *cabundle.Serving) *render.Backend {
 	var remedy string
 	switch {
 	case !p.input.Cluster.BackendTLSPolicies:
-		remedy = "the cluster does not serve version v1 of that kind: ask an administrator to install the Gateway API 1.4 or later"
+		remedy = "the cluster does not serve version v1 of BackendTLSPolicy: ask an administrator to install the Gateway API 1.4 or later"
 	case secret == "":
-		remedy = fmt.Sprintf("create one for Service %q with the authority of the certificate and a name that the certificate contains", service)
+		remedy = fmt.Sprintf("create a BackendTLSPolicy for Service %q with the authority of the certificate and a name that the certificate contains", service)
 	case serving == nil:
-		return nil // the Secret was not read, so nothing is known about it
+		return nil // the Secret was not read
 	default:
 		inside := service + "." + p.input.Stack.Namespace + ".svc"
 		wanted := []string{inside + ".cluster.local", inside, p.Hostname}
@@ -34,31 +34,31 @@ func (p *Plan) backend(serving *cabundle.Serving) *render.Backend {
 			return made
 		}
 	}
-	p.warn("spec.networking.expose", "the server uses HTTPS, and a Gateway uses plain HTTP to it until a BackendTLSPolicy specifies "+
+	p.warn("spec.networking.expose", "the server uses HTTPS, but a Gateway connects to it over plain HTTP until a BackendTLSPolicy specifies "+
 		"otherwise; %s", remedy)
 	return nil
 }
 
-// unverifiable returns what a Secret lacks so that a client can verify the certificate in it, with the remedy. It
-// returns an empty string when nothing is missing.
+// unverifiable returns the reason why a client cannot verify the certificate in a Secret, with the remedy. It returns
+// an empty string if clients can verify the certificate.
 func unverifiable(serving *cabundle.Serving, secret string, made *render.Backend, wanted []string) string {
 	key, problem := fmt.Sprintf("key %q of Secret %q", names.TLSAuthority, secret), serving.Problem
 	switch {
 	case problem != nil && problem.Line > 0:
-		return fmt.Sprintf("%s contains something other than a certificate at line %d: put only the authority's certificate there",
+		return fmt.Sprintf("%s contains something other than a certificate at line %d: store only the authority's certificate in this key",
 			key, problem.Line)
 	case problem != nil:
-		return fmt.Sprintf("%s %s: put the authority's certificate there, in PEM form", key, problem.Detail)
+		return fmt.Sprintf("%s %s: store the authority's certificate in this key, in PEM form", key, problem.Detail)
 	case made.Authorities == nil && !serving.Public():
 		return fmt.Sprintf("the authority of the server's certificate is unknown: add %s, with the authority's certificate in PEM form "+
-			"(for a self-signed certificate, the same as in %q)", key, names.TLSCertificate)
+			"(for a self-signed certificate, the same certificate as in %q)", key, names.TLSCertificate)
 	case made.Hostname == "":
-		return fmt.Sprintf("the certificate in Secret %q is not valid for any name of the server: issue one for %s", secret, oneOf(wanted))
+		return fmt.Sprintf("the certificate in Secret %q is not valid for any name of the server: issue a certificate for %s", secret, oneOf(wanted))
 	}
 	return ""
 }
 
-// oneOf returns the available names as a list for a message.
+// oneOf returns the names that are not empty as a list for a message.
 func oneOf(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 	last := len(names) - 1

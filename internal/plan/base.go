@@ -12,12 +12,12 @@ import (
 type CheckedBase struct {
 	// Version is the schema version of the configuration.
 	Version string
-	// Warnings are reported for stacks that use the configuration as their base.
+	// Warnings are the warnings for stacks that use the configuration as their base.
 	Warnings []stackconfig.Finding
 }
 
 // CheckBase checks the configuration of an image against the release of the server in the image, as Build does for a
-// stack with an otherwise empty spec and any variables. An error is one of Build's: a *ConfigError.
+// stack with an otherwise empty spec and any variables. An error is a *ConfigError, as in Build.
 func CheckBase(data []byte, of *distribution.Resolved) (CheckedBase, error) {
 	base, err := baseconfig.ParseUncached(data)
 	if err != nil {

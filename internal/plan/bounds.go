@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Bounded checks the limited parts of a stack that are known before any reads: its fields, including the images of
-// external providers, and the image of its distribution. This prevents reads from an image that is not allowed.
+// Bounded checks the parts of a stack that are known before the operator reads an image: the fields of the spec,
+// including the images of external providers, and the image of the distribution. So no forbidden image is read.
 func Bounded(rule *bounds.Rule, object *v1alpha2.LlamaStackDistribution, image string) field.ErrorList {
 	path := field.NewPath("spec", "distribution")
 	if object.Spec.Distribution.Name == "" {
@@ -33,7 +33,7 @@ func Bounded(rule *bounds.Rule, object *v1alpha2.LlamaStackDistribution, image s
 	return append(errs, rule.Spec(&object.Spec, expose(&object.Spec))...)
 }
 
-// bounded checks the pods of the stack.
+// bounded checks the pods of the stack against the limits.
 func (p *Plan) bounded(in Input, deployment *appsv1ac.DeploymentApplyConfiguration) error {
 	images := []string{p.input.Image}
 	for _, provider := range p.input.External {

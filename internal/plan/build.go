@@ -19,10 +19,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
 )
 
-// Build returns the plan of a stack. The same input produces the same plan, byte for byte. Neither contains secret
-// values.
+// Build returns the plan of a stack. The same input produces the same plan, byte for byte. Neither contains secrets.
 //
-// A *ConfigError describes what the user must change, and the condition that reports it. Any other error is a defect.
+// A *ConfigError describes a problem that the user must fix, and its condition. Any other error is a defect.
 func Build(in Input) (*Plan, error) {
 	if in.Intent == nil {
 		return nil, errors.New("build a plan: the spec was not decoded")
@@ -30,13 +29,7 @@ func Build(in Input) (*Plan, error) {
 	if errs := Bounded(in.Bounds, in.Object, in.Distribution.Image); len(errs) > 0 {
 		return nil, forbidden(errs)
 	}
-	p := &Plan{Mode: ModeOf(&in.Object.Spec), ConfigSource: v1alpha2.ConfigSourceImageDefault, input: facts(in)}
-	if p.Mode == ModeGenerated && in.Base == nil && BaseOptional(in.Object) {
-		p.Mode = ModeImageDefault
-		p.Warnings = append(p.Warnings, workersIgnored(in, fmt.Sprintf(
-			"the server's configuration in image %q is unknown and the operator cannot change it; the image determines the number of workers", in.Distribution.Image)))
-	}
-	p.Warnings = append(p.Warnings, in.Trust.Warnings...)
+	p := newPlan(in)
 	var err error
 	switch p.Mode {
 	case ModeGenerated:
@@ -45,25 +38,45 @@ func Build(in Input) (*Plan, error) {
 		err = p.override(in)
 	case ModeImageDefault:
 	}
+	if err == nil {
+		err = p.complete(in)
+	}
 	if err != nil {
 		return nil, err
 	}
+	return p, nil
+}
+
+// newPlan returns a plan with its mode, without a configuration.
+func newPlan(in Input) *Plan {
+	p := &Plan{Mode: ModeOf(&in.Object.Spec), ConfigSource: v1alpha2.ConfigSourceImageDefault, input: facts(in)}
+	if p.Mode == ModeGenerated && in.Base == nil && BaseOptional(in.Object) {
+		p.Mode = ModeImageDefault
+		p.Warnings = append(p.Warnings, workersIgnored(in, fmt.Sprintf(
+			"the server's configuration in image %q is unknown and the operator cannot change it; the image determines the number of workers", in.Distribution.Image)))
+	}
+	p.Warnings = append(p.Warnings, in.Trust.Warnings...)
+	return p
+}
+
+// complete renders the objects for the configuration.
+func (p *Plan) complete(in Input) error {
 	p.offlineWarnings(in)
 	p.Env = withSecretEnv(p.Env, in.Intent)
 	p.stores = p.storesOf(in)
 	p.input.Server.ServesTLS = p.ServesTLS
-	// A generated configuration contains the setting itself. Any other configuration is unchanged.
-	p.input.Server.Insecure = in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS &&
-		p.Mode != ModeGenerated &&
-		!leavesContainer(in)
+	p.input.Server.Insecure = p.refusesPlainHTTP(in) && !leavesContainer(in)
 	p.tagWarning(in)
 	if errs := ownVariables(p.input, in.Intent); len(errs) > 0 {
-		return nil, invalidSpec(errs)
+		return invalidSpec(errs)
 	}
-	if err := p.render(in); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p.render(in)
+}
+
+// refusesPlainHTTP reports whether the server needs an argument to serve plain HTTP. A generated configuration does
+// not.
+func (p *Plan) refusesPlainHTTP(in Input) bool {
+	return in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated
 }
 
 // generate generates the configuration from base and spec.
@@ -75,17 +88,32 @@ func (p *Plan) generate(in Input) error {
 	if err != nil {
 		return badBase(err)
 	}
-	result, report := stackconfig.Generate(stackconfig.Input{
-		Intent: in.Intent, Base: base, Release: in.Distribution.Release,
-		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown, KVTable: in.Before.Table(),
-		Directory: in.Before.Directory(), Packages: in.Packages,
-	})
+	input := engineInput(in, base)
+	input.KVTable, input.Directory = in.Before.Table(), in.Before.Directory()
+	result, report := stackconfig.Generate(input)
 	if result == nil {
 		return refused(in, report)
 	}
 	p.Report = report
 	p.releaseWarnings(&in.Distribution)
 	p.Warnings = append(p.Warnings, report.Warnings...)
+	p.setGenerated(in, result)
+	p.BaseConfigMapName = BaseConfigMapName(in.Object.Name, in.Base.Data)
+	p.input.Base = &render.Base{ConfigMapName: p.BaseConfigMapName, Data: in.Base.Data}
+	p.beneathOwnMount(in)
+	return nil
+}
+
+// engineInput returns the input of the engine that a generated configuration and an override have in common.
+func engineInput(in Input, base *baseconfig.Base) stackconfig.Input {
+	return stackconfig.Input{
+		Intent: in.Intent, Base: base, Release: in.Distribution.Release,
+		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown, Packages: in.Packages,
+	}
+}
+
+// setGenerated sets the results of the engine, and mounts the generated configuration.
+func (p *Plan) setGenerated(in Input, result *stackconfig.Result) {
 	p.Derived, p.Models, p.dropped = result.Derived, result.Models, result.Dropped
 	p.Env = readFromSecret(result.Env, in.Object.Name, p.input.StorageSecret)
 	p.ProviderCount, p.ResourceCount = int32(result.ProviderCount), int32(result.ResourceCount) //nolint:gosec // bounded by the size of a configuration
@@ -95,10 +123,6 @@ func (p *Plan) generate(in Input) error {
 	p.input.Directories = result.Directories
 	p.input.Registry = registry(in, result.Registry)
 	p.mount(in, result.Config, result.Hash)
-	p.BaseConfigMapName = BaseConfigMapName(in.Object.Name, in.Base.Data)
-	p.input.Base = &render.Base{ConfigMapName: p.BaseConfigMapName, Data: in.Base.Data}
-	p.beneathOwnMount(in)
-	return nil
 }
 
 // override mounts the user's own ConfigMap, or a copy if the configuration needs additions.
@@ -128,7 +152,7 @@ func (p *Plan) override(in Input) error {
 	return nil
 }
 
-// needsCopy reports whether a user's own configuration needs additions.
+// needsCopy reports whether the user's configuration needs additions, so that the server reads a copy of it.
 func needsCopy(in Input) bool {
 	return needsServerSection(&in.Object.Spec) || len(in.Intent.External) > 0
 }
@@ -149,8 +173,7 @@ func (p *Plan) overrideCopy(in Input) error {
 	return nil
 }
 
-// generated returns the configuration that the operator generated. It returns nil when the operator generated none, or
-// copied the user's own.
+// generated returns the generated configuration. It returns nil for the user's or the image's configuration.
 func (p *Plan) generated() []byte {
 	if p.Mode != ModeGenerated {
 		return nil
@@ -175,15 +198,27 @@ func (p *Plan) render(in Input) error {
 	p.input.Secrets = variables(p.Env)
 	p.input.ServiceLinks = serviceLinks(p.input, p.generated())
 	inputs := p.inputs(in)
-	digest, err := rollout.Digest(inputs, in.References)
-	if err != nil {
+	var err error
+	if p.input.Inputs, err = rollout.Digest(inputs, in.References); err != nil {
 		return err
 	}
-	p.input.Inputs = digest
 	p.Exposure, p.ExposureServed = render.Exposure(p.input)
 	p.Hostname = render.Hostname(p.input)
 	p.input.Backend = p.backend(in.Serving)
 	p.exposureWarnings()
+	if err := p.renderObjects(in); err != nil {
+		return err
+	}
+	for _, object := range p.Objects {
+		if deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration); ok {
+			return p.recorded(in, inputs, deployment)
+		}
+	}
+	return nil
+}
+
+// renderObjects renders the objects. It returns a *ConfigError for values of the user that cannot be rendered.
+func (p *Plan) renderObjects(in Input) (err error) {
 	p.Objects, err = render.Objects(p.input)
 	if _, tooLarge := errors.AsType[*render.TooLargeError](err); tooLarge {
 		return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)
@@ -194,35 +229,29 @@ func (p *Plan) render(in Input) error {
 	if err != nil {
 		return fmt.Errorf("render the objects of stack %q: %w", in.Object.Name, err)
 	}
-	for _, object := range p.Objects {
-		if deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration); ok {
-			if err := p.bounded(in, deployment); err != nil {
-				return err
-			}
-			err := p.recorded(in, digest, deployment)
-			p.Rendered.Inputs, p.Rendered.References = inputs, in.References
-			if err == nil {
-				p.Rendered.EarlierInputs, err = earlierInputs(in, inputs)
-			}
-			return err
-		}
-	}
 	return nil
 }
 
-// recorded adds the record to the plan's Deployment.
-func (p *Plan) recorded(in Input, digest string, deployment *appsv1ac.DeploymentApplyConfiguration) error {
-	var err error
+// recorded checks the pods of the plan's Deployment against the limits, and adds the record to the Deployment.
+func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.DeploymentApplyConfiguration) error {
+	err := p.bounded(in, deployment)
+	if err != nil {
+		return err
+	}
 	if p.Places, err = p.placesOf(in, deployment); err != nil {
 		return err
 	}
 	p.Losses = p.losses(in)
 	p.unshared(&in.Object.Spec)
-	record, err := p.record(in, digest)
+	record, err := p.record(in)
 	if err != nil {
 		return err
 	}
-	p.Rendered, err = rollout.NewRendered(deployment, record)
+	if p.Rendered, err = rollout.NewRendered(deployment, record); err != nil {
+		return err
+	}
+	p.Rendered.Inputs, p.Rendered.References = inputs, in.References
+	p.Rendered.EarlierInputs, err = earlierInputs(in, inputs)
 	return err
 }
 

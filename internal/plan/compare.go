@@ -17,17 +17,16 @@ import (
 
 // Difference is one difference between two plans of a stack.
 type Difference struct {
-	// What names the part that differs: `image`, `variable OGX_PORT`, `provider inference/vllm`, or a path in the
+	// What describes the part that differs: `image`, `variable OGX_PORT`, `provider inference/vllm`, or a path in the
 	// configuration. In a path, ids identify the entries of a list: providers.inference[vllm].config.url.
 	What string `json:"what"`
-	// From and To are its values. Empty means that there is none.
+	// From and To are the values in the two plans. Empty means that the plan has no such part.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 }
 
 // Compare lists the differences between two plans of one stack: image, environment, names of the models for clients,
-// configuration. An added or removed provider is one difference, whatever its keys. Values are those of the
-// configuration, which contains variables instead of secrets.
+// configuration. An added or removed provider is one difference. The values contain variables instead of secrets.
 func Compare(before, after *Plan) []Difference {
 	found := differences("", images(before), images(after))
 	found = append(found, differences("variable ", environment(before), environment(after))...)
@@ -71,8 +70,7 @@ func differences(kind string, before, after map[string]string) []Difference {
 	return found
 }
 
-// environment returns the environment of the server's container, with the name and key of a Secret instead of its
-// value.
+// environment returns the environment of the server's container, with names and keys of Secrets instead of values.
 func environment(p *Plan) map[string]string {
 	found := map[string]string{}
 	for _, object := range p.Objects {
@@ -89,7 +87,7 @@ func environment(p *Plan) map[string]string {
 	return found
 }
 
-// models returns the ids that clients send, by the field of the model.
+// models returns the ids of the models for clients, by the field of the model.
 func models(p *Plan) map[string]string {
 	found := make(map[string]string, len(p.Models))
 	for _, model := range p.Models {
@@ -116,7 +114,7 @@ type flattened struct {
 	providers map[string]string
 }
 
-// drop removes the keys of a provider.
+// drop removes the values of a provider.
 func (f *flattened) drop(provider string) {
 	api, id, _ := strings.Cut(provider, "/")
 	prefix := "providers." + api + "[" + id + "]"
@@ -135,19 +133,28 @@ func flat(config []byte) flattened {
 	}
 	leaves(document.Content[0], "", func(path, value string) { f.values[path] = value })
 	for path, value := range f.values {
-		entry, isType := strings.CutSuffix(path, "].provider_type")
-		if api, id, found := strings.Cut(strings.TrimPrefix(entry, "providers."), "["); isType && found {
-			f.providers[api+"/"+id] = value
+		if name := typedProvider(path); name != "" {
+			f.providers[name] = value
 		}
 	}
 	return f
 }
 
+// typedProvider returns API/id of the provider whose type is at a path, and "" for the path of any other value.
+func typedProvider(path string) string {
+	entry, isType := strings.CutSuffix(path, "].provider_type")
+	api, id, found := strings.Cut(strings.TrimPrefix(entry, "providers."), "[")
+	if !isType || !found {
+		return ""
+	}
+	return api + "/" + id
+}
+
 // identities are the keys that identify the entries of a list.
 var identities = []string{"provider_id", "model_id", "shield_id", "toolgroup_id", "connector_id", "vector_store_id"}
 
-// label returns a name for an entry of a list: its id, the text itself for a text, otherwise its position. For a model,
-// the id alone is enough, because the provider may be the difference.
+// label returns the name of an entry of a list: its value if it is a scalar, its id if it has one, and otherwise its
+// index. The name of a model does not contain the provider, because the provider may be the difference.
 func label(item *yaml.Node, i int) string {
 	if item.Kind == yaml.ScalarNode {
 		return item.Value

@@ -14,21 +14,21 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// asV1alpha1 reports whether the user's ConfigMap is mounted and the server started as for stacks of v1alpha1. Only a
-// certificate must be written into the file and requires the image's entrypoint.
+// asV1alpha1 reports whether the pods mount the user's ConfigMap and start the server as for stacks of v1alpha1. This
+// is not possible with a certificate, which the configuration must contain.
 func asV1alpha1(stack *v1alpha2.LlamaStackDistribution) bool {
 	return names.Compat(stack.Annotations) && stack.Spec.OverrideConfig != nil && render.TLSSecret(&stack.Spec) == ""
 }
 
-// overrideAsV1alpha1 mounts the user's whole ConfigMap with a file for every key, because users' own commands use the
-// directory. Pods cannot mount a ConfigMap in another namespace, so it copies only the configuration from there. No
-// user's command depends on that copy.
+// overrideAsV1alpha1 mounts the user's whole ConfigMap with a file for every key, because commands of users read the
+// directory. Pods cannot mount a ConfigMap of another namespace, so overrideAsV1alpha1 copies the configuration from
+// such a ConfigMap. No command of a user can depend on the other keys of such a ConfigMap.
 func (p *Plan) overrideAsV1alpha1(in Input) error {
 	ownCommand := intent.OwnCommand(&in.Object.Spec)
 	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)
 	p.input.Launcher = !ownCommand
 	if in.Override.Key == names.OlderConfigFile && !ownCommand {
-		p.warn("spec.overrideConfig.configMapName", "ConfigMap %q has no key %q, so the server starts with its key %q: rename that key",
+		p.warn("spec.overrideConfig.configMapName", "ConfigMap %q has no key %q, so the server reads the key %q: rename this key",
 			in.Override.ConfigMapName, names.ConfigFile, names.OlderConfigFile)
 	}
 	if len(in.Intent.External) > 0 {
@@ -50,7 +50,7 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 }
 
 // BaseOptional reports whether a stack can run without a base: it is a stack of v1alpha1 that needs a generated
-// configuration only for the number of workers. It then runs the image's own configuration, as before.
+// configuration only for the number of workers. Without a base, it uses the image's own configuration.
 func BaseOptional(stack *v1alpha2.LlamaStackDistribution) bool { return workersOnly(stack) }
 
 // workersOnly reports whether a stack is one of v1alpha1 whose spec configures only the number of workers.
@@ -60,16 +60,16 @@ func workersOnly(stack *v1alpha2.LlamaStackDistribution) bool {
 		render.TLSSecret(spec) == ""
 }
 
-// workersIgnored returns a warning that the number of workers has no effect, with the reason.
+// workersIgnored returns a warning that the number of workers in the spec has no effect. why is the reason.
 func workersIgnored(in Input, why string) stackconfig.Finding {
 	return stackconfig.Finding{
 		Path: "spec.workload.workers", Ignored: true, Message: fmt.Sprintf("%d: %s", render.Workers(&in.Object.Spec), why),
 	}
 }
 
-// KeepsGroup reports whether an earlier operator set the fsGroup of the running pods on OpenShift too, where they then
-// needed a constraint that accepts it. A template that this operator never rendered shows it, and later the record.
-// live is nil when there is no Deployment.
+// KeepsGroup reports whether an earlier operator set the fsGroup of the running pods. On OpenShift, such pods need a
+// constraint that accepts the fsGroup. The record contains the result after this operator has rendered the template.
+// Before that, the template determines it. live is nil if there is no Deployment.
 func KeepsGroup(live *appsv1.Deployment, record *rollout.Record) bool {
 	return record.KeepsGroup || (live != nil && record.Template == "" && render.HasDataGroup(&live.Spec.Template.Spec))
 }

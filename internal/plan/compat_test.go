@@ -63,7 +63,7 @@ func TestUserConfigOfAnOlderStack(t *testing.T) {
 			t.Errorf("%s: command is %q", name, server.Command)
 		}
 		if built.ServesTLS == tc.launched && strings.HasSuffix(tc.path, tc.files[0]) {
-			t.Errorf("%s: serves TLS %v; the launcher's server does not read the certificate, the user's own command may", name, built.ServesTLS)
+			t.Errorf("%s: serves TLS %v; only a user's own command may read the certificate", name, built.ServesTLS)
 		}
 		if warns := len(built.Warnings) > 0; warns != tc.warns {
 			t.Errorf("%s: warnings %v", name, built.Warnings)
@@ -72,17 +72,16 @@ func TestUserConfigOfAnOlderStack(t *testing.T) {
 }
 
 // The configuration may include another file of the same ConfigMap.
-func TestAnyFileOfAUserConfigRollsThePods(t *testing.T) {
+func TestAnyFileOfAUserConfigReplacesThePods(t *testing.T) {
 	const config = "overrideConfig: {configMapName: mine}\n"
 	one := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("1")}))
 	other := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("2")}))
 	if one.ConfigHash == other.ConfigHash || one.Rendered.Record.Inputs == other.Rendered.Record.Inputs {
-		t.Error("the change of a file is not seen")
+		t.Error("the change of a file does not change the hash")
 	}
 }
 
-// A certificate must be written into the file: the user's ConfigMap is copied, and the image's entrypoint reads the
-// copy.
+// With a certificate, the server reads a copy of the user's ConfigMap, started by the image's entrypoint.
 func TestCertificateOfAnOlderStack(t *testing.T) {
 	built := build(t, marked(t, "overrideConfig: {configMapName: mine}\nnetworking: {tls: {enabled: true, secretName: c}}\n",
 		map[string][]byte{"config.yaml": []byte("version: 2\n")}))
@@ -91,7 +90,7 @@ func TestCertificateOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// An image without a base of its own ran with any number of workers, and still does.
+// An image without a base continues to run with any number of workers.
 func TestWorkersOfAnOlderStack(t *testing.T) {
 	in := marked(t, "distribution: {image: \"example.com/mine:1\"}\nworkload: {workers: 2}\n", nil)
 	built := build(t, in)
@@ -103,7 +102,7 @@ func TestWorkersOfAnOlderStack(t *testing.T) {
 	}
 	delete(in.Object.Annotations, names.AnnotationCompat)
 	if _, err := plan.Build(in); err == nil {
-		t.Error("without the mark a base is needed")
+		t.Error("a stack without the annotation needs no base")
 	}
 }
 

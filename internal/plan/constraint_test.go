@@ -31,8 +31,8 @@ const rangeFrom, rangeLength = int64(1000680000), int64(10000)
 
 func inRange(id int64) bool { return id >= rangeFrom && id < rangeFrom+rangeLength }
 
-// admit changes a pod as the admission of OpenShift would. The first of the constraints that its ServiceAccount may
-// use, in this order, that accepts the pod sets the missing fields. imageUID is the user of the image.
+// admit changes a pod like the admission of OpenShift. The first constraint that accepts the pod sets the missing
+// fields. The constraints are those that its ServiceAccount may use, in order. imageUID is the user of the image.
 func admit(
 	pod *corev1.PodSpec, imageUID int64, usable ...constraint,
 ) (by string, uid int64, fsGroup *int64, err error) {
@@ -62,8 +62,8 @@ func admit(
 	return "", 0, nil, err
 }
 
-// The pods of a stack that was taken over on OpenShift can write to their volume after a change as before it. The pods
-// of every other stack are admitted.
+// The pods of a stack that was taken over on OpenShift can write to their volume before and after a change. The pods of
+// every other stack are admitted.
 func TestVolumesOnOpenShiftStayWritable(t *testing.T) {
 	const (
 		spec    = `{server: {distribution: {name: starter}, containerSpec: {port: 8321}, storage: {}}}`
@@ -95,7 +95,7 @@ func TestVolumesOnOpenShiftStayWritable(t *testing.T) {
 		t.Helper()
 		by, uid, fsGroup, err := admit(pod, imageID, usable...)
 		if by != want || err == nil && (uid == 0 || fsGroup != nil) != writes {
-			t.Errorf("%s: let in by %q as %d with fsGroup %v (error %v), want %q, and to write %t", name, by, uid, fsGroup, err, want, writes)
+			t.Errorf("%s: admitted by %q as %d with fsGroup %v (error %v), want %q, and write access %t", name, by, uid, fsGroup, err, want, writes)
 		}
 	}
 
@@ -112,7 +112,7 @@ func TestVolumesOnOpenShiftStayWritable(t *testing.T) {
 	fresh, record := build(spec, nil, rollout.Record{}, false)
 	check("made here", fresh, "restricted-v2", true, restricted)
 	if record.KeepsGroup {
-		t.Error("a stack that was made here keeps a group")
+		t.Error("a stack of this operator keeps a group")
 	}
 	patched, _ := build(spec, older1001, rollout.Record{Template: "ours"}, false)
 	check("a group that was a user's patch here", patched, "restricted-v2", true, restricted)
@@ -127,6 +127,6 @@ func TestVolumesOnOpenShiftStayWritable(t *testing.T) {
 	lost.SecurityContext = nil
 	check("as it was lost", lost, "anyuid", false, anyUID, restricted)
 	if !slices.ContainsFunc(first.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil }) {
-		t.Error("there is no volume to write")
+		t.Error("there is no volume")
 	}
 }

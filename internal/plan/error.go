@@ -12,19 +12,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
-// ConfigError reports a stack for which no plan is possible until its input changes. Its message is for the user.
+// ConfigError is the error for a stack that has no plan until its input changes. Its message is for the user.
 type ConfigError struct {
-	// Condition is the condition that is False, and Reason its reason.
+	// Condition is the type of the condition that is False, and Reason is the reason of the condition.
 	Condition, Reason string
-	// Errors contain the fields of the spec. Empty means that no field is the cause.
+	// Errors lists the errors of fields of the spec. Empty means that no field is the cause.
 	Errors field.ErrorList
-	// Err is the cause when no field is.
+	// Err is the cause if no field is the cause.
 	Err error
-	// Warnings were found together with the errors.
+	// Warnings lists warnings that were found together with the errors.
 	Warnings []stackconfig.Finding
 }
 
-// Error returns the message of each field, one per line, or that of the cause.
+// Error returns the messages of the fields, one per line, or the message of the cause.
 func (e *ConfigError) Error() string {
 	if len(e.Errors) > 0 {
 		return intent.Messages(e.Errors)
@@ -59,8 +59,8 @@ func badBase(err error) error {
 	return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)
 }
 
-// refused returns the error for errors of the engine. A spec that one release accepts may be invalid for the next. That
-// case has its own reason, because its remedy differs.
+// refused returns the error for errors of the engine. It has a separate reason for a spec that the running release
+// accepts and the next release does not, because the remedy differs.
 func refused(in Input, report *stackconfig.Report) error {
 	reason := v1alpha2.ReasonConfigGenerationFailed
 	switch {

@@ -54,7 +54,7 @@ var buildRefusesCases = map[string]struct {
 	"a directory from a Secret": {
 		spec:      vllm + "workload: {storage: {}}\nsecretEnv: {SQLITE_STORE_DIR: {secretKeyRef: {name: a, key: b}}}\n",
 		condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
-		message: `spec.secretEnv[SQLITE_STORE_DIR]: "SQLITE_STORE_DIR" is set by the operator: use another name, or set it in workload.overrides.env`,
+		message: `spec.secretEnv[SQLITE_STORE_DIR]: "SQLITE_STORE_DIR" is set by the operator: use another name, or set the variable in spec.workload.overrides.env`,
 	},
 	"what the server trusts from a Secret": {
 		spec:      vllm + "secretEnv: {SSL_CERT_FILE: {secretKeyRef: {name: a, key: b}}}\n",
@@ -115,13 +115,14 @@ func TestBuildRefuses(t *testing.T) {
 				t.Errorf("message %q, want %q in it", err, tc.message)
 			}
 			if (len(refused.Errors) == 0) == (refused.Err == nil) {
-				t.Errorf("either fields are at fault or something else: %+v", refused)
+				t.Errorf("the error has both fields and another cause, or neither: %+v", refused)
 			}
 		})
 	}
 }
 
-// An override that was not read, or a spec that was not decoded, is a mistake of the caller and not of the user.
+// An override that was not read, or a spec that was not decoded, is a defect of the caller and not an error of the
+// user.
 func TestBuildNeedsItsInput(t *testing.T) {
 	for name, forget := range map[string]func(*plan.Input){
 		"override": func(in *plan.Input) { in.Override = nil },

@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// exposureWarnings adds warnings about effects of an exposure that users may not expect.
+// exposureWarnings adds warnings about unexpected effects of an exposure.
 func (p *Plan) exposureWarnings() {
 	const path = "spec.networking.expose"
 	if p.Exposure.Empty() {
@@ -26,7 +26,7 @@ func (p *Plan) exposureWarnings() {
 	case ingress && ingresscontroller.ChecksBackendTLS(class):
 		p.warn(path, "the server uses HTTPS, and Traefik verifies its certificate: create a ServersTransport of traefik.io/v1alpha1 in namespace %q, "+
 			"with a name in the certificate as serverName, and in rootCAs a Secret that contains the authority's certificate under %s; then run "+
-			"kubectl annotate service %s --namespace %s traefik.ingress.kubernetes.io/service.serverstransport=%s-NAME@kubernetescrd, where NAME is its name",
+			"kubectl annotate service %s --namespace %s traefik.ingress.kubernetes.io/service.serverstransport=%s-NAME@kubernetescrd, where NAME is the name of the ServersTransport",
 			namespace, names.TLSAuthority, names.Service(stack), namespace, namespace)
 	}
 	if root := p.root(); render.PlainOutside(p.input) && root != nil && yamlnode.At(root, "server", "auth") == nil {

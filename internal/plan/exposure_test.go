@@ -42,11 +42,11 @@ func TestExposureWarnings(t *testing.T) {
 		"HTTPS, Traefik": {networking: https + "expose: {hostname: a.example.com, ingressClassName: traefik}", want: []string{
 			"create a ServersTransport of traefik.io/v1alpha1 in namespace \"team-a\", with a name in the certificate as serverName, and in rootCAs a Secret " +
 				"that contains the authority's certificate under ca.crt; then run kubectl annotate service demo-service --namespace team-a " +
-				"traefik.ingress.kubernetes.io/service.serverstransport=team-a-NAME@kubernetescrd, where NAME is its name",
+				"traefik.ingress.kubernetes.io/service.serverstransport=team-a-NAME@kubernetescrd, where NAME is the name of the ServersTransport",
 		}},
 		"HTTPS behind a Gateway": {
 			networking: https + "expose: {hostname: a.example.com}", cluster: gateway,
-			want: []string{"the cluster does not serve version v1 of that kind"},
+			want: []string{"the cluster does not serve version v1 of BackendTLSPolicy"},
 		},
 		"HTTP behind a Gateway": {networking: "expose: {hostname: a.example.com}", cluster: gateway},
 		"HTTPS by a Route": {
@@ -82,8 +82,8 @@ type backendTLSCase struct {
 	warning          string
 }
 
-// A Gateway uses HTTPS to the server with values from the Secret of its certificate. If one is missing, the user gets a
-// warning.
+// A Gateway connects to the server over HTTPS with values from the Secret of its certificate. If one is missing, the
+// user gets a warning.
 func TestBackendTLS(t *testing.T) {
 	const inside = "demo-service.team-a.svc"
 	authority := testutil.CertificateFor(t, "ca")
@@ -108,18 +108,18 @@ func TestBackendTLS(t *testing.T) {
 			chain: public, hostname: "www.google.com",
 		},
 		"no authority": {chain: certificate, warning: `the authority of the server's certificate is unknown: add key "ca.crt" of Secret "cert", ` +
-			`with the authority's certificate in PEM form (for a self-signed certificate, the same as in "tls.crt")`},
+			`with the authority's certificate in PEM form (for a self-signed certificate, the same certificate as in "tls.crt")`},
 		"a key for an authority": {chain: certificate, authority: key, warning: `key "ca.crt" of Secret "cert" contains something other than a certificate ` +
-			"at line 1: put only the authority's certificate there"},
+			"at line 1: store only the authority's certificate in this key"},
 		"text for an authority": {chain: certificate, authority: []byte("hello"), warning: `key "ca.crt" of Secret "cert" contains no certificate in PEM form: ` +
-			"put the authority's certificate there, in PEM form"},
+			"store the authority's certificate in this key, in PEM form"},
 		"another name": {chain: testutil.CertificateFor(t, "x.example.org"), authority: authority, warning: `the certificate in Secret "cert" ` +
-			"is not valid for any name of the server: issue one for demo-service.team-a.svc.cluster.local, demo-service.team-a.svc or llama.example.com"},
+			"is not valid for any name of the server: issue a certificate for demo-service.team-a.svc.cluster.local, demo-service.team-a.svc or llama.example.com"},
 		"it was not read": {},
 		"a certificate of the configuration's own": {
 			spec:     "overrideConfig: {configMapName: mine}\nnetworking: {expose: {hostname: llama.example.com}}",
 			override: "version: 2\nserver: {tls_certfile: /a, tls_keyfile: /b}\n",
-			warning:  `create one for Service "demo-service" with the authority of the certificate and a name that the certificate contains`,
+			warning:  `create a BackendTLSPolicy for Service "demo-service" with the authority of the certificate and a name that the certificate contains`,
 		},
 		"plain HTTP":  {spec: "networking: {expose: {hostname: llama.example.com}}"},
 		"not exposed": {spec: "networking: {tls: {enabled: true, secretName: cert}}", chain: certificate, authority: authority},
@@ -132,7 +132,7 @@ func (tc backendTLSCase) check(t *testing.T, name string) {
 	t.Helper()
 	const (
 		path     = "spec.networking.expose"
-		needs    = "the server uses HTTPS, and a Gateway uses plain HTTP to it until a BackendTLSPolicy specifies otherwise; "
+		needs    = "the server uses HTTPS, but a Gateway connects to it over plain HTTP until a BackendTLSPolicy specifies otherwise; "
 		fromSpec = "networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: llama.example.com}}"
 	)
 	in := input(t, cmp.Or(tc.spec, fromSpec))

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -40,8 +39,7 @@ func (p *Plan) externalInputs() []string {
 	return inputs
 }
 
-// withExternal returns the user's configuration with the external providers in it, or the unchanged configuration when
-// there are none.
+// withExternal returns the user's configuration with the external providers, or unchanged if there are none.
 func (p *Plan) withExternal(in Input) ([]byte, error) {
 	if len(in.Intent.External) == 0 {
 		return in.Override.Data, nil
@@ -50,10 +48,7 @@ func (p *Plan) withExternal(in Input) ([]byte, error) {
 	if err != nil {
 		return nil, notGenerated(v1alpha2.ReasonConfigGenerationFailed, overrideError(in, err))
 	}
-	result, report := stackconfig.OverrideExternal(stackconfig.Input{
-		Intent: in.Intent, Base: base, Release: in.Distribution.Release,
-		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown, Packages: in.Packages,
-	})
+	result, report := stackconfig.OverrideExternal(engineInput(in, base))
 	if result == nil {
 		return nil, refused(in, report)
 	}
@@ -67,8 +62,8 @@ func overrideError(in Input, err error) error {
 	return fmt.Errorf("ConfigMap %q, key %q: %w", in.Override.ConfigMapName, in.Override.Key, err)
 }
 
-// copiedAsV1alpha1 mounts a copy of the user's configuration with the external providers, instead of the whole
-// ConfigMap that stacks of v1alpha1 have otherwise, and warns of the differences.
+// copiedAsV1alpha1 mounts a copy of the user's configuration with the external providers, and adds warnings about the
+// differences. Without external providers, a stack of v1alpha1 mounts the whole ConfigMap.
 func (p *Plan) copiedAsV1alpha1(in Input) error {
 	data, err := p.withExternal(in)
 	if err != nil {
@@ -76,7 +71,7 @@ func (p *Plan) copiedAsV1alpha1(in Input) error {
 	}
 	const path = "spec.overrideConfig.configMapName"
 	if len(in.Override.Files) > 1 {
-		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, and the other keys are not mounted next to it: "+
+		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, and the other keys are not mounted next to this copy: "+
 			"mount the keys that the server needs with spec.workload.overrides.volumes", in.Override.Key, in.Override.ConfigMapName)
 	}
 	if in.Override.Key != names.ConfigFile && intent.OwnCommand(&in.Object.Spec) {

@@ -71,7 +71,7 @@ func TestExternalProviders(t *testing.T) {
 		"  - provider_id: guard\n    provider_type: external::unknown\n",
 	} {
 		if !strings.Contains(string(built.Config), part) {
-			t.Errorf("the configuration has no\n%s", part)
+			t.Errorf("the configuration does not contain\n%s", part)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestExternalImages(t *testing.T) {
 	}
 }
 
-// The pods roll when a part of an external provider that they see changes.
+// A change of a part of an external provider that affects pods replaces the pods.
 func TestExternalInputs(t *testing.T) {
 	start := build(t, labelled(t, withExternal)).Rendered.Record.Inputs
 	for _, edit := range [][2]string{
@@ -120,7 +120,7 @@ func TestExternalInputs(t *testing.T) {
 	in := labelled(t, withExternal)
 	in.Packages["mine"].Vendor, in.Packages["mine"].Version = "other", "2"
 	if got := build(t, in).Rendered.Record.Inputs; got != start {
-		t.Error("what no pod sees is a change")
+		t.Error("a part that affects no pod is a change")
 	}
 }
 
@@ -171,7 +171,8 @@ server: {port: 9000, workers: 2}
 	}
 }
 
-// A stack of v1alpha1, whose whole ConfigMap is mounted otherwise, gets a warning about the differences of the copy.
+// A stack of v1alpha1 gets a warning about the differences of the copy, because it otherwise mounts the whole
+// ConfigMap.
 func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	const spec = "overrideConfig: {configMapName: mine}\n" + withExternal
 	files := map[string][]byte{"run.yaml": []byte("providers: {}\n"), "more.py": []byte("x")}
@@ -182,8 +183,8 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	}{
 		"one file": {spec, map[string][]byte{"config.yaml": files["run.yaml"]}, nil},
 		"more files": {spec, files, []string{
-			`ConfigMap "mine" has no key "config.yaml", so the server starts with its key "run.yaml": rename that key`,
-			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", and the other keys are not mounted next to it: ` +
+			`ConfigMap "mine" has no key "config.yaml", so the server reads the key "run.yaml": rename this key`,
+			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", and the other keys are not mounted next to this copy: ` +
 				"mount the keys that the server needs with spec.workload.overrides.volumes",
 		}},
 		"own command": {spec + "workload: {overrides: {command: [run]}}\n", map[string][]byte{"run.yaml": files["run.yaml"]}, []string{

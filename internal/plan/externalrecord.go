@@ -12,12 +12,12 @@ type ExternalImage struct {
 	Package *externalprovider.Package
 	// Digest is the digest of the image when it was read. Empty means that it was not read.
 	Digest string
-	// Changed reports whether the settings differ from those that were checked against the schema in the label. A
-	// record does not contain the schema, so checking the settings requires reading the image again.
+	// Changed reports whether the settings differ from those that were checked against the schema in the label. A record
+	// does not contain the schema, so the operator must read the image again to check changed settings.
 	Changed bool
 }
 
-// RecordedImage returns the facts in a record about the image of an external provider, or nil when there are none.
+// RecordedImage returns the facts in a record about the image of an external provider, or nil if there are none.
 func RecordedImage(recorded []rollout.External, provider *intent.ExternalProvider) (*ExternalImage, error) {
 	for _, found := range recorded {
 		if found.ID != provider.ID || found.Image != rollout.ExternalImage(provider.Image) {
@@ -31,12 +31,12 @@ func RecordedImage(recorded []rollout.External, provider *intent.ExternalProvide
 		if found.Settings == "" {
 			return known, nil
 		}
-		known.Package.ConfigSchema = map[string]any{} // it accepts any settings
+		known.Package.ConfigSchema = map[string]any{} // an empty schema accepts any settings
 		settings, err := externalSettings(provider)
 		known.Changed = settings != found.Settings
 		return known, err
 	}
-	return nil, nil //nolint:nilnil // a record need not know an image
+	return nil, nil //nolint:nilnil // a record may not contain an image
 }
 
 // recordExternal returns the facts about the images of external providers for the record.

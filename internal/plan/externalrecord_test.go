@@ -57,8 +57,8 @@ func recall(t *testing.T, record rollout.Record, external []intent.ExternalProvi
 	return known
 }
 
-// The facts about the images of external providers are written to the record and read from it, so that the images need
-// not be read again. A record that is written from recorded facts does not change.
+// The facts about the images of external providers are written to the record and read from it, so that the operator
+// does not read the images again. A record that is written from recorded facts does not change.
 func TestExternalImagesAreRecorded(t *testing.T) {
 	schema := map[string]any{"type": "object"}
 	found := map[string]*plan.ExternalImage{
@@ -113,7 +113,7 @@ func TestChangesOfExternalProviders(t *testing.T) {
 			tc.change(changed)
 			got := recall(t, record, changed)[tc.id]
 			if (got != nil) != tc.known || got != nil && got.Changed != tc.told {
-				t.Errorf("got %+v, want known %t, told %t", got, tc.known, tc.told)
+				t.Errorf("got %+v, want known %t, with metadata %t", got, tc.known, tc.told)
 			}
 		})
 	}

@@ -47,12 +47,12 @@ func facts(in Input) render.Input {
 }
 
 // Hostname returns the host name with which a stack is exposed. earlier is Input.EarlierHost. An empty string means
-// that the stack is not exposed, or has a host name from the cluster.
+// that the stack is not exposed, or that the cluster chooses the host name.
 func Hostname(stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster, earlier bool) string {
 	return render.Hostname(render.Input{Stack: stack, Expose: expose(&stack.Spec), Cluster: cluster, EarlierHost: earlier})
 }
 
-// expose returns how the stack is exposed outside the cluster, or nil when it is not.
+// expose returns the settings of the exposure outside the cluster, or nil if the stack is not exposed.
 func expose(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
 	if spec.Networking == nil {
 		return nil
@@ -64,10 +64,10 @@ func expose(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
 	return &wanted
 }
 
-// image returns the image of the pods. The tag stays in front of a digest, for readers.
+// image returns the image of the pods. A reference with a digest keeps its tag, for people who read it.
 func image(in Input) string { return pinned(in.Distribution.Image, in.Digest) }
 
-// pinned returns an image with the digest that was read for it. An empty digest means that none was read.
+// pinned returns an image reference with a digest. An empty digest means that the image was not read.
 func pinned(image, digest string) string {
 	if digest == "" || strings.Contains(image, "@") {
 		return image
@@ -75,7 +75,7 @@ func pinned(image, digest string) string {
 	return image + "@" + digest
 }
 
-// configuration returns the text of the server's configuration, as far as it was read.
+// configuration returns the text of the configuration that was read, or nil if none was read.
 func configuration(in Input) []byte {
 	switch {
 	case in.Override != nil:
@@ -87,8 +87,8 @@ func configuration(in Input) []byte {
 	}
 }
 
-// server returns the needs of the release for the renderers. When the release is unknown, the variables of all known
-// releases are set, because a server ignores those of another release.
+// server returns the settings of the container that the release requires. If the release is unknown, the pods get the
+// variables of all known releases, because a server ignores the variables of other releases.
 func server(in Input) render.Server {
 	resolved := &in.Distribution
 	runtime := resolved.Release.Runtime
@@ -111,7 +111,7 @@ func server(in Input) render.Server {
 	return result
 }
 
-// The two names of the variable for the port. It was renamed with the server (server fact 40).
+// The names of the variable for the port before and after the server was renamed (server fact 40).
 const (
 	oldPortVariable = "LLAMA_STACK_PORT"
 	newPortVariable = "OGX_PORT"
@@ -125,10 +125,10 @@ func otherPortVariable(runtime release.Runtime) string {
 }
 
 // paths returns variables that set the directories of a configuration, and those of the distribution's own
-// configuration, to paths on the volume. All data is then on the volume, and the path is the same before and after 0.8,
-// where the server's default moved (server fact 41).
+// configuration, to paths on the volume. All data is then on the volume, and the paths do not change with release 0.8,
+// in which the server's default changed (server fact 41).
 //
-// A stack of v1alpha1 gets such variables only where the server's default moved away from its volume.
+// A stack of v1alpha1 gets such variables only for directories whose default is no longer on its volume.
 func paths(in Input, config []byte) []render.EnvVar {
 	mountPath := render.MountPath(&in.Object.Spec)
 	if names.Compat(in.Object.Annotations) {
@@ -161,8 +161,7 @@ func variables(env []stackconfig.EnvVar) []render.EnvVar {
 	return result
 }
 
-// readFromSecret returns the variables with derived values changed to read from another Secret. An empty secret means
-// the usual Secret.
+// readFromSecret returns the variables, with derived values read from another Secret. Empty means the usual Secret.
 func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfig.EnvVar {
 	if secret == "" {
 		return env
@@ -176,7 +175,7 @@ func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfi
 	return result
 }
 
-// withSecretEnv adds the user's own variables, which any configuration may read, including the user's own.
+// withSecretEnv adds the variables of spec.secretEnv, which any configuration may read.
 func withSecretEnv(env []stackconfig.EnvVar, in *intent.Intent) []stackconfig.EnvVar {
 	result := slices.Clone(env)
 	for _, variable := range in.SecretEnv {
@@ -190,8 +189,8 @@ func withSecretEnv(env []stackconfig.EnvVar, in *intent.Intent) []stackconfig.En
 	return byName(result)
 }
 
-// ownVariables rejects variables from Secrets that the operator sets itself. Otherwise the server would use another
-// port or directory than the probes, the Service and the volumes.
+// ownVariables returns errors for variables of spec.secretEnv that the operator sets itself. With such a variable, the
+// server would use another port or directory than the probes, the Service and the volumes.
 func ownVariables(input render.Input, in *intent.Intent) field.ErrorList {
 	var errs field.ErrorList
 	own := render.OwnVariables(input)
@@ -199,7 +198,7 @@ func ownVariables(input render.Input, in *intent.Intent) field.ErrorList {
 		if slices.Contains(own, variable.Name) {
 			path := field.NewPath("spec", "secretEnv").Key(variable.Name)
 			errs = append(errs, field.Forbidden(path, fmt.Sprintf(
-				"%q is set by the operator: use another name, or set it in workload.overrides.env", variable.Name)))
+				"%q is set by the operator: use another name, or set the variable in spec.workload.overrides.env", variable.Name)))
 		}
 	}
 	return errs
@@ -210,8 +209,7 @@ func byName(env []stackconfig.EnvVar) []stackconfig.EnvVar {
 	return env
 }
 
-// releaseWarnings warns when a configuration was generated for another release than the one in the image, as far as
-// that is known.
+// releaseWarnings adds a warning if the release in the image is unknown or not the one of the configuration.
 func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
 	const path = "spec.distribution"
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// Limits for the cost of one object. test/scale has those for many.
+// Limits for the cost of one object. The limits for many objects are in test/scale.
 const (
 	// mostAllocated is the total number of bytes that the pipeline may allocate for an object. The bytes in use at one
 	// time are fewer.
@@ -50,7 +50,8 @@ func shaped(t testing.TB, s *shape.Shape, n int) plan.Input {
 	return in
 }
 
-// pipeline runs the steps of the controller and the command line for an object. An invalid object is not planned.
+// pipeline runs the steps of the controller and the command line for an object. It builds no plan for an invalid
+// object.
 func pipeline(t testing.TB, in plan.Input) {
 	t.Helper()
 	var errs field.ErrorList
@@ -95,7 +96,7 @@ func TestMemoryGrowsWithTheObject(t *testing.T) {
 	for i := range shape.All {
 		s := &shape.All[i]
 		t.Run(s.Name, func(t *testing.T) {
-			// The largest object that the API server accepts, and the largest that is planned.
+			// The largest object that the API server accepts, and the largest object with a plan.
 			for _, n := range slices.Compact([]int{s.Most, worked(t, s)}) {
 				quarter, whole := allocated(t, shaped(t, s, n/4)), allocated(t, shaped(t, s, n))
 				if whole > mostAllocated {

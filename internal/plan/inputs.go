@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// inputs returns the inputs of the pod template. If a renderer of the pod read an input that is missing here, pods
-// would change without a request. A test compares the two.
+// inputs returns the inputs of the pod template. If a renderer of the pod read an input that is missing here, a change
+// of that input would not replace the pods. A test compares the renderers with these inputs.
 func (p *Plan) inputs(in Input) rollout.Inputs {
 	spec := &in.Object.Spec
 	inputs := rollout.Inputs{
@@ -52,8 +52,8 @@ func (p *Plan) inputs(in Input) rollout.Inputs {
 	return inputs
 }
 
-// earlierInputs returns the digest of the same inputs as earlier operators computed it: without the platform's
-// certificates in addition to those of the spec. An empty string means that it does not differ.
+// earlierInputs returns the digest that earlier operators computed for the same inputs. Their digest did not contain
+// the platform's certificates in addition to those of the spec. An empty string means that the digest does not differ.
 func earlierInputs(in Input, inputs rollout.Inputs) (string, error) {
 	if in.Trust.Own == nil || in.Trust.Platform == nil {
 		return "", nil
@@ -62,7 +62,7 @@ func earlierInputs(in Input, inputs rollout.Inputs) (string, error) {
 	return rollout.Digest(inputs, rollout.References{})
 }
 
-// elsewhere returns the ConfigMaps of other namespaces from which the pods' configuration and certificates come.
+// elsewhere returns the ConfigMaps of other namespaces that contain the pods' configuration or certificates.
 func elsewhere(in Input) []string {
 	var ids []string
 	if in.Override != nil && in.Override.Namespace != "" {
@@ -75,7 +75,7 @@ func elsewhere(in Input) []string {
 }
 
 // record returns the record of this rendering.
-func (p *Plan) record(in Input, inputs string) (rollout.Record, error) {
+func (p *Plan) record(in Input) (rollout.Record, error) {
 	external, err := recordExternal(in)
 	if err != nil {
 		return rollout.Record{}, err
@@ -91,7 +91,7 @@ func (p *Plan) record(in Input, inputs string) (rollout.Record, error) {
 	return rollout.Record{
 		UID:          in.Object.UID,
 		Generation:   in.Object.Generation,
-		Inputs:       inputs,
+		Inputs:       p.input.Inputs,
 		ReferenceKey: in.References.Key,
 		ConfigHash:   p.ConfigHash,
 		Image:        image(in),
@@ -121,7 +121,7 @@ func (p *Plan) record(in Input, inputs string) (rollout.Record, error) {
 	}, nil
 }
 
-// storageSecret returns the Secret with derived values for the record.
+// storageSecret returns the Secret with derived values for the record, or nil if there are none.
 func (p *Plan) storageSecret(in Input) *rollout.StorageSecret {
 	if len(p.Derived) == 0 {
 		return nil
@@ -132,7 +132,7 @@ func (p *Plan) storageSecret(in Input) *rollout.StorageSecret {
 // maxLeft limits the losses in a record, which is an annotation.
 const maxLeft = 8
 
-// left returns the losses for the record, or nil when there are none.
+// left returns the losses for the record, or nil if there are none.
 func left(losses []retention.Loss) []string {
 	var messages []string
 	for i, loss := range losses {

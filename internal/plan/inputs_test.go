@@ -28,7 +28,7 @@ type inputChange struct {
 	input func(*plan.Input)
 }
 
-// seenByThePod are changes of the inputs that the pods see.
+// seenByThePod contains changes of the inputs that affect pods.
 var seenByThePod = map[string]inputChange{
 	"image":                 {input: func(in *plan.Input) { in.Distribution.Image = "other:1" }},
 	"digest of the image":   {input: func(in *plan.Input) { in.Digest = "sha256:abc" }},
@@ -65,9 +65,9 @@ var seenByThePod = map[string]inputChange{
 	"image's configuration": {spec: func(string) string { return "distribution: {name: starter}\n" }},
 }
 
-// The digest contains exactly the inputs of the template: a change that a pod sees rolls it, and any other change does
-// not. The digest and the renderers are separate code, and this table compares them.
-func TestInputsAreWhatThePodSees(t *testing.T) {
+// The digest contains exactly the inputs of the template: a change that affects a pod replaces it, and any other change
+// does not. The digest and the renderers are separate code, and this table compares them.
+func TestInputsMatchThePodTemplate(t *testing.T) {
 	const from = `
 providers:
   inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}

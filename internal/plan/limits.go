@@ -8,9 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// withLimits returns the stack with the limits that its running pods have because of their workers: as much as they
-// request. A quota of the namespace may require limits, and would reject pods without any. The user's own limits take
-// precedence.
+// withLimits returns the stack with the limits that its running pods have because of their workers. These limits equal
+// the requests. A quota of the namespace may reject pods without limits. The user's own limits take precedence.
 func withLimits(in Input) *v1alpha2.LlamaStackDistribution {
 	kept := limited(in)
 	if len(kept) == 0 {
@@ -34,8 +33,7 @@ func withLimits(in Input) *v1alpha2.LlamaStackDistribution {
 	return stack
 }
 
-// limited returns the resources that stay limited in a stack of v1alpha1 with workers, if its spec does not mention
-// them.
+// limited returns the resources without a limit in the spec that stay limited in a stack of v1alpha1 with workers.
 func limited(in Input) []corev1.ResourceName {
 	workload := in.Object.Spec.Workload
 	if !names.Compat(in.Object.Annotations) || workload == nil || workload.Workers == nil {

@@ -11,7 +11,7 @@ import (
 
 const pathDistribution = "spec.distribution"
 
-// losses returns the data of the running pods that this plan would leave behind, each with the responsible field.
+// losses returns the data of the running pods that this plan would leave behind. Each has the path of its field.
 func (p *Plan) losses(in Input) []retention.Loss {
 	losses := retention.Compare(in.Before, p.Places)
 	for i := range losses {
@@ -23,8 +23,8 @@ func (p *Plan) losses(in Input) []retention.Loss {
 	return losses
 }
 
-// fieldOf returns the field that a user most likely changed. The places show a removed provider, and the spec shows
-// whether it was disabled, or removed with the other providers of the base.
+// fieldOf returns the field that a user most likely changed. A removed provider is missing in the places. The spec
+// shows whether the provider was disabled, or removed with the other providers of the base.
 func (p *Plan) fieldOf(loss *retention.Loss, in Input) string {
 	gone := func(what string) bool {
 		_, there := p.Places.Data[what]
@@ -42,8 +42,8 @@ func (p *Plan) fieldOf(loss *retention.Loss, in Input) string {
 	return loss.Path
 }
 
-// disables reports whether an entry of spec.disabled matches an owner of data: vectorIo, vector_io or vectorIo/faiss
-// matches vector_io/faiss. vectorIo/* matches it if the configuration no longer has the data.
+// disables reports whether an entry of spec.disabled matches the name of data. vectorIo, vector_io and vectorIo/faiss
+// match vector_io/faiss. vectorIo/* matches it if gone is true.
 func disables(item, what string, gone bool) bool {
 	plain := func(text string) string { return strings.ToLower(strings.ReplaceAll(text, "_", "")) }
 	itemAPI, itemID, one := strings.Cut(item, "/")
@@ -51,8 +51,8 @@ func disables(item, what string, gone bool) bool {
 	return plain(itemAPI) == plain(api) && (!one || itemID == id || itemID == intent.Wildcard && gone)
 }
 
-// drops reports whether spec.distribution.baseProviders removed a provider of the base that stores data. The provider
-// of the API agents stores responses.
+// drops reports whether spec.distribution.baseProviders removed the provider of the base that stores the named data.
+// The provider of the API agents stores responses.
 func (p *Plan) drops(what string) bool {
 	api, id, named := strings.Cut(what, "/")
 	for key := range p.dropped {
@@ -63,7 +63,7 @@ func (p *Plan) drops(what string) bool {
 	return false
 }
 
-// Waiting returns the losses that block the roll-out, and the words in the stack's annotation that accept none of them.
+// Waiting returns the losses that block the roll-out, and the words in the stack's annotation that match none of them.
 func (p *Plan) Waiting() (waiting []retention.Loss, unknown []string) {
 	return retention.Waiting(p.Losses, p.input.Stack.Annotations[retention.Annotation])
 }

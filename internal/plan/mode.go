@@ -9,15 +9,15 @@ import (
 type Mode string
 
 const (
-	// ModeImageDefault means that the image's own configuration runs unchanged, and nothing is mounted.
+	// ModeImageDefault means that the server reads the image's own configuration, and pods mount none.
 	ModeImageDefault Mode = "ImageDefault"
 	// ModeGenerated means that the configuration is generated from a base and the spec.
 	ModeGenerated Mode = "Generated"
-	// ModeOverride means that the user's own configuration runs, with only the changes for networking and workload.
+	// ModeOverride means that the server reads the user's own configuration. The operator adds only a few settings.
 	ModeOverride Mode = "Override"
 )
 
-// ModeOf returns the mode for a spec. A configuration is generated when the spec contains any setting for it.
+// ModeOf returns the mode for a spec. The operator generates a configuration if the spec contains a setting for it.
 func ModeOf(spec *v1alpha2.LlamaStackDistributionSpec) Mode {
 	switch {
 	case spec.OverrideConfig != nil:
@@ -32,15 +32,15 @@ func ModeOf(spec *v1alpha2.LlamaStackDistributionSpec) Mode {
 // NeedsBase reports whether Build needs a base configuration.
 func NeedsBase(spec *v1alpha2.LlamaStackDistributionSpec) bool { return ModeOf(spec) == ModeGenerated }
 
-// configured reports whether the spec configures the server's configuration itself.
+// configured reports whether the spec contains settings of the server's configuration.
 func configured(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return spec.Providers != nil || spec.Resources != nil || spec.Storage != nil || len(spec.Disabled) > 0 ||
 		spec.Settings != nil || len(spec.RemoveSettings) > 0 || len(spec.ExternalProviders) > 0 || spec.BaseConfig != nil ||
 		spec.Distribution.BaseProviders == v1alpha2.BaseProvidersRequired
 }
 
-// needsServerSection reports whether the configuration needs settings for other fields of the spec, even with an
-// override.
+// needsServerSection reports whether the server section of the configuration must contain settings for workers or
+// certificates, even if the configuration is the user's own.
 func needsServerSection(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return render.Workers(spec) > 1 || render.TLSSecret(spec) != ""
 }

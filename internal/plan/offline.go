@@ -5,7 +5,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/offline"
 )
 
-// offlineVariables returns variables that keep the server from accessing the internet, for a stack that is offline.
+// offlineVariables returns variables that prevent the server of an offline stack from accessing the internet.
 func offlineVariables(in Input) []render.EnvVar {
 	if !in.Object.Spec.Offline {
 		return nil
@@ -17,8 +17,7 @@ func offlineVariables(in Input) []render.EnvVar {
 	return env
 }
 
-// offlineWarnings warns of the parts that need the internet in a configuration that is not generated: the user's own,
-// or the image's.
+// offlineWarnings adds warnings about parts that need the internet in the user's or the image's configuration.
 func (p *Plan) offlineWarnings(in Input) {
 	const path = "spec.offline"
 	if !in.Object.Spec.Offline {

@@ -60,7 +60,7 @@ func TestOfflineWarnings(t *testing.T) {
 	}
 }
 
-// told returns the warnings about the internet.
+// told returns the warnings about parts that need the internet.
 func told(warnings []stackconfig.Finding) []string {
 	var lines []string
 	for _, warning := range warnings {
@@ -72,7 +72,7 @@ func told(warnings []stackconfig.Finding) []string {
 	return lines
 }
 
-// The variables are those of the release. A stack with an unknown release has those of the nearest one.
+// The release determines the variables. A stack with an unknown release has the variables of the nearest release.
 func TestOfflineVariables(t *testing.T) {
 	for spec, want := range map[string]bool{
 		"distribution: {name: starter, version: \"0.8\"}\noffline: true\n":       true,
@@ -101,7 +101,7 @@ func TestOfflineVariablesAreReserved(t *testing.T) {
 	_, err := plan.Build(in)
 	for _, name := range []string{"HF_HUB_OFFLINE", names.EnvTiktokenCache} {
 		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s is taken from a Secret: %v", name, err)
+			t.Errorf("%s is from a Secret: %v", name, err)
 		}
 	}
 }

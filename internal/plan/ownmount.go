@@ -12,28 +12,27 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// beneathOwnMount handles a volume of the user at the directory of the generated configuration, which then takes
-// precedence.
+// beneathOwnMount handles a volume of the user at the directory of the generated configuration, which takes precedence.
 //
-// If the configuration is generated only for the number of workers, the stack is one of v1alpha1 with its own
-// configuration. Then no variable points to a file that the volume may lack, nothing is mounted beneath the volume, and
-// the registry is unchanged. If the spec configures more, the user gets a warning that it has no effect.
+// If a stack of v1alpha1 needs a generated configuration only for the number of workers, the volume contains the
+// stack's configuration. In this case, the pods do not mount the generated configuration, no variable refers to it, and
+// the registry stays unchanged. If the spec contains other settings, the user gets a warning that they have no effect.
 func (p *Plan) beneathOwnMount(in Input) {
 	at, found := ownMount(&in.Object.Spec)
 	if !found {
 		return
 	}
 	if !workersOnly(in.Object) {
-		p.warn(at.String(), "a volume is mounted over the generated configuration, so the server does not see the configuration or does not start: mount the volume "+
+		p.warn(at.String(), "a volume is mounted over the generated configuration, so the server cannot read the configuration or does not start: mount the volume "+
 			"outside %s, or provide the whole configuration with spec.overrideConfig", names.ConfigDir)
 		return
 	}
 	p.hidden, p.ConfigMapName = p.input.Config, ""
 	p.input.Config, p.input.Registry, p.input.Directories = nil, nil, nil
-	p.Warnings = append(p.Warnings, workersIgnored(in, "one of your volumes is mounted at "+names.ConfigDir+", and its configuration takes precedence"))
+	p.Warnings = append(p.Warnings, workersIgnored(in, "one of your volumes is mounted at "+names.ConfigDir+", and the configuration in this volume takes precedence"))
 }
 
-// ownMount returns the field of the user's volume at or below the directory of the configuration.
+// ownMount returns the field that mounts a volume of the user at or below the directory of the configuration.
 func ownMount(spec *v1alpha2.LlamaStackDistributionSpec) (*field.Path, bool) {
 	workload := field.NewPath("spec", "workload")
 	mounts := intent.Overrides(spec).VolumeMounts

@@ -15,8 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
-// placesOf returns the places of the stack's data, from the configuration that the server reads and from the rendered
-// pod, including the user's patches.
+// placesOf returns the places of the stack's data, from the configuration and from the rendered pod with patches.
 func (p *Plan) placesOf(in Input, deployment *appsv1ac.DeploymentApplyConfiguration) (*retention.Places, error) {
 	server := names.ServerContainer(in.Object.Annotations)
 	pod, err := typedPod(deployment.Spec.Template.Spec, server)
@@ -30,8 +29,7 @@ func (p *Plan) placesOf(in Input, deployment *appsv1ac.DeploymentApplyConfigurat
 	}), nil
 }
 
-// typedPod returns the volumes of a rendered pod, and the parts of the server's container that determine the places of
-// data.
+// typedPod returns the parts of a rendered pod and its server's container that determine the places of data.
 func typedPod(rendered *corev1ac.PodSpecApplyConfiguration, server string) (*corev1.PodSpec, error) {
 	part := corev1ac.PodSpecApplyConfiguration{Volumes: rendered.Volumes}
 	for i := range rendered.Containers {
@@ -49,7 +47,7 @@ func typedPod(rendered *corev1ac.PodSpecApplyConfiguration, server string) (*cor
 	return pod, json.Unmarshal(data, pod)
 }
 
-// root returns the configuration that the server reads, or nil when it is unknown.
+// root returns the configuration that the server reads, or nil if it is unknown.
 func (p *Plan) root() *yaml.Node {
 	if p.Report != nil {
 		return p.Report.Root()
@@ -68,8 +66,8 @@ func rootOf(config []byte) *yaml.Node {
 	return parsed.Root()
 }
 
-// derivedFrom returns a function that returns the source of a value in the Secret that the operator writes for the
-// stack, and an empty string for any other Secret.
+// derivedFrom returns a function for retention.PodOf. The function returns the source of a value in the Secret with
+// derived values of the stack, and an empty string for any other Secret.
 func (p *Plan) derivedFrom(stack string) func(secret, key string) string {
 	return func(secret, key string) string {
 		if !names.IsStorageSecret(stack, secret) {
@@ -86,14 +84,14 @@ func (p *Plan) derivedFrom(stack string) func(secret, key string) string {
 
 // Running is a Deployment whose record does not contain the places of its data.
 type Running struct {
-	// Stack is the stack's name, and Container the name of the server's container.
+	// Stack is the stack's name, and Container is the name of the server's container.
 	Stack, Container string
 	// Distribution is the distribution of its image.
 	Distribution distribution.Resolved
 	// Pod is the pod spec of its template.
 	Pod *corev1.PodSpec
-	// Config is the mounted configuration. Nil means that the server reads the image's own. Override reports whether
-	// the user wrote it.
+	// Config is the mounted configuration. Nil means the image's own configuration. Override reports whether the user
+	// wrote it.
 	Config   []byte
 	Override bool
 }

@@ -19,7 +19,7 @@ func mark(in plan.Input) plan.Input {
 	return in
 }
 
-// lost returns each Loss as one line: what and where, and whether the roll-out waits.
+// lost returns each Loss as one line: the data, the field, and whether the roll-out waits.
 func lost(losses []retention.Loss) []string {
 	var found []string
 	for _, loss := range losses {
@@ -253,7 +253,7 @@ func TestLossesAcrossReleases(t *testing.T) {
 }
 
 // The table of a key-value store in PostgreSQL is the same for every release. A stack keeps the table that it uses.
-func TestTheTableStays(t *testing.T) {
+func TestTableIsKept(t *testing.T) {
 	const spec = "\nstorage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n"
 	of := func(line string) plan.Input {
 		return input(t, "distribution: {name: starter, version: \""+line+"\"}"+spec)
@@ -281,7 +281,7 @@ func TestTheTableStays(t *testing.T) {
 		in := of(line)
 		in.Before = &since
 		if built := build(t, in); built.Places.Table() != "ogx_kvstore" || len(built.Losses) > 0 {
-			t.Errorf("%s on a stack that was made on 0.8 uses the table %q and loses %v", line, built.Places.Table(), built.Losses)
+			t.Errorf("%s on a stack that was created with 0.8 uses the table %q and loses %v", line, built.Places.Table(), built.Losses)
 		}
 	}
 }

@@ -17,68 +17,59 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
-// Input is a stack and everything that was read for it.
+// Input is a stack, with everything that was read for it.
 type Input struct {
 	// Object is the stack. Build does not change it.
 	Object *v1alpha2.LlamaStackDistribution
-	// Intent is the decoded spec of Object, without errors: see validate.Spec.
+	// Intent is the decoded and valid spec of Object, see validate.Spec.
 	Intent *intent.Intent
 	// Distribution is the resolved spec.distribution.
 	Distribution distribution.Resolved
-	// Digest is the digest of the image, if Base was read from it. The pods run that image even if the tag changes.
-	// Empty means that the image is used as written.
+	// Digest is the digest of the image, if Base was read from the image. The pods run this image even if the tag moves.
+	// Empty means that the pods use the image reference as it is written.
 	Digest string
-	// Packages are the metadata in the images of external providers, by provider id: see stackconfig.Input.
-	// PackageDigests are the digests of the images that were read.
+	// Packages contains the metadata in the images of external providers, by provider id, see stackconfig.Input.
+	// PackageDigests contains the digests of the images that were read.
 	Packages       map[string]*externalprovider.Package
 	PackageDigests map[string]string
-	// CatalogueImage is the operator's image for the requested name and version, before overrides. Empty means a bare
-	// image.
+	// CatalogueImage is the catalogue's image for the name and version, before overrides. Empty means a bare image.
 	CatalogueImage string
-	// RenderedByTag reports whether the running pods were rendered for the release in the tag of their image. They keep
-	// that.
+	// RenderedByTag reports whether the running pods keep settings for the release in the tag of their image.
 	RenderedByTag bool
-	// Limited are the resources that an earlier operator limited in the running pods because of their workers, sorted.
-	// They stay limited.
+	// Limited lists, sorted, the resources that an earlier operator limited in the running pods because of their workers.
 	Limited []corev1.ResourceName
-	// RunningRelease is the server release line that runs now, from the record or the status. Empty means that none
-	// runs.
+	// RunningRelease is the release line of the running server, from the record or the status. Empty means none.
 	RunningRelease string
-	// Before are the places of the running pods' data. Nil means that nothing runs, or that the places are unknown.
+	// Before contains the places of the running pods' data. Nil means that there are none, or unknown places.
 	Before *retention.Places
-	// Base is the base configuration. Nil means that none is needed (see NeedsBase) or that there is none.
+	// Base is the base configuration. Nil means that no base is needed (see NeedsBase), or that there is none.
 	Base *Base
-	// Trust holds the certificates that the server trusts in addition to the public authorities. The zero value means
-	// those of its image.
+	// Trust holds the certificates that the server trusts in addition to the public authorities. Zero adds none.
 	Trust Trust
 	// Serving is the server's certificate in the Secret that the spec names. Nil means that it was not read.
 	Serving *cabundle.Serving
-	// Unexposed prevents the exposure of the stack, whatever its spec contains, because another stack has its host
-	// name.
+	// Unexposed prevents the exposure of the stack, regardless of its spec, because another stack has the same host name.
 	Unexposed bool
-	// EarlierHost reports whether the exposure of the stack has the generated host name, or none, from an earlier
-	// operator, and keeps it.
+	// EarlierHost reports whether the stack keeps the generated or missing host name that an earlier operator chose.
 	EarlierHost bool
 	// Override is the content of spec.overrideConfig. Nil means that the spec has none.
 	Override *Override
-	// References is the state of the Secrets and ConfigMaps that the pods read. It is the zero value offline.
+	// References is the state of the Secrets and ConfigMaps that the pods read. On the command line, it is the zero value.
 	References rollout.References
-	// StorageSecret is the Secret with the derived values. Nil means the Secret with the usual name, which is not
-	// recorded.
+	// StorageSecret is the Secret with the derived values. Nil means the usual Secret, which is not in the record.
 	StorageSecret *rollout.StorageSecret
 	// OperatorVersion is written to the record, never to the configuration.
 	OperatorVersion string
-	// Cluster describes the cluster of the stack. No pod depends on it.
+	// Cluster describes the cluster of the stack. It does not affect pods.
 	Cluster render.Cluster
-	// OpenShift leaves uid, gid and fsGroup to the cluster.
+	// OpenShift reports whether the cluster, and not the operator, sets uid, gid and fsGroup of pods.
 	OpenShift bool
-	// KeepsGroup reports whether the pods of a stack of v1alpha1 on OpenShift keep the fsGroup that an earlier operator
-	// set. See the function KeepsGroup.
+	// KeepsGroup is the result of the function KeepsGroup. It applies to stacks of v1alpha1 on OpenShift.
 	KeepsGroup bool
-	// Bounds are the limits that an administrator sets for the stacks of the namespace. Nil means no limits.
+	// Bounds contains the limits that an administrator sets for the stacks of the namespace. Nil means no limits.
 	Bounds *bounds.Rule
-	// LongConfigMapName selects the longer name for the generated configuration, because the usual one is used by other
-	// content.
+	// LongConfigMapName selects the longer name for the ConfigMap with the generated configuration, because the usual name
+	// is taken.
 	LongConfigMapName bool
 }
 
@@ -86,22 +77,22 @@ type Input struct {
 type Base struct {
 	// Data is the content as it was read.
 	Data []byte
-	// Source is the place from which it was read.
+	// Source is the place from which Data was read.
 	Source v1alpha2.ConfigSource
 }
 
 // Override is the ConfigMap of spec.overrideConfig.
 type Override struct {
-	// Namespace is the namespace of the ConfigMap, if it differs from the stack's. Pods cannot mount a ConfigMap from
-	// there. Empty means the stack's.
+	// Namespace is the namespace of the ConfigMap if it differs from the stack's namespace. Pods cannot mount a ConfigMap
+	// of another namespace. Empty means the stack's namespace.
 	Namespace string
 	// ConfigMapName and Key identify the source of Data.
 	ConfigMapName, Key string
 	// Data is the user's configuration.
 	Data []byte
-	// Files are all keys of the ConfigMap, for a stack of v1alpha1, which mounts all of them.
+	// Files contains all keys of the ConfigMap, for stacks of v1alpha1, which mount all keys.
 	Files map[string][]byte
-	// Warnings are set when the ConfigMap replaces another one.
+	// Warnings contains a warning if the ConfigMap replaces another one.
 	Warnings []stackconfig.Finding
 }
 
@@ -109,51 +100,50 @@ type Override struct {
 type Plan struct {
 	// Mode is the source of the configuration.
 	Mode Mode
-	// ConfigSource is the same for the status.
+	// ConfigSource is the source of the configuration for the status.
 	ConfigSource v1alpha2.ConfigSource
-	// Objects are the objects to apply, in order, without the Secret with derived values: see WithStorageSecret.
+	// Objects lists the objects to apply, in order, without the Secret with derived values, see WithStorageSecret.
 	Objects []render.Object
 	// Rendered is the Deployment of Objects with its record, for rollout.Decide.
 	Rendered rollout.Rendered
-	// Config is the generated configuration. Nil means that none was generated.
+	// Config is the generated or copied configuration. Nil means that the operator wrote none.
 	Config []byte
 	// ServesTLS reports whether the server serves HTTPS only.
 	ServesTLS bool
-	// ConfigHash is the SHA-256 of the mounted configuration, in hex. Empty means that nothing is mounted.
+	// ConfigHash is the SHA-256 of the mounted configuration, in hex. Empty means that the pods mount no configuration.
 	ConfigHash string
-	// ConfigMapName is the mounted ConfigMap, and BaseConfigMapName the ConfigMap with the base. Empty means that there
-	// is none.
+	// ConfigMapName is the name of the mounted ConfigMap, and BaseConfigMapName is the name of the ConfigMap with the
+	// base. Empty means that there is no such ConfigMap.
 	ConfigMapName, BaseConfigMapName string
 	// Exposure is the kind of object that exposes the stack outside the cluster. ExposureServed reports whether the
-	// cluster serves that kind. Hostname is the requested host name. Empty means that the stack is not exposed, or has
-	// a host name from the cluster.
+	// cluster serves this kind. Hostname is the requested host name. Empty means that the stack is not exposed, or that
+	// the cluster chooses the host name.
 	Exposure       schema.GroupVersionKind
 	ExposureServed bool
 	Hostname       string
-	// Env are the variables that the configuration reads, sorted by name.
+	// Env lists the variables that the configuration reads, sorted by name.
 	Env []stackconfig.EnvVar
-	// Derived are the entries of the Secret with derived values.
+	// Derived lists the entries of the Secret with derived values.
 	Derived []secretvalue.Derived
-	// Models are the user's models under the names that clients use.
+	// Models lists the user's models with the names that clients use.
 	Models []stackconfig.PublicModel
-	// Places are the places of the stack's data. Losses are the parts of Input.Before that are not among them.
+	// Places contains the places of the stack's data. Losses lists the data in Input.Before that is not in them.
 	Places *retention.Places
 	Losses []retention.Loss
-	// Warnings are for the user.
+	// Warnings lists the warnings for the user.
 	Warnings []stackconfig.Finding
-	// ProviderCount and ResourceCount are the numbers in the generated configuration, and ConfigVersion is its schema
-	// version.
+	// ProviderCount, ResourceCount and ConfigVersion, the schema version, are those of the generated configuration.
 	ProviderCount, ResourceCount int32
 	ConfigVersion                string
-	// Report explains the generated configuration. Nil means that none was generated.
+	// Report explains the generated configuration. Nil means that no configuration was generated.
 	Report *stackconfig.Report
 
 	input  render.Input
 	stores stores
-	// dropped are the keys of the providers of the base that spec.distribution.baseProviders removed.
+	// dropped contains the API and the id of each provider of the base that spec.distribution.baseProviders removed.
 	dropped map[[2]string]bool
-	// hidden is a configuration that is not mounted, because the user mounts a volume in its place. It is still an
-	// input: earlier operators mounted it beneath the volume, and their pods must not be replaced.
+	// hidden is a configuration that is not mounted, because the user mounts a volume in its place. It is still an input,
+	// because earlier operators mounted it beneath the volume, and the inputs of their pods must not change.
 	hidden *render.Config
 }
 
@@ -166,5 +156,5 @@ func (p *Plan) WithStorageSecret(values map[string][]byte) []render.Object {
 	return render.InsertSecret(p.Objects, render.StorageSecret(p.input, values))
 }
 
-// Release returns the server release line of the plan. It returns an empty string when the release is unknown.
+// Release returns the server release line of the plan, or an empty string if the release is unknown.
 func (p *Plan) Release() string { return p.input.Server.Release }

@@ -70,7 +70,7 @@ func build(t *testing.T, in plan.Input) *plan.Plan {
 	return built
 }
 
-// text returns every object in the form in which it is sent.
+// text returns every object as JSON.
 func text(t *testing.T, objects []render.Object) string {
 	t.Helper()
 	var b strings.Builder
@@ -123,14 +123,14 @@ func TestBuildImageDefault(t *testing.T) {
 	}
 	if built.Config != nil || built.ConfigHash != "" || built.ConfigMapName != "" || built.BaseConfigMapName != "" ||
 		built.Report != nil {
-		t.Errorf("something is mounted: %+v", built)
+		t.Errorf("a configuration is mounted: %+v", built)
 	}
 	if got := kinds(built.Objects); got != "ServiceAccount demo-sa, Deployment demo, Service demo-service" {
 		t.Errorf("objects %s", got)
 	}
 	for _, variable := range environment(container(t, built)) {
 		if strings.Contains(variable, "/etc/llama-stack") {
-			t.Errorf("%s points at a file that is not mounted", variable)
+			t.Errorf("%s refers to a file that is not mounted", variable)
 		}
 	}
 }
@@ -179,7 +179,7 @@ resources: {models: [llama3.2-8b]}
 	}
 }
 
-// The pods run the image with the digest that was read. The record contains the findings and their sources for a later
+// The pods run the image with the digest that was read. The record contains the facts about the image for a later
 // build.
 func TestBuildFromLabels(t *testing.T) {
 	in := input(t, `disabled: [eval]`)
@@ -239,8 +239,8 @@ workload: {workers: 2}
 	}
 }
 
-// The probes use the server's protocol, whatever the source of its certificate. A server that requires TLS gets the
-// argument for plain HTTP only when it has no certificate and its configuration is not generated.
+// The probes use the server's protocol, for any source of its certificate. A server that requires TLS gets the argument
+// for plain HTTP only when it has no certificate and its configuration is not generated.
 func TestTLS(t *testing.T) {
 	const (
 		tls      = "networking: {tls: {enabled: true, secretName: cert}}\n"
@@ -286,7 +286,7 @@ func TestTLS(t *testing.T) {
 			scheme := string(*c.ReadinessProbe.HTTPGet.Scheme)
 			if built.Mode != tc.mode || scheme != tc.scheme || string(*c.StartupProbe.HTTPGet.Scheme) != tc.scheme ||
 				built.ServesTLS != (tc.scheme == "HTTPS") || c.LivenessProbe.TCPSocket == nil {
-				t.Errorf("mode %s, probes ask by %s, serves TLS: %t", built.Mode, scheme, built.ServesTLS)
+				t.Errorf("mode %s, scheme of the probes %s, serves TLS: %t", built.Mode, scheme, built.ServesTLS)
 			}
 			if got := fmt.Sprint(c.Args); got != tc.args {
 				t.Errorf("arguments %s, want %s", got, tc.args)
@@ -357,7 +357,7 @@ func TestSecretEnvReachesEveryMode(t *testing.T) {
 		built := build(t, input(t, secretEnv+rest))
 		env := environment(container(t, built))
 		if count := strings.Count(strings.Join(env, " "), "MY_TOKEN@mine/token"); count != 1 {
-			t.Errorf("%s: MY_TOKEN is there %d times: %v", built.Mode, count, env)
+			t.Errorf("%s: MY_TOKEN is set %d times: %v", built.Mode, count, env)
 		}
 	}
 }
@@ -373,7 +373,7 @@ storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key:
 		t.Errorf("objects %s", got)
 	}
 	if got := kinds(built.Objects); strings.Contains(got, "Secret demo-storage") {
-		t.Errorf("the plan itself has the Secret: %s", got)
+		t.Errorf("the plan contains the Secret: %s", got)
 	}
 	without := build(t, input(t, `distribution: {name: starter}`))
 	if got := kinds(without.WithStorageSecret(nil)); strings.Contains(got, "Secret ") {
@@ -474,9 +474,9 @@ func TestTheProgramOfTheRegistryIsMounted(t *testing.T) {
 	t.Errorf("no ConfigMap %q", names.Startup("demo"))
 }
 
-// With the user's own configuration or the image's, no program runs, because the operator cannot find out which
-// resources they register.
-func TestNoProgramBesideForeignConfigurations(t *testing.T) {
+// With the user's own configuration or the image's, no program runs, because the resources that they register are
+// unknown.
+func TestNoProgramForOtherConfigurations(t *testing.T) {
 	for name, spec := range map[string]string{
 		"the image's own": "distribution: {name: starter}\n",
 		"an override":     "overrideConfig: {configMapName: mine, key: server.yaml}\n",

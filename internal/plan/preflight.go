@@ -23,7 +23,7 @@ type stores struct {
 	intent       *intent.Intent
 }
 
-// storesOf returns the configuration that the server will read. It is empty when that is unknown.
+// storesOf returns the configuration that the server will read. The configuration is nil if it is unknown.
 func (p *Plan) storesOf(in Input) stores {
 	config := p.Config
 	switch p.Mode {
@@ -36,11 +36,11 @@ func (p *Plan) storesOf(in Input) stores {
 	return stores{config: config, distribution: in.Distribution, intent: in.Intent}
 }
 
-// TriesChanges reports whether a change of the pods is first tried in a separate pod (spec.workload.preflight)
-// (decision 0012). When unset or Auto, this happens only if it is useful and safe. It is useful if the old pods stop
-// before the new ones start. It is safe if only the pods' own volume contains the server's data, and the pods request
-// no device that may be the only one. A stack that was created as v1alpha1 is changed as before, unless its spec
-// requests a trial.
+// TriesChanges reports whether a separate pod tries a change before the running pods are replaced
+// (spec.workload.preflight, decision 0012). If the field is Auto or unset, a pod tries the change only if this is
+// useful and safe. It is useful if the old pods stop before the new pods start. It is safe if the server stores all its
+// data on the pods' own volume, and if the pods request no devices, which may be scarce. For a stack that was created
+// as v1alpha1, no pod tries changes unless the spec sets the field.
 func (p *Plan) TriesChanges() bool {
 	spec, mode := &p.input.Stack.Spec, v1alpha2.PreflightMode("")
 	if spec.Workload != nil {
@@ -58,8 +58,7 @@ func (p *Plan) TriesChanges() bool {
 		!intent.OwnCommand(spec) && stackconfig.OnlyFiles(p.stores.config, p.stores.distribution.Release, p.stores.intent)
 }
 
-// asksForDevices reports whether a pod requests scarce resources of a node: extended resources, such as GPUs, or
-// resource claims.
+// asksForDevices reports whether a pod requests extended resources, such as GPUs, or resource claims, which are scarce.
 func asksForDevices(pod *corev1ac.PodSpecApplyConfiguration) bool {
 	if len(pod.ResourceClaims) > 0 {
 		return true
@@ -87,8 +86,8 @@ func (p *Plan) PreflightName() (string, error) {
 	return render.PreflightName(p.input.Stack.Name, p.Rendered.Deployment.Spec.Template)
 }
 
-// PreflightObjects returns the objects that try this plan's pods, in the order to apply them, the pod last. The values
-// are those of WithStorageSecret. The constraint is the OpenShift constraint that admits the running pods.
+// PreflightObjects returns the pod that tries this plan's pods and the objects that it needs, in the order of their
+// apply. The pod is last. values is the parameter of WithStorageSecret. constraint admits the running pods.
 func (p *Plan) PreflightObjects(values map[string][]byte, constraint string) ([]render.Object, error) {
 	preflight := render.Preflight{Template: p.Rendered.Deployment.Spec.Template, Constraint: constraint}
 	if len(p.Derived) > 0 {
@@ -97,7 +96,7 @@ func (p *Plan) PreflightObjects(values map[string][]byte, constraint string) ([]
 	return render.PreflightObjects(p.input, preflight)
 }
 
-// PreflightMode returns the mode in the spec. It is empty when the spec has none.
+// PreflightMode returns the preflight mode in the spec, or an empty string if the spec has none.
 func (p *Plan) PreflightMode() v1alpha2.PreflightMode {
 	if workload := p.input.Stack.Spec.Workload; workload != nil {
 		return workload.Preflight

@@ -66,7 +66,7 @@ func TestTriesChanges(t *testing.T) {
 	}
 }
 
-// A stack of v1alpha1 is changed as before, because its user does not expect a trial.
+// No pod tries changes of a stack of v1alpha1, because its user does not expect this.
 func TestTriesChangesOfOlderStacks(t *testing.T) {
 	for mode, want := range map[v1alpha2.PreflightMode]bool{
 		"": false, v1alpha2.PreflightAuto: true, v1alpha2.PreflightAlways: true, v1alpha2.PreflightNever: false,
@@ -101,7 +101,7 @@ func TestPreflightObjects(t *testing.T) {
 		t.Errorf("objects %s, want %s", strings.Join(got, ", "), want)
 	}
 	if sent := text(t, objects); strings.Contains(sent, "demo-storage") || strings.Contains(sent, "demo-ca-bundle") {
-		t.Errorf("the pod reads what the running pods do:\n%s", sent)
+		t.Errorf("the pod reads the same objects as the running pods:\n%s", sent)
 	}
 	in.Trust, in.Cluster.NetworkPolicies = plan.Trust{}, false
 	in.Object.Spec.Storage = nil

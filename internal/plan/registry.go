@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
 )
 
-// registry returns how the pods update the registry for a generated configuration. With the user's own configuration,
-// or the image's, the registry is unchanged, because the resources that they register are unknown.
+// registry returns the settings with which pods update the registry to match a generated configuration. Pods with the
+// user's or the image's configuration do not change the registry, because its resources are unknown.
 func registry(in Input, found *stackconfig.Registry) *render.Registry {
 	if found == nil {
 		return nil
@@ -33,11 +33,11 @@ func recordedEntrypoint(in Input) string {
 	return string(text)
 }
 
-// RecordedEntrypoint returns the entrypoint in a record, or nil when there is none.
+// RecordedEntrypoint returns the entrypoint in a record, or nil if there is none.
 func RecordedEntrypoint(recorded rollout.Distribution) []string {
 	var entrypoint []string
 	if err := json.Unmarshal([]byte(recorded.Entrypoint), &entrypoint); err != nil {
-		return nil // a damaged record counts as none
+		return nil // a damaged entrypoint counts as missing
 	}
 	return entrypoint
 }

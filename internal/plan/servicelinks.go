@@ -10,18 +10,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// The server's listener for metrics. Its port is a number, but a Service named ogx-metrics would set its variable to a
-// URL (server fact 27).
+// The variables of the server's metrics endpoint. The port must be a number, but a Service named ogx-metrics would set
+// the variable to a URL (server fact 27).
 const (
 	metricsEnabledVariable = "OGX_METRICS_ENDPOINT_ENABLED"
 	metricsPortVariable    = "OGX_METRICS_PORT"
 )
 
 // serviceLinks reports whether the pods have the variables that Kubernetes derives from the Services of the namespace
-// (X_SERVICE_HOST, X_PORT). A stack of v1alpha1 has always had them, and its configuration may read them. It does not
-// have them when the name of a Service could break the server. This is the case if the server, or the configuration
-// that the operator generated for it, reads a port from a variable X_PORT that is not set: a Service named x would set
-// it to a URL (server fact 27). The variables of the server's own port are always set.
+// (X_SERVICE_HOST, X_PORT). Only pods of v1alpha1 stacks have them, because their configuration may read them. These
+// pods do not have them if a Service could break the server. This is the case if the server, or the configuration that
+// the operator generated, reads a port from a variable X_PORT that the container does not set. A Service named x would
+// set this variable to a URL (server fact 27). The container always sets the variables of the server's own port.
 func serviceLinks(in render.Input, generated []byte) bool {
 	if !names.Compat(in.Stack.Annotations) {
 		return false
@@ -41,8 +41,7 @@ func serviceLinks(in render.Input, generated []byte) bool {
 	return true
 }
 
-// readsService reports whether the configuration, or the user's settings of the container, read a variable that only a
-// Service sets.
+// readsService reports whether the configuration, or the user's settings of the container, read a Service's variable.
 func readsService(in render.Input, generated []byte) bool {
 	user := intent.Overrides(&in.Stack.Spec)
 	texts := slices.Concat([]string{string(generated)}, user.Command, user.Args)
@@ -54,8 +53,7 @@ func readsService(in render.Input, generated []byte) bool {
 	})
 }
 
-// setVariables returns the names of the variables that the container sets itself, which take precedence over those of
-// Services.
+// setVariables returns the names of the variables that the container sets. They take precedence over those of Services.
 func setVariables(in render.Input) []string {
 	set := render.OwnVariables(in)
 	for _, variable := range in.Secrets {

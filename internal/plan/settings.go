@@ -3,26 +3,25 @@ package plan
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // Setting is one value of the configuration that the server reads.
 type Setting struct {
-	// Path is its place. Ids identify the entries of a list: providers.inference[vllm].config.url.
+	// Path is the path of the value. Ids identify the entries of a list: providers.inference[vllm].config.url.
 	Path string
-	// Value is the value at that place, {} or [] for an empty collection.
+	// Value is the value at this path. An empty collection is {} or [].
 	Value string
-	// Origin is the field of the spec, or the base, that the value comes from.
+	// Origin is the origin of the value: a field of the spec, or OriginBase.
 	Origin string
 }
 
-// OriginBase is the origin of a value that no field of the spec asked for.
+// OriginBase is the origin of a value that no field of the spec requests.
 const OriginBase = "base"
 
 // Settings lists the values of the configuration that the server reads, in the order of the configuration. Nil means
-// that the configuration is unknown: it is only in the image.
+// that the configuration is unknown, because it is only in the image.
 func (p *Plan) Settings() []Setting {
 	var found []Setting
 	if root := p.root(); root != nil {
@@ -32,7 +31,7 @@ func (p *Plan) Settings() []Setting {
 	}
 	switch {
 	case p.Report != nil:
-		// Both list the values in the order of the configuration.
+		// Explain lists the values in the same order as leaves.
 		for i, value := range p.Report.Explain() {
 			found[i].Origin = value.Origin
 		}
@@ -67,17 +66,15 @@ func leaves(node *yaml.Node, path string, visit func(path, value string)) {
 	}
 }
 
-// Origins returns the origins of the differences that Compare lists, by Difference.What. An origin is that of the later
-// configuration, or that of the earlier one for a value that is removed. Differences that do not come from the
-// configuration have no origin.
+// Origins returns the origins of the differences that Compare lists, by Difference.What. An origin is from the later
+// configuration, or from the earlier configuration if the value was removed. Other differences have no origin.
 func Origins(before, after *Plan) map[string]string {
 	origins := map[string]string{}
 	for _, side := range []*Plan{before, after} {
 		for _, setting := range side.Settings() {
 			origins[setting.Path] = setting.Origin
-			entry, isType := strings.CutSuffix(setting.Path, "].provider_type")
-			if api, id, found := strings.Cut(strings.TrimPrefix(entry, "providers."), "["); isType && found {
-				origins["provider "+api+"/"+id] = setting.Origin
+			if name := typedProvider(setting.Path); name != "" {
+				origins["provider "+name] = setting.Origin
 			}
 		}
 	}

@@ -6,23 +6,23 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// leavesContainer reports whether the container keeps the settings of the image, because only a tag names the release
-// of its server. Pods that were rendered for the release in the tag keep their settings.
+// leavesContainer reports whether the container keeps the settings of the image, because the release is known only from
+// a tag. Pods that were rendered for the release in the tag keep the settings for this release.
 func leavesContainer(in Input) bool { return in.Distribution.TagAlone() && !in.RenderedByTag }
 
-// asTheImageHas removes the container settings for a release, and adds those that work with every release.
+// asTheImageHas removes the container settings for a release, and adds settings that work with every release.
 func asTheImageHas(server render.Server, runtime release.Runtime) render.Server {
 	server.Command, server.WritesTemp = nil, false
 	server.PortVariables = append(server.PortVariables, otherPortVariable(runtime))
 	return server
 }
 
-// tagWarning warns of the settings that the server would need if its tag were correct.
+// tagWarning adds a warning about the settings that the server needs if its tag is correct.
 func (p *Plan) tagWarning(in Input) {
 	resolved, runtime, needs := &in.Distribution, in.Distribution.Release.Runtime, ""
 	switch {
 	case !leavesContainer(in):
-	case runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated:
+	case p.refusesPlainHTTP(in):
 		needs = "an argument to serve plain HTTP"
 	case p.input.Config != nil && runtime.ConfigVariable == "" && !p.input.Launcher:
 		needs = "a command that reads its configuration"

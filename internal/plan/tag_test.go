@@ -67,7 +67,7 @@ func TestContainerOfAnImageWithATag(t *testing.T) {
 			}
 			if left := built.Rendered.Record.LeftAsImage; left == (tc.change != nil ||
 				strings.Contains(tc.image, "/distribution-")) {
-				t.Errorf("%s: the record says left as the image has it: %v", name, left)
+				t.Errorf("%s: LeftAsImage of the record is %v", name, left)
 			}
 			if line := built.Rendered.Record.Distribution.Release; !strings.Contains(tc.image, line) {
 				t.Errorf("%s: the record has release %s", name, line)

@@ -15,18 +15,16 @@ import (
 
 // Trust holds the certificates that a server trusts in addition to the public authorities.
 type Trust struct {
-	// Own are the certificates that the spec names, in DER form. Nil means that it names none.
+	// Own contains the certificates of the ConfigMap that the spec names, in DER form. Nil means that it names none.
 	Own [][]byte
-	// Platform are the certificates that a platform provides in the stack's namespace, in DER form. Nil means that
-	// there are none.
+	// Platform contains the certificates that a platform provides in the stack's namespace, in DER form. Nil means none.
 	Platform [][]byte
-	// Both reports whether the server trusts the platform's certificates in addition to those of the spec, whether or
-	// not there are any.
+	// Both reports whether the server trusts the platform's certificates, if any, in addition to those of the spec.
 	Both bool
-	// Elsewhere is the ConfigMap of another namespace from which Own was read, as intent.ConfigMapUse.ID. Empty means
-	// that it was read from the stack's own namespace.
+	// Elsewhere is the ConfigMap of another namespace from which Own was read, as intent.ConfigMapUse.ID. Empty means the
+	// stack's own.
 	Elsewhere string
-	// Warnings report ignored parts of the ConfigMaps, and a ConfigMap that replaces another one.
+	// Warnings lists warnings about ignored parts of the ConfigMaps, and about a ConfigMap that replaces another one.
 	Warnings []stackconfig.Finding
 }
 
@@ -41,8 +39,9 @@ type UnusableKey struct {
 // ReadTrust reads the certificates from the contents of ConfigMaps, by intent.ConfigMapUse.ID and key. A ConfigMap that
 // the spec names and that is missing from the contents adds no certificate.
 //
-// Any entry that is not a certificate makes a user's key unusable. A stack of v1alpha1 has always used the other
-// certificates of such a key, so it gets a warning. All usable certificates of a platform are used.
+// An entry that is not a certificate makes a key of the user unusable. In a stack of v1alpha1, such an entry only
+// causes a warning, because these stacks have always used the other certificates of the key. A platform has no such
+// restriction.
 func ReadTrust(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) (Trust, []UnusableKey) {
 	var trust Trust
 	var unusable []UnusableKey
@@ -108,7 +107,7 @@ func (t *Trust) bundle() *render.CABundle {
 }
 
 // ReadOverride returns the configuration that the spec names, from the contents of ConfigMaps, by
-// intent.ConfigMapUse.ID and key. It returns nil when the spec names none.
+// intent.ConfigMapUse.ID and key. It returns nil if the spec names none.
 func ReadOverride(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) *Override {
 	if stack.Spec.OverrideConfig == nil {
 		return nil
@@ -125,7 +124,7 @@ func ReadOverride(stack *v1alpha2.LlamaStackDistribution, contents map[string]ma
 
 // contentOf returns the content of the ConfigMap of a use, or, for a use in another namespace, of the ConfigMap with
 // the same name in the stack's own namespace. It also returns the use of the ConfigMap that was found. The content is
-// nil when neither was read.
+// nil if neither ConfigMap was read.
 func contentOf(
 	contents map[string]map[string][]byte, use intent.ConfigMapUse,
 ) (map[string][]byte, intent.ConfigMapUse) {
@@ -137,8 +136,7 @@ func contentOf(
 }
 
 // takenHere returns a warning that a ConfigMap of the stack's own namespace replaces one in another namespace. The
-// warning does not reveal whether the other exists, because a user without permission to read it may not learn that
-// either.
+// warning does not reveal whether the other ConfigMap exists, because the user may not have permission to read it.
 func takenHere(stack *v1alpha2.LlamaStackDistribution, asked intent.ConfigMapUse) stackconfig.Finding {
 	return stackconfig.Finding{Path: asked.Path, Message: fmt.Sprintf(
 		"ConfigMap %q in namespace %q does not exist, the operator has no access to it, or its annotation %s does not name %q: "+

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// older returns a stack of v1alpha1 as it is stored.
+// older returns a stack that was created as v1alpha1.
 func older(t *testing.T, spec string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	var document map[string]any
@@ -145,7 +145,7 @@ func (tc readTrustCase) check(t *testing.T) {
 
 // Pods that an operator rendered without the platform's certificates in addition to those of the spec are not replaced
 // because of them.
-func TestThePlatformsCertificatesReplaceNoPods(t *testing.T) {
+func TestPlatformCertificatesReplaceNoPods(t *testing.T) {
 	one, _ := testutil.SameCertificate(t)
 	ours, _ := cabundle.Read(one)
 	theirs, _ := cabundle.Read(testutil.CertificateFor(t, "platform"))
@@ -153,7 +153,7 @@ func TestThePlatformsCertificatesReplaceNoPods(t *testing.T) {
 	in.Trust.Own = ours
 	before := build(t, in)
 	if before.Rendered.EarlierInputs != "" {
-		t.Errorf("without a platform's the digest was %q", before.Rendered.EarlierInputs)
+		t.Errorf("without the platform's certificates the earlier digest is %q", before.Rendered.EarlierInputs)
 	}
 	in.Trust.Platform = theirs
 	after := build(t, in)
@@ -163,7 +163,7 @@ func TestThePlatformsCertificatesReplaceNoPods(t *testing.T) {
 	}
 	in.Trust = plan.Trust{Platform: theirs}
 	if got := build(t, in).Rendered.EarlierInputs; got != "" {
-		t.Errorf("the platform's alone were in the digest ever, and it was %q", got)
+		t.Errorf("with only the platform's certificates the earlier digest is %q", got)
 	}
 }
 

@@ -15,8 +15,7 @@ import (
 // vectorIO is the API of vector stores.
 const vectorIO = "vector_io"
 
-// unshared warns of several replicas that do not share the data of clients, because each request would be answered from
-// the data of one of them.
+// unshared adds warnings about several replicas that do not share the data of clients. Each answers from its own data.
 func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) {
 	replicas, path := render.Replicas(spec), "spec.workload.replicas"
 	if render.Autoscaled(spec) {
@@ -39,13 +38,13 @@ func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) {
 			what, strings.Join(inFiles, ", "))
 	}
 	if len(inMemory) > 0 {
-		warn("do not share the data that each has in memory: %s; use a provider of vectorIo that keeps its data on a server, such as pgvector", strings.Join(inMemory, ", "))
+		warn("do not share the data that each pod keeps in memory: %s; use a provider of vectorIo that keeps its data on a server, such as pgvector", strings.Join(inMemory, ", "))
 	}
 	if len(inFiles)+len(inMemory) == 0 {
 		p.unlisted(warn)
 	}
 	if render.ExclusiveVolume(spec) {
-		warn("have one volume that only pods of a single node can mount: the other pods may never start; " +
+		warn("share one volume that only pods on the same node can mount, so pods on other nodes may never start; " +
 			"set spec.workload.storage.accessModes to [ReadWriteMany], or remove spec.workload.storage and keep the data on servers")
 	}
 }
@@ -64,7 +63,7 @@ func (p *Plan) inFiles() []string {
 	return kept
 }
 
-// inMemory returns the providers for which each pod answers from its own memory, sorted.
+// inMemory returns the providers whose data is in the memory of each pod, sorted.
 func (p *Plan) inMemory() []string {
 	match, err := release.Lookup(p.Places.Release)
 	if err != nil {
@@ -80,7 +79,7 @@ func (p *Plan) inMemory() []string {
 	return held
 }
 
-// unlisted warns when a pod does not find the vector stores that another pod created.
+// unlisted adds a warning if a pod cannot find the vector stores that other pods create.
 func (p *Plan) unlisted(warn func(format string, args ...any)) {
 	match, err := release.Lookup(p.Places.Release)
 	if err != nil || yamlnode.Len(yamlnode.At(p.root(), "providers", vectorIO)) == 0 {

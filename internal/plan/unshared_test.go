@@ -12,11 +12,11 @@ const (
 		"providers: {vectorIo: {provider: pgvector, endpoint: pg, apiKey: {secretKeyRef: {name: pg, key: password}}}}\n"
 	ownLists  = "replicas find only the vector stores that they created or that existed when they started, not those of each other; "
 	notShared = "replicas do not share data that is in files: "
-	oneVolume = "replicas have one volume that only pods of a single node can mount"
+	oneVolume = "replicas share one volume that only pods on the same node can mount"
 )
 
 // Several replicas that do not share the data of clients cause a warning with an alternative.
-func TestReplicasThatShareNothing(t *testing.T) {
+func TestReplicasWithoutSharedData(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec string
 		want []string
@@ -36,7 +36,7 @@ func TestReplicasThatShareNothing(t *testing.T) {
 		},
 		"an index in memory": {
 			onDatabases + "disabled: [files, vectorIo/sqlite-vec]\nworkload: {replicas: 2}\n",
-			[]string{"spec.workload.replicas: 2 replicas do not share the data that each has in memory: vector_io/faiss; use a provider of vectorIo"},
+			[]string{"spec.workload.replicas: 2 replicas do not share the data that each pod keeps in memory: vector_io/faiss; use a provider of vectorIo"},
 		},
 		"a release that lists vector stores from memory": {
 			onDatabases + onPgvector,
@@ -90,6 +90,6 @@ func TestOverrideIsChecked(t *testing.T) {
 	in = input(t, "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {overrides: {command: [server]}}\n")
 	in.Override.Data = []byte("providers: nothing of ours\n")
 	if warnings := build(t, in).Warnings; len(warnings) != 0 {
-		t.Errorf("a file that a command of the user's own reads: %v", warnings)
+		t.Errorf("warnings for a file that a user's own command reads: %v", warnings)
 	}
 }

@@ -5,12 +5,15 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // Dial opens a connection, as net.Dialer's DialContext does.
@@ -18,9 +21,9 @@ type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 const (
 	// defaultTimeout bounds one request, up to the last byte of the response. A server that ingests documents does not
-	// answer for a while, and is asked again later.
+	// answer for a while. The request is sent again later.
 	defaultTimeout = 10 * time.Second
-	// maxHeader bounds, in bytes, how much of a response header is read.
+	// maxHeader bounds the response header, in bytes.
 	maxHeader = 16 << 10
 )
 
@@ -28,6 +31,7 @@ const (
 type client struct {
 	dial    Dial
 	timeout time.Duration
+	limiter *rate.Limiter
 }
 
 // to returns an HTTP client for one server.
@@ -40,10 +44,10 @@ func (c client) to(target Target) *http.Client {
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: maxHeader,
 			TLSClientConfig: &tls.Config{
-				// Certificates are issued for the names by which users reach a stack, and not for the name of its
-				// Service, so the name is not verified. VerifyConnection compares the certificate with the configured
-				// one. If that is unknown, any certificate is accepted, as in the kubelet's probes, because nothing
-				// secret is sent.
+				// Certificates are issued for the names by which users reach a stack, and not for the name of its Service, so the
+				// name is not verified. VerifyConnection compares the certificate with the configured one. If the configured
+				// certificate is unknown, any certificate is accepted, as in the kubelet's probes, because the requests contain no
+				// secrets.
 				InsecureSkipVerify: true, //nolint:gosec // see above
 				VerifyConnection:   verifyCertificate(target.Certificate),
 				NextProtos:         []string{"http/1.1"},
@@ -62,13 +66,13 @@ func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 		}
 		sum := sha256.Sum256(state.PeerCertificates[0].Raw)
 		if hex.EncodeToString(sum[:]) != certificate {
-			return errors.New("the server does not present the certificate in its Secret")
+			return errors.New("the server does not present the certificate from its Secret")
 		}
 		return nil
 	}
 }
 
-// finalError is the error for an answer that will be the same the next time.
+// finalError is the error for an answer that another request would not change.
 type finalError struct{ reason string }
 
 // Error returns the reason.
@@ -80,8 +84,11 @@ func isFinal(err error) bool {
 	return ok
 }
 
-// get reads a path of a server, up to most bytes.
+// get reads a path of a server, up to most bytes. It waits until the limiter allows the request.
 func (c client) get(ctx context.Context, target Target, path string, most int64) ([]byte, error) {
+	if err := c.limiter.Wait(ctx); err != nil {
+		return nil, err
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.url(path), http.NoBody)
 	if err != nil {
 		return nil, &finalError{err.Error()}
@@ -92,11 +99,8 @@ func (c client) get(ctx context.Context, target Target, path string, most int64)
 		return nil, fmt.Errorf("request %s from the server: %w", path, err)
 	}
 	defer response.Body.Close()
-	switch code := response.StatusCode; {
-	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
-		return nil, fmt.Errorf("request %s from the server: status %d", path, code)
-	case code != http.StatusOK:
-		return nil, &finalError{fmt.Sprintf("the server answers %s with status %d", path, code)}
+	if err := checkStatus(path, response.StatusCode); err != nil {
+		return nil, err
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, most+1))
 	if err != nil {
@@ -106,4 +110,28 @@ func (c client) get(ctx context.Context, target Target, path string, most int64)
 		return nil, &finalError{fmt.Sprintf("the response to %s has more than %d bytes", path, most)}
 	}
 	return body, nil
+}
+
+// checkStatus returns the error for a status code other than 200. The error is final unless the server is overloaded or
+// has an internal error.
+func checkStatus(path string, code int) error {
+	switch {
+	case code == http.StatusOK:
+		return nil
+	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
+		return fmt.Errorf("request %s from the server: status %d", path, code)
+	default:
+		return &finalError{fmt.Sprintf("the server answers %s with status %d", path, code)}
+	}
+}
+
+// dataOf returns the list under "data" in a response about what. Its error contains no part of the response.
+func dataOf[T any](body []byte, what string) ([]T, error) {
+	var answer struct {
+		Data []T `json:"data"`
+	}
+	if json.Unmarshal(body, &answer) != nil || answer.Data == nil {
+		return nil, &finalError{"the response with the " + what + " is not JSON, or has an unexpected structure"}
+	}
+	return answer.Data, nil
 }

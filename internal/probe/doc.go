@@ -1,6 +1,6 @@
-// Package probe asks running servers for their version, their providers, their models and their MCP servers. It does so
-// outside the reconcile path, a few servers at a time, and only through the Service of a stack. A server is asked once
-// for each roll-out. A server that reports the health of its providers is asked for that again every few minutes. A
-// server that does not answer is asked less and less often. Of an answer, only words of a known form are kept: no
-// configuration and no free text.
+// Package probe requests the version, the providers, the models and the MCP servers of running servers. It sends the
+// requests outside the reconcile path, to a few servers at a time, and only through the Services of stacks. It queries
+// a server once for each roll-out. If a server reports the health of its providers, the package repeats the requests
+// every few minutes. The interval grows while a server does not answer. From an answer, the package keeps only words of
+// a known form, and neither configuration nor free text.
 package probe

@@ -23,7 +23,7 @@ func health(status, message string) v1alpha2.ProviderHealthStatus {
 }
 
 // notImplemented is the message of every server about a provider without a health check. Programs that read the status
-// of v1alpha1 expect it, because the previous operator passed it on.
+// of v1alpha1 expect it, because the previous operator copied it.
 const notImplemented = "Provider does not implement health check"
 
 // code matches the text before a status code in the messages of the libraries that providers use: "Error code: 401",
@@ -36,7 +36,7 @@ var problems = []struct {
 	message string
 }{
 	{regexp.MustCompile(code + `40[13]\b`), "The provider's service rejects the credentials"},
-	{regexp.MustCompile(code + `404\b`), "The provider's service has nothing at the configured address"},
+	{regexp.MustCompile(code + `404\b`), "The provider's service does not serve the configured address"},
 	{regexp.MustCompile(code + `429\b`), "The provider's service receives too many requests"},
 	{regexp.MustCompile(code + `4\d\d\b`), "The provider's service rejects the request"},
 	{regexp.MustCompile(code + `5\d\d\b`), "The provider's service has a problem"},
@@ -53,8 +53,8 @@ func problem(message string) string {
 	return "The provider reports an error"
 }
 
-// reportsHealth reports whether a server checks at least one of its providers. Most releases check none
-// (server fact 36), and their answer stays the same until the next roll-out.
+// reportsHealth reports whether a server checks the health of at least one of its providers. The servers of most
+// releases check no provider (server fact 36), and their answer stays the same until the next roll-out.
 func reportsHealth(providers []v1alpha2.ProviderInfo) bool {
 	return slices.ContainsFunc(providers, func(p v1alpha2.ProviderInfo) bool {
 		return p.Health.Status != v1alpha2.ProviderHealthNotImplemented

@@ -22,8 +22,8 @@ const (
 	connectorsPath = "/v1alpha/admin/connectors"
 )
 
-// mcpPath returns the path at which a server of a version lists its MCP servers (server fact 76). It is empty for a
-// version that cannot be read.
+// mcpPath returns the path at which a server of a version lists its MCP servers (server fact 76). The path is empty for
+// a version that cannot be parsed.
 func mcpPath(version string) string {
 	first, rest, _ := strings.Cut(version, ".")
 	second, _, _ := strings.Cut(rest, ".")
@@ -41,7 +41,8 @@ func mcpPath(version string) string {
 	}
 }
 
-// mcpServers asks a server for its MCP servers. Their addresses are dropped, because they may contain credentials.
+// mcpServers requests the MCP servers of a server. It drops their addresses, because an address may contain
+// credentials.
 func (c client) mcpServers(ctx context.Context, target Target, version string) ([]v1alpha2.MCPServerStatus, error) {
 	path := mcpPath(version)
 	if path == "" {
@@ -54,23 +55,23 @@ func (c client) mcpServers(ctx context.Context, target Target, version string) (
 	return parseMCPServers(body)
 }
 
-// parseMCPServers reads the list of connectors ("connector_id", "connector_type"), and that of tool groups
-// ("identifier"), of which those with "mcp_endpoint" are MCP servers. It leaves out entries with an invalid id.
+// parseMCPServers parses a list of connectors ("connector_id", "connector_type") or a list of tool groups
+// ("identifier"). Tool groups with "mcp_endpoint" are MCP servers. parseMCPServers leaves out entries with an invalid
+// id.
 func parseMCPServers(body []byte) ([]v1alpha2.MCPServerStatus, error) {
-	var answer struct {
-		Data []struct {
-			Connector     string          `json:"connector_id"`
-			ConnectorType string          `json:"connector_type"`
-			Group         string          `json:"identifier"`
-			Endpoint      json.RawMessage `json:"mcp_endpoint"`
-		} `json:"data"`
+	type resource struct {
+		Connector     string          `json:"connector_id"`
+		ConnectorType string          `json:"connector_type"`
+		Group         string          `json:"identifier"`
+		Endpoint      json.RawMessage `json:"mcp_endpoint"`
 	}
-	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // the error may quote the answer
-		return nil, &finalError{"the response with the MCP servers is not JSON, or has an unexpected structure"}
+	data, err := dataOf[resource](body, "MCP servers")
+	if err != nil {
+		return nil, err
 	}
 	list := []v1alpha2.MCPServerStatus{}
-	for i := range answer.Data {
-		entry := &answer.Data[i]
+	for i := range data {
+		entry := &data[i]
 		isGroup := entry.Group != "" && len(entry.Endpoint) > 0 && string(entry.Endpoint) != "null"
 		isConnector := entry.Connector != "" && cmp.Or(entry.ConnectorType, "mcp") == "mcp"
 		if id := cmp.Or(entry.Connector, entry.Group); (isGroup || isConnector) && nameForm.MatchString(id) {

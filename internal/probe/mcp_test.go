@@ -29,8 +29,8 @@ func listingMCP(version, path string, mcp http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// TestMCPServers checks that the MCP servers of every release are listed by id, sorted and bounded, and that nothing
-// else of the answer is kept.
+// TestMCPServers checks that the MCP servers of every release are listed by id, sorted and bounded, and that no other
+// part of the answer is kept.
 func TestMCPServers(t *testing.T) {
 	var many []string
 	for i := range 30 {
@@ -70,14 +70,14 @@ func TestMCPServers(t *testing.T) {
 				t.Errorf("MCP servers (-want +got):\n%s", diff)
 			}
 			if text := fmt.Sprintf("%+v", got) + b.logged(); strings.Contains(text, canary) {
-				t.Errorf("a secret is shown:\n%s", text)
+				t.Errorf("the result contains a secret:\n%s", text)
 			}
 		})
 	}
 }
 
-// TestMCPServersOnce checks that MCP servers are asked for again after an error, once after that, and never for a stack
-// without any.
+// TestMCPServersOnce checks that MCP servers are requested again after an error, only once after that, and never for a
+// stack without MCP servers.
 func TestMCPServersOnce(t *testing.T) {
 	var requests, failing atomic.Int32
 	failing.Store(2)

@@ -3,7 +3,6 @@ package probe
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"regexp"
 	"slices"
 
@@ -14,12 +13,12 @@ import (
 // hundreds of models.
 const maxModels = 20
 
-// modelForm matches public ids of models. They are shown in status.
+// modelForm matches valid public ids of models. The status shows these ids.
 var modelForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@+-]{0,255}$`)
 
 // Models is a server's list of models.
 type Models struct {
-	// Listed has the first models by id. Nil means that the server does not list them.
+	// Listed contains the first models, sorted by id. Nil means that the server does not list them.
 	Listed []v1alpha2.ModelStatus
 	// LeftOut is the number of other models.
 	LeftOut int32
@@ -29,7 +28,7 @@ func (m Models) equal(other Models) bool {
 	return m.LeftOut == other.LeftOut && slices.Equal(m.Listed, other.Listed)
 }
 
-// models asks a server for its models. Their metadata is dropped.
+// models requests the models of a server. It drops the metadata of the models.
 func (c client) models(ctx context.Context, target Target) (Models, error) {
 	body, err := c.get(ctx, target, modelsPath, maxAnswer)
 	if err != nil {
@@ -38,33 +37,38 @@ func (c client) models(ctx context.Context, target Target) (Models, error) {
 	return parseModels(body)
 }
 
-// parseModels reads the list of release 0.4 and newer ("id", and the rest in "custom_metadata") and that of older
-// releases ("identifier", "model_type", "provider_id"). It sorts the list, because the servers of one stack may return
-// it in different orders. It leaves out entries with an invalid id.
+// modelEntry is an entry of the list of release 0.4 and newer ("id", and the other properties in "custom_metadata"), or
+// of the list of older releases ("identifier", "model_type", "provider_id").
+type modelEntry struct {
+	modelProperties
+
+	ID         string          `json:"id"`
+	Identifier string          `json:"identifier"`
+	Custom     modelProperties `json:"custom_metadata"`
+}
+
+type modelProperties struct {
+	Type     string `json:"model_type"`
+	Provider string `json:"provider_id"`
+}
+
+func (m *modelEntry) model() v1alpha2.ModelStatus {
+	return v1alpha2.ModelStatus{
+		ID: cmp.Or(m.Identifier, m.ID), Type: named(cmp.Or(m.Type, m.Custom.Type)),
+		Provider: named(cmp.Or(m.Provider, m.Custom.Provider)),
+	}
+}
+
+// parseModels sorts the list, because the servers of one stack may return it in different orders. It leaves out entries
+// with an invalid id.
 func parseModels(body []byte) (Models, error) {
-	type properties struct {
-		Type     string `json:"model_type"`
-		Provider string `json:"provider_id"`
-	}
-	var answer struct {
-		Data []struct {
-			properties
-			ID         string     `json:"id"`
-			Identifier string     `json:"identifier"`
-			Custom     properties `json:"custom_metadata"`
-		} `json:"data"`
-	}
-	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // the error may quote the answer
-		return Models{}, &finalError{"the response with the models is not JSON, or has an unexpected structure"}
+	data, err := dataOf[modelEntry](body, "models")
+	if err != nil {
+		return Models{}, err
 	}
 	list := []v1alpha2.ModelStatus{}
-	for i := range answer.Data {
-		m := &answer.Data[i]
-		model := v1alpha2.ModelStatus{
-			ID: cmp.Or(m.Identifier, m.ID), Type: named(cmp.Or(m.Type, m.Custom.Type)),
-			Provider: named(cmp.Or(m.Provider, m.Custom.Provider)),
-		}
-		if modelForm.MatchString(model.ID) {
+	for i := range data {
+		if model := data[i].model(); modelForm.MatchString(model.ID) {
 			list = append(list, model)
 		}
 	}
@@ -74,7 +78,7 @@ func parseModels(body []byte) (Models, error) {
 	return Models{Listed: list[:shown:shown], LeftOut: int32(len(list) - shown)}, nil //nolint:gosec // bounded by maxAnswer
 }
 
-// named returns the name of a type or a provider, or "" if it has another form.
+// named returns the name of a type or a provider, or "" for an invalid name.
 func named(name string) string {
 	if !nameForm.MatchString(name) {
 		return ""

@@ -28,8 +28,8 @@ func sending(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
 }
 
-// TestModels checks that the models of every release are listed with their public ids, sorted and bounded, and that
-// nothing else of the answer is kept.
+// TestModels checks that the models of every release are listed with their public ids, sorted and bounded, and that no
+// other part of the answer is kept.
 func TestModels(t *testing.T) {
 	llama := v1alpha2.ModelStatus{ID: "vllm/meta-llama/Llama-3.2-3B", Type: "llm", Provider: "vllm"}
 	var many []string
@@ -81,14 +81,14 @@ func TestModels(t *testing.T) {
 				t.Errorf("%d requests, want 3", requests)
 			}
 			if text := fmt.Sprintf("%+v", got) + b.logged(); strings.Contains(text, canary) {
-				t.Errorf("a secret is shown:\n%s", text)
+				t.Errorf("the result contains a secret:\n%s", text)
 			}
 		})
 	}
 }
 
-// TestModelsLater checks that a server that lists its models after an error is asked again, that the known models stay
-// while the server does not answer, and that a server that never lists them is not asked forever.
+// TestModelsLater checks that the prober retries after an error of the list of models, that the known models stay while
+// the server does not answer, and that the attempts end for a server that never lists models.
 func TestModelsLater(t *testing.T) {
 	var good atomic.Bool
 	b := startWith(t, probe.Options{Interval: retry}, listingModels(func(w http.ResponseWriter, r *http.Request) {

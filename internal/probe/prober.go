@@ -19,7 +19,7 @@ import (
 
 // Options configures a Prober.
 type Options struct {
-	// Dial connects to servers. Nil means the network and its DNS.
+	// Dial connects to servers. Nil means the network, with names resolved by DNS.
 	Dial Dial
 	// Notify is called for each stack whose server reported something new. It may block until ctx ends.
 	Notify func(ctx context.Context, stack types.NamespacedName)
@@ -34,12 +34,12 @@ type Options struct {
 }
 
 const (
-	// attempts is the number of attempts for one roll-out. After that, there are none until the next roll-out.
+	// attempts is the maximum number of failed attempts for one roll-out. The next attempt follows the next roll-out.
 	attempts   = 5
 	firstRetry = 5 * time.Second
 	lastRetry  = 2 * time.Minute
-	// workers is the number of concurrent workers. perSecond bounds the requests in a second: a new leader asks the
-	// servers of all stacks, and some servers do not answer for a while.
+	// workers is the number of concurrent workers. perSecond bounds the requests per second, because a new leader queries
+	// the servers of all stacks. Some of these servers do not answer for a while.
 	workers   = 16
 	perSecond = 10
 	// defaultInterval results in one request every three seconds for 100 stacks. The pause doubles while a server does
@@ -49,7 +49,7 @@ const (
 	jitter          = 0.2
 )
 
-// Prober asks servers for their version, their providers, their models and their MCP servers. It is a Runnable of the
+// Prober requests the version, the providers, the models and the MCP servers of servers. It is a Runnable of the
 // manager.
 type Prober struct {
 	client   client
@@ -57,7 +57,6 @@ type Prober struct {
 	notify   func(context.Context, types.NamespacedName)
 	log      logr.Logger
 	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
-	limiter  *rate.Limiter
 
 	mu      sync.Mutex
 	servers map[types.NamespacedName]*server
@@ -69,18 +68,19 @@ func New(options Options) *Prober {
 		options.Dial = new(net.Dialer).DialContext
 	}
 	return &Prober{
-		client:   client{dial: options.Dial, timeout: cmp.Or(options.Timeout, defaultTimeout)},
+		client: client{
+			dial: options.Dial, timeout: cmp.Or(options.Timeout, defaultTimeout), limiter: rate.NewLimiter(perSecond, perSecond),
+		},
 		interval: cmp.Or(options.Interval, defaultInterval), notify: options.Notify, log: options.Log,
 		queue: workqueue.NewTypedRateLimitingQueue(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](cmp.Or(options.FirstRetry, firstRetry),
 				lastRetry)),
-		limiter: rate.NewLimiter(perSecond, perSecond),
 		servers: map[types.NamespacedName]*server{},
 	}
 }
 
-// Ask returns the answer of the server in this roll-out. If the server was not asked yet, Ask schedules that. It does
-// not wait.
+// Ask returns the answer of the server in this roll-out. If the server has not been queried yet, Ask schedules the
+// requests and returns an empty answer. It does not wait.
 func (p *Prober) Ask(target Target) Answer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +98,7 @@ func (p *Prober) Ask(target Target) Answer {
 	return known.answer
 }
 
-// Rest stops requests to a server without pods that serve, until Ask is called for it.
+// Rest stops the requests to a server that has no serving pods, until Ask is called for this server.
 func (p *Prober) Rest(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *Prober) Rest(stack types.NamespacedName) {
 	}
 }
 
-// Forget drops what is known about the server of a deleted stack.
+// Forget drops the state of the server of a deleted stack.
 func (p *Prober) Forget(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *Prober) Start(ctx context.Context) error {
 	return nil
 }
 
-// handle asks the server of one stack. It returns true if the answer has changed.
+// handle queries the server of one stack. It returns true if the answer has changed.
 func (p *Prober) handle(ctx context.Context, stack types.NamespacedName) (news bool) {
 	target, known, ok := p.due(stack)
 	if !ok {
@@ -136,24 +136,16 @@ func (p *Prober) handle(ctx context.Context, stack types.NamespacedName) (news b
 func (p *Prober) ask(ctx context.Context, target Target, known *Answer) result {
 	now := result{version: known.Version}
 	if now.version == "" {
-		if now.err = p.limiter.Wait(ctx); now.err == nil {
-			now.version, now.err = p.client.version(ctx, target)
-		}
+		now.version, now.err = p.client.version(ctx, target)
 	}
 	if now.err == nil {
-		if now.err = p.limiter.Wait(ctx); now.err == nil {
-			now.providers, now.err = p.client.providers(ctx, target)
-		}
+		now.providers, now.err = p.client.providers(ctx, target)
 	}
 	if now.err == nil {
-		if now.modelsErr = p.limiter.Wait(ctx); now.modelsErr == nil {
-			now.models, now.modelsErr = p.client.models(ctx, target)
-		}
+		now.models, now.modelsErr = p.client.models(ctx, target)
 	}
 	if now.err == nil && now.modelsErr == nil && target.MCP && known.MCPServers == nil {
-		if now.mcpErr = p.limiter.Wait(ctx); now.mcpErr == nil {
-			now.mcpServers, now.mcpErr = p.client.mcpServers(ctx, target, now.version)
-		}
+		now.mcpServers, now.mcpErr = p.client.mcpServers(ctx, target, now.version)
 		if isFinal(now.mcpErr) {
 			now.mcpServers = []v1alpha2.MCPServerStatus{}
 		}
@@ -161,7 +153,7 @@ func (p *Prober) ask(ctx context.Context, target Target, known *Answer) result {
 	return now
 }
 
-// due returns the server to ask now and its known answer. It returns false if the server is not to be asked any more.
+// due returns the server to query now and its last answer. It returns false if no further request is needed.
 func (p *Prober) due(stack types.NamespacedName) (Target, Answer, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,7 +165,7 @@ func (p *Prober) due(stack types.NamespacedName) (Target, Answer, bool) {
 }
 
 // conclude records the outcome of an attempt and schedules the next one. It returns true if the stack has to be
-// notified. It ignores an answer of pods that have been replaced in the meantime.
+// notified. It ignores an answer from pods that have been replaced since the request.
 func (p *Prober) conclude(target Target, now result) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -183,7 +175,7 @@ func (p *Prober) conclude(target Target, now result) bool {
 	}
 	news := known.update(now)
 	if err := cmp.Or(now.err, now.modelsErr, now.mcpErr); err != nil {
-		p.log.V(1).Info("Server does not report its version, providers, models or MCP servers",
+		p.log.V(1).Info("The server does not report its version, providers, models or MCP servers",
 			"stack", target.Stack.String(), "error", err.Error(), "again", !known.done)
 	}
 	switch {
@@ -198,8 +190,8 @@ func (p *Prober) conclude(target Target, now result) bool {
 	return news
 }
 
-// pause returns the pause before a server is asked again. It is zero for a server without an answer, and grows while a
-// server does not answer.
+// pause returns the pause before the next requests to a server. It is zero for a server without an answer, and grows
+// while a server does not answer.
 func (p *Prober) pause(known *server) time.Duration {
 	if !known.answer.Concluded {
 		return 0

@@ -144,7 +144,7 @@ func (b *bench) quiet(t *testing.T) int32 {
 		return time.Since(since) > 50*retry, nil
 	})
 	if err != nil {
-		t.Fatalf("there is no end: %d requests", last)
+		t.Fatalf("the requests do not end: %d requests", last)
 	}
 	return last
 }
@@ -165,7 +165,8 @@ func answering(version, providers string) http.HandlerFunc {
 	}
 }
 
-// TestVersion checks that a server is asked once for each roll-out, through its Service, and that Notify is called.
+// TestVersion checks that the prober queries a server once for each roll-out, through its Service, and that it calls
+// Notify.
 func TestVersion(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("TLS %t", secure), func(t *testing.T) {
@@ -188,7 +189,7 @@ func TestVersion(t *testing.T) {
 			second := first
 			second.Rollout = "2"
 			if got := b.Ask(second).Version; got != "" {
-				t.Errorf("the next roll-out has the version %q of the last", got)
+				t.Errorf("the next roll-out has the version %q of the last roll-out", got)
 			}
 			ask(second)
 			if got := b.quiet(t); got != 6 {
@@ -209,8 +210,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestNoVersion checks that a failure that may pass is retried a few times, and that a final one is not retried. Notify
-// is called only when there is nothing to wait for.
+// TestNoVersion checks that the prober retries a temporary failure a few times, and does not retry a final one. It
+// calls Notify only when the result is final.
 func TestNoVersion(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
@@ -276,7 +277,7 @@ func TestNoVersion(t *testing.T) {
 	}
 }
 
-// TestRetries checks that a server that starts to answer is asked successfully, and that the next roll-out has its own
+// TestRetries checks that a retry succeeds when the server starts to answer, and that the next roll-out has its own
 // count of attempts.
 func TestRetries(t *testing.T) {
 	var good atomic.Bool
@@ -294,7 +295,7 @@ func TestRetries(t *testing.T) {
 	}
 	good.Store(true)
 	if got := b.Ask(target).Version; got != "" || b.quiet(t) != 5 {
-		t.Errorf("asked again without a roll-out, version %q", got)
+		t.Errorf("queried again without a roll-out, version %q", got)
 	}
 	target.Rollout = "2"
 	eventually(t, func() error {
@@ -305,8 +306,8 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// TestForget checks that the server of a deleted stack is not asked any more, and that it is asked when the stack is
-// created again.
+// TestForget checks that the prober no longer queries the server of a deleted stack, and that it queries the server of
+// a stack that is created again.
 func TestForget(t *testing.T) {
 	b := start(t, answer("0.7.1"), false)
 	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
@@ -325,12 +326,12 @@ func TestForget(t *testing.T) {
 		t.Errorf("%d requests, want 3", got)
 	}
 	if got := b.Ask(target).Version; got != "" {
-		t.Errorf("remembers version %q", got)
+		t.Errorf("the version is still %q", got)
 	}
 	ask()
 }
 
-// TestRate checks that many stacks at once do not cause many requests at once.
+// TestRate checks that many new stacks do not cause many requests at the same time.
 func TestRate(t *testing.T) {
 	b := start(t, answer("0.7.1"), false)
 	began := time.Now()
@@ -344,7 +345,7 @@ func TestRate(t *testing.T) {
 	})
 	// Three requests each: the first ten are not delayed, and the others follow at ten a second.
 	if took := time.Since(began); took < 2800*time.Millisecond {
-		t.Errorf("%d servers were asked in %v", stacks, took)
+		t.Errorf("%d servers were queried in %v", stacks, took)
 	}
 }
 
@@ -354,9 +355,9 @@ func (b *bench) askMany(stacks int) {
 	}
 }
 
-// TestManyHang checks that the number of requests to servers that hang is bounded, and that other servers are asked
-// after their timeouts.
-func TestManyHang(t *testing.T) {
+// TestManyServersHang checks that the number of requests to servers that hang is bounded, and that other servers are queried
+// after the timeouts.
+func TestManyServersHang(t *testing.T) {
 	var at, most atomic.Int32
 	b := startWith(t, probe.Options{Timeout: 2 * time.Second}, func(_ http.ResponseWriter, r *http.Request) {
 		if now := at.Add(1); now > most.Load() {

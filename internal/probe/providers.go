@@ -3,7 +3,6 @@ package probe
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,18 +11,18 @@ import (
 )
 
 const (
-	// maxAnswer bounds, in bytes, how much of the response to providersPath is read. It contains the settings of every
-	// provider, which are dropped.
+	// maxAnswer bounds a response, in bytes. The response to providersPath contains the settings of every provider, which
+	// are dropped.
 	maxAnswer = 512 << 10
 	// maxProviders bounds the list, which is stored in an object's status.
 	maxProviders = 200
 )
 
-// nameForm matches names of APIs, providers and their types. They are shown in status.
+// nameForm matches valid names of APIs, providers and their types. The status shows these names.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}$`)
 
-// providers asks a server for its providers. Their settings are dropped: the server inserts values from its
-// environment, and masks only those secrets that are under a few known names (server fact 37).
+// providers requests the providers of a server. It drops their settings, because the server inserts values from its
+// environment into them, and masks secrets only under a few known names (server fact 37).
 func (c client) providers(ctx context.Context, target Target) ([]v1alpha2.ProviderInfo, error) {
 	body, err := c.get(ctx, target, providersPath, maxAnswer)
 	if err != nil {
@@ -32,29 +31,29 @@ func (c client) providers(ctx context.Context, target Target) ([]v1alpha2.Provid
 	return parseProviders(body)
 }
 
-// parseProviders reads {"data": [{"api", "provider_id", "provider_type", "health": {"status", "message"}}]}. It sorts
-// the list, because the servers of one stack may return it in different orders. It leaves out entries with an invalid
-// name.
+// providerEntry is an entry of the list of providers.
+type providerEntry struct {
+	API    string `json:"api"`
+	ID     string `json:"provider_id"`
+	Type   string `json:"provider_type"`
+	Health struct {
+		Status  string `json:"status"`
+		Message string `json:"message"`
+	} `json:"health"`
+}
+
+// parseProviders sorts the list, because the servers of one stack may return it in different orders. It leaves out
+// entries with an invalid name.
 func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
-	var answer struct {
-		Data []struct {
-			API    string `json:"api"`
-			ID     string `json:"provider_id"`
-			Type   string `json:"provider_type"`
-			Health struct {
-				Status  string `json:"status"`
-				Message string `json:"message"`
-			} `json:"health"`
-		} `json:"data"`
+	data, err := dataOf[providerEntry](body, "providers")
+	if err != nil {
+		return nil, err
 	}
-	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // the error may quote the answer
-		return nil, &finalError{"the response with the providers is not JSON, or has an unexpected structure"}
-	}
-	if len(answer.Data) > maxProviders {
+	if len(data) > maxProviders {
 		return nil, &finalError{fmt.Sprintf("the response has more than %d providers", maxProviders)}
 	}
 	list := []v1alpha2.ProviderInfo{}
-	for _, p := range answer.Data {
+	for _, p := range data {
 		if !nameForm.MatchString(p.API) || !nameForm.MatchString(p.ID) || !nameForm.MatchString(p.Type) {
 			continue
 		}

@@ -33,8 +33,8 @@ func entry(id, status, message string) string {
 
 func listing(entries ...string) string { return `{"data": [` + strings.Join(entries, ",") + `]}` }
 
-// TestProviders checks that the names and the health of a server's providers are kept, sorted, and that nothing is kept
-// that could be a secret.
+// TestProviders checks that the names and the health of a server's providers are kept, sorted, and that no value that
+// could be a secret is kept.
 func TestProviders(t *testing.T) {
 	const vllmType = "remote::vllm"
 	const details = "; the server's log has the details"
@@ -64,7 +64,7 @@ func TestProviders(t *testing.T) {
 		"credentials":     {failing("Health check failed: Error code: 401 - {'error': 'Incorrect API key " + canary + "'}"), vllm("Error", "The provider's service rejects the credentials"+details)},
 		"nothing there (0.2.24)": {
 			failing("Health check failed: Client error '404 Not Found' for url 'http://" + canary + "/health'\nFor more information check: https://developer.mozilla.org"),
-			vllm("Error", "The provider's service has nothing at the configured address"+details),
+			vllm("Error", "The provider's service does not serve the configured address"+details),
 		},
 		"refused":      {failing("Client error '422 " + canary), vllm("Error", "The provider's service rejects the request"+details)},
 		"server error": {failing("Server error '502 Bad Gateway' for url '" + canary), vllm("Error", "The provider's service has a problem"+details)},
@@ -88,7 +88,7 @@ func TestProviders(t *testing.T) {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
 			if text := fmt.Sprintf("%+v", got) + b.logged(); strings.Contains(text, canary) {
-				t.Errorf("a secret is shown:\n%s", text)
+				t.Errorf("the result contains a secret:\n%s", text)
 			}
 		})
 	}
@@ -107,8 +107,8 @@ func (b *bench) answered(t *testing.T, target probe.Target) probe.Answer {
 	return answer
 }
 
-// TestNoProviders checks that the version stays if a server lists no providers, that the server is not asked forever,
-// and that nothing that it sends is logged.
+// TestNoProviders checks that the version stays if a server lists no providers, that the requests end, and that the log
+// contains no part of the responses.
 func TestNoProviders(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -122,7 +122,7 @@ func TestNoProviders(t *testing.T) {
 	many := strings.Split(strings.Repeat(entry("vllm", "OK", "")+"\n", 201), "\n")[:201]
 	for name, tc := range map[string]struct {
 		handler  http.HandlerFunc
-		requests int32 // without that for the version
+		requests int32 // without the request for the version
 	}{
 		"authentication": {status(401), 1},
 		"forbidden":      {status(403), 1},
@@ -186,8 +186,8 @@ func TestNoProviders(t *testing.T) {
 	}
 }
 
-// TestCertificate checks that a server with the certificate of its Secret is accepted, and that no request is sent to
-// one with another certificate. If the certificate is unknown, any is accepted.
+// TestCertificate checks that a server with the certificate of its Secret is accepted, and that no request is sent to a
+// server with another certificate. If the certificate is unknown, any certificate is accepted.
 func TestCertificate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		certificate func(shown string) string
@@ -214,8 +214,8 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// TestHealth checks that a server that checks its providers is asked repeatedly, and that Notify is called only for a
-// change. After two missed answers, the health is unknown.
+// TestHealth checks that the prober repeatedly queries a server that checks its providers, and that it calls Notify
+// only for a change. After two missed answers, the health is unknown.
 func TestHealth(t *testing.T) {
 	const interval = 20 * time.Millisecond
 	var status atomic.Pointer[string]
@@ -248,7 +248,7 @@ func TestHealth(t *testing.T) {
 			return nil
 		})
 		if got := len(b.toldOf()); got != told {
-			t.Errorf("told %d times, want %d", got, told)
+			t.Errorf("notified %d times, want %d", got, told)
 		}
 	}
 	expect("OK")
@@ -264,7 +264,7 @@ func TestHealth(t *testing.T) {
 	b.Ask(target)
 	eventually(t, func() error {
 		if got := b.requests.Load(); got == rests {
-			return fmt.Errorf("%d requests, and the server serves again", got)
+			return fmt.Errorf("%d requests after the server serves again", got)
 		}
 		return nil
 	})
@@ -274,7 +274,7 @@ func TestHealth(t *testing.T) {
 	b.quiet(t)
 }
 
-// TestHealthBacksOff checks that a server that does not answer is asked less and less often.
+// TestHealthBacksOff checks that the interval between requests to a server that does not answer grows.
 func TestHealthBacksOff(t *testing.T) {
 	var dead atomic.Bool
 	b := startWith(t, probe.Options{Interval: retry}, func(w http.ResponseWriter, r *http.Request) {
@@ -295,6 +295,6 @@ func TestHealthBacksOff(t *testing.T) {
 	})
 	// 1 (which may be over), 2, 4, 8, 12 and 12 intervals.
 	if took := time.Since(since); took < 38*retry {
-		t.Errorf("asked six times in %v", took)
+		t.Errorf("six requests in %v", took)
 	}
 }

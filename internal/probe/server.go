@@ -17,7 +17,7 @@ type Answer struct {
 	Models Models
 	// MCPServers lists the MCP servers. It is empty while the server does not list them.
 	MCPServers []v1alpha2.MCPServerStatus
-	// Concluded reports whether there is nothing to wait for, because the server has answered or will not answer.
+	// Concluded reports whether the result is final, because the server has answered or will not answer.
 	Concluded bool
 }
 
@@ -27,9 +27,9 @@ type server struct {
 	answer Answer
 	// failed is the number of failed attempts since the last answer, or since the roll-out.
 	failed int
-	// done reports whether the server will not be asked again in this roll-out.
+	// done reports whether the prober sends no further requests to the server in this roll-out.
 	done bool
-	// resting reports whether the server is not asked while it has no pods that serve.
+	// resting reports whether the prober sends no requests to the server because it has no serving pods.
 	resting bool
 }
 
@@ -38,10 +38,10 @@ type result struct {
 	version   string
 	providers []v1alpha2.ProviderInfo
 	models    Models
-	// mcpServers is nil if they were not asked for, or if the server does not list them.
+	// mcpServers is nil if they were not requested, or if the server does not list them.
 	mcpServers []v1alpha2.MCPServerStatus
-	// err is the error of the version or the providers. modelsErr is that of the models, and mcpErr that of the MCP
-	// servers, which are asked for last.
+	// err is the error of the request for the version or the providers. modelsErr is the error of the request for the
+	// models, and mcpErr of the request for the MCP servers, which is the last one.
 	err, modelsErr, mcpErr error
 }
 
@@ -75,9 +75,10 @@ func (s *server) update(now result) bool {
 }
 
 // updateLists records the models and the MCP servers of a server that lists its providers. It returns the number of
-// failed attempts since the last answer. An answer without a valid list is final. Otherwise, what is known stays.
+// failed attempts since the last answer. An answer without a valid list is final. After any other error, the previous
+// list stays.
 func (s *server) updateLists(now result) int {
-	if now.mcpServers != nil { // they do not change within a roll-out
+	if now.mcpServers != nil { // MCP servers do not change within a roll-out
 		s.answer.MCPServers = now.mcpServers
 	}
 	if now.modelsErr == nil || isFinal(now.modelsErr) {

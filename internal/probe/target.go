@@ -13,13 +13,13 @@ import (
 const (
 	// versionPath needs no authentication from release 0.3 on (server fact 34, server fact 35).
 	versionPath = "/v1/version"
-	// providersPath needs authentication if the server does.
+	// providersPath needs authentication if the server requires it.
 	providersPath = "/v1/providers"
-	// modelsPath needs authentication if the server does.
+	// modelsPath needs authentication if the server requires it.
 	modelsPath = "/v1/models"
 )
 
-// Target is a stack's server. It has no address of its own, because requests go only to the stack's Service.
+// Target is a stack's server. It contains no address, because requests go only to the stack's Service.
 type Target struct {
 	// Stack is the stack that the server belongs to.
 	Stack types.NamespacedName
@@ -29,10 +29,10 @@ type Target struct {
 	Port int32
 	// TLS reports whether the server uses HTTPS.
 	TLS bool
-	// MCP reports whether the server may have MCP servers. Otherwise it is not asked for them.
+	// MCP reports whether the server may have MCP servers. If not, the prober does not request them.
 	MCP bool
-	// Certificate is the SHA-256, in hex, of the certificate that the server has to present. Empty means that it is
-	// unknown, and that any certificate is accepted.
+	// Certificate is the SHA-256, in hex, of the certificate that the server has to present. Empty means that the
+	// certificate is unknown, and that any certificate is accepted.
 	Certificate string
 }
 

@@ -6,13 +6,13 @@ import (
 	"regexp"
 )
 
-// maxVersion bounds, in bytes, how much of the response to versionPath is read.
+// maxVersion bounds the response to versionPath, in bytes.
 const maxVersion = 4 << 10
 
-// versionForm matches valid versions. A version is shown in status, so it must not be arbitrary text of a server.
+// versionForm matches valid versions. The status shows the version, so it must not be arbitrary text from a server.
 var versionForm = regexp.MustCompile(`^[0-9][0-9A-Za-z.+_-]{0,62}$`)
 
-// version asks a server for its version.
+// version requests the version of a server.
 func (c client) version(ctx context.Context, target Target) (string, error) {
 	body, err := c.get(ctx, target, versionPath, maxVersion)
 	if err != nil {
@@ -21,7 +21,7 @@ func (c client) version(ctx context.Context, target Target) (string, error) {
 	return parseVersion(body)
 }
 
-// parseVersion reads {"version": "0.7.1"}.
+// parseVersion parses {"version": "0.7.1"}.
 func parseVersion(body []byte) (string, error) {
 	var answer struct {
 		Version string `json:"version"`

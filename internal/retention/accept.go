@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// Annotation on a stack names the data whose loss the user accepts.
+	// Annotation is the annotation of a stack with the names of the data whose loss the user accepts.
 	Annotation = names.AnnotationAcceptDataLoss
 	volumeName = names.DataVolume
 )
 
-// Waiting returns the losses that a roll-out waits for: those that are final and that the annotation's value does not
-// accept. unknown lists, in order, the words of the value that name none of that data.
+// Waiting returns the losses that block a roll-out: final losses that the value of the annotation does not accept.
+// unknown lists, in order, the words of the value that match no final loss.
 func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) {
 	words := words(accepted)
 	named := map[string]bool{}
@@ -23,14 +23,10 @@ func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) 
 		if !loss.Final {
 			continue
 		}
-		refused := false
 		for _, what := range loss.What {
 			named[normal(what)] = true
-			if !slices.ContainsFunc(words, func(word string) bool { return normal(word) == normal(what) }) {
-				refused = true
-			}
 		}
-		if refused {
+		if !loss.accepted(words) {
 			waiting = append(waiting, loss)
 		}
 	}
@@ -45,8 +41,15 @@ func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) 
 	return waiting, unknown
 }
 
-// Unknown returns a text, as the continuation of a message, about words of the annotation that name none of the data
-// that the roll-out waits for. It is empty if there are none.
+// accepted reports whether the words contain all data of the loss.
+func (l Loss) accepted(words []string) bool {
+	return !slices.ContainsFunc(l.What, func(what string) bool {
+		return !slices.ContainsFunc(words, func(word string) bool { return normal(word) == normal(what) })
+	})
+}
+
+// Unknown returns the end of a message, about words of the annotation that match none of the losses. It is empty if
+// there are no such words.
 func Unknown(waiting []Loss, unknown []string) string {
 	if len(unknown) == 0 {
 		return ""
@@ -69,7 +72,7 @@ func words(value string) []string {
 	return found
 }
 
-// normal returns a name in a form in which all spellings of its API are equal: vectorIo/faiss and vector_io/faiss
+// normal returns a name in a form that is the same for all spellings of its API: vectorIo/faiss and vector_io/faiss
 // become vectorio/faiss.
 func normal(what string) string {
 	api, id, found := strings.Cut(what, "/")

@@ -10,13 +10,13 @@ import (
 
 // Loss is data that a change leaves behind.
 type Loss struct {
-	// What names the data, sorted: "registry", "conversations", "vector_io/faiss".
+	// What lists the names of the data, sorted, such as "conversations", "registry" and "vector_io/faiss".
 	What []string `json:"what"`
 	// Path is the field of the spec that the user most likely changed.
 	Path string `json:"path"`
-	// Message explains what happens to the data, and how to take it along or bring it back.
+	// Message explains the effect on the data, and how to keep or recover the data.
 	Message string `json:"message"`
-	// Final reports whether nothing brings the data back, so that the roll-out waits.
+	// Final reports whether the data cannot be recovered, so that the roll-out waits for the user.
 	Final bool `json:"final,omitempty"`
 }
 
@@ -24,7 +24,7 @@ type Loss struct {
 func (l Loss) String() string { return l.Path + ": " + l.Message }
 
 // Compare lists the data of the running stack that a change leaves behind. Data with the same cause is one Loss. The
-// losses are in the order of their first data. If either Places are unknown, Compare lists nothing.
+// losses are in the order of their first data. If before or after is unknown, Compare returns nil.
 func Compare(before, after *Places) []Loss {
 	if !before.Known() || !after.Known() {
 		return nil
@@ -49,7 +49,7 @@ type comparison struct {
 // whatMark is the placeholder for the names of the data in a message.
 const whatMark = "{what}"
 
-// lose records data that stays behind. Data with the same path and message is one Loss.
+// lose records the loss of data. Data with the same path and message is one Loss.
 func (c *comparison) lose(what, path, message string, final bool) {
 	key := path + "\n" + message
 	i, known := c.index[key]
@@ -79,7 +79,7 @@ func (c *comparison) finish() []Loss {
 	return c.losses
 }
 
-// volumes compares what can be compared without the configuration.
+// volumes compares the claims of the volumes, without the configuration.
 func (c *comparison) volumes() {
 	for _, volume := range c.before.Volumes {
 		if strings.HasPrefix(volume.Source, claimPrefix) && !c.after.mounted(volume.Source) {
@@ -88,7 +88,7 @@ func (c *comparison) volumes() {
 	}
 }
 
-// data compares one kind of data.
+// data compares the places of one kind of data.
 func (c *comparison) data(what string) {
 	was := c.before.Data[what]
 	is, there := c.after.Data[what]
@@ -130,7 +130,8 @@ func (c *comparison) stays(what string, was, is Data) {
 	}
 }
 
-// unprefixed reports whether the stored keys have the prefix of their namespace and are read without it.
+// unprefixed reports whether the stored keys have the prefix of their namespace and the server reads keys without the
+// prefix.
 func (c *comparison) unprefixed(was, is Data) bool {
 	apart := func(p *Places, data Data) bool {
 		return slices.ContainsFunc(data.In, func(place Place) bool {
@@ -142,10 +143,10 @@ func (c *comparison) unprefixed(was, is Data) bool {
 	return apart(c.before, was) && filed && !apart(c.after, is)
 }
 
-// localFiles is the provider type that records the absolute path of each uploaded file.
+// localFiles is the type of the provider that stores the absolute path of each uploaded file.
 const localFiles = "inline::localfs"
 
-// recorded checks whether the recorded paths of uploaded files still lead to the same files.
+// recorded checks whether the stored paths of uploaded files still refer to the same files.
 func (c *comparison) recorded(was Data) {
 	for _, place := range was.In {
 		if place.File == "" {
@@ -157,8 +158,8 @@ func (c *comparison) recorded(was Data) {
 	}
 }
 
-// gone handles data whose provider or store no longer exists. If the release no longer supports such data, it records
-// nothing, because the configuration engine reports that.
+// gone handles data whose provider or store no longer exists. It records no loss if the release no longer supports such
+// data, because the configuration engine reports this.
 func (c *comparison) gone(what string, was Data) {
 	if !c.anyDurable(was) || !c.has(what) {
 		return
@@ -182,7 +183,7 @@ func (c *comparison) gone(what string, was Data) {
 	}
 }
 
-// has reports whether the release can store such data. An unknown release counts as one that can.
+// has reports whether the release can store such data. It returns true for an unknown release.
 func (c *comparison) has(what string) bool {
 	found, err := release.Lookup(c.after.Release)
 	if err != nil {
@@ -196,8 +197,8 @@ func (c *comparison) has(what string) bool {
 	return ok
 }
 
-// renamed returns the id of a new vector provider of the same type, or an empty string if there is none. That provider
-// probably replaces the one that is gone.
+// renamed returns the id of a new vector provider of the same type, which probably replaces the removed provider. It
+// returns an empty string if there is no such provider.
 func (c *comparison) renamed(was Data) string {
 	for _, what := range slices.Sorted(maps.Keys(c.after.Data)) {
 		is := c.after.Data[what]
@@ -211,8 +212,8 @@ func (c *comparison) renamed(was Data) string {
 
 func isVector(what string) bool { return strings.HasPrefix(what, vectorIO+"/") }
 
-// anyDurable reports whether any of the data outlives the previous pods. A provider without a known place may store its
-// data anywhere.
+// anyDurable reports whether at least a part of the data outlives the previous pods. It returns true if the place of
+// the data is unknown.
 func (c *comparison) anyDurable(data Data) bool {
 	return len(data.In) == 0 || slices.ContainsFunc(data.In, func(place Place) bool { return c.before.durable(place) })
 }

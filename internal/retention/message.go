@@ -14,7 +14,7 @@ const (
 	goBack     = "to recover the data, set the previous value again"
 )
 
-// kinds maps the types of stores to words.
+// kinds maps the types of stores to the words for messages.
 var kinds = map[string]string{
 	"sqlite": "the SQLite file", "redis": "Redis at", "postgres": "PostgreSQL at", "mongodb": "MongoDB at",
 }
@@ -116,11 +116,13 @@ func unmounted(source, to string, durable bool) string {
 
 // displacement is data on a volume that the server looks for elsewhere.
 type displacement struct {
-	// from is where the data is. now is where the server looks for it. durable reports whether now is on a volume.
+	// from is the location of the data. now is the directory in which the server looks for the data. durable reports
+	// whether now is on a volume.
 	from    location
 	now     string
 	durable bool
-	// remedy makes the server find the data again, if a remedy is known. mount is where the volume was mounted.
+	// remedy is an instruction after which the server finds the data again. It is empty if none is known. mount is the
+	// path at which the volume was mounted.
 	remedy, mount string
 }
 
@@ -149,7 +151,8 @@ func otherFile(from, to location) string {
 		"%s", whatMark, from.path, from.source, to.path, goBack)
 }
 
-// setVariable returns how to change a path to the target with a variable, or an empty string if no variable does.
+// setVariable returns an instruction to set the variable in a text so that the text resolves to the target. It returns
+// an empty string if there is no such variable.
 func setVariable(text, target string) string {
 	reference, found := envref.Server.First(text)
 	rest, begins := strings.CutPrefix(text, reference.String())
@@ -161,7 +164,7 @@ func setVariable(text, target string) string {
 }
 
 func changedType(was, is Data) string {
-	return fmt.Sprintf("the provider of %s has type %s instead of %s, and does not find the content of its vector "+
+	return fmt.Sprintf("the provider of %s has type %s instead of %s, and cannot find the content of its vector "+
 		"stores; add the new provider with a different id and keep the old one, or delete the vector stores before the "+
 		"change; %s",
 		whatMark, is.Type, was.Type, goBack)
@@ -171,7 +174,7 @@ func changedType(was, is Data) string {
 func lostProvider(id, renamed, from string) string {
 	if renamed != "" {
 		return fmt.Sprintf("the vector provider %q is now named %q: vector stores keep the id of their provider, and "+
-			"requests to those of %q fail, even requests to delete them; keep the id, or delete those vector stores before "+
+			"requests to the vector stores of %q fail, even requests to delete them; keep the id, or delete these vector stores before "+
 			"the change and create them again under the new id; to recover them, set the previous id again", id, renamed, id)
 	}
 	return fmt.Sprintf("the vector provider %q was removed: requests to its vector stores fail, even requests to delete "+
@@ -184,7 +187,7 @@ func notServed(from string) string {
 		"the API from spec.disabled, or configure its providers again", whatMark, from)
 }
 
-// hiddenKeys returns the message about a release that reads keys without their namespace.
+// hiddenKeys returns the message about a release that reads keys without the prefix of their namespace.
 func (c *comparison) hiddenKeys() string {
 	return fmt.Sprintf("release %s stores the data of %s under keys that begin with their namespace, but release %s "+
 		"looks for keys without it, and does not find data that clients stored since the upgrade; to recover it, return to "+
@@ -208,7 +211,7 @@ func (c *comparison) recordedPaths(directory string) string {
 		"(spec.workload.overrides.volumeMounts: name %s, mountPath %s)", directory, volumeName, c.oldMount(directory))
 }
 
-// oldMount returns where the volume of a directory was mounted.
+// oldMount returns the path at which the volume of a directory was mounted.
 func (c *comparison) oldMount(directory string) string {
 	return c.before.mountOf(c.before.location(directory).source)
 }

@@ -27,12 +27,13 @@ func (c *comparison) field(what string) string {
 		return "spec.providers.vectorIo"
 	case Files, "batches", "responses":
 		return "spec.providers." + api
-	default: // only the base determines it
+	default: // only the base determines the place of other data
 		return pathDistribution
 	}
 }
 
-// storeField returns the field that determines where a store is. If the release has changed, that is the distribution.
+// storeField returns the field that determines the place of a store. If the release has changed, this is the
+// distribution.
 func (c *comparison) storeField(store Store) string {
 	if c.crosses() && !c.after.Override {
 		return pathDistribution
@@ -40,7 +41,7 @@ func (c *comparison) storeField(store Store) string {
 	return c.ownField(store)
 }
 
-// ownField returns the field that determines where a store is.
+// ownField returns the field that determines the place of a store in an unchanged release.
 func (c *comparison) ownField(store Store) string {
 	if c.after.Override {
 		return pathOverride
@@ -59,7 +60,7 @@ func (c *comparison) moved(what string, was Place, is Data) {
 	now := c.counterpart(was, is)
 	switch durable := c.before.durable(was); {
 	case !durable && (now == nil || !c.after.durable(*now)):
-		return // it is lost with the pod, before and after
+		return // the data is lost with the pod, before and after the change
 	case !durable:
 		field := c.placeField(what, was, *now)
 		if c.after.fileOf(*now) != "" {
@@ -86,8 +87,8 @@ func (c *comparison) droppedField(what string) string {
 	return c.field(what)
 }
 
-// spaceField returns the field that determines the namespace or table of data. The registry of another stack is read
-// only with LLS_REGISTRY, which is a variable of the pod.
+// spaceField returns the field that determines the namespace or table of data. For the registry of another stack, this
+// is the field with the variable LLS_REGISTRY.
 func (c *comparison) spaceField(what string, was, now Place) string {
 	old, is := ownSpace.FindString(was.Space), ownSpace.FindString(now.Space)
 	if what == Registry && old != "" && is != "" && old != is && !c.after.Override {
@@ -96,8 +97,8 @@ func (c *comparison) spaceField(what string, was, now Place) string {
 	return c.droppedField(what)
 }
 
-// otherFamily reports whether data of a key-value store is now stored in a SQL store, or the other way round. In
-// releases up to 0.2, each store is a file of its own, whatever its family (server fact 50, server fact 51).
+// otherFamily reports whether data of a key-value store is now stored in an SQL store, or the reverse. In releases up
+// to 0.2, each store has a separate file, regardless of its family (server fact 50, server fact 51).
 func (c *comparison) otherFamily(was, now Place) bool {
 	_, kept := c.after.Stores[was.Store]
 	return was.Store != "" && now.Store != "" && c.before.family(was) != c.after.family(now) && (kept || c.before.fileOf(was) == "")
@@ -109,7 +110,7 @@ func (p *Places) family(place Place) string {
 	return family
 }
 
-// counterpart returns the place that replaces a place, or nil if there is none.
+// counterpart returns the place in is that replaces was, or nil if there is none.
 func (c *comparison) counterpart(was Place, is Data) *Place {
 	best := -1
 	for i, place := range is.In {
@@ -127,7 +128,7 @@ func (c *comparison) counterpart(was Place, is Data) *Place {
 	return &is.In[best]
 }
 
-// placeField returns the field whose change moved a place.
+// placeField returns the field whose change moved data from was to now.
 func (c *comparison) placeField(what string, was, now Place) string {
 	switch {
 	case now.Store != "":
@@ -151,12 +152,12 @@ func (c *comparison) movedStore(what string, was, now Place) {
 		c.lose(what, field, otherTable(old.Table, is), false)
 	case old.Type == is.Type && sameText(old.At, is.At):
 		c.lose(what, c.spaceField(what, was, now), otherSpace(was.Space, now.Space, from), false)
-	default: // no release changes the server
+	default: // a change of the release never changes the address of a store
 		c.lose(what, c.ownField(is), elsewhere(from, to, copyTool(old.Type, is.Type)), false)
 	}
 }
 
-// movedFile handles data of a file that the server looks for elsewhere.
+// movedFile handles data of a file that the server looks for in another place.
 func (c *comparison) movedFile(what string, was, now Place) {
 	from, to := c.before.location(c.before.fileOf(was)), c.after.location(c.after.fileOf(now))
 	mount := c.after.mountOf(from.source)
@@ -180,7 +181,7 @@ func (c *comparison) movedFile(what string, was, now Place) {
 	}
 }
 
-// textOf returns the configuration's text for a place.
+// textOf returns the text in the configuration that a place was resolved from.
 func (c *comparison) textOf(place Place) string {
 	if place.Store != "" {
 		return c.after.Stores[place.Store].Text
@@ -188,7 +189,7 @@ func (c *comparison) textOf(place Place) string {
 	return place.Text
 }
 
-// mountOf returns where a volume is mounted, or an empty string if it is not.
+// mountOf returns the path at which a volume is mounted, or an empty string if it is not mounted.
 func (p *Places) mountOf(source string) string {
 	i := slices.IndexFunc(p.Volumes, func(v Volume) bool { return v.Source == source })
 	if i < 0 {

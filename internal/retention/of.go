@@ -14,20 +14,20 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Input determines where a stack's data is stored.
+// Input contains the facts that determine where a stack's data is stored.
 type Input struct {
 	// Config is the root of the configuration that the server reads. Nil means that it is unknown.
 	Config *yaml.Node
-	// Override reports whether it is the user's own file.
+	// Override reports whether the configuration is the user's own file.
 	Override bool
-	// Release is the release that reads it. If ReleaseUnknown is set, it is a guess.
+	// Release is the release of the server. If ReleaseUnknown is true, Release is a guess.
 	Release        *release.Release
 	ReleaseUnknown bool
 	// Pod is the pod that the server runs in.
 	Pod Pod
 }
 
-// Of returns the places of a stack's data. It never fails, and leaves out what it cannot read.
+// Of returns the places of a stack's data. It never fails, and leaves out parts that it cannot read.
 func Of(in Input) *Places {
 	r := reader{Input: in, places: &Places{
 		Version: version, Override: in.Override, Volumes: in.Pod.Volumes,
@@ -46,7 +46,7 @@ func Of(in Input) *Places {
 	return r.places
 }
 
-// bound keeps Places small. Data that is left out never counts as lost.
+// bound limits the size of Places. Data that it leaves out never counts as lost.
 func (p *Places) bound() {
 	names := slices.Sorted(maps.Keys(p.Data))
 	if len(names) > maxData {
@@ -75,11 +75,11 @@ type reader struct {
 	places *Places
 }
 
-// notData lists the stores that clients do not write to.
+// notData lists the stores without data of clients.
 var notData = map[string]bool{"connectors": true}
 
-// stores reads the server's own stores. The keys of the section refer to backends, or, in releases up to 0.2, are
-// backends themselves.
+// stores reads the server's own stores. A store in the configuration refers to a backend or, in releases up to 0.2, is
+// a backend itself.
 func (r *reader) stores() {
 	for i := range r.Release.Storage.Stores {
 		store := &r.Release.Storage.Stores[i]
@@ -100,8 +100,8 @@ func (r *reader) stores() {
 	}
 }
 
-// place returns the place that a value describes: a part of a backend, or a backend of its own, which gets the path as
-// its name.
+// place returns the place that a node describes: a part of a backend, or a separate backend, which gets the path as its
+// name.
 func (r *reader) place(node *yaml.Node, path string) (Place, bool) {
 	if name := text(node, "backend"); name != "" {
 		backend := r.backendNode(name)
@@ -116,7 +116,7 @@ func (r *reader) place(node *yaml.Node, path string) (Place, bool) {
 	return Place{}, false
 }
 
-// backendNode returns a backend of the configuration. A configuration without the section uses the server's default
+// backendNode returns the node of a backend. A configuration without a storage section uses the server's default
 // backends.
 func (r *reader) backendNode(name string) *yaml.Node {
 	if !yamlnode.IsNull(yamlnode.At(r.Config, "storage")) {
@@ -144,7 +144,7 @@ func (r *reader) space(node *yaml.Node) string {
 	return ""
 }
 
-// inlineType returns the full type of a backend whose type does not name its family.
+// inlineType returns the full type of a backend whose type in the configuration does not contain its family.
 func (r *reader) inlineType(node *yaml.Node) string {
 	for _, kind := range r.Release.Storage.Backends {
 		_, keyed := kind.Class.Key("namespace")
@@ -155,7 +155,7 @@ func (r *reader) inlineType(node *yaml.Node) string {
 	return ""
 }
 
-// backend records a backend. It returns false if the release does not have its type.
+// backend records a backend. It returns false if the release does not have this type of backend.
 func (r *reader) backend(name, backendType string, node *yaml.Node) bool {
 	if _, noted := r.places.Stores[name]; noted {
 		return true
@@ -177,8 +177,8 @@ func (r *reader) backend(name, backendType string, node *yaml.Node) bool {
 	return true
 }
 
-// served records the address of a backend that is a server. If the configuration has none, it uses the release's
-// defaults.
+// served records the address of a backend that is a server. The release's defaults replace missing parts of the
+// address.
 func (r *reader) served(store *Store, kind release.Backend, node *yaml.Node) {
 	if whole := text(node, "connection_string"); whole != "" {
 		store.At = r.Pod.connection(whole)
@@ -208,7 +208,7 @@ func joined(host, port, db string) string {
 	return address
 }
 
-// valueOr returns the text of a key, or the release's default.
+// valueOr returns the text of a key, or the release's default if the key is missing.
 func valueOr(node *yaml.Node, kind release.Backend, key string) string {
 	if value := text(node, key); value != "" {
 		return value

@@ -16,8 +16,8 @@ import (
 // version is the version of the encoding of Places. Places in another encoding count as unknown.
 const version = 1
 
-// maxData bounds the kinds of data, and maxText each text, so that they fit into an annotation whatever a configuration
-// contains.
+// maxData bounds the number of kinds of data, and maxText bounds the length of each text, so that Places of any
+// configuration fit into an annotation.
 const (
 	maxData = 200
 	maxText = 256
@@ -26,12 +26,12 @@ const (
 // Registry is the data in the server's registry: the resources that clients registered.
 const Registry = "registry"
 
-// Places describes where the data of a stack is stored. The zero value means that nothing is known.
+// Places describes where the data of a stack is stored. The zero value means that the places are unknown.
 type Places struct {
 	Version int `json:"v"`
 	// Release is the release line of the server. Empty means that it is unknown.
 	Release string `json:"release,omitempty"`
-	// Unread reports whether the configuration is unknown. Only Volumes is then set.
+	// Unread reports whether the configuration is unknown. If so, only Volumes is set.
 	Unread bool `json:"unread,omitempty"`
 	// Override reports whether the configuration is the user's own file.
 	Override bool `json:"override,omitempty"`
@@ -48,8 +48,8 @@ type Places struct {
 // Volume is a directory that is not part of the container's own file system.
 type Volume struct {
 	Mount string `json:"mount"`
-	// Source identifies the volume's storage. Equal sources have the same data: "PersistentVolumeClaim demo-pvc". Empty
-	// means that the data is deleted with the pod.
+	// Source identifies the volume's storage, such as "PersistentVolumeClaim demo-pvc". Equal sources contain the same
+	// data. Empty means that the data is deleted with the pod.
 	Source string `json:"source,omitempty"`
 	// SubPath is the path in the source.
 	SubPath string `json:"subPath,omitempty"`
@@ -57,12 +57,12 @@ type Volume struct {
 
 // Store is a backend of the configuration.
 type Store struct {
-	// Type is the type of the backend with its family: kv_sqlite.
+	// Type is the type of the backend with its family, such as kv_sqlite.
 	Type string `json:"type"`
 	// At is the file, or the address of the server: host:port/database. A value from a Secret is represented by the
 	// reference to it.
 	At string `json:"at,omitempty"`
-	// Text is the configuration's text for At, or for Table, if that text has variables.
+	// Text is the text in the configuration for At or Table, if the text contains variables.
 	Text string `json:"text,omitempty"`
 	// Table is the table of a key-value store in PostgreSQL.
 	Table string `json:"table,omitempty"`
@@ -72,20 +72,21 @@ type Store struct {
 
 // Data is one kind of data that clients store.
 type Data struct {
-	// Type is the type of the provider that stores it.
+	// Type is the type of the provider that stores the data.
 	Type string `json:"type,omitempty"`
-	// In lists its places.
+	// In lists the places of the data.
 	In []Place `json:"in,omitempty"`
-	// Form is the format of the provider's data. Another format cannot be read.
+	// Form is the format of the provider's data. A server cannot read another format.
 	Form string `json:"form,omitempty"`
 }
 
-// Place is a part of a store, or a place of a provider's own.
+// Place is a part of a store, or a place that the settings of a provider contain.
 type Place struct {
-	// Store is a name in Places.Stores. Space is the namespace or table there.
+	// Store is a name in Places.Stores. Space is the namespace or table in the store.
 	Store string `json:"store,omitempty"`
 	Space string `json:"space,omitempty"`
-	// File is a file or directory of the container. Text is the configuration's text for it, if that has variables.
+	// File is a file or directory of the container. Text is the text in the configuration for File, if the text contains
+	// variables.
 	File string `json:"file,omitempty"`
 	Text string `json:"text,omitempty"`
 	// At is the address of a server.
@@ -99,7 +100,7 @@ func (p *Places) UnmarshalJSON(data []byte) error {
 	var read plain
 	if err := json.Unmarshal(data, &read); err != nil || read.Version != version {
 		*p = Places{}
-		return nil //nolint:nilerr // what is damaged is computed again
+		return nil //nolint:nilerr // damaged Places are computed again
 	}
 	*p = Places(read)
 	return nil
@@ -108,7 +109,7 @@ func (p *Places) UnmarshalJSON(data []byte) error {
 // Known reports whether the Places contain any information.
 func (p *Places) Known() bool { return p != nil && p.Version == version }
 
-// Table returns the table of the key-value store in PostgreSQL, or an empty string if there is none.
+// Table returns the table of the key-value store in PostgreSQL, or an empty string if there is no such store.
 func (p *Places) Table() string {
 	if !p.Known() {
 		return ""
@@ -122,8 +123,8 @@ func (p *Places) Table() string {
 	return ""
 }
 
-// Directory returns the directory of the key-value store's SQLite file, as the configuration writes it. It is empty if
-// there is none, or if it is unknown.
+// Directory returns the directory of the key-value store's SQLite file, with the variables of the configuration. It is
+// empty if there is no such file, or if the directory is unknown.
 func (p *Places) Directory() string {
 	if !p.Known() {
 		return ""
@@ -137,7 +138,7 @@ func (p *Places) Directory() string {
 	return file[:slash]
 }
 
-// short bounds the length of a text and keeps different texts different.
+// short bounds the length of a text. Different texts have different results.
 func short(text string) string {
 	if len(text) <= maxText {
 		return text
@@ -150,7 +151,7 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// location identifies a file independent of the path that leads to it.
+// location identifies a file, independent of the path at which its volume is mounted.
 type location struct {
 	// source is the source of the volume. Empty means that the file is deleted with the pod.
 	source string
@@ -160,7 +161,7 @@ type location struct {
 
 func (l location) durable() bool { return l.source != "" }
 
-// location returns the location of a file in the volume that holds it.
+// location returns the location of a file in the volume that contains it.
 func (p *Places) location(file string) location {
 	best := -1
 	var rest string
@@ -176,8 +177,8 @@ func (p *Places) location(file string) location {
 	return location{source: p.Volumes[best].Source, path: path.Join("/", p.Volumes[best].SubPath, rest)}
 }
 
-// below returns the rest of a path below a mount. For a path in an unknown home directory, a mount with the name of its
-// subdirectory matches: a volume at /.llama is meant for ~/.llama.
+// below returns the part of a path below a mount. A path in an unknown home directory matches a mount with the same
+// base name as its first directory: a volume at /.llama matches ~/.llama.
 func below(file, mount string) (rest string, ok bool) {
 	mount = path.Clean(mount)
 	if home, found := strings.CutPrefix(file, "~/"); found {
@@ -190,7 +191,7 @@ func below(file, mount string) (rest string, ok bool) {
 	return strings.CutPrefix(file, strings.TrimSuffix(mount, "/")+"/")
 }
 
-// mounted reports whether a volume is mounted anywhere.
+// mounted reports whether the server's container mounts a volume.
 func (p *Places) mounted(source string) bool {
 	return slices.ContainsFunc(p.Volumes, func(v Volume) bool { return v.Source == source })
 }

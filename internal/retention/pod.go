@@ -19,14 +19,14 @@ type Pod struct {
 	Volumes []Volume
 }
 
-// Reference returns the text that represents a value in a Secret.
+// Reference returns the text that represents a value from a Secret.
 func Reference(secret, key string) string { return fmt.Sprintf("{Secret %s, key %s}", secret, key) }
 
 // Hidden represents a value whose source cannot be determined.
 const Hidden = "{?}"
 
-// PodOf reads a pod's spec. server is the name of the server's container. derived returns the source of a value in a
-// Secret that the operator created, as Reference or Hidden, and an empty string for any other Secret.
+// PodOf returns the Pod for a pod's spec. server names the server's container. derived returns the source of a value in
+// a Secret that the operator created, as Reference or Hidden, and an empty string for any other Secret.
 func PodOf(spec *corev1.PodSpec, server string, derived func(secret, key string) string) Pod {
 	found := Pod{Env: map[string]string{}}
 	i := slices.IndexFunc(spec.Containers, func(c corev1.Container) bool { return c.Name == server })
@@ -58,8 +58,8 @@ func PodOf(spec *corev1.PodSpec, server string, derived func(secret, key string)
 	return found
 }
 
-// mounts holds the paths of volumes that outlive the pod, and the last elements of these paths, which match a path in
-// the home directory.
+// mounts holds the paths of volumes that outlive the pod, and the base names of these paths, which match paths in a
+// home directory.
 type mounts struct{ paths, bases map[string]bool }
 
 func durableMounts(volumes []Volume) mounts {
@@ -76,7 +76,7 @@ func durableMounts(volumes []Volume) mounts {
 // maxPath is the maximum length of a path in Linux.
 const maxPath = 4096
 
-// inAny reports whether a path is inside one of the volumes, by the same rules as below.
+// inAny reports whether a path is in one of the volumes, with the same rules as in the function below.
 func inAny(file string, volumes mounts) bool {
 	if home, found := strings.CutPrefix(file, "~/"); found {
 		first, _, _ := strings.Cut(home, "/")
@@ -108,8 +108,8 @@ func valueOf(variable *corev1.EnvVar, derived func(secret, key string) string) s
 	}
 }
 
-// sourceOf returns a description of a volume's storage. It is empty if the storage is deleted with the pod or holds no
-// data.
+// sourceOf returns a description of a volume's storage. It is empty if the storage is deleted with the pod, or contains
+// no data of clients.
 func sourceOf(volume *corev1.Volume) string {
 	switch {
 	case volume.PersistentVolumeClaim != nil:
@@ -122,7 +122,7 @@ func sourceOf(volume *corev1.Volume) string {
 		volume.DownwardAPI != nil, volume.Ephemeral != nil, volume.Image != nil:
 		return ""
 	}
-	// For rarely used kinds, equal settings mean equal data.
+	// Volumes of rarely used kinds with equal settings count as the same storage.
 	data, err := json.Marshal(volume.VolumeSource)
 	if err != nil || string(data) == "{}" {
 		return ""

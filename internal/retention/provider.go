@@ -20,11 +20,11 @@ var stateless = map[string]bool{
 	"inference": true, "safety": true, "tool_runtime": true, "scoring": true, "eval": true, "datasetio": true,
 }
 
-// fileKeys lists the keys of providers that name files or directories.
+// fileKeys lists the keys of provider settings that contain files or directories.
 var fileKeys = []string{"db_path", "storage_dir", "path"}
 
-// addressKeys lists the keys of providers that name parts of a server's address. urlKeys lists those that hold a whole
-// address.
+// addressKeys lists the keys of provider settings that contain parts of a server's address. urlKeys lists keys that
+// contain a whole address.
 var (
 	urlKeys = []string{
 		"url", "uri", "location", "base_url", "weaviate_cluster_url", "elasticsearch_url",
@@ -33,11 +33,11 @@ var (
 	addressKeys = []string{"host", "port", "db", "bucket_name"}
 )
 
-// maxDepth bounds the depth to which a provider's settings are searched for stores.
+// maxDepth bounds the depth of the search for stores in a provider's settings.
 const maxDepth = 6
 
-// providers reads the data of the providers. A vector provider is identified by its id, because vector stores refer to
-// it. For any other API, the id does not matter.
+// providers reads the places of the providers' data. The id identifies the data of a vector provider, because vector
+// stores refer to the id. The data of any other API has no id.
 func (r *reader) providers() {
 	all := yamlnode.Get(r.Config, "providers")
 	for _, api := range yamlnode.Keys(all) {
@@ -82,7 +82,7 @@ func (r *reader) provider(api, id string, item *yaml.Node) {
 	}
 }
 
-// add records data, together with the data of the same kind that is already recorded.
+// add records data, and keeps the places that are already recorded for the same kind of data.
 func (r *reader) add(what string, kept Data) {
 	if before, there := r.places.Data[what]; there {
 		kept.In = append(before.In, kept.In...)
@@ -90,8 +90,8 @@ func (r *reader) add(what string, kept Data) {
 	r.places.Data[what] = kept
 }
 
-// responses separates stored responses, for which the API is named from release 0.7 on, from the agents of the earlier
-// API.
+// responses distinguishes stored responses from agents. From release 0.7 on, the API is called responses. The earlier
+// API, agents, stores both.
 func (r *reader) responses(api string, in []Place) {
 	for _, place := range in {
 		family := r.places.Stores[place.Store].Type
@@ -104,7 +104,7 @@ func (r *reader) responses(api string, in []Place) {
 	}
 }
 
-// own returns the places that a provider's settings name directly.
+// own returns the places that a provider's settings contain themselves.
 func (r *reader) own(config *yaml.Node) []Place {
 	var found []Place
 	for _, key := range fileKeys {

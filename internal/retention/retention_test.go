@@ -66,8 +66,7 @@ func read(t *testing.T, path string) *situation {
 	return &s
 }
 
-// TestCases checks each case: whether a program runs, and how a change affects it. The golden files hold both Places
-// and the reported losses.
+// TestCases checks the Places of each case before and after a change, and the losses. They are in golden files.
 func TestCases(t *testing.T) {
 	for _, name := range golden.Cases(t, "testdata") {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +80,7 @@ func TestCases(t *testing.T) {
 				"before.json": indented(t, before), "after.json": indented(t, after), "losses.txt": []byte(told.String()),
 			})
 			if losses := retention.Compare(after, after); losses != nil {
-				t.Errorf("nothing changes, and this is lost: %v", losses)
+				t.Errorf("losses without a change: %v", losses)
 			}
 		})
 	}
@@ -135,7 +134,7 @@ providers:
 	}
 }
 
-// TestManyProviders checks that Places stay small for any configuration, and that finding and comparing them takes
+// TestManyProviders checks that Places are small for any configuration, and that computing and comparing them takes
 // little time.
 func TestManyProviders(t *testing.T) {
 	const many = 10_000
@@ -158,7 +157,7 @@ func TestManyProviders(t *testing.T) {
 	was, is := retention.Of(before), retention.Of(after)
 	losses := retention.Compare(was, is)
 	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("it took %s", took)
+		t.Errorf("took %s", took)
 	}
 	if size := len(indented(t, was)); size > 200<<10 {
 		t.Errorf("the places have %d bytes", size)
@@ -167,7 +166,7 @@ func TestManyProviders(t *testing.T) {
 		t.Errorf("%d kinds of data, %d more, want at least %d together", len(was.Data), was.More, many)
 	}
 	if len(losses) != 0 {
-		t.Errorf("%d losses of data that has no room", len(losses))
+		t.Errorf("%d losses of data that does not fit", len(losses))
 	}
 }
 
@@ -195,7 +194,7 @@ func TestUnknown(t *testing.T) {
 	}
 	losses := retention.Compare(known, unread)
 	if len(losses) != 1 || losses[0].Path != "spec.workload.storage" || losses[0].Final {
-		t.Errorf("a volume goes, the configuration is not known: %v", losses)
+		t.Errorf("losses for a removed volume and an unknown configuration: %v", losses)
 	}
 }
 
@@ -226,7 +225,7 @@ func TestWaiting(t *testing.T) {
 		}
 	}
 	if waiting, unknown := retention.Waiting(losses[:1], "vector_io/faiss"); waiting != nil || unknown != nil {
-		t.Errorf("a stale annotation: waits for %v, does not know %q", waiting, unknown)
+		t.Errorf("a stale annotation: waits for %v, unknown words %q", waiting, unknown)
 	}
 }
 
@@ -279,12 +278,12 @@ func TestPodOf(t *testing.T) {
 		t.Errorf("pod (-want +got):\n%s", diff)
 	}
 	if other := retention.PodOf(spec, "nobody", nil); len(other.Env)+len(other.Volumes) != 0 {
-		t.Errorf("a container that is not there: %+v", other)
+		t.Errorf("a missing container: %+v", other)
 	}
 }
 
-// FuzzPlaces checks that edited Places in an annotation never break a comparison, and that Places are encoded and
-// decoded without a change.
+// FuzzPlaces checks that Places that a user edited in an annotation never cause a panic in a comparison, and that
+// Places are encoded and decoded without a change.
 func FuzzPlaces(f *testing.F) {
 	known := (&situation{Release: "0.3", Config: "providers: {vector_io: [{provider_id: faiss, provider_type: \"inline::faiss\", config: {persistence: {namespace: n, backend: kv_default}}}]}"}).places(f)
 	data, err := json.Marshal(known)
@@ -300,7 +299,7 @@ func FuzzPlaces(f *testing.F) {
 		}
 		for _, loss := range append(retention.Compare(&places, known), retention.Compare(known, &places)...) {
 			if loss.Path == "" || loss.Message == "" || len(loss.What) == 0 {
-				t.Errorf("a loss that says nothing: %+v", loss)
+				t.Errorf("a loss without a text: %+v", loss)
 			}
 		}
 		written, err := json.Marshal(&places)

@@ -12,7 +12,7 @@ const (
 	claimPrefix = "PersistentVolumeClaim "
 )
 
-// fileOf returns the file or directory of a place, or an empty string if the place is on a server.
+// fileOf returns the file or directory of a place, or an empty string if the place is a server.
 func (p *Places) fileOf(place Place) string {
 	if place.Store == "" {
 		return place.File
@@ -29,7 +29,7 @@ func (p *Places) durable(place Place) bool {
 	return file == "" || p.location(file).durable()
 }
 
-// same reports whether a place before the change and one after it are the same.
+// same reports whether a place before the change (was) and a place after the change (is) are the same.
 func (c *comparison) same(what string, was, is Place) bool {
 	if (was.Store == "") != (is.Store == "") {
 		return false
@@ -47,8 +47,8 @@ func (c *comparison) same(what string, was, is Place) bool {
 	return sameText(old.At, now.At) && sameText(old.Table, now.Table)
 }
 
-// sameSpace compares namespaces and tables. Namespaces that are not separate make no difference. If they become
-// separate, the data is carried over at the start of the pod.
+// sameSpace compares namespaces and tables. Namespaces that are not separate count as the same. When they become
+// separate, the start of the pod copies the data.
 func (c *comparison) sameSpace(what string, was, is Place) bool {
 	old, now := c.before.Stores[was.Store], c.after.Stores[is.Store]
 	if strings.HasPrefix(old.Type, "kv") && (!old.Apart || !now.Apart) {
@@ -69,7 +69,7 @@ func (c *comparison) sameFile(what, was, is string) bool {
 	if old == now {
 		return true
 	}
-	// A registry in a file of its own is adopted by the one next to it.
+	// A registry adopts the entries of a registry in a separate file next to it.
 	return what == Registry && (hashedFile.MatchString(old.path) || hashedFile.MatchString(now.path)) &&
 		old.source == now.source && path.Dir(old.path) == path.Dir(now.path)
 }
@@ -87,8 +87,8 @@ var (
 	ownSpace = regexp.MustCompile(`(/[a-z0-9.-]+){2}$`)
 )
 
-// sameRegistry reports whether the entries of one namespace are found in the other, or adopted by it. A stack adopts
-// the entries under the plain name, and never the registry of another stack (LLS_REGISTRY).
+// sameRegistry reports whether the registry in one namespace contains or adopts the entries of the other namespace. A
+// stack adopts entries under the plain name, but never the registry of another stack (LLS_REGISTRY).
 func sameRegistry(was, is string) bool {
 	if was != is && ownSpace.MatchString(was) && ownSpace.MatchString(is) {
 		return false
@@ -96,8 +96,8 @@ func sameRegistry(was, is string) bool {
 	return registrySpace(was) == registrySpace(is)
 }
 
-// registrySpace returns the namespace of a registry without the parts that the operator adds. Namespaces for which the
-// result is equal adopt each other's entries.
+// registrySpace returns the namespace of a registry without the parts that the operator adds. Namespaces with the same
+// result adopt each other's entries.
 func registrySpace(space string) string {
 	return hashedSpace.ReplaceAllString(ownSpace.ReplaceAllString(space, ""), "")
 }

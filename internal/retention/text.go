@@ -11,7 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// resolve returns a text as the server reads it. A variable without a value and without a default stays unchanged.
+// resolve replaces the variables in a text by their values, as the server does. A variable without a value and without
+// a default stays unchanged.
 func (p *Pod) resolve(text string) string {
 	return envref.Server.Replace(text, func(reference envref.Reference) string {
 		value := p.Env[reference.Name]
@@ -30,7 +31,7 @@ func (p *Pod) resolve(text string) string {
 	}, nil)
 }
 
-// file returns a path as the server opens it.
+// file returns the path that the server opens for a text.
 func (p *Pod) file(text string) string {
 	resolved, _, _ := strings.Cut(p.resolve(text), "?")
 	if home := p.Env["HOME"]; strings.HasPrefix(resolved, "~/") && strings.HasPrefix(home, "/") {
@@ -45,8 +46,8 @@ func (p *Pod) file(text string) string {
 	return short(path.Clean(resolved))
 }
 
-// written returns the configuration's text if it differs from the resolved one and has variables, and an empty string
-// otherwise.
+// written returns the text in the configuration if it contains variables and differs from the resolved text, and an
+// empty string otherwise.
 func written(text, resolved string) string {
 	if text == resolved || !envref.IsMeant(text) {
 		return ""
@@ -59,7 +60,7 @@ func withoutUser(text string) string {
 	return text[strings.LastIndexByte(text, '@')+1:]
 }
 
-// host returns a host name from a key whose value may contain a password before it.
+// host returns the host name in a value that may contain a user and a password before it.
 func (p *Pod) host(text string) string { return short(withoutUser(p.resolve(withoutUser(text)))) }
 
 // address returns a URL, or host:port, without user, password and query.
@@ -77,8 +78,8 @@ func (p *Pod) address(text string) string {
 	return short(parsed.String())
 }
 
-// connection returns host:port/database of a connection string. It returns Hidden for anything except a URL, because
-// that may contain a password anywhere.
+// connection returns host:port/database of a connection string. It returns Hidden for any other form of connection
+// string, which may contain a password anywhere.
 func (p *Pod) connection(text string) string {
 	resolved := p.resolve(text)
 	if strings.HasPrefix(resolved, "{Secret ") && strings.HasSuffix(resolved, "}") {

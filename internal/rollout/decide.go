@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 
@@ -20,45 +21,45 @@ const (
 	// Unchanged means that nothing changed since the last rendering. The rendering is applied again, so that an edit by
 	// another client is reverted.
 	Unchanged Outcome = "Unchanged"
-	// KeepTemplate means that the same inputs result in another template than before, because the operator is newer or
-	// another program wrote the template. The template stays. Adopted is False with the decision's message.
+	// KeepTemplate means that the same inputs now result in a different template, because the operator is newer or another
+	// program wrote the template. The live template stays. Adopted is False with the decision's message.
 	KeepTemplate Outcome = "KeepTemplate"
-	// RolledBack means that a user rolled the Deployment back. The template stays. Degraded is True with the decision's
-	// message.
+	// RolledBack means that a user rolled the Deployment back. The live template stays. Degraded is True with the
+	// decision's message.
 	RolledBack Outcome = "RolledBack"
-	// StaleCache means that the objects that were read are from different moments. Nothing is written, and the caller
-	// has to read again.
+	// StaleCache means that the objects were read at different times. The caller writes nothing and has to read the
+	// objects again.
 	StaleCache Outcome = "StaleCache"
 )
 
-// Rendered is what would be applied if there were no running Deployment.
+// Rendered is the rendering of a stack, as it would be applied if there were no Deployment.
 type Rendered struct {
 	// Deployment is the rendered Deployment. It is not modified.
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record is the record of this rendering, as for a new Deployment.
 	Record Record
-	// Newest reports whether the stack has no newer generation. If so, a record of a newer generation is damaged; the
-	// cache does not lag behind.
+	// Newest reports whether the stack has no newer generation. If so, a record with a newer generation is damaged, and
+	// does not mean that the cache lags behind.
 	Newest bool
 	// References holds the references whose digest is in Record.
 	References References
-	// Inputs holds the inputs whose digest is in Record. Zero means that a change of the configuration cannot be
-	// distinguished from another change.
+	// Inputs holds the inputs whose digest is in Record. Zero means that Decide cannot distinguish a change of the
+	// configuration from other changes.
 	Inputs Inputs
 	// EarlierInputs is the digest of the same inputs, without the references, in a record without TrustsPlatform. Empty
-	// means that it is the same.
+	// means the same digest as in Record.
 	EarlierInputs string
 }
 
-// Decision is what to apply.
+// Decision is the result of Decide: the Deployment to apply, and its record.
 type Decision struct {
 	Outcome Outcome
-	// Deployment is the Deployment to apply, including the record. Nil means that nothing is to be written.
+	// Deployment is the Deployment to apply, including the record. Nil means that the caller writes nothing.
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record is the record in force after the apply.
 	Record Record
-	// Replaces reports whether the Deployment replaces its pods by pods with other inputs. It is false if an edit is
-	// reverted, and for the rendering of a newer operator.
+	// Replaces reports whether the Deployment replaces its pods by pods with other inputs. It is false if only an edit is
+	// reverted, or if only the operator is newer.
 	Replaces bool
 	// NewerGeneration reports whether the outcome is StaleCache because a record has a newer generation than the
 	// rendering.
@@ -67,8 +68,8 @@ type Decision struct {
 	Message string
 }
 
-// Decide compares the current rendering with what runs. live is the Deployment as it was read, with its managed fields,
-// or nil if there is none. replicaSets may contain those of other Deployments.
+// Decide compares the current rendering with the live objects. live is the Deployment as it was read, with its managed
+// fields, or nil if there is none. replicaSets may contain ReplicaSets of other Deployments.
 func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered Rendered) (Decision, error) {
 	if live == nil {
 		return apply(Changed, rendered, rendered.Record)
@@ -109,7 +110,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	}
 }
 
-// sameInputs reports whether the inputs of a recorded template are those of the rendered one.
+// sameInputs reports whether a recorded template has the same inputs as the rendered one.
 func (o observed) sameInputs(was Record) bool {
 	inputs, _ := splitDigest(was.Inputs)
 	wanted, _ := splitDigest(o.rendered.Record.Inputs)
@@ -117,8 +118,8 @@ func (o observed) sameInputs(was Record) bool {
 	return (inputs == wanted || earlier) && o.sameReferences(was)
 }
 
-// sameReferences reports whether the references of a record are those of the rendering. A digest by an unknown key does
-// not count as a change: the key was lost and created again, and the Secrets are the same.
+// sameReferences reports whether a record has the same references as the rendering. A digest by an unknown key does not
+// count as a change, because the key may have been lost and created again.
 func (o observed) sameReferences(was Record) bool {
 	_, digest := splitDigest(was.Inputs)
 	_, wanted := splitDigest(o.rendered.Record.Inputs)
@@ -132,15 +133,15 @@ func (o observed) sameReferences(was Record) bool {
 	}
 }
 
-// applyChange rolls the pods, unless the template does not show the change.
+// applyChange applies changed inputs. The pods are replaced unless the template and the references are the same.
 func (o observed) applyChange() (Decision, error) {
 	next, rendered := o.rendered.Record, o.rendered
 	if o.recorded && o.record.Template == next.Template && o.sameReferences(o.record) {
 		next.setTemplateInputs(o.record.templateInputs())
 		rendered = o.sameGeneration()
 	}
-	// If another program wrote the template, its annotation describes our rendering and not that template, so the pods
-	// are replaced even if the inputs are the same.
+	// If another program wrote the template, the annotation describes a rendering of this operator and not that template,
+	// so the pods are replaced even if the inputs are the same.
 	replaces := next.templateInputs() != o.running() || o.recorded && o.record.Template == ""
 	if !replaces {
 		next.Left = o.record.Left
@@ -150,7 +151,7 @@ func (o observed) applyChange() (Decision, error) {
 	return decision, err
 }
 
-// applyAgain changes only the record, and only if its content changes. A new operator version alone does not count.
+// applyAgain applies the same template again. It changes the record only if more than the operator version changes.
 func (o observed) applyAgain() (Decision, error) {
 	next := o.rendered.Record
 	next.setTemplateInputs(o.record.templateInputs())
@@ -186,7 +187,7 @@ func (r *Record) setTemplateInputs(inputs string) {
 	}
 }
 
-// keepData keeps the recorded facts about the data of pods that stay.
+// keepData copies the recorded facts about the data of pods that stay.
 func (r *Record) keepData(of Record) { r.Places, r.Left = of.Places, of.Left }
 
 // apply returns the decision to apply the rendering with its record.
@@ -204,8 +205,8 @@ func (o observed) stop(message string) Decision {
 	return Decision{Outcome: StaleCache, Record: o.record, Message: message}
 }
 
-// leave respects a rollback: the template stays, and so does the record that was restored with it. The rest of the
-// Deployment follows the spec, so that a stack that was rolled back can still be scaled.
+// leave returns the decision for a rollback: the template stays, and so does the record that was restored with the
+// template. The other fields of the Deployment follow the spec, so that users can still scale the stack.
 func (o observed) leave() (Decision, error) {
 	template, err := ownTemplate(o.live)
 	if err != nil {
@@ -222,7 +223,7 @@ func (o observed) leave() (Decision, error) {
 	return Decision{Outcome: RolledBack, Deployment: deployment, Record: o.record, Message: message}, nil
 }
 
-// keep leaves a template as it is although it would be rendered differently.
+// keep returns the decision to keep the live template although the rendered template differs from it.
 func (o observed) keep() (Decision, error) {
 	template, err := ownTemplate(o.live)
 	if err != nil {
@@ -232,26 +233,26 @@ func (o observed) keep() (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	next := o.rendered.Record
-	next.Template = o.record.Template
-	next.OperatorVersion = o.record.OperatorVersion
-	next.keepData(o.record)
-	switch {
-	case o.recorded:
-		next.setTemplateInputs(o.record.templateInputs())
-	case o.inputs != "":
-		next.setTemplateInputs(o.inputs)
-	}
-	next.Kept = o.record.Kept
-	if next.Kept == nil {
-		next.Kept = &Kept{RestartedAt: restartedAt(o.live)}
-	}
+	next := o.keptRecord()
 	deployment := clone(o.rendered.Deployment)
 	deployment.Spec.Template = template
 	if err := annotate(deployment, next); err != nil {
 		return Decision{}, err
 	}
-	message := fmt.Sprintf("The pods of Deployment %q keep their earlier rendering; with the next change, or with "+
-		"`kubectl rollout restart deployment/%s`, these fields change: %s", o.live.Name, o.live.Name, differences)
+	message := fmt.Sprintf("The pods of Deployment %q keep their earlier template; the next change, or "+
+		"`kubectl rollout restart deployment/%s`, changes these fields: %s", o.live.Name, o.live.Name, differences)
 	return Decision{Outcome: KeepTemplate, Deployment: deployment, Record: next, Message: message}, nil
+}
+
+// keptRecord returns the record of the rendering with the facts about the live template, which stays.
+func (o observed) keptRecord() Record {
+	next := o.rendered.Record
+	next.Template = o.record.Template
+	next.OperatorVersion = o.record.OperatorVersion
+	next.keepData(o.record)
+	if running := o.running(); running != "" {
+		next.setTemplateInputs(running)
+	}
+	next.Kept = cmp.Or(o.record.Kept, &Kept{RestartedAt: restartedAt(o.live)})
+	return next
 }

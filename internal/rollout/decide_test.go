@@ -15,15 +15,16 @@ import (
 
 // step is an event and the expected state after it.
 type step struct {
-	// happens is called before the reconcile. Nil means that nothing happens.
+	// happens is called before the reconcile. Nil means no event.
 	happens func(*world)
 	stack   stack
 	want    rollout.Outcome
-	// rollouts is how often the pods have been replaced so far.
+	// rollouts is the number of times that the pods have been replaced.
 	rollouts int
 	// image and habit are those of the pods. They are checked if they are set.
 	image, habit string
-	// adopts means that a newer operator renders the same inputs: pods are rolled although their inputs are the same.
+	// adopts means that a newer operator renders the same inputs, and that the pods are replaced although their inputs are
+	// the same.
 	adopts bool
 	// message is a part of the decision's message.
 	message string
@@ -122,7 +123,7 @@ var decideCases = map[string][]step{
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{
 			stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old",
-			message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
+			message: "changes these fields: spec.containers[llama-stack].env[HABIT].value",
 		},
 		{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
 		{stack: scaled(upgraded), want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
@@ -149,7 +150,7 @@ var decideCases = map[string][]step{
 	"an older operator's template stays until the next change": {
 		{
 			happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older",
-			message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
+			message: "changes these fields: spec.containers[llama-stack].env[HABIT].value",
 		},
 		{stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older"},
 		{stack: two, want: rollout.Changed, rollouts: 2, habit: "old", image: "server:2"},
@@ -252,7 +253,7 @@ func TestDecideOnReferences(t *testing.T) {
 		s.secrets = rollout.References{Digest: digest, Key: key}
 		return s
 	}
-	// moved returns a stack with a digest by the namespace's key, and one by the previous key.
+	// moved returns a stack with a digest by the namespace's key, and a digest by the previous key.
 	moved := func(digest, earlier string) stack {
 		s := newStack()
 		s.secrets = rollout.References{Digest: digest, Key: nextKey, EarlierDigest: earlier, EarlierKey: firstKey}
@@ -325,9 +326,9 @@ func TestDecideOnReferences(t *testing.T) {
 	}
 }
 
-// TestDecideKeepsWhatIsSaidOfData checks that the record describes the running pods: its facts about their data change
-// with the pods only. An operator that records them for the first time writes nothing for that.
-func TestDecideKeepsWhatIsSaidOfData(t *testing.T) {
+// TestDecideKeepsFactsAboutData checks that the facts about data in the record change only with the pods. An operator
+// that records such facts for the first time causes no write.
+func TestDecideKeepsFactsAboutData(t *testing.T) {
 	said := func(w *world) string {
 		found, _ := rollout.Parse(w.live().Annotations)
 		text := strings.Join(found.Left, ",")
@@ -348,9 +349,9 @@ func TestDecideKeepsWhatIsSaidOfData(t *testing.T) {
 	two := one.change(func(s *stack) { s.image, s.data, s.left = "server:2", "0.7", "files" })
 	w.reconcile(two)
 	if got := said(w); got != "0.7 files" {
-		t.Errorf("after a change the record says %q", got)
+		t.Errorf("after a change the record has %q", got)
 	}
-	// Nothing is lost any more if the places of the running pods are those of the plan.
+	// A rendering with the places of the running pods leaves no data behind.
 	two.left = ""
 	w.reconcile(two)
 	scaled := two.change(func(s *stack) { s.replicas = 3 })
@@ -359,16 +360,16 @@ func TestDecideKeepsWhatIsSaidOfData(t *testing.T) {
 	newer.habit, newer.data = "new", "0.8"
 	w.reconcile(newer)
 	if got := said(w); got != "0.7 files" {
-		t.Errorf("after what leaves the pods alone the record says %q", got)
+		t.Errorf("after a change without new pods the record has %q", got)
 	}
 	w.reconcile(newer.change(func(s *stack) { s.image = "server:3" }))
 	if got := said(w); got != "0.8" {
-		t.Errorf("after the next change the record says %q", got)
+		t.Errorf("after the next change the record has %q", got)
 	}
 }
 
-// TestDecideOnADeploymentReadTooEarly checks a cache with the Deployment before our own last apply, and its ReplicaSets
-// after it.
+// TestDecideOnADeploymentReadTooEarly checks a cache with the Deployment from before the operator's last apply, and its
+// ReplicaSets from after the apply.
 func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
@@ -382,9 +383,9 @@ func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
 	}
 }
 
-// TestDecideOnAGenerationThatNeverWas checks that a record of a generation that the stack never had is ignored, on a
+// TestDecideWithAnUnknownGeneration checks that a record of a generation that the stack never had is ignored, on a
 // ReplicaSet too.
-func TestDecideOnAGenerationThatNeverWas(t *testing.T) {
+func TestDecideWithAnUnknownGeneration(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
 	w.reconcile(one)
@@ -397,7 +398,7 @@ func TestDecideOnAGenerationThatNeverWas(t *testing.T) {
 	rendered := one.change(func(s *stack) { s.image = "server:2" }).render(t)
 	decision := w.decide(rendered)
 	if decision.Outcome != rollout.StaleCache || !decision.NewerGeneration {
-		t.Errorf("as long as a newer generation may be: %+v", decision)
+		t.Errorf("while a newer generation may exist: %+v", decision)
 	}
 	rendered.Newest = true
 	for range 2 { // with the damaged record on the Deployment, then only on a ReplicaSet
@@ -426,9 +427,9 @@ func TestDecideIgnoresForeignReplicaSets(t *testing.T) {
 	}
 }
 
-// TestDecideRefusesToKeepWhatIsNotKnown checks that a Deployment without managed fields is an error: our fields are
-// unknown, and applying fewer would remove some.
-func TestDecideRefusesToKeepWhatIsNotKnown(t *testing.T) {
+// TestDecideWithoutManagedFields checks that a Deployment without managed fields is an error: the operator's
+// fields are unknown, and an apply of fewer fields would remove some.
+func TestDecideWithoutManagedFields(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
 	w.reconcile(one)
@@ -441,7 +442,7 @@ func TestDecideRefusesToKeepWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-// play runs the steps. A second reconcile directly after the first must find nothing to do.
+// play runs the steps. A second reconcile directly after the first must change nothing.
 func play(t *testing.T, steps []step) {
 	t.Helper()
 	w := newWorld(t)
@@ -453,7 +454,7 @@ func play(t *testing.T, steps []step) {
 		decision := w.reconcile(step.stack)
 		if rolled := w.rollouts > before; before > 0 && decision.Replaces != (rolled && step.want == rollout.Changed &&
 			!step.adopts) {
-			t.Errorf("step %d: the decision replaces pods: %t; it rolled them: %t", i, decision.Replaces, rolled)
+			t.Errorf("step %d: the decision replaces pods: %t; the pods were replaced: %t", i, decision.Replaces, rolled)
 		}
 		if decision.Outcome != step.want {
 			t.Fatalf("step %d: outcome %s (%s), want %s", i, decision.Outcome, decision.Message, step.want)

@@ -15,8 +15,8 @@ import (
 // shownDifferences bounds the number of paths in a message.
 const shownDifferences = 8
 
-// differences returns the paths at which the rendered template differs from the running one: fields that would be set,
-// and fields of ours that would be removed. It contains paths, never values.
+// differences returns the paths at which the rendered template differs from the running one: fields that the operator
+// would set, and fields that it owns and would remove. The result contains paths, never values.
 func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
 	var running, ours, next map[string]any
 	for into, from := range map[*map[string]any]any{
@@ -31,18 +31,18 @@ func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpe
 	}
 	paths := make(map[string]bool)
 	compare("", next, running, reflect.DeepEqual, paths)
-	// Among the fields that we own, only those that are gone are new here. Changed values were found above.
+	// The comparison above finds changed values. This one adds the fields that the operator owns and no longer renders.
 	compare("", ours, next, func(any, any) bool { return true }, paths)
 	return list(slices.Sorted(maps.Keys(paths))), nil
 }
 
-// compare collects the paths of fields that a has and that b lacks or has with another value (decision 0020).
+// compare collects the paths of fields in a that are missing in b or have another value there (decision 0020).
 func compare(path string, a, b any, same func(a, b any) bool, paths map[string]bool) {
 	switch a := a.(type) {
 	case map[string]any:
 		other, ok := b.(map[string]any)
 		if !ok {
-			paths[path] = true // the whole field; the fields below it add nothing
+			paths[path] = true // the paths below this field are not useful
 			return
 		}
 		for key, value := range a {
@@ -58,8 +58,8 @@ func compare(path string, a, b any, same func(a, b any) bool, paths map[string]b
 	}
 }
 
-// compareLists matches the items of a list by the keys that identify them in Kubernetes lists. A list of plain values
-// is compared as one value.
+// compareLists matches the items of two lists by the keys that identify items in Kubernetes lists. It compares lists of
+// plain values as single values.
 func compareLists(path string, a, b []any, same func(a, b any) bool, paths map[string]bool) {
 	others := make(map[string]any, len(b))
 	for _, item := range b {

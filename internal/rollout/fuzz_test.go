@@ -15,7 +15,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add([]byte("ioiuoiruskioeti"))
 	f.Add([]byte("ipipsppriupo"))
 	f.Fuzz(func(t *testing.T, script []byte) {
-		script = script[:min(len(script), 24)] // longer ones add nothing
+		script = script[:min(len(script), 24)] // longer sequences cover no other case
 		w := newWorld(t)
 		s := newStack()
 		s.secrets = rollout.References{Digest: "0", Key: "0"}
@@ -32,7 +32,7 @@ func FuzzDecide(f *testing.F) {
 				t.Fatalf("event %d (%c): %s", i, event, decision.Message)
 			}
 			if !reason && w.rollouts != before {
-				t.Fatalf("event %d (%c): pods were replaced for nothing, outcome %s", i, event, decision.Outcome)
+				t.Fatalf("event %d (%c): pods were replaced without a reason, outcome %s", i, event, decision.Outcome)
 			}
 			settled(t, w, s)
 		}
@@ -46,8 +46,8 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// happen performs one action and reports whether pods may be replaced for it. If a rendering is pending, every change
-// of the spec that a pod could see releases it.
+// happen performs one action and reports whether it may replace pods. A pending rendering is applied with every change
+// of the spec that could affect pods.
 func happen(w *world, s *stack, event byte, mark string, pending bool) bool {
 	switch event {
 	case 'i': // a new image

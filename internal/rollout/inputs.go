@@ -12,9 +12,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Inputs holds everything in the pod template that comes from the user or from outside the operator. When it changes,
-// the pods have to follow. Parts that the operator adds (probes, security) are left out, because a newer operator must
-// not restart pods. Replicas, expose and allowedFrom are left out too, because no pod sees them.
+// Inputs holds everything in the pod template that comes from the user or from outside the operator. A change of Inputs
+// replaces the pods. Inputs does not contain parts that the operator adds (probes, security), because a newer operator
+// must not restart pods. It does not contain replicas, expose and allowedFrom either, because they do not affect pods.
 //
 // Add new fields at the end and omit them when they are empty: a new field must not change the digest of a stack that
 // does not use it.
@@ -23,7 +23,7 @@ type Inputs struct {
 	Image string `json:"image"`
 	// Release is the server's release line.
 	Release string `json:"release,omitempty"`
-	// Port, Workers and MountPath are the effective values: it makes no difference whether a value is set or defaulted.
+	// Port, Workers and MountPath are the effective values. A default value and the same value in the spec are equal.
 	Port      int32  `json:"port"`
 	Workers   int32  `json:"workers"`
 	MountPath string `json:"mountPath"`
@@ -39,9 +39,9 @@ type Inputs struct {
 	ConfigHash string `json:"configHash,omitempty"`
 	// Variables lists the variables that the configuration reads, as NAME=value or NAME@secret/key.
 	Variables []string `json:"variables,omitempty"`
-	// Compat marks an object that was created in an older API version.
+	// Compat marks a stack that was created in an older API version.
 	Compat string `json:"compat,omitempty"`
-	// Container is the name of the server's container if it is not the default one.
+	// Container is the name of the server's container if it differs from the default.
 	Container string `json:"container,omitempty"`
 	// TLSSecret is the Secret with the server's certificate.
 	TLSSecret string `json:"tlsSecret,omitempty"`
@@ -52,8 +52,8 @@ type Inputs struct {
 	// External lists the external providers that the pods install, in order, each with image, pull policy, API, id,
 	// type and module.
 	External []string `json:"external,omitempty"`
-	// Offline reports whether the server must not connect to the internet. The variables for that depend on the
-	// release, and pods do not change with them.
+	// Offline reports whether the server must not connect to the internet. The variables that enforce this depend on the
+	// release and are not inputs.
 	Offline bool `json:"offline,omitempty"`
 	// ModelFiles holds the model files of the spec.
 	ModelFiles *v1alpha2.ModelFilesSpec `json:"modelFiles,omitempty"`
@@ -61,12 +61,13 @@ type Inputs struct {
 
 // References is the state of the Secrets and ConfigMaps that the pods read.
 type References struct {
-	// Digest is a keyed digest of their content. Empty means that there are none, or that they are unknown (offline).
+	// Digest is a keyed digest of their content. Empty means that the pods read none, or that their content is unknown, as
+	// on the command line.
 	Digest string
 	// Key names the key of Digest. Digests by different keys cannot be compared.
 	Key string
-	// EarlierDigest and EarlierKey are what an earlier operator recorded for the same content, when all namespaces
-	// shared one key. They show whether the content of a record by that operator changed. They are never written again.
+	// EarlierDigest and EarlierKey are the values that an earlier operator recorded for the same content, when all
+	// namespaces shared one key. Decide compares them with records of that operator. New records do not contain them.
 	EarlierDigest, EarlierKey string
 }
 

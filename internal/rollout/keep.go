@@ -12,11 +12,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// ownTemplate returns the part of the live template that we own. Applying it changes nothing. It returns nil if we own
-// none of it.
+// ownTemplate returns the part of the live template that this operator owns. Applying this part changes nothing. The
+// result is nil if the operator owns no part.
 //
-// A Deployment without managed fields was stripped by a cache, and is an error, because applying nothing instead would
-// remove everything.
+// A Deployment without managed fields is an error, because a cache must have removed them. An apply of an empty
+// template would remove all fields of the operator.
 func ownTemplate(live *appsv1.Deployment) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	if len(live.ManagedFields) == 0 {
 		return nil, fmt.Errorf("keep the template of Deployment %q: it was read without its managed fields", live.Name)
@@ -31,7 +31,7 @@ func ownTemplate(live *appsv1.Deployment) (*corev1ac.PodTemplateSpecApplyConfigu
 	return own.Spec.Template, nil
 }
 
-// clone copies a Deployment as deeply as this package modifies it.
+// clone copies a Deployment and the parts of it that this package modifies.
 func clone(deployment *appsv1ac.DeploymentApplyConfiguration) *appsv1ac.DeploymentApplyConfiguration {
 	result := *deployment
 	result.ObjectMetaApplyConfiguration = cloneMetadata(deployment.ObjectMetaApplyConfiguration)

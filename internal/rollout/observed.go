@@ -11,21 +11,22 @@ import (
 )
 
 const (
-	// revisionAnnotation and revisionHistoryAnnotation are set by the Deployment controller on ReplicaSets: the current
-	// revision of a ReplicaSet, and its revisions before it was rolled back to.
+	// The Deployment controller sets revisionAnnotation and revisionHistoryAnnotation on ReplicaSets. They contain the
+	// current revision of a ReplicaSet, and its revisions before a rollback to it.
 	revisionAnnotation        = "deployment.kubernetes.io/revision"
 	revisionHistoryAnnotation = "deployment.kubernetes.io/revision-history"
 	// restartAnnotation is the annotation that `kubectl rollout restart` sets in a template.
 	restartAnnotation = "kubectl.kubernetes.io/restartedAt"
 )
 
-// observed is what runs, together with the rendering.
+// observed holds the live objects and the rendering.
 type observed struct {
 	live *appsv1.Deployment
 	// record is the record on the live Deployment. It is valid if recorded is true.
 	record   Record
 	recorded bool
-	// byPredecessor reports whether another operator wrote the template, even if it contains our annotations.
+	// byPredecessor reports whether another operator wrote the template, even if the template contains annotations of this
+	// operator.
 	byPredecessor bool
 	// inputs is the digest of the inputs in the live template's annotation.
 	inputs string
@@ -37,9 +38,9 @@ type observed struct {
 // revision is a ReplicaSet of the Deployment.
 type revision struct {
 	number int64
-	// again reports whether the Deployment returned to it at least once.
+	// again reports whether the Deployment returned to this ReplicaSet at least once.
 	again bool
-	// inputs is the digest in its template.
+	// inputs is the digest of the inputs in the annotation of its template.
 	inputs string
 	// record is the record of the Deployment while this was its newest ReplicaSet.
 	record   Record
@@ -64,12 +65,12 @@ func newRevision(set *appsv1.ReplicaSet) revision {
 		inputs: set.Spec.Template.Annotations[names.AnnotationInputs],
 	}
 	result.record, result.recorded = Parse(set.Annotations)
-	// Without a number there is no revision yet, because the Deployment controller has not seen it.
+	// A ReplicaSet without a number has no revision yet, because the Deployment controller has not processed it.
 	result.number, _ = strconv.ParseInt(set.Annotations[revisionAnnotation], 10, 64)
 	return result
 }
 
-// newerGeneration looks for a record of a newer generation than that of the rendering.
+// newerGeneration returns the newest generation in the records, and whether it is newer than that of the rendering.
 func (o observed) newerGeneration() (int64, bool) {
 	newest := o.generation(o.record)
 	for _, past := range o.past {
@@ -78,8 +79,8 @@ func (o observed) newerGeneration() (int64, bool) {
 	return newest, newest > o.rendered.Record.Generation
 }
 
-// generation returns the generation of a record of this stack. It returns zero for a record of another stack, for a
-// generation that the stack never had, and if there is none.
+// generation returns the generation of a record of this stack. It returns zero if there is no record, or if the record
+// has the UID of another stack or a generation that the stack never had.
 func (o observed) generation(r Record) int64 {
 	if r.UID != o.rendered.Record.UID || o.rendered.Newest && r.Generation > o.rendered.Record.Generation {
 		return 0
@@ -87,15 +88,15 @@ func (o observed) generation(r Record) int64 {
 	return r.Generation
 }
 
-// rolledBack reports whether a user went back to an older template although the spec has not changed. This is confirmed
-// once the Deployment controller has increased the revision. Until then, it looks the same as a Deployment that was
-// read too early.
+// rolledBack reports whether a user went back to an older template although the spec has not changed. The rollback is
+// confirmed when the Deployment controller has increased the revision. Before that, a rollback cannot be distinguished
+// from a Deployment that was read too early.
 func (o observed) rolledBack() (back, confirmed bool) {
 	if o.recorded && o.sameInputs(o.record) {
 		return o.templateRolledBack()
 	}
-	// `kubectl rollout undo` restores the annotations of that time, including our record. The newer record is on the
-	// ReplicaSet that was left.
+	// `kubectl rollout undo` restores the annotations of the older revision, including the record. The newer record is on
+	// the ReplicaSet of the revision that the user left.
 	left := int64(-1)
 	for _, past := range o.past {
 		newer := past.recorded && o.generation(past.record) > o.generation(o.record)
@@ -106,8 +107,8 @@ func (o observed) rolledBack() (back, confirmed bool) {
 	return left >= 0, o.revision() > left
 }
 
-// templateRolledBack detects a rollback that did not change the Deployment's annotations. An edit that sets another
-// digest in the template is not a rollback, because its ReplicaSet is new.
+// templateRolledBack detects a rollback that did not change the Deployment's annotations. An edit of the digest in the
+// template is not a rollback, because it creates a new ReplicaSet.
 func (o observed) templateRolledBack() (back, confirmed bool) {
 	if o.inputs == "" || o.inputs == o.record.templateInputs() {
 		return false, false
@@ -132,8 +133,8 @@ func (o observed) running() string {
 	return o.inputs
 }
 
-// unrecorded returns a record with what the template shows, for a Deployment whose record was removed. Only the digest
-// of its references shows which key was used.
+// unrecorded returns a record with the digests in the template, for a Deployment whose record was removed. The digest
+// of its references determines the key.
 func (o observed) unrecorded() Record {
 	was := Record{Inputs: o.inputs, ReferenceKey: o.rendered.Record.ReferenceKey}
 	if _, digest := splitDigest(o.inputs); digest != "" && digest == o.rendered.References.EarlierDigest {

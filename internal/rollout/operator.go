@@ -5,8 +5,8 @@ import (
 )
 
 // onlyOperator reports whether a newer operator generates another configuration for the same stack, and nothing else
-// changed: the spec, its image and base, and the content of its references are the same. Such a change restarts no pod.
-// It is rolled out with the next change by a user.
+// changed: the spec, its image and base, and the content of its references are the same. Such a configuration restarts
+// no pod. It is rolled out with the next change by a user.
 func (o observed) onlyOperator() bool {
 	was, wanted := o.record, o.rendered.Record
 	same := was.UID == wanted.UID && was.Generation == wanted.Generation &&
@@ -32,8 +32,8 @@ func (o observed) onlyOperator() bool {
 	return false
 }
 
-// pinned reports whether the image of a stack whose pods another program created differs only because the operator
-// found out which release runs. No user has requested pods with that image.
+// pinned reports whether the image differs only because the operator has detected the running release, in a stack whose
+// pods another program created. No user has requested pods with this image.
 func (o observed) pinned() bool {
 	was, wanted := o.record, o.rendered.Record
 	then, now := was.Distribution, wanted.Distribution

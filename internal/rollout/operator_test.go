@@ -76,11 +76,11 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 			}
 			rollouts := w.rollouts
 			if got := w.decide(configured(t, s, next, tc.long)); got.Replaces || w.rollouts != rollouts {
-				t.Errorf("the same again replaces pods: %+v", got)
+				t.Errorf("another reconcile replaces pods: %+v", got)
 			}
 			s.generation, s.image = s.generation+1, "server:3"
 			if got := w.decide(configured(t, s, next, tc.long)); got.Outcome != rollout.Changed || w.image() != "server:3" {
-				t.Errorf("a change of the spec is %s and gives image %q", got.Outcome, w.image())
+				t.Errorf("a change of the spec has outcome %s and image %q", got.Outcome, w.image())
 			}
 		})
 	}
@@ -99,9 +99,9 @@ func chosen(t *testing.T, s stack) rollout.Rendered {
 	return rendered
 }
 
-// TestReleaseThatIsFoundOutLater checks that the release of another program's pods may be found out after they were
-// taken over. That replaces no pod, and is rolled out with the next change.
-func TestReleaseThatIsFoundOutLater(t *testing.T) {
+// TestReleaseDetectedLater checks that the detection of the release after the takeover of another program's pods
+// replaces no pod. It is rolled out with the next change.
+func TestReleaseDetectedLater(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit func(*stack)
 		ours bool
@@ -127,11 +127,11 @@ func TestReleaseThatIsFoundOutLater(t *testing.T) {
 			t.Errorf("%s: outcome %s, %d roll-outs more, want %s", name, got.Outcome, w.rollouts-before, tc.want)
 		}
 		if got := w.decide(chosen(t, s)); got.Replaces {
-			t.Errorf("%s: the same again replaces pods", name)
+			t.Errorf("%s: another reconcile replaces pods", name)
 		}
 		s.generation, s.memory = s.generation+1, "2Gi"
 		if got := w.decide(chosen(t, s)); got.Outcome != rollout.Changed || w.image() != "starter:0.3.5" {
-			t.Errorf("%s: a change is %s and gives image %q", name, got.Outcome, w.image())
+			t.Errorf("%s: a change has outcome %s and image %q", name, got.Outcome, w.image())
 		}
 	}
 }

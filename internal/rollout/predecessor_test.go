@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// takeOverFields makes the fields of an operator for v1alpha1 ours, as they are before a decision.
+// takeOverFields takes over the fields of an operator for v1alpha1, as the controller does before a decision.
 func (w *world) takeOverFields() {
 	w.t.Helper()
 	live := w.live()
@@ -63,7 +63,7 @@ func (w *world) olderApplies(s stack) {
 	w.sync()
 }
 
-// olderReplaces does the same, but replaces the Deployment.
+// olderReplaces acts as the operator for v1alpha1: it replaces the Deployment by its rendering.
 func (w *world) olderReplaces(s stack) {
 	w.t.Helper()
 	w.edit(olderOperator, func(live *appsv1.Deployment) {
@@ -120,7 +120,7 @@ func olderSteps(writes func(stack) func(*world)) map[string][]step {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{
 				happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older",
-				message: "these fields change: spec.containers[llama-stack].env[HABIT].value",
+				message: "changes these fields: spec.containers[llama-stack].env[HABIT].value",
 			},
 			{stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older"},
 			{stack: scaled(one), want: rollout.KeepTemplate, rollouts: 2, habit: "older"},

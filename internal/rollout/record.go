@@ -15,19 +15,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
-// Record describes what was rendered last. It is stored on the Deployment, in the annotation names.AnnotationRendered,
-// from the first Deployment on.
+// Record describes the last rendering. Every Deployment has it in the annotation names.AnnotationRendered.
 type Record struct {
-	// UID is the UID of the stack. Generations of two stacks cannot be compared: a stack that is restored from a backup
-	// starts again at 1.
+	// UID is the UID of the stack. Generations of different UIDs cannot be compared, because a stack that is restored from
+	// a backup starts again at generation 1.
 	UID types.UID `json:"uid,omitempty"`
 	// Generation is the rendered generation of the stack.
 	Generation int64 `json:"generation"`
 	// Inputs is the digest of the template's inputs, see Digest.
 	Inputs string `json:"inputs"`
-	// TemplateInputs is the value of the template's annotation if it differs from Inputs. Writing Inputs there would
-	// restart pods without need: the key of the references' digest has changed, or a change of the spec has not changed
-	// the template. Empty means the same value as Inputs.
+	// TemplateInputs is the value of the template's annotation if it differs from Inputs. They differ when Inputs in the
+	// annotation would restart pods unnecessarily: when the key of the references' digest has changed, or when a change of
+	// the spec does not change the template. Empty means the same value as Inputs.
 	TemplateInputs string `json:"templateInputs,omitempty"`
 	// ReferenceKey names the key of the references' digest in Inputs.
 	ReferenceKey string `json:"referenceKey,omitempty"`
@@ -37,48 +36,47 @@ type Record struct {
 	ConfigHash string `json:"configHash,omitempty"`
 	// Image is the running image.
 	Image string `json:"image"`
-	// Distribution is the distribution that the image was chosen by. It stays in force while name and version in the
-	// spec are the same.
+	// Distribution describes the choice of the image. It stays in force while name and version in the spec are the same.
 	Distribution Distribution `json:"distribution"`
-	// BaseConfigMap holds the base that the configuration was generated from. It stays the base while Distribution is
-	// the same. Empty means that none was needed.
+	// BaseConfigMap is the name of the ConfigMap with the base of the configuration. It stays in force while Distribution
+	// is the same. Empty means that no ConfigMap was needed.
 	BaseConfigMap string `json:"baseConfigMap,omitempty"`
-	// BaseSource is where that base was found. It stays as long as the base.
+	// BaseSource is the source of that base. It stays in force as long as BaseConfigMap.
 	BaseSource string `json:"baseSource,omitempty"`
-	// OperatorVersion is the version of the operator that rendered.
+	// OperatorVersion is the version of the operator that rendered the Deployment.
 	OperatorVersion string `json:"operatorVersion,omitempty"`
-	// Autoscaled is the number of replicas that an autoscaler set or left.
+	// Autoscaled describes the number of replicas that an autoscaler set.
 	Autoscaled Autoscaled `json:"autoscaled,omitzero"`
-	// Kept is set while the template is left as it is although it would be rendered differently.
+	// Kept is set while the live template stays although the rendered template differs from it.
 	Kept *Kept `json:"kept,omitempty"`
-	// Places describes where the pods of the template store their data. Nil means that the operator that rendered did
-	// not record it, or that the value is damaged.
+	// Places describes where the pods of the template store their data. Nil means that an earlier operator did not record
+	// the places, or that the value is damaged.
 	Places *retention.Places `json:"places,omitempty"`
-	// StorageSecret is the Secret with derived values that the pods of the template read. Nil means that they read
-	// none, or that the operator that rendered used a single name only.
+	// StorageSecret is the Secret with derived values that the pods of the template read. Nil means that the pods read
+	// none, or that an earlier operator, which used one fixed name, rendered the template.
 	StorageSecret *StorageSecret `json:"storageSecret,omitempty"`
-	// LeftAsImage reports whether the container keeps the settings of its image because only the image's tag named the
-	// release.
+	// LeftAsImage reports whether the container keeps the settings of its image because the release was known only from
+	// the tag of the image.
 	LeftAsImage bool `json:"leftAsImage,omitempty"`
 	// Limited lists, sorted, the resources for which the stack's workers keep the limits of the previous operator.
 	Limited []corev1.ResourceName `json:"limited,omitempty"`
 	// Left describes the data that the last change of the pods left behind.
 	Left []string `json:"left,omitempty"`
-	// Elsewhere lists the rendered ConfigMaps of other namespaces, as namespace/name. While one of them cannot be read,
-	// no other replaces it.
+	// Elsewhere lists the rendered ConfigMaps of other namespaces, as namespace/name. While one of them cannot be read, no
+	// other ConfigMap replaces it.
 	Elsewhere []string `json:"elsewhere,omitempty"`
-	// TrustsPlatform reports whether Inputs contains the platform's certificates in addition to those of the spec, if
-	// there are any.
+	// TrustsPlatform reports whether Inputs contains the certificates of the platform, if there are any, in addition to
+	// those of the spec.
 	TrustsPlatform bool `json:"trustsPlatform,omitempty"`
 	// KeepsGroup reports whether, on OpenShift, the template has the fsGroup that an earlier operator set.
 	KeepsGroup bool `json:"keepsGroup,omitempty"`
-	// External holds what was found out about the images of external providers, in installation order. An entry stays
-	// in force while the provider's image is the same.
+	// External holds the metadata of the images of external providers, in installation order. An entry stays in force
+	// while the provider's image is the same.
 	External []External `json:"external,omitempty"`
 }
 
 // ByPredecessor replaces a record while an operator for v1alpha1 was the last to write the template: before this
-// operator was installed, or after a user went back to that operator and then to this one again.
+// operator was installed, or after a user went back to the earlier operator and then installed this one again.
 const ByPredecessor = "by-predecessor"
 
 // Distribution describes how a stack's image was chosen.
@@ -88,10 +86,10 @@ type Distribution struct {
 	Version string `json:"version,omitempty"`
 	// CatalogueImage is the catalogue's image for them, before overrides.
 	CatalogueImage string `json:"catalogueImage,omitempty"`
-	// Image is the chosen image as it was written. If the image was read, the running image also has a digest.
+	// Image is the chosen image, as it was written. If the operator read the image, the running image also has a digest.
 	Image string `json:"image,omitempty"`
-	// Digest is the digest of the image when its labels were read for the base. Empty means that the base is from
-	// elsewhere.
+	// Digest is the digest of the image when its labels were read for the base. Empty means that the base has another
+	// source.
 	Digest string `json:"digest,omitempty"`
 	// Release is the server release.
 	Release string `json:"release,omitempty"`
@@ -101,8 +99,8 @@ type Distribution struct {
 	Entrypoint string `json:"entrypoint,omitempty"`
 }
 
-// External holds what was found out about the image of an external provider. If the image could not be read, or must
-// not be read, only ID and Image are set. It is compact because a stack may have hundreds of them.
+// External holds the metadata of the image of an external provider. If the image could not or must not be read, only ID
+// and Image are set. External is compact because a stack may have hundreds of external providers.
 type External struct {
 	// ID is the provider's id.
 	ID string `json:"id"`
@@ -132,7 +130,7 @@ func ExternalSettings(config map[string]any, secrets []string) (string, error) {
 	return hash(data)[:shortLength], nil
 }
 
-// shortLength is the number of hex digits of those digests.
+// shortLength is the number of hex digits of the digests of external providers.
 const shortLength = 16
 
 // StorageSecret identifies a Secret with derived values.
@@ -143,9 +141,10 @@ type StorageSecret struct {
 	Digest string `json:"digest"`
 }
 
-// Kept describes a template that was left as it is.
+// Kept describes a live template that stays although the rendered template differs from it.
 type Kept struct {
-	// RestartedAt is the template's restart annotation when it was first left. A later restart adopts.
+	// RestartedAt is the restart annotation of the template when it was first kept. A later restart applies the rendered
+	// template.
 	RestartedAt string `json:"restartedAt,omitempty"`
 }
 
@@ -158,8 +157,9 @@ func (r Record) Encode() (string, error) {
 	return string(data), nil
 }
 
-// Parse reads the record from an object's annotations: a Deployment's, or those of a ReplicaSet, which has the record
-// of the Deployment at the time. It returns false if there is no record, or if it is not one of ours.
+// Parse reads the record from the annotations of a Deployment, or of a ReplicaSet, which has the record of the
+// Deployment from the time of its roll-out. It returns false if there is no record, or if the value is not a valid
+// record.
 func Parse(annotations map[string]string) (Record, bool) {
 	value, ok := annotations[names.AnnotationRendered]
 	if !ok {
@@ -199,8 +199,8 @@ func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (strin
 	return hash(canonical), nil
 }
 
-// podFields returns the fields of a template without the digest of the inputs and the stack's generation, which a
-// running pod does not see.
+// podFields returns the fields of a template without the digest of the inputs and the stack's generation, which do not
+// affect a running pod.
 func podFields(template any) (map[string]any, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	for _, name := range []string{names.AnnotationInputs, names.AnnotationGeneration} {
@@ -223,7 +223,7 @@ func NewRendered(deployment *appsv1ac.DeploymentApplyConfiguration, r Record) (R
 	return Rendered{Deployment: deployment, Record: r}, annotate(deployment, r)
 }
 
-// annotate writes the record and the inputs of its template into a Deployment that is not shared.
+// annotate writes the record into the annotations of a Deployment. No other goroutine may use the Deployment.
 func annotate(deployment *appsv1ac.DeploymentApplyConfiguration, r Record) error {
 	value, err := r.Encode()
 	if err != nil {

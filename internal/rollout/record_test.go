@@ -29,7 +29,7 @@ func TestRecordSurvivesItsAnnotation(t *testing.T) {
 	}
 	got, ok := rollout.Parse(map[string]string{names.AnnotationRendered: value})
 	if !ok {
-		t.Fatalf("%s is not read back", value)
+		t.Fatalf("%s is not parsed", value)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -42,7 +42,7 @@ func TestParseWithDamagedPlaces(t *testing.T) {
 		value := `{"generation":7,"inputs":"a","image":"i","distribution":{},"places":` + places + `}`
 		got, ok := rollout.Parse(map[string]string{names.AnnotationRendered: value})
 		if !ok || got.Generation != 7 || got.Places != nil {
-			t.Errorf("%s is read as %+v, %t", value, got, ok)
+			t.Errorf("%s is parsed as %+v, %t", value, got, ok)
 		}
 	}
 }
@@ -58,16 +58,16 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, ok := rollout.Parse(annotations); ok {
-				t.Errorf("read as %+v", got)
+				t.Errorf("parsed as %+v", got)
 			}
 		})
 	}
 }
 
-// TestDigestIsTheSameForEver checks that digests do not change: each running stack has its digest in its pod template,
+// TestDigestIsStable checks that digests do not change: each running stack has its digest in its pod template,
 // so a different digest would restart every stack at the next operator upgrade. New inputs are omitted when they are
 // empty.
-func TestDigestIsTheSameForEver(t *testing.T) {
+func TestDigestIsStable(t *testing.T) {
 	inputs := rollout.Inputs{Image: "server:1", Release: "0.7", Port: 8321, Workers: 1, MountPath: "/.llama"}
 	for name, tc := range map[string]struct {
 		change     func(*rollout.Inputs)
@@ -151,7 +151,7 @@ func TestMessageNamesPlacesAndNoValues(t *testing.T) {
 	if err != nil || decision.Outcome != rollout.KeepTemplate {
 		t.Fatalf("outcome %s, error %v", decision.Outcome, err)
 	}
-	const want = "these fields change: spec.containers[llama-stack].args, spec.containers[llama-stack].env[HABIT], " +
+	const want = "changes these fields: spec.containers[llama-stack].args, spec.containers[llama-stack].env[HABIT], " +
 		"spec.containers[llama-stack].env[OTHER], spec.containers[llama-stack].env[PASSWORD], " +
 		"spec.containers[llama-stack].securityContext, spec.containers[llama-stack].volumeMounts[/data], " +
 		"spec.volumes[data]"
@@ -159,7 +159,7 @@ func TestMessageNamesPlacesAndNoValues(t *testing.T) {
 		t.Errorf("message %q\nwant it to end in %q", decision.Message, want)
 	}
 	if strings.Contains(decision.Message, "hunter2") {
-		t.Error("the message holds a value")
+		t.Error("the message contains a value")
 	}
 }
 

@@ -2,17 +2,18 @@ package rollout
 
 import "k8s.io/utils/ptr"
 
-// Autoscaled describes the number of replicas after an autoscaler has set it. The zero value means that none has.
+// Autoscaled describes a number of replicas that an autoscaler set. The zero value means that no autoscaler set the
+// number.
 type Autoscaled struct {
-	// Spec is the number in the spec while the autoscaler was active. Count stays in force while the spec has this
-	// number.
+	// Spec is the number of replicas in the spec while the autoscaler was active. Count stays in force while the spec has
+	// this number.
 	Spec int32 `json:"spec"`
-	// Count is the number of replicas that the autoscaler left. Zero means that it is still active.
+	// Count is the number of replicas that the autoscaler left. Zero means that the autoscaler is still active.
 	Count int32 `json:"count,omitempty"`
 }
 
-// keepReplicas keeps the number that an autoscaler left until the spec has another number than it had before: a user
-// who stops an autoscaler at five replicas has not asked for the API's default of one.
+// keepReplicas keeps the number of replicas that an autoscaler left until the number in the spec changes. A user who
+// stops an autoscaler at five replicas does not request the API's default of one.
 func (o observed) keepReplicas() Rendered {
 	left, rendered := o.record.Autoscaled, o.rendered
 	wanted := rendered.Deployment.Spec.Replicas

@@ -6,9 +6,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// TestReplicasThatAnAutoscalerLeft checks that the number that an autoscaler left stays until the spec has another
-// number than it had while the autoscaler was active.
-func TestReplicasThatAnAutoscalerLeft(t *testing.T) {
+// TestReplicasAfterAnAutoscaler checks that the number that an autoscaler left stays until the number in the spec
+// differs from the number while the autoscaler was active.
+func TestReplicasAfterAnAutoscaler(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before     rollout.Autoscaled
 		runs       int32

@@ -50,7 +50,7 @@ type stack struct {
 	generation int64
 	replicas   int32
 	image      string
-	// memory is set, or left to its default, 1Gi.
+	// memory is the requested memory. Empty means the default, 1Gi.
 	memory   string
 	secrets  rollout.References
 	operator string
@@ -59,7 +59,7 @@ type stack struct {
 	// data is the release of the places in the record. left is the data that the change left behind. Empty means that
 	// there are none.
 	data, left string
-	// trusts holds the certificates that the spec names, and platform those of the platform. before means that an
+	// trusts holds the certificates in the spec, and platform holds the certificates of the platform. before means that an
 	// earlier operator did not record the platform's certificates.
 	trusts, platform string
 	before           bool
@@ -133,8 +133,7 @@ func (s stack) render(t *testing.T) rollout.Rendered {
 	return rendered
 }
 
-// world is a Deployment in an API server that tracks field ownership, with the part of the Deployment controller that
-// matters here: revisions.
+// world is a Deployment in an API server that tracks field ownership, with the revisions of the Deployment controller.
 type world struct {
 	t           *testing.T
 	deployments clienttesting.ObjectTracker
@@ -191,7 +190,7 @@ func (w *world) reconcile(s stack) rollout.Decision {
 	return w.decide(s.render(w.t))
 }
 
-// decide does the same with a rendering.
+// decide decides for a rendering, applies the decision, and lets the Deployment controller act.
 func (w *world) decide(rendered rollout.Rendered) rollout.Decision {
 	w.t.Helper()
 	w.takeOverFields()
@@ -256,7 +255,7 @@ func (w *world) restart(at string) {
 func (w *world) previous() appsv1.ReplicaSet {
 	w.t.Helper()
 	if len(w.sets) < 2 {
-		w.t.Fatal("there is nothing to roll back to")
+		w.t.Fatal("there is no revision for a rollback")
 	}
 	sorted := slices.SortedFunc(slices.Values(w.sets), func(a, b appsv1.ReplicaSet) int {
 		return int(revisionOf(b) - revisionOf(a))

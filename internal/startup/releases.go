@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -12,26 +13,26 @@ import (
 // releasesFile is the name of the file with the facts by release line.
 const releasesFile = "releases.json"
 
-// facts are the facts about a release line for the program.
+// facts are the facts about a release line that the programs need.
 type facts struct {
 	// Package is the Python package whose version is the release, and Module the server's module.
 	Package string `json:"package"`
 	Module  string `json:"module"`
-	// KeyPrefix is the prefix of the keys of the registry. Type, colon and id follow.
+	// KeyPrefix is the prefix of the keys of the registry. The type, a colon and the id follow it in a key.
 	KeyPrefix string `json:"key_prefix"`
 	// NamespaceInFile reports whether kv_sqlite writes the namespace before each key, as the other stores do.
 	NamespaceInFile bool `json:"namespace_in_file"`
-	// ExpirationType is the type of that column of a new table in PostgreSQL.
+	// ExpirationType is the type of the expiration column of a new table in PostgreSQL.
 	ExpirationType string `json:"expiration_type"`
 	// Metadata is the reference to the registry's store when the configuration has none.
 	Metadata map[string]string `json:"metadata"`
-	// Backends are, by type, the defaults of a backend's keys.
+	// Backends contains the defaults of a backend's keys, by type.
 	Backends map[string]map[string]string `json:"backends"`
 	// Kinds are the lists in registered_resources whose entries the server adds to the registry.
 	Kinds map[string]kind `json:"kinds"`
 	// Published are the entries that the server registers without a declaration.
 	Published []published `json:"published"`
-	// Carried are, by API, the prefixes of keys that an earlier server wrote without a namespace.
+	// Carried contains the prefixes of keys that an earlier server wrote without a namespace, by API.
 	Carried map[string][]string `json:"carried"`
 }
 
@@ -39,8 +40,7 @@ type facts struct {
 type kind struct {
 	// Type is the type of the entries in the registry.
 	Type string `json:"type"`
-	// ID is the key of an entry's id. Own is the key of the provider's name for the entry, if the form of the id
-	// contains it.
+	// ID is the key of an entry's id. Own is the key of the provider's name for the entry, if Form contains this name.
 	ID  string `json:"id"`
 	Own string `json:"own,omitempty"`
 	// Form is the form of the id in the registry. Empty means the id itself.
@@ -64,7 +64,8 @@ type published struct {
 }
 
 // releases returns the facts as JSON, one line of text for each release line. Each contains only the differences from
-// the line before it: the program merges them up to the server's line. A line without differences is left out.
+// the release line before it. The programs merge them up to the server's release line. A release line without
+// differences is left out.
 func releases() []byte {
 	var out bytes.Buffer
 	before := map[string]json.RawMessage{}
@@ -78,12 +79,8 @@ func releases() []byte {
 			continue
 		}
 		now := fields(factsOf(match.Release))
-		changed := map[string]json.RawMessage{}
-		for key, value := range now {
-			if !bytes.Equal(value, before[key]) {
-				changed[key] = value
-			}
-		}
+		changed := maps.Clone(now)
+		maps.DeleteFunc(changed, func(key string, value json.RawMessage) bool { return bytes.Equal(value, before[key]) })
 		if len(changed) > 0 {
 			fmt.Fprintf(&out, "%s%q: %s", separator, line, encode(changed))
 			separator = ",\n"

@@ -19,7 +19,7 @@ func Files() map[string]string {
 	return maps.Clone(registryFiles())
 }
 
-// ExternalFiles returns the program that installs external providers, and its data, in the same way. The file to run is
+// ExternalFiles returns the program that installs external providers, and its data, by file name. The file to run is
 // names.ExternalProgram: `python DIRECTORY/external_providers.py --config FILE --directory DIR --providers JSON`. Both
 // programs may be in one directory.
 func ExternalFiles() map[string]string {
@@ -42,7 +42,7 @@ func files(patterns ...string) map[string]string {
 		for _, name := range found {
 			text, err := script.ReadFile(name)
 			if err != nil {
-				panic(fmt.Sprintf("startup: the program is not embedded: %v", err)) // the files are embedded, so this cannot happen
+				panic(fmt.Sprintf("startup: the program is not embedded: %v", err)) // Glob returns only embedded files
 			}
 			out[path.Base(name)] = string(text)
 		}

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestReleases checks the facts for the program, line by line.
+// TestReleases checks the facts for the programs, by release line.
 func TestReleases(t *testing.T) {
 	golden := filepath.Join("testdata", releasesFile)
 	got := Files()[releasesFile]
@@ -38,8 +38,8 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestLinesAreWhole merges the lines as the program does and compares each with the release data.
-func TestLinesAreWhole(t *testing.T) {
+// TestLinesAreComplete merges the lines as the program does and compares each with the release data.
+func TestLinesAreComplete(t *testing.T) {
 	var lines map[string]map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(Files()[releasesFile]), &lines); err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestLinesAreWhole(t *testing.T) {
 		maps.Copy(together, lines[line])
 		if match.Release.Registry.KeyPrefix == "" {
 			if len(together) > 0 {
-				t.Errorf("line %s exists, and the program does not support its registry", line)
+				t.Errorf("the program does not support the registry of line %s", line)
 			}
 			continue
 		}
@@ -106,7 +106,7 @@ func checkFiles(t *testing.T, get func() map[string]string, program string, maxS
 			continue
 		}
 		if !strings.HasPrefix(text, `"""`) {
-			t.Errorf("%s does not begin with what it is for", name)
+			t.Errorf("%s does not begin with a docstring", name)
 		}
 		for i, line := range strings.Split(text, "\n") {
 			if len(line) > 130 || strings.TrimRight(line, " \t") != line {
@@ -119,13 +119,13 @@ func checkFiles(t *testing.T, get func() map[string]string, program string, maxS
 	}
 	files[program] = ""
 	if get()[program] == "" {
-		t.Error("a caller can change what the next one gets")
+		t.Error("a caller can change the result of the next call")
 	}
 }
 
-// TestEveryFileIsThere checks that each file of the programs belongs to one of them, and that both may share a
+// TestEveryFileBelongsToAProgram checks that each file of the programs belongs to one of them, and that both may share a
 // directory.
-func TestEveryFileIsThere(t *testing.T) {
+func TestEveryFileBelongsToAProgram(t *testing.T) {
 	found, err := fs.Glob(script, "script/*.py")
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestEveryFileIsThere(t *testing.T) {
 	}
 	for _, name := range found {
 		if both[path.Base(name)] == "" {
-			t.Errorf("%s belongs to no program", name)
+			t.Errorf("%s does not belong to a program", name)
 		}
 	}
 	if len(both) != len(found)+1 {
@@ -147,14 +147,14 @@ func TestEveryFileIsThere(t *testing.T) {
 	}
 }
 
-// TestNoFactInTheProgram checks that only releases.json contains differences between releases.
-func TestNoFactInTheProgram(t *testing.T) {
+// TestProgramsContainNoFacts checks that only releases.json contains differences between releases.
+func TestProgramsContainNoFacts(t *testing.T) {
 	fact := regexp.MustCompile(`v10::|llama_stack|llamastack_kvstore|ogx|_id}|TIMESTAMPTZ|listed_from_provider|basic::|faiss|"(dataset|benchmark|scoring_function)"`)
 	files := Files()
 	maps.Copy(files, ExternalFiles())
 	for name, text := range files {
 		if found := fact.FindString(text); found != "" && name != releasesFile {
-			t.Errorf("%s holds %q", name, found)
+			t.Errorf("%s contains %q", name, found)
 		}
 	}
 }

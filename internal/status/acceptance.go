@@ -1,9 +1,11 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,9 +27,9 @@ type acceptance struct {
 	} `json:"parents"`
 }
 
-// PolicyNotAccepted returns the reason, in the words of the Gateway's controller, why a Gateway does not apply a
-// BackendTLSPolicy to the server. It is empty if the Gateway applies it, or if no controller has processed it yet. A
-// policy that yields to the user's older policy for the same Service is not a problem.
+// PolicyNotAccepted returns a message, with the controller's own explanation, if a Gateway does not apply a
+// BackendTLSPolicy to the server. The message is empty if the Gateway applies the policy, or if no controller has
+// processed it yet. It is also empty if an older policy of the user for the same Service takes precedence.
 func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.NamespacedName) string {
 	given, _, _ := unstructured.NestedMap(policy.Object, "status")
 	var said gatewayv1.PolicyStatus
@@ -52,8 +54,8 @@ func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.Namespac
 	return ""
 }
 
-// denial returns the first condition by which a Gateway controller rejects the current version of an object. Nil means
-// that the controller accepts it, or has not processed it yet.
+// denial returns the first condition with which a Gateway controller rejects the current version of an object. Nil
+// means that the controller accepts the object, or has not processed it yet.
 func denial(object *unstructured.Unstructured, conditions []metav1.Condition) *metav1.Condition {
 	for i := range conditions {
 		condition := &conditions[i]
@@ -66,36 +68,42 @@ func denial(object *unstructured.Unstructured, conditions []metav1.Condition) *m
 	return nil
 }
 
-// NotAccepted returns the reason, in the words of the router or the Gateway, why a Route or an HTTPRoute exposes
-// nothing. It is empty if the route is exposed, or if no controller has processed it yet. One router that admits a
-// Route is enough.
+// NotAccepted returns a message, with the explanation of the router or the Gateway, if a Route or an HTTPRoute does not
+// expose the server. The message is empty if the route is accepted, or if no controller has processed it yet. A Route
+// is accepted if at least one router admits it.
 func NotAccepted(object *unstructured.Unstructured) string {
 	given, _, _ := unstructured.NestedMap(object.Object, "status")
 	var said acceptance
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
 		return "" // an unknown form has no information
 	}
-	var first *metav1.Condition
-	for _, router := range said.Ingress {
-		i := slices.IndexFunc(router.Conditions, func(c metav1.Condition) bool { return c.Type == "Admitted" })
-		if i >= 0 && router.Conditions[i].Status == metav1.ConditionTrue {
-			return ""
-		}
-		if i >= 0 && first == nil {
-			first = &router.Conditions[i]
-		}
-	}
-	for _, parent := range said.Parents {
-		if first == nil {
-			first = denial(object, parent.Conditions)
-		}
-	}
-	if first == nil || first.Status != metav1.ConditionFalse {
+	refused := said.refusal(object)
+	if refused == nil {
 		return ""
 	}
-	message := takenOver(first.Message)
-	if first.Reason == hostClaimed {
+	message := takenOver(refused.Message)
+	if refused.Reason == hostClaimed {
 		message = "another Route already has the host name"
 	}
-	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), first.Reason, message)
+	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), refused.Reason, message)
+}
+
+// refusal returns the condition with which the first router or Gateway refuses a route. Nil means that the route is
+// accepted, or has not been processed yet.
+func (a *acceptance) refusal(object *unstructured.Unstructured) *metav1.Condition {
+	var first *metav1.Condition
+	for _, router := range a.Ingress {
+		admitted := meta.FindStatusCondition(router.Conditions, "Admitted")
+		if admitted != nil && admitted.Status == metav1.ConditionTrue {
+			return nil
+		}
+		first = cmp.Or(first, admitted)
+	}
+	for _, parent := range a.Parents {
+		first = cmp.Or(first, denial(object, parent.Conditions))
+	}
+	if first == nil || first.Status != metav1.ConditionFalse {
+		return nil
+	}
+	return first
 }

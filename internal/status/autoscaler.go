@@ -11,8 +11,8 @@ import (
 // scalingDisabled is the reason that an autoscaler sets while its target has no replicas on purpose.
 const scalingDisabled = "ScalingDisabled"
 
-// AutoscalerTrouble returns the autoscaler's own message about why it does not scale, and since when. The message is
-// empty if the autoscaler scales, or if that is not known yet.
+// AutoscalerTrouble returns a message, with the autoscaler's own explanation, if the autoscaler does not scale, and the
+// time since when. The message is empty if the autoscaler scales, or has not reported its state yet.
 func AutoscalerTrouble(autoscaler *autoscalingv2.HorizontalPodAutoscaler) (message string, since time.Time) {
 	for _, condition := range autoscaler.Status.Conditions {
 		if condition.Type == autoscalingv2.ScalingActive && condition.Status == corev1.ConditionFalse &&

@@ -43,7 +43,7 @@ func TestAutoscalerTrouble(t *testing.T) {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 			if told := tc.want != ""; since.Equal(began) != told {
-				t.Errorf("since %v, want %v: %t", since, began, told)
+				t.Errorf("since %v, want %v if reported: %t", since, began, told)
 			}
 		})
 	}

@@ -8,9 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// exceptions lists the exceptions that a server is known to end with, and their remedies. Specific exceptions come
-// before the general ones that follow them in a chain. Of a message with an exception, only its name in this table is
-// shown: servers print the values that they reject, including secrets (input_value='…').
+// exceptions lists the known exceptions that end a server, and their remedies. A specific exception precedes the
+// general exceptions that follow it in a traceback. The status shows only the name of an exception and never its
+// message, because servers print the values that they reject, including secrets (input_value='…').
 var exceptions = []struct{ class, remedy string }{
 	{"InvalidPasswordError", "PostgreSQL rejects the password; check the Secret with the connection string"},
 	{"InvalidAuthorizationSpecificationError", "PostgreSQL rejects the user; check the Secret with the connection string"},
@@ -51,12 +51,12 @@ const (
 	exitTerminated = 143
 )
 
-// crash returns a message about how a container that is restarted ended.
+// crash returns a message about the end of a container that is restarted.
 func crash(pod, container string, ended *corev1.ContainerStateTerminated) string {
 	return crashed(container, ended, fmt.Sprintf("see kubectl logs %s -c %s --previous", pod, container))
 }
 
-// crashed returns a message about how a container ended, and where its logs are.
+// crashed returns a message about the end of a container. logs is a hint for finding the container's logs.
 func crashed(container string, ended *corev1.ContainerStateTerminated, logs string) string {
 	switch {
 	case ended.Reason == "OOMKilled":

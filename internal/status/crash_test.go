@@ -66,7 +66,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// FuzzCrashShowsNothing checks that only known names are shown, whatever a container prints.
+// FuzzCrashShowsNothing checks that messages contain only known names from the output of a container.
 func FuzzCrashShowsNothing(f *testing.F) {
 	for _, seed := range []string{"ValueError: sk-1", "a.b.KeyError\nTypeError: x", "input_value='secret'", "", "\xff:"} {
 		f.Add(seed, int32(1))
@@ -90,9 +90,9 @@ func TestImagePull(t *testing.T) {
 			": the registry does not have the image",
 		},
 		{"credentials", "example.com/a:1", "ImagePullBackOff", "401 Unauthorized at https://u:pw@example.com", ": the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
-		{"processor", "example.com/a:1", "ErrImagePull", "no match for platform in manifest: not found", ": it is not built for the node's processor architecture"},
+		{"processor", "example.com/a:1", "ErrImagePull", "no match for platform in manifest: not found", ": the image is not built for the node's processor architecture"},
 		{"name", "Example:::", "InvalidImageName", "could not parse", ": the image reference is not valid"},
-		{"never", "example.com/a:1", "ErrImageNeverPull", "", ": it is not on the node, and spec.workload.overrides.imagePullPolicy is Never"},
+		{"never", "example.com/a:1", "ErrImageNeverPull", "", ": the image is not on the node, and spec.workload.overrides.imagePullPolicy is Never"},
 		{"unknown", "example.com/a:1", "ErrImagePull", "sk-1", ""},
 		{
 			"moved", "docker.io/llamastack/distribution-starter:latest", "ErrImagePull", "pull access denied, repository does not exist or may require authorization",

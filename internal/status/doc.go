@@ -1,4 +1,3 @@
-// Package status converts the results of a reconcile to what a user reads: from the failure that ended it and the state
-// of the workload, it computes the conditions, the phase and the Ready summary. It is pure: the caller passes the time
-// and everything that was observed.
+// Package status computes the conditions and the phase of a stack from the state of its workload and from the failure
+// that ended a reconcile. It is pure. The caller passes the time and the observed objects.
 package status

@@ -17,9 +17,9 @@ import (
 
 // ExternalProvider is an external provider in the spec.
 type ExternalProvider struct {
-	// API and ID identify it in the server. Image is the image in the spec.
+	// API and ID identify the provider in the server. Image is the image in the spec.
 	API, ID, Image string
-	// Path is the path of its entry: spec.externalProviders.inference[0].
+	// Path is the path of its entry, such as spec.externalProviders.inference[0].
 	Path string
 	// Type and Module are those of the image's label. Empty means that they are unknown until the pods start.
 	Type, Module string
@@ -32,10 +32,10 @@ type ExternalInput struct {
 	Deployment  *appsv1.Deployment
 	ReplicaSets []appsv1.ReplicaSet
 	Pods        []corev1.Pod
-	// Tried lists the preflight pods of a change, before the Deployment has pods for it.
+	// Tried lists the preflight pods of a change that the Deployment has no pods for yet.
 	Tried []corev1.Pod
-	// Listed lists the providers that the running server reports. Nil means that it does not report them, or was not
-	// asked.
+	// Listed lists the providers that the running server reports. Nil means that the server reports none, or was not
+	// queried.
 	Listed []v1alpha2.ProviderInfo
 	Now    time.Time
 }
@@ -72,8 +72,8 @@ func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStat
 	return judged, until
 }
 
-// newestPods returns the pods of the newest template, sorted by name. A ReplicaSet of an earlier template is the newest
-// one until the cluster has created another.
+// newestPods returns the pods of the newest template, sorted by name. There are none while the newest ReplicaSet has an
+// earlier template.
 func newestPods(in ExternalInput) []corev1.Pod {
 	pods := slices.Clone(in.Tried)
 	if len(pods) == 0 && in.Deployment != nil {
@@ -100,14 +100,14 @@ type state struct {
 	until   time.Time
 }
 
-// externalRank orders the phases. Of several pods, the one with the highest phase counts. If one pod is ready, the
+// externalRank orders the phases. If pods have different phases, the highest phase counts. If one pod is ready, the
 // provider can be installed.
 var externalRank = []v1alpha2.ExternalProviderPhase{
 	v1alpha2.ExternalProviderPending, v1alpha2.ExternalProviderInstalling, v1alpha2.ExternalProviderFailed,
 	v1alpha2.ExternalProviderReady,
 }
 
-// further returns the state with the higher phase, or the first if both are equal.
+// further returns the state with the higher phase, or a if both phases are equal.
 func further(a, b state) state {
 	if slices.Index(externalRank, b.phase) > slices.Index(externalRank, a.phase) {
 		return b
@@ -146,14 +146,13 @@ func externalState(
 	return found
 }
 
-// replaced reports whether another pod replaces this one, because it was evicted or its node was shut down, for
-// example.
+// replaced reports whether another pod replaces this one, for example because it was evicted or its node was shut down.
 func replaced(pod *corev1.Pod) bool {
 	reason := pod.Status.Reason
 	return pod.Status.Phase == corev1.PodFailed && reason != "" && reason != deadlineReason && tooMuch(pod) == ""
 }
 
-// endedContainers returns how many of a pod's init containers have ended, counted from the first one.
+// endedContainers returns the number of init containers, counted from the first one, that have ended.
 func endedContainers(pod *corev1.Pod) int {
 	ended := map[string]bool{}
 	for i := range pod.Status.InitContainerStatuses {
@@ -189,8 +188,8 @@ func hasEnded(container *corev1.ContainerStatus) bool {
 		container.State.Terminated.ExitCode == 0)
 }
 
-// movedTag returns a message if the pods copied the package from different images because the tag has moved. It is
-// empty if they did not, or if that is unknown.
+// movedTag returns a message if the pods copied the package from different images because the tag has moved. The
+// message is empty if the images are the same or unknown.
 func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 	if strings.Contains(provider.Image, "@") {
 		return ""
@@ -209,11 +208,11 @@ func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 		return ""
 	}
 	slices.Sort(digests)
-	return fmt.Sprintf("the pods run different images under the same name, %s and %s; add the digest that you want to the image", digests[0], digests[1])
+	return fmt.Sprintf("the pods run different images under the same name, %s and %s; add the digest of the image that you want to the image reference", digests[0], digests[1])
 }
 
-// listedOtherwise returns a message if the running server reports the provider with other facts than the label of its
-// image. It is empty if they match, or if the server does not report them. The server's facts count.
+// listedOtherwise returns a message if the API or the type that the running server reports for a provider differs from
+// the spec or the label of the image. It is empty if they match, or if the server does not report them.
 func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo) string {
 	if len(listed) == 0 {
 		return ""
@@ -231,7 +230,7 @@ func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo)
 		}
 	}
 	if elsewhere != "" {
-		return fmt.Sprintf("the spec has the provider under the API %q, but the running server has it under %q, which takes precedence", provider.API, elsewhere)
+		return fmt.Sprintf("the spec lists the provider under the API %q, but the running server lists it under %q, which takes precedence", provider.API, elsewhere)
 	}
 	return fmt.Sprintf("the running server does not list the provider under the API %q", provider.API)
 }

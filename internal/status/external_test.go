@@ -73,7 +73,7 @@ func installing(name string, containers ...corev1.ContainerStatus) corev1.Pod {
 	return p
 }
 
-// after returns the same pod after a change.
+// after returns a changed copy of the pod.
 func after(p corev1.Pod, change func(*corev1.Pod)) corev1.Pod {
 	changed := p.DeepCopy()
 	change(changed)
@@ -95,7 +95,7 @@ func copied(first, second string) func(*corev1.Pod) {
 	}
 }
 
-// shown returns the phase of each provider, with its message.
+// shown returns the phase and the message of each provider.
 func shown(judged []v1alpha2.ExternalProviderStatus) []string {
 	var all []string
 	for _, one := range judged {
@@ -181,7 +181,7 @@ func phaseCases() map[string]externalCase {
 				after(installing("b", done(), done(), done(), runs()), copied("example.com/first@sha256:b", "example.com/second@sha256:2")),
 				after(served, copied("example.com/first@sha256:a", "example.com/second@sha256:2")),
 			},
-			want: []string{"Ready: the pods run different images under the same name, sha256:a and sha256:b; add the digest that you want to the image", "Ready"},
+			want: []string{"Ready: the pods run different images under the same name, sha256:a and sha256:b; add the digest of the image that you want to the image reference", "Ready"},
 		},
 		"nodes that name images by their configuration": {
 			pods: []corev1.Pod{
@@ -198,7 +198,7 @@ func phaseCases() map[string]externalCase {
 		},
 		"listed under another API": {
 			pods: []corev1.Pod{served}, in: listed(own, v1alpha2.ProviderInfo{API: "shields", ProviderID: "second"}),
-			want: []string{"Ready", `Ready: the spec has the provider under the API "safety", but the running server has it under "shields", which takes precedence`},
+			want: []string{"Ready", `Ready: the spec lists the provider under the API "safety", but the running server lists it under "shields", which takes precedence`},
 		},
 		"listed under two": {pods: []corev1.Pod{served}, in: listed(own, v1alpha2.ProviderInfo{API: "shields", ProviderID: "second"}, second), want: both},
 		"not listed": {
@@ -215,7 +215,7 @@ func inFirst(message string) string {
 	return `external provider "first" of image "example.com/first:1", container "external-provider-first": ` + message
 }
 
-// first returns a pod whose first provider is not copied yet, with the given status of its container.
+// first returns a pod whose first container, which copies a provider, has the given status.
 
 func first(container corev1.ContainerStatus) []corev1.Pod {
 	return []corev1.Pod{installing("a", container, waits(), waits(), waits())}
@@ -261,9 +261,9 @@ func failureCases() map[string]externalCase {
 		"it ended just now":    failsFirst(corev1.ContainerStatus{State: ended(1, "Error", missing).LastTerminationState}, missing),
 		"credentials":          failsFirst(waiting("ImagePullBackOff", `pull access denied: unauthorized: u:s3cret`), refused),
 		"no digest of that":    failsFirst(waiting("ErrImagePull", "manifest unknown"), `Failed to pull provider image "example.com/first:1": the registry does not have the image; see kubectl describe pod a`),
-		"an answer of its own": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check its name; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
-		"never pulled":         failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": it is not on the node, and spec.externalProviders.inference[0].imagePullPolicy is Never; see kubectl describe pod a`),
-		"no shell":             failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `image "example.com/first:1" cannot copy its package; it must contain /bin/sh, cp and du: exec: "/bin/sh": no such file`),
+		"an answer of its own": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check the name of the image; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
+		"never pulled":         failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": the image is not on the node, and spec.externalProviders.inference[0].imagePullPolicy is Never; see kubectl describe pod a`),
+		"no shell":             failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `the package cannot be copied from image "example.com/first:1"; the image must contain /bin/sh, cp and du: exec: "/bin/sh": no such file`),
 		"no container":         failsFirst(waiting("CreateContainerConfigError", "runAsNonRoot"), `container "external-provider-first" cannot be started (CreateContainerConfigError): runAsNonRoot`),
 		"memory":               failsFirst(ended(137, "OOMKilled", ""), `the programs of image "example.com/first:1" ran out of memory while they copied the package`),
 		"no words":             failsFirst(ended(3, "Error", "\x00\n"), `the package cannot be copied from image "example.com/first:1": exit code 3; see kubectl logs a -c external-provider-first`),
@@ -393,7 +393,7 @@ func TestPreflightOfExternalProviders(t *testing.T) {
 				pod.Status.InitContainerStatuses,
 				pod.Status.ContainerStatuses,
 			} {
-				for i := range containers { // which is not restarted
+				for i := range containers { // the container is not restarted
 					if ended := containers[i].LastTerminationState.Terminated; ended != nil {
 						containers[i].State, containers[i].LastTerminationState = corev1.ContainerState{Terminated: ended},
 							corev1.ContainerState{}
@@ -437,6 +437,6 @@ func TestManyExternalProviders(t *testing.T) {
 		t.Errorf("took %v", took)
 	}
 	if len(judged) != len(all) || judged[319].Phase != v1alpha2.ExternalProviderInstalling {
-		t.Errorf("%d judged, the last as %+v", len(judged), judged[len(judged)-1])
+		t.Errorf("%d results, the last one is %+v", len(judged), judged[len(judged)-1])
 	}
 }

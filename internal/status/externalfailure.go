@@ -13,13 +13,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// copyLimit is how long the init container of an external provider may run. It ends by itself before that, unless the
-// programs of its image do not work as they should.
+// copyLimit is how long the init container of an external provider may run. The container normally ends earlier, unless
+// the programs of its image are faulty.
 const copyLimit = 10 * time.Minute
 
 // externalFailure returns the reason why an external provider cannot be installed in a pod. It is empty if no failure
-// is known. The messages that it repeats come from containers without secrets: they have no environment variables and
-// no token.
+// is known. The reason may contain messages of init containers. These containers have no secrets, because they have no
+// environment variables and no token.
 func externalFailure(pod *corev1.Pod, provider *ExternalProvider, all []ExternalProvider, now time.Time) string {
 	if message := tooMuch(pod); message != "" {
 		return message
@@ -55,24 +55,14 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 	}
 	logs := fmt.Sprintf("see kubectl logs %s -c %s", pod.Name, container.Name)
 	if ended := lastEnd(container, true); ended != nil {
-		switch {
-		case ended.Reason == "OOMKilled":
-			return fmt.Sprintf("the programs of image %q ran out of memory while they copied the package", provider.Image)
-		case slices.Contains(notStarted, ended.Reason):
-			return fmt.Sprintf("image %q cannot copy its package; it must contain /bin/sh, cp and du: %s", provider.Image, takenOver(ended.Message))
-		case printable(ended.Message) != "":
-			return printable(ended.Message)
-		default:
-			return fmt.Sprintf("the package cannot be copied from image %q: exit code %d; %s", provider.Image, ended.ExitCode, logs)
-		}
+		return failedCopy(provider, ended, logs)
 	}
 	if waiting := container.State.Waiting; waiting != nil {
 		switch {
 		case slices.Contains(notPulled, waiting.Reason):
 			return providerPullFailure(pod.Name, provider, waiting)
 		case slices.Contains(notCreated, waiting.Reason):
-			return fmt.Sprintf("container %q cannot be started (%s): %s", container.Name, waiting.Reason,
-				takenOver(waiting.Message))
+			return notCreatedMessage(container)
 		}
 	}
 	if running := container.State.Running; running != nil && !now.Before(running.StartedAt.Add(copyLimit)) {
@@ -81,11 +71,26 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 	return ""
 }
 
+// failedCopy returns the reason why a container that copies the package of a provider failed. The reason includes logs, a
+// hint for finding the container's logs, unless the container reported a reason.
+func failedCopy(provider *ExternalProvider, ended *corev1.ContainerStateTerminated, logs string) string {
+	switch {
+	case ended.Reason == "OOMKilled":
+		return fmt.Sprintf("the programs of image %q ran out of memory while they copied the package", provider.Image)
+	case slices.Contains(notStarted, ended.Reason):
+		return fmt.Sprintf("the package cannot be copied from image %q; the image must contain /bin/sh, cp and du: %s", provider.Image, takenOver(ended.Message))
+	case printable(ended.Message) != "":
+		return printable(ended.Message)
+	default:
+		return fmt.Sprintf("the package cannot be copied from image %q: exit code %d; %s", provider.Image, ended.ExitCode, logs)
+	}
+}
+
 // providerPullFailure returns the reason why the image of an external provider cannot be pulled.
 func providerPullFailure(pod string, provider *ExternalProvider, waiting *corev1.ContainerStateWaiting) string {
 	meaning := pullMeaning(waiting, provider.Path+".imagePullPolicy")
 	if meaning == "" {
-		meaning = "check its name; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets"
+		meaning = "check the name of the image; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets"
 	}
 	return fmt.Sprintf("Failed to pull provider image %q: %s; see kubectl describe pod %s", provider.Image, meaning, pod)
 }
@@ -111,8 +116,8 @@ func installFailure(pod *corev1.Pod, all []ExternalProvider) (*ExternalProvider,
 	return nil, printable(said.Message)
 }
 
-// moduleFailure returns a message if the server ends because of a provider's module. Of the server's output, the
-// message contains only the name of a known exception, because the server has secrets.
+// moduleFailure returns a message about a server that ended because of a provider's module. The message contains the
+// name of a known exception, but no other output of the server, because the output may contain secrets.
 func moduleFailure(pod *corev1.Pod, container *corev1.ContainerStatus, provider *ExternalProvider) string {
 	how := "ends"
 	if class, _ := exceptionIn(lastEnd(container, false).Message); class != "" {
@@ -121,8 +126,8 @@ func moduleFailure(pod *corev1.Pod, container *corev1.ContainerStatus, provider 
 	return fmt.Sprintf("the server %s in the module %q of the provider; see kubectl logs %s -c %s --previous", how, provider.Module, pod.Name, container.Name)
 }
 
-// blames reports whether the last lines of a server name a provider's module: as Python names the location of an error,
-// in quotes, or after the word "module".
+// blames reports whether the last lines of a server contain a provider's module: as the file in which Python located an
+// error, in quotes, or after the word "module".
 func blames(ended *corev1.ContainerStateTerminated, provider *ExternalProvider) bool {
 	if ended == nil || provider.Module == "" {
 		return false
@@ -136,7 +141,7 @@ func blames(ended *corev1.ContainerStateTerminated, provider *ExternalProvider) 
 	})
 }
 
-// contains reports whether a text contains a part for which fits accepts the text before and after it.
+// contains reports whether a text contains an occurrence of part for which fits accepts the text before and after it.
 func contains(text, part string, fits func(before, after string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], part)
@@ -152,8 +157,8 @@ func contains(text, part string, fits func(before, after string) bool) bool {
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// lastEnd returns how a container last ended. It is nil if the container has not ended. If mayEnd is set, it is also
-// nil if the container succeeded, because a container that runs before the server has to end.
+// lastEnd returns the last termination of a container. It is nil if the container has not ended. If mayEnd is true, it
+// ignores successful terminations, because a container that runs before the server has to end.
 func lastEnd(container *corev1.ContainerStatus, mayEnd bool) *corev1.ContainerStateTerminated {
 	for _, ended := range []*corev1.ContainerStateTerminated{
 		container.LastTerminationState.Terminated,
@@ -177,8 +182,8 @@ func printable(message string) string {
 	return takenOver(strings.Join(strings.Fields(line), " "))
 }
 
-// externalTrouble returns the reason why a container that installs external providers fails. It is empty if it is not
-// such a container, or if nothing is wrong with it.
+// externalTrouble returns the reason why a container that installs external providers fails. It is empty for any other
+// container, and for a container without a failure.
 func externalTrouble(pod *corev1.Pod, container string, all []ExternalProvider, now time.Time) string {
 	if container == names.ExternalContainer {
 		blamed, message := installFailure(pod, all)
@@ -198,8 +203,7 @@ func externalTrouble(pod *corev1.Pod, container string, all []ExternalProvider, 
 	return inProvider(&all[i], container, message)
 }
 
-// crashedModule returns a message if a server ends because of the module of an external provider, and an empty string
-// otherwise.
+// crashedModule returns a message if a server ended because of an external provider's module, and otherwise "".
 func crashedModule(pod *corev1.Pod, container *corev1.ContainerStatus, all []ExternalProvider) string {
 	for i := range all {
 		if blames(lastEnd(container, false), &all[i]) {

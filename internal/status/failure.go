@@ -5,33 +5,32 @@ import (
 	"unicode/utf8"
 )
 
-// Retry determines when another attempt is worthwhile.
+// Retry determines when the operator makes another attempt.
 type Retry int
 
 const (
-	// OnObjectChange means that only a change of the object helps. It is terminal.
+	// OnObjectChange means that only a change of the object can resolve the failure. There is no other attempt.
 	OnObjectChange Retry = iota
-	// OnReferenceChange means that a referenced Secret, ConfigMap or image has to change. It is watched, so that no
-	// polling is needed.
+	// OnReferenceChange means that a referenced Secret, ConfigMap or image has to change. The operator watches the
+	// reference, so that no polling is needed.
 	OnReferenceChange
 	// Later means another attempt after OwnershipRetry, because the object that has to change is not watched.
 	Later
-	// Invalid means another attempt after InvalidRetry. The API server rejected an object as invalid, and will do so
-	// again until the stack or a rule of the cluster changes.
+	// Invalid means another attempt after InvalidRetry. The API server rejected an object as invalid, and rejects it until
+	// the stack or a rule of the cluster changes.
 	Invalid
 	// Backoff means attempts with growing delays, which the status reports.
 	Backoff
-	// Quiet means attempts with growing delays, which the status does not report, because the next attempt is likely to
+	// Quiet means attempts with growing delays, which the status does not report, because the next attempt will probably
 	// succeed.
 	Quiet
 )
 
-// OwnershipRetry is the delay of Later. It is short enough for a stack to continue within a minute after the name is
-// free.
+// OwnershipRetry is the delay of Later. With it, a stack continues within a minute after its name is free.
 const OwnershipRetry = 45 * time.Second
 
-// InvalidRetry is the delay of Invalid. Each attempt costs a complete plan, so many stacks of one tenant must not make
-// attempts often.
+// InvalidRetry is the delay of Invalid. It is long because each attempt computes a plan, and many stacks may be
+// invalid.
 const InvalidRetry = 5 * time.Minute
 
 // Failure is the reason why a step failed.
@@ -40,8 +39,7 @@ type Failure struct {
 	Condition string
 	// Reason is the reason of that condition.
 	Reason string
-	// Message is the message of that condition: the problem, its location, and the remedy. It never contains a secret
-	// value.
+	// Message is the message of that condition: the problem, its location and the remedy. It never contains a secret.
 	Message string
 	// Retry determines when to try again.
 	Retry Retry
@@ -51,11 +49,10 @@ type Failure struct {
 	Err error
 }
 
-// maxError is the maximum number of bytes of a failure in the log. The API server repeats everything that is wrong with
-// an object in one error.
+// maxError is the maximum number of bytes of a failure in the log. An error of the API server can list many problems.
 const maxError = 2 << 10
 
-// Error returns the failure as the log shows it.
+// Error returns the text of the failure for the log.
 func (f *Failure) Error() string {
 	text := f.Message
 	if f.Err != nil {
@@ -74,7 +71,7 @@ func Shorten(text string, limit int) string {
 		return text
 	}
 	end := limit - len(ellipsis)
-	for end > 0 && text[end]&0xC0 == 0x80 { // do not cut in the middle of a character
+	for end > 0 && text[end]&0xC0 == 0x80 { // do not split a character
 		end--
 	}
 	return text[:end] + ellipsis
@@ -83,8 +80,7 @@ func Shorten(text string, limit int) string {
 // maxTakenOver bounds, in characters, the part of a cluster component's message that is repeated.
 const maxTakenOver = 1024
 
-// takenOver returns a message of a cluster component, shortened. Such a message names objects and never contains what a
-// container prints.
+// takenOver returns a message of a cluster component, shortened. It never contains the output of a container.
 func takenOver(message string) string { return truncateMessage(message, maxTakenOver) }
 
 // truncateMessage cuts a message to a number of characters.

@@ -18,13 +18,13 @@ const (
 
 var notPulled = []string{errImagePull, imagePullBackOff, invalidImageName, errImageNeverPull, imageInspectError}
 
-// pullAnswers lists the answers of a registry, or of the network, by words in the kubelet's message, with their
-// meanings. The first match counts. The message itself is not shown, because it may contain a URL with credentials.
+// pullAnswers maps phrases in the kubelet's messages about registries and the network to their meanings. The first
+// match counts. The status does not show the kubelet's message, because it may contain a URL with credentials.
 var pullAnswers = []struct {
 	phrases []string
 	meaning string
 }{
-	{[]string{"no match for platform", "no matching manifest"}, "it is not built for the node's processor architecture"},
+	{[]string{"no match for platform", "no matching manifest"}, "the image is not built for the node's processor architecture"},
 	{[]string{"x509:"}, "the node does not trust the registry's certificate"},
 	{[]string{"toomanyrequests", "too many requests", "rate limit"}, "the registry limits how often images are pulled; wait, or add a pull Secret to spec.workload.overrides.imagePullSecrets"},
 	{[]string{"repository does not exist"}, "the registry does not have the image, or requires credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
@@ -49,14 +49,14 @@ func pullFailure(pod string, container *corev1.ContainerStatus) string {
 	return message + "; see kubectl describe pod " + pod
 }
 
-// pullMeaning returns the reason why an image cannot be pulled, as far as the kubelet's message shows it. policy is the
-// field that prevents a node from pulling it.
+// pullMeaning returns the reason why an image cannot be pulled, if the kubelet's message contains a known reason.
+// policy is the path of the field with the pull policy.
 func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 	switch waiting.Reason {
 	case invalidImageName:
 		return "the image reference is not valid"
 	case errImageNeverPull:
-		return "it is not on the node, and " + policy + " is Never"
+		return "the image is not on the node, and " + policy + " is Never"
 	}
 	message := strings.ToLower(waiting.Message)
 	for _, answer := range pullAnswers {
@@ -69,9 +69,8 @@ func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 	return ""
 }
 
-// movedTo returns the new location of an image of the organisation that no longer exists, and an empty string for any
-// other image. The tag latest has to be replaced by a release, because the image at latest there rejects configurations
-// from before 1.0.
+// movedTo returns the new location of an image in docker.io/llamastack, which no longer exists, and an empty string for
+// any other image. A release replaces the tag latest, because the new latest rejects configurations from before 1.0.
 func movedTo(image string) string {
 	rest := image
 	for _, registry := range []string{"docker.io/", "index.docker.io/"} {

@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// isMixed reports whether a Ready pod matches the selector and does not have the Deployment's template. A terminating
-// pod is Ready until its server has stopped, and is no longer counted: the Deployment is complete, and that pod still
-// answers. A pod on a dead node is not Ready.
+// isMixed reports whether a Ready pod matches the selector but does not have the Deployment's template. A terminating
+// pod is Ready until its server has stopped. The Deployment no longer counts such a pod and may be complete while the
+// pod still answers. A pod on a failed node is not Ready.
 func isMixed(in WorkloadInput) bool {
 	current := currentSet(in.Deployment, in.ReplicaSets)
 	if behind(current, revisionOf(in.Deployment)) {
@@ -21,8 +21,8 @@ func isMixed(in WorkloadInput) bool {
 	})
 }
 
-// behind reports whether the cache of ReplicaSets lags behind that of Deployments: it lacks the newest ReplicaSet, so
-// that the pods of the previous one seem to be current.
+// behind reports whether the cache of ReplicaSets lags behind the cache of Deployments. In this case, the newest
+// ReplicaSet is missing, and the pods of the previous one seem to be current.
 func behind(current *appsv1.ReplicaSet, newest int64) bool {
 	return newest != noRevision && (current == nil || revisionOf(current) < newest)
 }

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PreflightState is the state of a pod in which a change is tried.
+// PreflightState is the state of a pod that tries a change.
 type PreflightState string
 
 const (
@@ -17,37 +17,35 @@ const (
 	PreflightGoesOn PreflightState = "GoesOn"
 	// PreflightReady means that every container is ready.
 	PreflightReady PreflightState = "Ready"
-	// PreflightHindered means that the kubelet retries to start a container, and may succeed.
+	// PreflightHindered means that the kubelet could not start a container and retries. A retry may succeed.
 	PreflightHindered PreflightState = "Hindered"
-	// PreflightCrashed means that a container ended, or was not ready at the deadline. Another attempt would end in the
-	// same way.
+	// PreflightCrashed means that a container ended, or was not ready at the deadline. Another attempt would fail too.
 	PreflightCrashed PreflightState = "Crashed"
-	// PreflightLost means that the pod ended for a reason outside of it, so that another pod may succeed.
+	// PreflightLost means that the pod ended for an unrelated reason, so that another pod may succeed.
 	PreflightLost PreflightState = "Lost"
 	// PreflightUnplaced means that no node has room for the pod.
 	PreflightUnplaced PreflightState = "Unplaced"
 )
 
 const (
-	// preflightPlacing is how long a scheduler may look for a node. If a cluster has only the nodes that the stack
-	// needs, a change must not wait until an autoscaler adds a node.
+	// preflightPlacing bounds the time until the pod is scheduled. A change must not wait until an autoscaler adds a node
+	// to a cluster that has only enough nodes for the stack.
 	preflightPlacing = time.Minute
-	// preflightSilence is how long after its deadline a kubelet may leave a pod unchanged.
+	// preflightSilence bounds the time after the deadline until the kubelet ends the pod.
 	preflightSilence = 2 * time.Minute
 )
 
-// Preflight is the result for a pod in which a change is tried.
+// Preflight is the result for a pod that tries a change.
 type Preflight struct {
 	State PreflightState
-	// Message is the reason why the pod is not ready. It is empty if nothing is wrong. It contains nothing that a
-	// server printed.
+	// Message is the reason why the pod is not ready. It is empty if there is no failure. It contains no server output.
 	Message string
 	// Until is when the result may change without an event. Zero means never.
 	Until time.Time
 }
 
-// JudgePreflight returns the result for a pod that runs once, with the restart policy Never. deadline is that of the
-// pod. external lists the external providers that it installs.
+// JudgePreflight returns the result for a pod that runs once, with the restart policy Never. deadline is the pod's
+// activeDeadlineSeconds. external lists the external providers that the pod installs.
 func JudgePreflight(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, now time.Time) Preflight {
 	switch {
 	case isTrue(pod, corev1.ContainersReady):
@@ -76,8 +74,8 @@ func JudgePreflight(pod *corev1.Pod, external []ExternalProvider, deadline time.
 	return verdict
 }
 
-// StartOf returns when a kubelet accepted a pod, which is the start of its deadline. Before that, it returns the pod's
-// creation time.
+// StartOf returns the time at which a kubelet accepted a pod. The deadline of the pod starts at that time. Before that,
+// StartOf returns the pod's creation time.
 func StartOf(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime != nil {
 		return pod.Status.StartTime.Time
@@ -95,11 +93,10 @@ func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 	})
 }
 
-// lostTrack lists the reasons of a container whose node was restarted, so that nothing is known about its end.
+// lostTrack lists the reasons of a container whose end is unknown because its node was restarted.
 var lostTrack = []string{"ContainerStatusUnknown", "Unknown"}
 
-// firstEnd returns the result for the first container that ended, except containers that run before the server and
-// succeeded. It returns nil if there is none.
+// firstEnd returns the result for the first container that ended. It ignores successful init containers.
 func firstEnd(pod *corev1.Pod, external []ExternalProvider, now time.Time) *Preflight {
 	initial := len(pod.Status.InitContainerStatuses)
 	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -117,8 +114,8 @@ func firstEnd(pod *corev1.Pod, external []ExternalProvider, now time.Time) *Pref
 	return nil
 }
 
-// late returns the result for a pod that is past its deadline. If a container has started, it was not ready in time.
-// Otherwise, the message is the reason why the pod did not start.
+// late returns the result for a pod that is past its deadline. The message names a container that started but was not
+// ready in time. If no container has started, the message is the reason why the pod did not start.
 func late(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, now time.Time) Preflight {
 	for _, container := range pod.Status.ContainerStatuses {
 		if ended := container.State.Terminated; container.State.Running != nil || ended != nil && !ended.StartedAt.IsZero() {
@@ -135,7 +132,7 @@ func late(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, 
 
 func minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
 
-// unplaced waits for a node for a while, counted from when the scheduler first found none.
+// unplaced returns the result for a pod that has no node. The time limit starts when the scheduler first finds none.
 func unplaced(pod *corev1.Pod, now time.Time) Preflight {
 	since := pod.CreationTimestamp.Time
 	for _, condition := range pod.Status.Conditions {

@@ -97,7 +97,7 @@ func TestPhaseDuringAChange(t *testing.T) {
 	}
 }
 
-// TestPhaseOfATriedChange checks the phase while a change is tried in a separate pod.
+// TestPhaseOfATriedChange checks the phase while a separate pod tries a change.
 func TestPhaseOfATriedChange(t *testing.T) {
 	for serving, want := range map[bool]v1alpha2.Phase{true: v1alpha2.PhaseReady, false: v1alpha2.PhaseInitializing} {
 		got := status.Summarize(status.Input{
@@ -112,7 +112,7 @@ func TestPhaseOfATriedChange(t *testing.T) {
 	}
 }
 
-// TestCause checks that Ready names the condition that has the details, and that this is the one with its reason.
+// TestCause checks that Ready names the condition with the details, and that Ready has the reason of this condition.
 func TestCause(t *testing.T) {
 	if got := status.Cause(healthy()); got != nil {
 		t.Errorf("the cause of a healthy stack is %+v", got)

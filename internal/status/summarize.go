@@ -26,7 +26,7 @@ var gates = []string{
 // optional lists gates that count as True when they are absent.
 var optional = map[string]bool{v1alpha2.ConditionStorageReady: true, v1alpha2.ConditionExposed: true}
 
-// transient lists conditions that are present only while this reconcile sets them.
+// transient lists conditions that a reconcile removes unless it sets them again.
 var transient = []string{
 	v1alpha2.ConditionDegraded,
 	v1alpha2.ConditionDataLeftBehind,
@@ -41,7 +41,7 @@ var transient = []string{
 type Input struct {
 	// Generation is the generation of the object that was reconciled.
 	Generation int64
-	// Previous lists the conditions in the object's status that Known keeps.
+	// Previous lists the conditions in the object's status, filtered by Known.
 	Previous []metav1.Condition
 	// Observed lists the conditions that this reconcile determined.
 	Observed []metav1.Condition
@@ -49,7 +49,7 @@ type Input struct {
 	Failure *Failure
 	// Overdue reports whether a roll-out is still in progress after its deadline.
 	Overdue bool
-	// Serving and Earlier are those of the Observation.
+	// Serving and Earlier are the fields of the Observation.
 	Serving, Earlier bool
 	// Deleting reports whether the object has a deletion timestamp.
 	Deleting bool
@@ -65,8 +65,8 @@ type Summary struct {
 	Phase v1alpha2.Phase
 }
 
-// Summarize computes the conditions and the phase. A condition that this reconcile did not reach keeps its state if it
-// is of the same generation, and is Unknown otherwise. lastTransitionTime changes only with the status.
+// Summarize computes the conditions and the phase. A condition that this reconcile did not determine keeps its state if
+// it has the current generation, and is Unknown otherwise. lastTransitionTime changes only with the status.
 func Summarize(in Input) Summary {
 	observed := slices.Clone(in.Observed)
 	if in.Failure != nil {
@@ -126,11 +126,11 @@ func set(conditions *[]metav1.Condition, condition metav1.Condition, in Input) {
 	}
 }
 
-// maxMessage is the API's limit for the message of a condition, in characters. The API server rejects the whole status
-// if a message is longer.
+// maxMessage is the API's limit for the message of a condition, in characters. The API server rejects a status with a
+// longer one.
 const maxMessage = 32768
 
-// fillGates adds every gate that was not reached as Unknown.
+// fillGates adds every gate that the reconcile did not reach, with the status Unknown.
 func fillGates(conditions *[]metav1.Condition, in Input) {
 	awaited := "an earlier step"
 	if in.Failure != nil {
@@ -146,8 +146,8 @@ func fillGates(conditions *[]metav1.Condition, in Input) {
 }
 
 // Cause returns the condition that explains why a stack is not ready: the first gate that is not True, or Degraded
-// after a rollback. Ready has the reason of this condition, and only this condition has the message. Nil means that all
-// gates of the list are True.
+// after a rollback. Ready has the same reason and refers to its message. Nil means that all gates in conditions are
+// True.
 func Cause(conditions []metav1.Condition) *metav1.Condition {
 	for _, gate := range gates {
 		if found := meta.FindStatusCondition(conditions, gate); found != nil && found.Status != metav1.ConditionTrue {
@@ -172,7 +172,7 @@ func readiness(conditions []metav1.Condition) metav1.Condition {
 }
 
 // stalled returns a condition that is True for a failure that only a change of the object fixes, for a Deployment that
-// was rolled back, and for a roll-out past its deadline. For a Deployment, kstatus reports the last one as failed too.
+// was rolled back, and for a roll-out past its deadline. kstatus reports such a Deployment as failed, too.
 func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.Condition {
 	condition := newCondition(v1alpha2.ConditionStalled, metav1.ConditionFalse, v1alpha2.ReasonProgressing, "")
 	switch {
@@ -193,12 +193,12 @@ func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.C
 func reconciling(ready, stalled metav1.Condition, cause *metav1.Condition) metav1.Condition {
 	condition := newCondition(v1alpha2.ConditionReconciling, metav1.ConditionFalse, ready.Reason, "")
 	if cause != nil && stalled.Status != metav1.ConditionTrue {
-		condition.Status, condition.Message = metav1.ConditionTrue, fmt.Sprintf("The operator continues when it can; see %s", cause.Type)
+		condition.Status, condition.Message = metav1.ConditionTrue, fmt.Sprintf("The operator continues automatically; see %s", cause.Type)
 	}
 	return condition
 }
 
-// dropFalse removes conditions that are by convention present only while they are True.
+// dropFalse removes conditions that, by convention, are present only while they are True.
 func dropFalse(conditions *[]metav1.Condition) {
 	for _, name := range []string{v1alpha2.ConditionDegraded, v1alpha2.ConditionStalled, v1alpha2.ConditionReconciling} {
 		if !meta.IsStatusConditionTrue(*conditions, name) {
@@ -208,7 +208,7 @@ func dropFalse(conditions *[]metav1.Condition) {
 }
 
 // phase returns the state in one word. A stack that serves with its earlier configuration while a change is in progress
-// is Ready, as it was for users of v1alpha1 (decision 0026).
+// is Ready, as in v1alpha1 (decision 0026).
 func phase(conditions []metav1.Condition, in Input) v1alpha2.Phase {
 	available := meta.FindStatusCondition(conditions, v1alpha2.ConditionAvailable)
 	switch {
@@ -237,7 +237,7 @@ func servingPhase(serves bool) v1alpha2.Phase {
 	return v1alpha2.PhaseInitializing
 }
 
-// order is the order in which people read conditions: the summary first, then the steps.
+// order is the order of the conditions in the status: the summary first, then the steps.
 var order = slices.Concat(
 	[]string{v1alpha2.ConditionReady}, gates,
 	[]string{

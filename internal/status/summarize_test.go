@@ -43,7 +43,7 @@ func with(conditions []metav1.Condition, replacements ...metav1.Condition) []met
 	return conditions
 }
 
-// brief returns conditions in the form that the tables below compare.
+// brief returns conditions in the form of the tables below.
 func brief(conditions []metav1.Condition) map[string]string {
 	lines := make(map[string]string, len(conditions))
 	for _, c := range conditions {
@@ -230,7 +230,7 @@ func TestSummarizeDates(t *testing.T) {
 	first := status.Summarize(status.Input{Generation: 1, Observed: healthy(), Now: earlier})
 	again := status.Summarize(status.Input{Generation: 1, Observed: healthy(), Previous: first.Conditions, Now: now})
 	if diff := cmp.Diff(first, again); diff != "" {
-		t.Errorf("the same observation gives another status:\n%s", diff)
+		t.Errorf("the same observation results in another status:\n%s", diff)
 	}
 
 	broken := with(healthy(), condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse,
@@ -251,7 +251,7 @@ func TestSummarizeDates(t *testing.T) {
 	}
 }
 
-func TestSummarizeDoesNotTouchItsInput(t *testing.T) {
+func TestSummarizeDoesNotChangeItsInput(t *testing.T) {
 	observed, previous := healthy(), healthy()
 	status.Summarize(status.Input{
 		Generation: 3, Observed: observed, Previous: previous, Now: now,
@@ -286,12 +286,12 @@ func TestKnown(t *testing.T) {
 	}
 	every := status.Summarize(status.Input{Now: now, Observed: want, Previous: status.Known(stored)}).Conditions
 	if diff := cmp.Diff(every, status.Known(every)); diff != "" {
-		t.Errorf("a condition that is written is not known:\n%s", diff)
+		t.Errorf("Known removes a condition that the operator writes:\n%s", diff)
 	}
 }
 
-// TestSummarizeLongMessages checks that messages are cut at the API's limit, because the API server would otherwise
-// reject the whole status.
+// TestSummarizeLongMessages checks that messages are truncated to the API's limit, because the API server would
+// otherwise reject the whole status.
 func TestSummarizeLongMessages(t *testing.T) {
 	long := strings.Repeat("ä", 40000)
 	got := status.Summarize(status.Input{Now: now, Failure: &status.Failure{

@@ -20,14 +20,14 @@ var (
 
 // trouble is the reason why pods do not become ready.
 type trouble struct {
-	// fatal reports whether waiting alone is unlikely to help.
+	// fatal reports whether the problem is unlikely to end without a change.
 	fatal   bool
 	message string
 }
 
 // findTrouble checks the ReplicaSet and the Deployment first (pods that could not be created), and then the pods of the
-// current revision. It sorts them by name, so that the same cluster state results in the same message. overdue reports
-// that the roll-out is past its deadline. Only then does a slow pod count as trouble.
+// current revision. It sorts the pods by name, so that the same cluster state results in the same message. overdue
+// reports whether the roll-out is past its deadline. If so, a slow pod counts as trouble.
 func findTrouble(in WorkloadInput, current *appsv1.ReplicaSet, overdue bool) trouble {
 	if refused := refusal(in.Deployment, current); refused != "" {
 		return trouble{fatal: true, message: "pods cannot be created: " + refused}
@@ -46,16 +46,16 @@ func findTrouble(in WorkloadInput, current *appsv1.ReplicaSet, overdue bool) tro
 			first = found
 		}
 	}
-	// If both are reported, the claim is the cause of a pod that cannot be scheduled.
+	// A pod that cannot be scheduled is a consequence of a claim without a volume, so the claim is reported instead.
 	if len(in.Claims) > 0 {
 		return trouble{message: fmt.Sprintf("PersistentVolumeClaim %q has no volume: %s", in.Claims[0].Name, takenOver(in.Claims[0].Message))}
 	}
 	return first
 }
 
-// earlierTrouble returns the reason why a pod of an earlier revision no longer serves while newer ones do. A server
-// that restarts next to a newer one may fail to start with the resources that the newer one registered. The problem
-// ends with the pod, so it is never fatal.
+// earlierTrouble returns the reason why a pod of an earlier revision no longer serves while newer pods serve. An
+// earlier server that restarts may fail because of the resources that a newer server registered. The problem ends with
+// the pod, so it is never fatal.
 func earlierTrouble(in WorkloadInput, current *appsv1.ReplicaSet) trouble {
 	if current == nil {
 		return trouble{}
@@ -73,8 +73,8 @@ func earlierTrouble(in WorkloadInput, current *appsv1.ReplicaSet) trouble {
 	return trouble{message: message}
 }
 
-// refusal returns the API server's message to the controller that creates the pods: about a used-up quota, an admission
-// rule, or a missing ServiceAccount. The message names the object.
+// refusal returns the error of the API server when it rejects the creation of pods: an exceeded quota, an admission
+// rule or a missing ServiceAccount. The error names the object.
 func refusal(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) string {
 	if current != nil {
 		for _, condition := range current.Status.Conditions {
@@ -115,9 +115,10 @@ func podTrouble(pod *corev1.Pod, external []ExternalProvider, now time.Time, ove
 	return trouble{}
 }
 
-// containerTrouble prefers the last crash over the present state: a container that crashes repeatedly waits, runs and
-// ends in turn, and a message that followed each state would cause a status write each time. An init container may
-// succeed. A server that ends has failed, because its exit code is 0 even if it could not start (server fact 32).
+// containerTrouble prefers the last crash over the present state. A container that crashes repeatedly alternates
+// between waiting, running and ended, and a message about each state would cause a status write each time. An init
+// container may succeed. A server that ends has failed, even with exit code 0, because a server that cannot start also
+// ends with 0 (server fact 32).
 func containerTrouble(
 	pod *corev1.Pod, container *corev1.ContainerStatus, mayEnd bool, external []ExternalProvider, now time.Time,
 ) trouble {
@@ -138,14 +139,19 @@ func containerTrouble(
 	case slices.Contains(notPulled, waiting.Reason):
 		return trouble{fatal: true, message: pullFailure(pod.Name, container)}
 	case slices.Contains(notCreated, waiting.Reason):
-		return trouble{fatal: true, message: fmt.Sprintf(
-			"container %q cannot be started (%s): %s", container.Name, waiting.Reason, takenOver(waiting.Message))}
+		return trouble{fatal: true, message: notCreatedMessage(container)}
 	default:
 		return trouble{}
 	}
 }
 
-// slow returns a message about the first container that is not ready without any other problem.
+// notCreatedMessage returns the kubelet's explanation why it cannot create a waiting container.
+func notCreatedMessage(container *corev1.ContainerStatus) string {
+	waiting := container.State.Waiting
+	return fmt.Sprintf("container %q cannot be started (%s): %s", container.Name, waiting.Reason, takenOver(waiting.Message))
+}
+
+// slow returns a message about the first container that is not ready.
 func slow(pod *corev1.Pod) trouble {
 	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		switch waiting := container.State.Waiting; {

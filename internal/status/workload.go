@@ -17,19 +17,19 @@ import (
 
 // Observation is the state of the workload.
 type Observation struct {
-	// Available is the condition that reports whether the wanted pods serve, and if not, the reason.
+	// Available is the condition that reports whether the requested number of pods serves and, if not, the reason.
 	Available metav1.Condition
 	// Replicas is the number of pods of the Deployment.
 	Replicas int32
-	// AvailableReplicas is the number of them that serve, with any configuration.
+	// AvailableReplicas is the number of these pods that serve, with any configuration.
 	AvailableReplicas int32
-	// Overdue reports whether the roll-out is past its deadline. It continues nevertheless.
+	// Overdue reports whether the roll-out is past its deadline. The Deployment controller continues the roll-out.
 	Overdue bool
 	// Serving reports whether as many pods serve as the roll-out strategy requires, with any configuration.
 	Serving bool
 	// Earlier reports whether the Deployment has had an earlier configuration, so that pods may serve with it.
 	Earlier bool
-	// Mixed reports whether pods without the Deployment's template may answer requests to the Service.
+	// Mixed reports whether pods with another template than the Deployment's may answer requests to the Service.
 	Mixed bool
 }
 
@@ -40,11 +40,11 @@ const (
 	revisionAnnotation    = "deployment.kubernetes.io/revision"
 )
 
-// PendingClaim is a volume claim that pods wait for.
+// PendingClaim is a PersistentVolumeClaim without a volume, which prevents pods from starting.
 type PendingClaim struct {
 	// Name is the name of the PersistentVolumeClaim.
 	Name string
-	// Message is the cluster's message about why it has no volume.
+	// Message is the cluster's explanation why the claim has no volume.
 	Message string
 }
 
@@ -52,7 +52,7 @@ type PendingClaim struct {
 type WorkloadInput struct {
 	// Deployment is nil if it was never created.
 	Deployment *appsv1.Deployment
-	// ReplicaSets and Pods are those that match its selector.
+	// ReplicaSets and Pods match the selector of the Deployment.
 	ReplicaSets []appsv1.ReplicaSet
 	Pods        []corev1.Pod
 	// Claims lists the claims without a volume.
@@ -61,11 +61,11 @@ type WorkloadInput struct {
 	Earlier bool
 	// External lists the external providers in the spec.
 	External []ExternalProvider
-	// Now is the time up to which the run time of an init container counts.
+	// Now is the current time. It determines whether an init container has run for too long.
 	Now time.Time
 }
 
-// Workload determines whether the wanted pods serve with the current configuration and, if not, why.
+// Workload determines whether the requested pods serve with the current configuration and, if not, the reason.
 func Workload(in WorkloadInput) Observation {
 	deployment := in.Deployment
 	if deployment == nil {
@@ -84,8 +84,7 @@ func Workload(in WorkloadInput) Observation {
 	}
 }
 
-// isServing reports whether the Deployment has its minimum of available pods, of any revision. Without pods, a
-// Deployment does not serve.
+// isServing reports whether the Deployment has its minimum number, at least one, of available pods of any revision.
 func isServing(deployment *appsv1.Deployment) bool {
 	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
 	strategy := &deployment.Spec.Strategy
@@ -100,8 +99,8 @@ func isServing(deployment *appsv1.Deployment) bool {
 	return deployment.Status.AvailableReplicas >= max(least, 1)
 }
 
-// hasEarlier reports whether the Deployment has had another template than the current one. Its ReplicaSets stay after
-// the roll-out, so that the answer does not change at the end of one.
+// hasEarlier reports whether the Deployment has had another template than the current one. The ReplicaSets of earlier
+// templates stay after a roll-out, so that the result does not change at its end.
 func hasEarlier(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) bool {
 	own := 0
 	for i := range sets {
@@ -116,7 +115,7 @@ func isOverdue(deployment *appsv1.Deployment) bool {
 	return isSeen(deployment) && progressReason(deployment) == deadlineExceeded
 }
 
-// isSeen reports whether the Deployment's status is about its current spec.
+// isSeen reports whether the Deployment's status describes its current spec.
 func isSeen(deployment *appsv1.Deployment) bool {
 	return deployment.Status.ObservedGeneration >= deployment.Generation
 }
@@ -203,9 +202,9 @@ func revisionOf(object metav1.Object) int64 {
 	return revision
 }
 
-// servingCurrent returns the number of available pods with the current configuration. The ReplicaSet has that number.
-// The Deployment counts the pods of every revision, and until its controller has seen a change, those of the previous
-// one.
+// servingCurrent returns the number of available pods with the current configuration, which is in the status of the
+// ReplicaSet. The status of the Deployment counts the pods of all revisions, and until the Deployment controller has
+// processed a change, it describes the previous template.
 func servingCurrent(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) int32 {
 	state := deployment.Status
 	if state.Replicas == state.UpdatedReplicas && (isSeen(deployment) || current == nil) {

@@ -310,8 +310,8 @@ func TestPendingClaim(t *testing.T) {
 	}
 }
 
-// TestEarlierPodThatCrashes checks that a pod of an earlier revision that crashes next to newer ones is reported, and
-// does not fail the roll-out. A terminating pod is not reported, and neither is one before a newer pod serves.
+// TestEarlierPodThatCrashes checks that a crash of a pod of an earlier revision is reported, and that the roll-out does
+// not fail because of it. A terminating pod is not reported, and neither is one before a newer pod serves.
 func TestEarlierPodThatCrashes(t *testing.T) {
 	sets := []appsv1.ReplicaSet{replicaSet("old", "1", 0), replicaSet("new", "2", 1)}
 	of := func(set int, pod corev1.Pod) corev1.Pod {

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/worker"
 )
 
-// TestRun checks the number of concurrent workers, that notify is called for stacks with news, and that no stack is
+// TestRun checks the number of concurrent workers, that notify is called for stacks with changes, and that no stack is
 // processed after the end.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestRun(t *testing.T) {
 			names = append(names, name)
 		}
 		if slices.Sort(names); !slices.Equal(names, []string{"a", "b"}) {
-			t.Errorf("told %v, want a and b", names)
+			t.Errorf("notified %v, want a and b", names)
 		}
 	})
 }

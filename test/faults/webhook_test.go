@@ -42,7 +42,7 @@ func webhook(answer int32) strike {
 		t.Helper()
 		says, remedy := fmt.Sprintf("admission webhook %q denied the request: %s", webhookName, webhookSays), ""
 		if answer < 0 {
-			says, remedy = fmt.Sprintf("failed calling webhook %q", webhookName), "its administrator must make it available"
+			says, remedy = fmt.Sprintf("failed calling webhook %q", webhookName), "the administrator of the webhook must make it available"
 		}
 		w := startWebhook(t)
 		w.answer.Store(answer)

@@ -110,7 +110,7 @@ func TestRetentionRestart(t *testing.T) {
 	h.restart(&old)
 	said := h.registryLog(old.Name, serverContainer)
 	t.Logf("old pod, started again:\n%s", said)
-	if !strings.Contains(said, "to be registered anew: model:vllm/embed, model:vllm/llama3.2-8b") {
+	if !strings.Contains(said, "to be registered again: model:vllm/embed, model:vllm/llama3.2-8b") {
 		t.Errorf("output of the program that updates the registry:\n%s", said)
 	}
 	h.client.hasStores(at(&old), h.store)

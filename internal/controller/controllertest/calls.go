@@ -101,7 +101,7 @@ func (env *Environment) WaitUntilIdleWithin(t *testing.T, version string, limit 
 	t.Helper()
 	const quiet = Slowdown * 700 * time.Millisecond
 	calls := env.ListCalls(t, version)
-	for Reconcile(t) { // no operator makes calls
+	for Reconcile(t) { // operators make no calls
 		now := env.ListCalls(t, version)
 		if len(ListWrites(now)) == len(ListWrites(calls)) {
 			return now

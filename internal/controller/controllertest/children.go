@@ -29,7 +29,7 @@ func (env *Environment) WaitForNoChild(t *testing.T, name string, child client.O
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("%T %q is still there: %w", child, name, err)
+		return fmt.Errorf("%T %q still exists: %w", child, name, err)
 	})
 }
 
@@ -57,7 +57,7 @@ func (env *Environment) CheckDeploymentUnchanged(t *testing.T, before *appsv1.De
 	env.Get(t, "my", now)
 	if now.UID != before.UID || now.Generation != before.Generation ||
 		now.Annotations[names.AnnotationRendered] != before.Annotations[names.AnnotationRendered] {
-		t.Errorf("the Deployment was written to: generation %d, was %d", now.Generation, before.Generation)
+		t.Errorf("the Deployment was written: generation %d, want %d", now.Generation, before.Generation)
 	}
 }
 
@@ -100,7 +100,7 @@ func (env *Environment) CheckNoChildren(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := meta.LenList(list); n > 0 {
-			t.Errorf("%T holds %d children, want none", list, n)
+			t.Errorf("%T contains %d children, want none", list, n)
 		}
 	}
 }

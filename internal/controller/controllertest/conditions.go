@@ -14,11 +14,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// StackState is the state of a stack at one moment, as users and tools see it.
+// StackState is the state of a stack for users and tools.
 type StackState struct {
 	// Phase is the phase in the status.
 	Phase v1alpha2.Phase
-	// Conditions has the status and reason of each condition, by type.
+	// Conditions contains the status and reason of each condition, by type.
 	Conditions map[string]string
 	// Tools is the state for tools that use kstatus.
 	Tools status.Status

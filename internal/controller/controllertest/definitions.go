@@ -54,7 +54,7 @@ func (env *Environment) InstallDefinition(t *testing.T, definition client.Object
 		}
 		WaitUntil(t, func() error {
 			if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(definition), definition); err == nil {
-				return fmt.Errorf("%s is still there", definition.GetName())
+				return fmt.Errorf("%s still exists", definition.GetName())
 			}
 			return nil
 		})

@@ -94,15 +94,15 @@ type Environment struct {
 	AllNamespaces bool
 	// OwnOperatorConfig makes Namespace the operators' own namespace too, so that the test controls their ConfigMap.
 	OwnOperatorConfig bool
-	// ServiceAccount is the ServiceAccount that operators run as. Empty means the shipped one.
+	// ServiceAccount is the ServiceAccount that operators run as. Empty means the shipped ServiceAccount.
 	ServiceAccount string
 	// DialServer connects to servers. Nil means that no server can be reached.
 	DialServer probe.Dial
-	// ProbeInterval is the pause between two health checks of providers. Zero means the shipped one.
+	// ProbeInterval is the pause between two health checks of providers. Zero means the default.
 	ProbeInterval time.Duration
-	// TagInterval is the pause between two comparisons of a tag. Zero means the shipped one.
+	// TagInterval is the pause between two comparisons of a tag. Zero means the default.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long autoscalers may lack metrics. Zero means the shipped one.
+	// AutoscalerPatience is how long autoscalers may have no metrics. Zero means the default.
 	AutoscalerPatience time.Duration
 }
 

@@ -44,7 +44,7 @@ func (env *Environment) WaitForNoPreflight(t *testing.T) {
 	t.Helper()
 	WaitUntil(t, func() error {
 		if pods := env.ListPreflightPods(t); len(pods) > 0 {
-			return fmt.Errorf("pod %s is left", pods[0].Name)
+			return fmt.Errorf("pod %s still exists", pods[0].Name)
 		}
 		for _, list := range []client.ObjectList{
 			&corev1.ConfigMapList{}, &corev1.SecretList{},
@@ -54,7 +54,7 @@ func (env *Environment) WaitForNoPreflight(t *testing.T) {
 				return err
 			}
 			if text := fmt.Sprint(list); strings.Contains(text, names.PreflightPrefix("my")) {
-				return fmt.Errorf("%T: something is left", list)
+				return fmt.Errorf("%T: there are still objects", list)
 			}
 		}
 		return nil

@@ -8,10 +8,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// configErrors has a sample for every known key, so that an alert on it needs no absent().
+// configErrors has a sample for every known key, so that an alert on this metric does not need absent().
 var configErrors = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "llama_stack_operator_config_errors",
-	Help: "Errors in the operator's ConfigMap, by key. A key with errors keeps its last good state.",
+	Help: "Errors in the operator's ConfigMap, by key. A key with errors keeps its last valid state.",
 }, []string{"key"})
 
 func init() {

@@ -30,7 +30,7 @@ func configErrorsNow(t *testing.T) map[string]float64 {
 }
 
 // TestConfigErrorsMetric checks that every known key has a sample, which is 0 if there is no error, and that an unknown
-// key has one only while it has an error.
+// key has a sample only while it has an error.
 func TestConfigErrorsMetric(t *testing.T) {
 	images := field.NewPath(operatorconfig.KeyImageOverrides)
 	SetConfigErrors(field.ErrorList{

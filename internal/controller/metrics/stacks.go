@@ -25,7 +25,7 @@ var (
 	}, []string{"result"})
 	secondsToReady = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "llama_stack_operator_stack_ready_seconds",
-		Help:    "Time until a stack is ready and has pods, from its first status or from when it stopped being ready.",
+		Help:    "Time until a stack is ready and has pods, from its first status or from the time when it stopped being ready.",
 		Buckets: []float64{5, 10, 20, 40, 60, 120, 300, 600, 900, 1800, 3600},
 	})
 	all = &stackMetrics{states: map[types.NamespacedName]stackState{}}
@@ -44,8 +44,7 @@ func init() {
 	}
 }
 
-// stackMetrics exports the stacks as their last reconcile left them. The values are computed at each scrape, so that
-// they cannot drift from the stacks.
+// stackMetrics exports the states of the stacks after their last reconcile. It computes the values at each scrape.
 type stackMetrics struct {
 	mu     sync.Mutex
 	states map[types.NamespacedName]stackState

@@ -1,3 +1,3 @@
-// Package queue orders the pending reconcile requests. The namespaces take turns, so that one tenant's stacks never
-// block those of all others (decision 0015). A request for a child that was just created comes after everything else.
+// Package queue orders the pending reconcile requests. The namespaces take turns, so that the stacks of one tenant
+// never block the stacks of other tenants (decision 0015). Requests for children that were just created come last.
 package queue

@@ -11,17 +11,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// fair prefers the stacks of a namespace to those of a namespace in which more stacks wait. Without it, the
-// stacks of one tenant are processed in the order in which they were added, however many they are, and all others wait.
+// fair prefers the stacks of namespaces in which few stacks wait. Without this preference, all stacks of other tenants
+// would wait until the many stacks of one tenant are processed.
 //
-// A request gets the priority that it is added with, minus the number of binary digits of the number of waiting
-// requests in its namespace. The requested priorities lie handler.LowPriority apart, so that each class of requests
-// stays ahead of the next one. A priority can have only a few values, because they are labels of the metrics.
+// A request gets its requested priority, minus the number of binary digits of the number of waiting requests in its
+// namespace. Requested priorities are multiples of handler.LowPriority, so that each class of requests precedes the
+// next class. A priority has only a few values, because the values are labels of the metrics.
 type fair struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 
 	mu sync.Mutex
-	// waiting holds the requests of each namespace that were added and not yet taken, except those that are due later.
+	// waiting holds, by namespace, the requests that were added and not taken yet, except requests that are due later.
 	waiting map[string]map[reconcile.Request]bool
 }
 
@@ -35,7 +35,7 @@ func NewFair(
 	}
 }
 
-// AddWithOpts adds requests, each with the priority of its turn.
+// AddWithOpts adds requests, with priorities that depend on their namespaces.
 func (q *fair) AddWithOpts(options priorityqueue.AddOpts, requests ...reconcile.Request) {
 	class := 0
 	if options.Priority != nil {
@@ -48,7 +48,7 @@ func (q *fair) AddWithOpts(options priorityqueue.AddOpts, requests ...reconcile.
 	}
 }
 
-// behind records that a request waits, and returns by how much its priority is lowered within its class.
+// behind records that a request waits, and returns the amount by which its priority is lowered within its class.
 func (q *fair) behind(request reconcile.Request, later bool) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,15 +95,15 @@ func (q *fair) Get() (request reconcile.Request, shutdown bool) {
 	return request, shutdown
 }
 
-// GetWithPriority takes a request. The returned priority is the requested one, because a request that is added again
-// gets a new turn.
+// GetWithPriority takes a request. It returns the requested priority, because AddWithOpts lowers the priority of a
+// request again if the caller adds the request again.
 func (q *fair) GetWithPriority() (request reconcile.Request, priority int, shutdown bool) {
 	request, priority, shutdown = q.PriorityQueue.GetWithPriority()
 	q.taken(request)
 	return request, classOf(priority), shutdown
 }
 
-// classOf returns the priority that a request was added with: the next higher multiple of handler.LowPriority.
+// classOf returns the requested priority of a request: the next higher multiple of handler.LowPriority.
 func classOf(priority int) int {
 	if priority > 0 {
 		return priority

@@ -62,15 +62,15 @@ func TestNamespacesTakeTurns(t *testing.T) {
 				}
 			}
 			if len(queue.waiting) != 0 {
-				t.Errorf("%v are said to wait", queue.waiting)
+				t.Errorf("%v still count as waiting", queue.waiting)
 			}
 		})
 	}
 }
 
-// TestTurnsDoNotAddUp checks that a request that is added again keeps its requested priority and gets a new turn, so
-// that its priority never sinks.
-func TestTurnsDoNotAddUp(t *testing.T) {
+// TestTurnsDoNotAccumulate checks that a request that is added again keeps its requested priority and gets a new turn, so
+// that its priority never decreases.
+func TestTurnsDoNotAccumulate(t *testing.T) {
 	queue := testQueue(t)
 	for i := range crowd {
 		queue.Add(requestFor("crowd", fmt.Sprint(i)))
@@ -99,7 +99,7 @@ func TestClassesStayApart(t *testing.T) {
 	}
 	order := taken(queue, crowd+2)
 	if got := order[crowd:]; !slices.Equal(got, []string{"few/there", "few/made"}) {
-		t.Errorf("the last are %v", got)
+		t.Errorf("the last requests are %v", got)
 	}
 	for _, class := range []int{0, handler.LowPriority, afterOthers} {
 		for _, behind := range []int{0, 1, 31, 99} {

@@ -10,12 +10,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// afterOthers is the priority of a request for an object that was just created. It is below handler.LowPriority, which
-// the objects have that exist when the operator starts.
+// afterOthers is the priority of a request for an object that was just created. It is below handler.LowPriority, the
+// priority of requests for objects that exist when the operator starts.
 const afterOthers = 2 * handler.LowPriority
 
-// ChildrenLast makes the request for a new child wait for stacks that have no children yet. The operator nearly always
-// created the child itself, so that there is little to do for it.
+// ChildrenLast lowers the priority of requests for new children, so that stacks without children come first. The
+// operator itself created almost every new child, so such a request requires little work.
 func ChildrenLast(enqueue handler.EventHandler) handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e ctrlevent.CreateEvent,
@@ -30,7 +30,7 @@ func ChildrenLast(enqueue handler.EventHandler) handler.EventHandler {
 	}
 }
 
-// lastQueue adds requests to a queue that are to be processed after everything else.
+// lastQueue adds requests to a queue with the last priority.
 type lastQueue struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 }

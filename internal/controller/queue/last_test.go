@@ -12,7 +12,7 @@ import (
 )
 
 // TestChildrenLast checks that a new child is processed after the objects that existed when the operator started, and
-// that those come after changes, unless something else happens to the child's stack.
+// that these objects come after changes, unless another event requeues the child's stack.
 func TestChildrenLast(t *testing.T) {
 	queue := priorityqueue.New[reconcile.Request]("test")
 	defer queue.ShutDown()

@@ -1,4 +1,4 @@
-"""The configuration that the server reads: the operator's, with what only the images know."""
+"""Writes the configuration that the server reads, with the metadata that only the images contain."""
 
 import json
 import os
@@ -7,8 +7,7 @@ from external_package import Refused
 
 
 def complete(data, providers):
-    """The configuration with the type and module of each provider that the operator knew too little of. Nothing else of the
-    text changes."""
+    """Returns the configuration with the type and module of each provider that lack them. The other text is unchanged."""
     unknown = [provider for provider in providers if provider.unknown]
     if not unknown:
         return data
@@ -18,7 +17,7 @@ def complete(data, providers):
     try:
         root = yaml.compose(text, Loader=loader)
     except (yaml.YAMLError, RecursionError):
-        raise Refused("The configuration is no YAML. Look at the stack's ConfigMap with the configuration.") from None
+        raise Refused("The configuration is not valid YAML. Check the stack's ConfigMap with the configuration.") from None
     edits = []
     for provider in unknown:
         edits += _edits(_entry(root, provider), provider)
@@ -28,24 +27,24 @@ def complete(data, providers):
 
 
 def _get(node, key):
-    """The pair of nodes of a key, None twice when it is not there."""
+    """Returns the nodes of a key and its value, or None twice if the key is missing."""
     pairs = node.value if node is not None and node.id == "mapping" else []
     return next(((name, value) for name, value in pairs if name.value == key), (None, None))
 
 
 def _entry(root, provider):
-    """The provider's entry in the configuration."""
+    """Returns the provider's entry in the configuration."""
     _, providers = _get(root, "providers")
     _, entries = _get(providers, provider.api)
     for entry in entries.value if entries is not None and entries.id == "sequence" else []:
         _, ident = _get(entry, "provider_id")
         if ident is not None and ident.value == provider.id:
             return entry
-    provider.refuse(f'The configuration has no provider "{provider.id}" of {provider.api}, which {provider.path} asks for.')
+    provider.refuse(f'The configuration has no provider "{provider.id}" of {provider.api}, which {provider.path} requests.')
 
 
 def _edits(entry, provider):
-    """What to put where: the type in its place, and the module in its place or behind the type."""
+    """Returns the edits that set the type, and the module at its place or after the type."""
     key, kind = _get(entry, "provider_type")
     if kind is None:
         provider.refuse(f'The configuration\'s provider "{provider.id}" of {provider.api} has no provider_type.')
@@ -62,7 +61,7 @@ def _edits(entry, provider):
 
 
 def write(config, directory, providers):
-    """Writes the configuration, and the other files beside it, into a directory. The server never sees half of a file."""
+    """Writes the configuration and the other files of its directory to another directory, each file atomically."""
     files = {}
     beside = os.path.dirname(os.path.abspath(config))
     for name in sorted(os.listdir(beside)):
@@ -78,7 +77,7 @@ def write(config, directory, providers):
 
 
 def put(path, data):
-    """Writes a file at once."""
+    """Writes a file atomically."""
     with open(path + ".new", "wb") as file:
         file.write(data)
     os.replace(path + ".new", path)

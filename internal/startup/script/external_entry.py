@@ -1,7 +1,7 @@
-"""Where the server begins with a provider: the function get_provider_spec.
+"""Checks the entry point of a provider: the function get_provider_spec.
 
-Each release imports the module MODULE.provider and calls its get_provider_spec. The metadata format asks for the function
-without saying where, so a package that has it in MODULE itself gets the module provider made.
+Each release imports the module MODULE.provider and calls its get_provider_spec. The metadata format does
+not specify the module of the function, so if MODULE itself has the function, this program creates MODULE.provider.
 """
 
 import ast
@@ -9,7 +9,7 @@ import os
 import warnings
 
 FUNCTION = "get_provider_spec"
-MADE = '''"""Made when the package was installed: the server looks for the function here."""
+MADE = '''"""Created when the package was installed, because the server imports the function from this module."""
 
 from {0} import {1}
 
@@ -18,7 +18,7 @@ __all__ = ["{1}"]
 
 
 def check(providers, target, path):
-    """Holds each provider to its module, below the installed packages or on the server's path."""
+    """Checks the module of each provider, in the installed packages or on the server's path."""
     types = {}
     for provider in providers:
         _check_module(provider, target, path)
@@ -26,7 +26,8 @@ def check(providers, target, path):
         if other.module != provider.module:
             provider.refuse(
                 f'Provider "{other.id}" ({other.image}) and {provider} both have the type {provider.type}, from the modules '
-                f"{other.module} and {provider.module}: the server knows one module for a type. Give one of them another type.")
+                f"{other.module} and {provider.module}: the server supports one module for each type. Give one of them "
+                "another type.")
 
 
 def _check_module(provider, target, path):
@@ -35,14 +36,14 @@ def _check_module(provider, target, path):
     package = next((place for place in places if os.path.isdir(place)), None)
     if package is None:
         plain = any(os.path.isfile(place + ".py") for place in places)
-        found = "a module of that name, which is no package" if plain else "none of that name"
+        found = "a module with this name, which is not a package" if plain else "no package with this name"
         provider.refuse(f"The image {provider.image} names the package {provider.module} in packageName, and its wheels have "
                         f"{found}. Name the Python package that has the module provider with {FUNCTION}.")
     if _has_module(package, "provider"):
         source = _source(os.path.join(package, "provider.py"), provider)
         if source is not None and not _binds(source):
             provider.refuse(f"The module {provider.module}.provider in image {provider.image} has no {FUNCTION}. The server "
-                            "calls it: add the function.")
+                            "calls it: add this function.")
         return
     source = _source(os.path.join(package, "__init__.py"), provider)
     if source is None or not _binds(source) or not package.startswith(target + os.sep):
@@ -54,13 +55,13 @@ def _check_module(provider, target, path):
 
 
 def _has_module(package, name):
-    """Reports whether a package has a module: as source, as a package, or compiled."""
+    """Reports whether a package has a module, as a source file, a package or a compiled file."""
     names = os.listdir(package)
     return any(found == name or found.startswith(name + ".") and found.endswith((".py", ".so", ".pyc")) for found in names)
 
 
 def _source(path, provider):
-    """The syntax tree of a module's source, None when it has none."""
+    """Returns the syntax tree of a module's source, or None if there is no source."""
     try:
         with open(path, "rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -74,7 +75,7 @@ def _source(path, provider):
 
 
 def _binds(tree):
-    """Reports whether a module may have the function: a definition, an import or an assignment of the name."""
+    """Reports whether a module defines, imports or assigns the name of the function."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == FUNCTION:
             return True

@@ -1,4 +1,4 @@
-"""What an image with an external provider says of itself, as an init container copied it."""
+"""Reads the package of an external provider that an init container copied from its image."""
 
 import os
 import re
@@ -18,7 +18,7 @@ API = (re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", re.ASCII),
 
 
 class Refused(Exception):
-    """The providers cannot be installed. The text says why and what to do; `provider` is the one to blame, if there is one."""
+    """The providers cannot be installed. The text has the reason and the remedy. `provider` caused the failure, or is None."""
 
     def __init__(self, text, provider=None):
         super().__init__(text)
@@ -26,7 +26,7 @@ class Refused(Exception):
 
 
 class Provider:
-    """An external provider: what the operator says of it, then what its image says."""
+    """An external provider, with the facts from the operator and then the metadata of its image."""
 
     def __init__(self, entry, directory):
         self.api, self.id, self.image, self.path = (entry[key] for key in ("api", "id", "image", "path"))
@@ -43,17 +43,18 @@ class Provider:
         raise Refused(text, self)
 
     def file(self, path):
-        """The place of a file of the image. It must be a file of its own: what is reached through a link is none."""
+        """Returns the path of a file of the image. The file must be a regular file, and no part of its path may be a link."""
         place = os.path.join(self.directory, path)
         linked = os.path.realpath(place) != place
         if not linked and not os.access(place, os.R_OK):
             self.refuse(f"The image {self.image} has no readable {DIRECTORY}/{path}. Add the file to the image.")
         if linked or not stat.S_ISREG(os.lstat(place).st_mode):
-            self.refuse(f"{DIRECTORY}/{path} in image {self.image} is a link or no regular file. Put the file itself there.")
+            self.refuse(f"{DIRECTORY}/{path} in image {self.image} is a link, or not a regular file. Replace it with "
+                        "the file itself.")
         return place
 
     def read(self):
-        """Reads the metadata file, and compares it with what the operator expects of it."""
+        """Reads the metadata file, and compares it with the facts from the operator."""
         if not os.path.lexists(os.path.join(self.directory, FILE)):
             self.refuse(f"Missing {DIRECTORY}/{FILE} in image {self.image}. Add the file to the image.")
         with open(self.file(FILE), "rb") as file:
@@ -71,22 +72,22 @@ class Provider:
         self._compare(api, found)
 
     def _compare(self, api, found):
-        """Holds the image to its place in the specification, and to its label."""
+        """Checks that the metadata matches the API in the spec, and the label of the image."""
         if api != self.api:
             words = re.sub("_([a-z0-9])", lambda match: match[1].upper(), api)
             section = re.sub(r"[^.]*$", "", re.sub(r"\[\d+\]$", "", self.path)) + words
-            self.refuse(f'Provider "{self.id}" (image {self.image}) declares api={api} in {FILE}, and stands at '
+            self.refuse(f'Provider "{self.id}" (image {self.image}) declares api={api} in {FILE}, but is at '
                         f"{self.path}. Move it to {section}.")
         for key, name in (("type", "providerType"), ("module", "packageName")):
             expected = getattr(self, key)
             if expected and expected != found[key]:
-                self.refuse(f'The label of image {self.image} says {name} "{expected}", its {FILE} says "{found[key]}": the '
-                            "image has changed since the operator read the label, or the label is stale. Label the image anew, "
+                self.refuse(f'The label of image {self.image} has {name} "{expected}", but its {FILE} has "{found[key]}": the '
+                            "image has changed since the operator read the label, or the label is stale. Label the image again, "
                             "and name it by its digest.")
             setattr(self, key, found[key])
 
     def wheels(self):
-        """The paths of the wheels, the main one first: those that the metadata names, or else all in packages."""
+        """Returns the paths of the wheels, the main wheel first: those in the metadata, or else all in packages."""
         if self.others is not None:
             named = [self.wheel] if self.wheel else []
             return list(dict.fromkeys(named + self.others))
@@ -98,24 +99,24 @@ class Provider:
         if self.wheel:
             found = list(dict.fromkeys([self.wheel, *found]))
         if not found:
-            self.refuse(f"The image {self.image} has no wheel in {DIRECTORY}/packages. Add those of the provider and of what it "
-                        "needs.")
+            self.refuse(f"The image {self.image} has no wheel in {DIRECTORY}/packages. Add the wheels of the provider and of "
+                        "the packages that it needs.")
         if len(found) > MAX_WHEELS:
             self.refuse(f"The image {self.image} has {len(found)} wheels in {DIRECTORY}/packages, more than {MAX_WHEELS}.")
         return found
 
 
 def _compose(provider, data):
-    """The file's node. The parser is the one in Python: no nesting ends the process."""
+    """Returns the root node of the file. Deep nesting cannot end the process, because the parser is written in Python."""
     import yaml
     try:
         node = yaml.compose(data.decode(), Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         mark, why = getattr(error, "problem_mark", None), getattr(error, "problem", None) or getattr(error, "reason", None)
         where = f"line {mark.line + 1}: " if mark else ""
-        provider.refuse(f"{FILE}: {where}the file is no YAML: {str(why)[:200]}")
+        provider.refuse(f"{FILE}: {where}the file is not valid YAML: {str(why)[:200]}")
     except (RecursionError, UnicodeDecodeError):
-        provider.refuse(f"{FILE}: the file is no YAML: it is nested too deeply, or not in UTF-8")
+        provider.refuse(f"{FILE}: the file is not valid YAML: it is nested too deeply, or not in UTF-8")
     return node
 
 
@@ -134,7 +135,7 @@ class _Section:
         self.provider.refuse(f"{FILE}: {line}{what} {text}")
 
     def get(self, key):
-        """The node of a key, None when it is not there or null."""
+        """Returns the node of a key, or None if the key is missing or null."""
         for name, node in self.node.value:
             if name.value == key:
                 return None if node.tag == "tag:yaml.org,2002:null" else node
@@ -144,7 +145,7 @@ class _Section:
         return _Section(self.provider, self.get(key) or self.fail(self.path + key, "must be a mapping"), self.path + key + ".")
 
     def text(self, key, form=None):
-        """The text of a field that must be there."""
+        """Returns the text of a required field."""
         node = self.get(key)
         if node is None:
             self.fail(self.path + key, "is missing")
@@ -166,7 +167,7 @@ class _Section:
         return self._wheel(self.path + key, node) if node else ""
 
     def wheels(self, key):
-        """The paths in a list, None when there is no list."""
+        """Returns the paths in a list, or None if there is no list."""
         node = self.get(key)
         if node is None:
             return None
@@ -175,7 +176,7 @@ class _Section:
         return [self._wheel(f"{self.path}{key}[{i}]", item) for i, item in enumerate(node.value)]
 
     def _wheel(self, what, node):
-        """A path below the package's directory, without that."""
+        """Returns a path relative to the package's directory."""
         text = self._scalar(what, node)
         below = os.path.normpath(text.removeprefix(DIRECTORY + "/"))
         if os.path.isabs(below) or below.startswith("..") or not below.endswith(".whl"):

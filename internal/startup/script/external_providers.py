@@ -3,8 +3,9 @@
     python external_providers.py --config FILE --directory DIR --providers JSON
 
 Init containers have copied each provider's image to DIR/images/INDEX. This program checks them, installs their wheels into
-DIR/python-packages, and writes the server's configuration to DIR/config. It needs no network. It has no secrets, so what
-it says can hold none. When it fails, it exits with 1 and tells why in the container's termination message, as JSON.
+DIR/python-packages, and writes the server's configuration to DIR/config. It needs no network. It has no
+secrets, so its messages contain none. If it fails, it exits with 1, and the container's termination message has the reason
+as JSON.
 """
 
 import contextlib
@@ -20,17 +21,17 @@ import external_entry
 import external_resolve
 from external_package import FILE, Provider, Refused
 
-SECONDS = 240  # until the program ends itself
+SECONDS = 240  # until the program ends
 MAX_MESSAGE = 900
 PACKAGES, METADATA, CONFIG, MANIFEST, DONE = "python-packages", "metadata", "config", "installed-packages.txt", "installed.json"
 
 
 class TimeLimit(BaseException):
-    """The time is over. No Exception, so that no library handles it."""
+    """The time limit is exceeded. This is not an Exception, so that libraries do not handle it."""
 
 
 def option(name):
-    """The value of an option of the command line. Others are passed over: an operator may know more of them."""
+    """Returns the value of a command-line option. Unknown options are ignored, because a newer operator may set them."""
     values = dict(zip(sys.argv[1:], sys.argv[2:]))
     if name not in values:
         raise Refused(f"The option {name} is missing.")
@@ -38,7 +39,7 @@ def option(name):
 
 
 def servers():
-    """The names of the packages that a server comes in, with those of its API."""
+    """Returns the names of the Python packages of the server and of its API."""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "releases.json"), encoding="utf-8") as file:
         facts = json.load(file).values()
     names = list(dict.fromkeys(f["package"] for f in facts if "package" in f))
@@ -46,7 +47,7 @@ def servers():
 
 
 def install(directory, providers):
-    """Checks everything, then installs it."""
+    """Checks all packages, and then installs them."""
     for provider in providers:
         provider.read()
     packaging = external_resolve.load_packaging()
@@ -58,13 +59,13 @@ def install(directory, providers):
     os.makedirs(target)
     for wheel in new:
         for path in wheel.extract(target):
-            say(f"{path} of {wheel} ({wheel.provider}) is left out: another package has a file of that name")
+            say(f"{path} of {wheel} ({wheel.provider}) is left out: another package has a file with this name")
     external_entry.check(providers, target, server.path)
     record(directory, providers, chosen, new)
 
 
 def record(directory, providers, chosen, new):
-    """Writes down what was installed, for whoever looks for a fault."""
+    """Writes the list of installed packages and the metadata files, for troubleshooting."""
     lines = []
     for wheel in chosen:
         note = ""
@@ -80,7 +81,7 @@ def record(directory, providers, chosen, new):
 
 
 def run():
-    """Does the work, unless it has been done: a container may run twice."""
+    """Installs the providers, unless an earlier run of the container has installed them."""
     os.umask(0o022)
     directory, config, entries = option("--directory"), option("--config"), json.loads(option("--providers"))
     images, away, done = (os.path.join(directory, name) for name in ("images", "images.old", DONE))
@@ -88,10 +89,10 @@ def run():
     shutil.rmtree(away, ignore_errors=True)
     if not all(os.path.lexists(os.path.join(provider.directory, FILE)) for provider in providers):
         if os.path.isfile(done):
-            say("the providers are installed already")
+            say("the providers are already installed")
             return
         if not os.path.isdir(images):
-            raise Refused(f"There is no directory {images}: the init containers before this one have copied nothing.")
+            raise Refused(f"There is no directory {images}: the earlier init containers have not copied any files.")
     for name in (DONE, MANIFEST):
         if os.path.lexists(os.path.join(directory, name)):
             os.remove(os.path.join(directory, name))
@@ -100,9 +101,9 @@ def run():
     install(directory, providers)
     external_config.write(config, os.path.join(directory, CONFIG), providers)
     external_config.put(done, json.dumps([{"id": p.id, "image": p.image} for p in providers]).encode())
-    with contextlib.suppress(OSError):  # at once, so that nothing is left half removed
+    with contextlib.suppress(OSError):  # atomic, so that no directory is removed only in part
         os.rename(images, away)
-    # The kubelet owns the directories that it made for each image. They stay, and what is in them goes.
+    # The kubelet owns the directories that it created for the images. They stay, and their content is removed.
     for place in (away, images):
         shutil.rmtree(place, ignore_errors=True)
 
@@ -112,20 +113,20 @@ def say(text):
 
 
 def explain(error):
-    """The provider to blame, or None, and the message."""
+    """Returns the provider that caused the failure, or None, and the message."""
     if isinstance(error, Refused):
         return error.provider, str(error)
     if isinstance(error, TimeLimit):
         return None, f"The installation took longer than {SECONDS} s. Make the images smaller, or give the node a faster disk."
     if isinstance(error, ModuleNotFoundError):
-        return None, f"The server's image lacks the Python library {error.name}."
+        return None, f"The server's image does not contain the Python library {error.name}."
     if isinstance(error, OSError) and error.errno:
         return None, f"The files cannot be installed: {os.strerror(error.errno)}: {error.filename or 'on the volume'}."
     return None, f"The installation failed: {type(error).__name__}: {str(error)[:300]}"
 
 
 def tell(error):
-    """Leaves the container's termination message."""
+    """Writes the container's termination message."""
     provider, text = explain(error)
     text = re.sub(r"[\x00-\x1f\x7f]", "?", text)
     if len(text) > MAX_MESSAGE:
@@ -136,7 +137,7 @@ def tell(error):
         with open(os.environ.get("TERMINATION_LOG") or "/dev/termination-log", "w", encoding="utf-8") as file:
             file.write(json.dumps({**message, "message": text}) + "\n")
     except OSError as problem:
-        say(f"no termination message: {os.strerror(problem.errno)}")
+        say(f"the termination message cannot be written: {os.strerror(problem.errno)}")
 
 
 def main():

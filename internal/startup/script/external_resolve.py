@@ -1,4 +1,4 @@
-"""Which wheels are installed, and whether they go together with each other and with the server."""
+"""Selects the wheels to install, and checks that they are compatible with each other and with the server."""
 
 import importlib
 import os
@@ -12,11 +12,11 @@ from external_package import DIRECTORY, Refused
 from external_wheel import MAX_UNPACKED, Wheel
 
 PARTS = ("tags", "utils", "version", "requirements")
-SHOWN = 6  # how many of the packages that lack a message names
+SHOWN = 6  # the maximum number of missing packages in a message
 
 
 def load_packaging():
-    """The library for versions and requirements: the server's, or the one inside of pip."""
+    """Returns the library for versions and requirements, from the server or from pip."""
     for name in ("packaging", "pip._vendor.packaging"):
         try:
             return SimpleNamespace(**{part: importlib.import_module(f"{name}.{part}") for part in PARTS})
@@ -26,7 +26,7 @@ def load_packaging():
 
 
 class Server:
-    """The Python environment of the server: the distributions that it has, by name."""
+    """The Python environment of the server: its distributions, by name."""
 
     def __init__(self, packaging, own, without):
         self.packaging, self.found = packaging, {}
@@ -44,14 +44,14 @@ class Server:
         return " ".join(f"{name} {self.found[name][0]}" for name in self.own[:1]) or "of an unknown release"
 
     def version(self, name):
-        """The version of a distribution, None when the server does not have it, or one that nobody can compare."""
+        """Returns the version of a distribution, or None if the server lacks it or its version cannot be compared."""
         try:
             return self.packaging.version.Version(self.found[name][0]) if name in self.found else None
         except ValueError:
             return None
 
     def requirements(self):
-        """What each distribution needs: pairs of its name and a requirement that counts here."""
+        """Returns pairs of a distribution's name and a requirement that applies to this machine."""
         for name, (_, distribution) in sorted(self.found.items()):
             for text in distribution.requires or []:
                 try:
@@ -63,13 +63,13 @@ class Server:
 
 
 def _identity(distribution):
-    """Name and version: from the directory's name, where that is of the form that tools write today."""
+    """Returns name and version, from the name of the directory if it has the current form."""
     match = re.fullmatch(r"([^-]+)-([^-]+)\.dist-info", getattr(getattr(distribution, "_path", None), "name", ""))
     return match.groups() if match else (distribution.metadata["Name"] or "", distribution.metadata["Version"] or "")
 
 
 def counts(requirement):
-    """Reports whether a requirement counts on this machine, without extras."""
+    """Reports whether a requirement applies to this machine, without extras."""
     return requirement.marker is None or requirement.marker.evaluate({"extra": ""})
 
 
@@ -78,7 +78,7 @@ def meets(requirement, version):
 
 
 def choose(provider, packaging):
-    """The wheels of a provider, the best of each distribution for this Python, the main one first."""
+    """Returns the best wheel of each distribution of a provider for this Python, the main wheel first."""
     ranks = {tag: rank for rank, tag in reversed(list(enumerate(packaging.tags.sys_tags())))}
     groups = {}
     for path in provider.wheels():
@@ -93,26 +93,26 @@ def _best(wheels, ranks):
     here = f"this server runs Python {platform.python_version()} on {sys.platform} {platform.machine()}"
     if not fitting:
         built = ", ".join(wheel.file_name.removesuffix(".whl").split("-", 2)[2][:80] for wheel in wheels[:3])
-        wheels[0].refuse(f"is built for {built}; {here}. Add a wheel for that to the image")
+        wheels[0].refuse(f"is built for {built}; {here}. Add a wheel for this Python to the image")
     best = min(fitting, key=lambda wheel: (min(ranks[tag] for tag in wheel.tags if tag in ranks), wheel.file_name))
     for wheel in fitting:
         if wheel.version != best.version:
-            best.refuse(f"has version {best.version} of {best.name}, and {wheel.file_name} beside it has {wheel.version}. Keep "
+            best.refuse(f"has version {best.version} of {best.name}, and {wheel.file_name} next to it has {wheel.version}. Keep "
                         "one of them")
     best.open()
     if not best.runs_on(platform.python_version().rstrip("+")):
-        best.refuse(f"needs Python {best.requires_python}; {here}. Add a wheel for that to the image")
+        best.refuse(f"needs Python {best.requires_python}; {here}. Add a wheel for this Python to the image")
     return best
 
 
 def resolve(chosen, server):
-    """The wheels to install, in order, out of those that each provider brings."""
+    """Returns the wheels to install, in order, from the wheels of all providers."""
     brought = {}
     for wheel in chosen:
         first = brought.setdefault(wheel.name, wheel)
         if first.version != wheel.version:
             wheel.provider.refuse(
-                f"{_upper(first.provider)} brings {first}, and {wheel.provider} brings {wheel}: one server can have one of "
+                f"{_upper(first.provider)} brings {first}, and {wheel.provider} brings {wheel}: a server can use one of "
                 "them. Build both images with the same version.")
         _not_the_server(wheel, server)
     new = {name: wheel for name, wheel in brought.items() if server.version(name) != wheel.version}
@@ -120,7 +120,7 @@ def resolve(chosen, server):
     for wheel in new.values():
         unpacked += wheel.size
         if unpacked > MAX_UNPACKED:
-            wheel.refuse(f"brings what is unpacked to {unpacked} bytes, more than the {MAX_UNPACKED} that there is room for")
+            wheel.refuse(f"increases the unpacked size to {unpacked} bytes, more than the {MAX_UNPACKED} that fit on the volume")
     _check_needs(new, server)
     _check_server(new, server)
     return list(new.values())
@@ -132,14 +132,14 @@ def _upper(text):
 
 
 def _not_the_server(wheel, server):
-    """Keeps the server's own packages as they are: another release beside it would take its place."""
+    """Checks that a wheel does not replace the server by another release."""
     if wheel.name in server.others or wheel.name in server.own and server.version(wheel.name) != wheel.version:
-        wheel.refuse(f"is release {wheel.version} of {wheel.name}, and the server is {server}: a provider cannot bring a server. "
-                     "Take the wheel out of the image, and take a version of the provider for this release")
+        wheel.refuse(f"is release {wheel.version} of {wheel.name}, and the server is {server}: a provider must not contain a "
+                     "server. Remove the wheel from the image, and use a version of the provider for this release")
 
 
 def _check_needs(new, server):
-    """Holds each new wheel's requirements to what the server will have."""
+    """Checks the requirements of the new wheels against the future packages of the server."""
     lacking, blamed = [], None
     for wheel in new.values():
         for requirement in wheel.requires:
@@ -148,18 +148,18 @@ def _check_needs(new, server):
             if not counts(requirement) or meets(requirement, version) or (blamed or wheel).provider is not wheel.provider:
                 continue
             blamed = blamed or wheel
-            there = "nothing has it" if version is None else f"{'an image' if name in new else 'the server'} has {version}"
-            place = 0 if name in server.own + server.others else len(lacking)  # another server is what counts most
+            there = "it is not installed" if version is None else f"{'an image' if name in new else 'the server'} has {version}"
+            place = 0 if name in server.own + server.others else len(lacking)  # another server comes first
             lacking.insert(place, f"{wheel} needs {requirement.name}{requirement.specifier} ({there})")
     if lacking:
         more = f"; and {len(lacking) - SHOWN} more" if len(lacking) > SHOWN else ""
         blamed.provider.refuse(
             f"{_upper(blamed.provider)} lacks packages: {'; '.join(lacking[:SHOWN])}{more}. The server is {server}. Add the "
-            f"wheels to {DIRECTORY}/packages in the image, or take a version of the provider for this release.")
+            f"wheels to {DIRECTORY}/packages in the image, or use a version of the provider for this release.")
 
 
 def _check_server(new, server):
-    """Holds what the server's own distributions need to the new versions. What was not met before is not looked at."""
+    """Checks the requirements of the server's own distributions against the new versions, if they were met before."""
     replaced = {name for name in new if name in server.found}
     if not replaced:
         return
@@ -171,5 +171,5 @@ def _check_server(new, server):
             wheel = new[name]
             wheel.provider.refuse(
                 f"{_upper(wheel.provider)} brings {wheel}, and {owner} {server.found[owner][0]} of the server needs "
-                f"{requirement.name}{requirement.specifier}; the server has {server.version(name)}. Take the wheel out of the "
-                "image, or bring a version that both can use.")
+                f"{requirement.name}{requirement.specifier}; the server has {server.version(name)}. Remove the wheel from the "
+                "image, or add a version that both can use.")

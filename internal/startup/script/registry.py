@@ -1,11 +1,11 @@
-"""Brings the server's registry in line with its configuration, before the server starts.
+"""Updates the server's registry to match its configuration, before the server starts.
 
     python registry.py --config FILE [--earlier PLACE]
 
-The server keeps what is registered in a store and does not start when an entry of the configuration differs from the kept
-one. So this program takes out what the configuration declares, what an earlier one declared, and what providers published;
-the server registers all of that anew. It never takes out what clients registered. It exits with 0 whatever happens, and no
-output holds a value of the environment or the text of an exception, which might contain a password.
+The server stores registered resources, and does not start if an entry in the configuration differs from a stored entry. This
+program removes the entries that the configuration declares, that an earlier configuration declared, and that providers
+published. The server registers them again. The program never removes entries that clients registered. It always exits with
+0. Its output contains no value of the environment and no text of an exception, which might contain a password.
 """
 
 import logging
@@ -23,7 +23,7 @@ import startup_stores
 
 
 def _seconds():
-    """How long the work may take: LLS_REGISTRY_SECONDS, from 1 to 999, or 15."""
+    """Returns the time limit in seconds: LLS_REGISTRY_SECONDS, from 1 to 999, or 15."""
     text = os.environ.get("LLS_REGISTRY_SECONDS", "")
     return int(text) if re.fullmatch("[1-9][0-9]{0,2}", text) else 15
 
@@ -33,22 +33,22 @@ HARD_LIMIT = SOFT_LIMIT + 5  # seconds until the process is ended, if a library 
 
 
 class TimeLimit(BaseException):
-    """The soft limit is over. No Exception, so that no library handles it."""
+    """The soft limit is exceeded. This is not an Exception, so that libraries do not handle it."""
 
 
 def say(text):
-    """Prints one act on one line."""
+    """Prints an action on one line."""
     print("registry: " + re.sub(r"[^ -~]", "?", text[:2000]), flush=True)
 
 
 def explain(error):
-    """Says why, without the text of an exception unless that is known to hold no value."""
+    """Returns the reason, without the text of an exception unless this text never contains values."""
     if isinstance(error, startup_config.Refused):
         return str(error)
     if isinstance(error, TimeLimit):
-        return f"the time limit of {SOFT_LIMIT} s is over"
+        return f"the time limit of {SOFT_LIMIT} s is exceeded"
     if isinstance(error, ModuleNotFoundError):
-        return f"the image lacks the Python library {error.name}"
+        return f"the image does not contain the Python library {error.name}"
     name = type(error).__name__
     if name in ("OperationalError", "DatabaseError") and type(error).__module__ == "sqlite3":
         return f"{name}: {error}"  # SQLite's texts are fixed
@@ -59,12 +59,12 @@ def explain(error):
 
 
 def option(name):
-    """The value of an option of the command line. Others are passed over: an operator may know more of them."""
+    """Returns the value of a command-line option. Unknown options are ignored, because a newer operator may set them."""
     return dict(zip(sys.argv[1:], sys.argv[2:])).get(name, "")
 
 
 def run():
-    """Does the work on the registry, then on what providers keep beside it."""
+    """Updates the registry, and then copies the data that providers store outside of it."""
     directory = os.path.dirname(os.path.abspath(__file__))
     text, facts = startup_config.release(os.path.join(directory, "releases.json"))
     config = startup_config.Config(option("--config"), facts)
@@ -80,17 +80,17 @@ def run():
             registry.commit()
             break
         except startup_stores.Changed:
-            say("another pod changed the registry meanwhile: once more")
+            say("another pod changed the registry: trying again")
         finally:
             store.close()
     else:
         raise startup_config.Refused("other pods kept changing the registry")
     say(f"in line: {len(config.declared)} declared, {len(registry.entries)} kept; {place.kind}, release {text}")
-    startup_adoption.carry(registry, config, lambda name, error: say(f"not carried over to {name}: {explain(error)}"))
+    startup_adoption.carry(registry, config, lambda name, error: say(f"not copied to {name}: {explain(error)}"))
 
 
 def work():
-    """Runs with the soft limit, and never fails."""
+    """Runs the program with the soft limit, and never fails."""
     def late(*_):
         raise TimeLimit
 
@@ -102,13 +102,13 @@ def work():
     try:
         run()
     except BaseException as error:
-        say(f"left as it is: {explain(error)}")
+        say(f"not changed: {explain(error)}")
     signal.setitimer(signal.ITIMER_REAL, 0)
     say(f"took {time.monotonic() - begin:.2f} s")
 
 
 def main():
-    """Watches over a child that does the work, because a library may hang where no signal reaches it."""
+    """Runs the program in a child process and ends it at the hard limit, because a library may block signals."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     child = os.fork()
     if child == 0:
@@ -120,7 +120,7 @@ def main():
             os._exit(0)
     if signal.sigtimedwait([signal.SIGCHLD], HARD_LIMIT) is None:
         os.kill(child, signal.SIGKILL)
-        say(f"ended after {HARD_LIMIT} s: a library hung")
+        say(f"ended after {HARD_LIMIT} s: a library did not respond")
     os.waitpid(child, 0)
 
 

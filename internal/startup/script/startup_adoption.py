@@ -1,5 +1,5 @@
-"""Takes over what servers kept in other places: operators before this one gave each set of resources a registry of its
-own, and a file had no namespaces before 1.0. All is copied once, and the old places stay as they are."""
+"""Copies the data that earlier servers stored in other places. Earlier operators used a separate registry for each set of
+resources, and files had no namespaces before 1.0. The data is copied once, and the old places do not change."""
 
 import glob
 import json
@@ -12,12 +12,12 @@ from startup_steps import LIST, parse
 
 ADOPTED = "llamastack.io:registry:adopted"  # the places that entries were taken from
 CARRIED = "llamastack.io:registry:carried"  # in a namespace: its keys were copied
-# What stacks declared with their resources. Only the place of today's resources tells which of these clients registered.
+# Kinds that stacks declared. Only the place of the current resources shows which entries of them clients registered.
 OF_RESOURCES = ("model", "shield", "tool_group")
 
 
 def adopt(registry, config, earlier):
-    """Adds the entries of other places that this registry lacks, those of today's resources first."""
+    """Adds entries of other places that are missing in this registry, those of the current resources first."""
     done = _done(registry)
     places = list(_files(registry, earlier, done))
     if done is None:
@@ -36,7 +36,7 @@ def adopt(registry, config, earlier):
 
 
 def _done(registry):
-    """The places that were adopted, None when nothing ever was."""
+    """Returns the adopted places, or None if the registry has never adopted any."""
     text = registry.store.get(registry.base + ADOPTED)
     if text is None:
         return None
@@ -45,7 +45,7 @@ def _done(registry):
 
 
 def _files(registry, earlier, done):
-    """The registries in files of their own, newest first."""
+    """Returns the registries in separate files, newest first."""
     if registry.place.kind != "kv_sqlite" or not earlier:
         return
     directory = os.path.dirname(str(startup_config.resolve(earlier)))
@@ -57,11 +57,11 @@ def _files(registry, earlier, done):
             try:
                 yield name, _read_file(path, registry.facts["key_prefix"])
             except Exception as error:
-                registry.say(f"passed over {name}: {type(error).__name__}")
+                registry.say(f"skipped {name}: {type(error).__name__}")
 
 
 def _read_file(path, prefix):
-    """The entries in a file. One whose last writer was killed can only be read after SQLite has mended it."""
+    """Returns the entries in a file. If its last writer was killed, SQLite must open the file for writing to repair it."""
     for mode in ("ro", "rw"):
         try:
             store = startup_stores.Sqlite(path, mode)
@@ -75,7 +75,7 @@ def _read_file(path, prefix):
 
 
 def _namespaces(registry, earlier):
-    """The registries in other namespaces of the same store."""
+    """Returns the registries in other namespaces of the same store."""
     shared = registry.place.kind != "kv_sqlite"
     plain = registry.place.namespace.rsplit("/", 2)[0] if shared else registry.place.namespace
     if registry.base:
@@ -90,7 +90,7 @@ def _namespaces(registry, earlier):
 
 
 def _today(registry, places, earlier):
-    """The name of the place that was in use: that of today's resources, else the one that is no place of resources."""
+    """Returns the name of the place in use: the place of the current resources, or else a place without resources."""
     names = [name for name, entries in places if entries]
     if registry.place.kind == "kv_sqlite" and registry.base and registry.store.get(LIST) is not None:
         return "keys without a namespace"
@@ -113,8 +113,8 @@ def _wanted(registry, entry, text, today):
 
 
 def carry(registry, config, failed):
-    """Copies what providers keep in files under keys without a namespace, once for each namespace. In a file of several
-    providers the registry tells whose a key is; one that it does not know is copied for all."""
+    """Copies the data that providers store in files under keys without a namespace, once for each namespace. In a file of
+    several providers, the registry shows the owner of a key. A key without a known owner is copied for all."""
     owners = {entry.partition(":")[2]: parse(text).get("provider_id") for entry, text in registry.entries.items()
               if entry.startswith("vector_store:")}
     for api, prefixes in (registry.facts["carried"] or {}).items():
@@ -133,7 +133,7 @@ def carry(registry, config, failed):
 
 
 def _owner(owners, key):
-    """The provider of the vector store that a key names: its id follows the version and may be followed by others."""
+    """Returns the provider of the vector store in a key. The id of the vector store follows the version in the key."""
     ident = key.partition("::")[2]
     while ident and ident not in owners:
         ident = ident.rpartition(":")[0]
@@ -153,6 +153,6 @@ def _carry(registry, place, prefixes, belongs):
             store.copy(keys, place.namespace + ":")
             store.apply((), {}, {mark: json.dumps({"version": 1, "keys": len(keys)})})
             if keys:
-                registry.say(f"carried {len(keys)} keys over to the namespace {place.namespace}")
+                registry.say(f"copied {len(keys)} keys to the namespace {place.namespace}")
     finally:
         store.close()

@@ -1,4 +1,4 @@
-"""What the configuration says, as the server of a release reads it."""
+"""Reads the configuration in the same way as the server of a release."""
 
 import json
 import os
@@ -10,11 +10,11 @@ DISABLED = (None, "", "__disabled__")
 
 
 class Refused(Exception):
-    """The work cannot be done; the text says why and holds no value."""
+    """The registry cannot be updated. The text has the reason and contains no value."""
 
 
 class Place:
-    """A namespace in a backend of the configuration. `written` is the namespace in the configuration's own notation."""
+    """A namespace in a backend of the configuration. `written` is the namespace as the configuration has it."""
 
     def __init__(self, backend, settings, written):
         self.backend, self.settings, self.written = backend, settings, str(written)
@@ -23,7 +23,7 @@ class Place:
 
 
 def release(path):
-    """Returns the release of the installed server, and what is known of it: the lines up to its own, put together."""
+    """Returns the release of the installed server and its facts, merged from all release lines up to its own."""
     with open(path, encoding="utf-8") as file:
         lines = {tuple(map(int, name.split("."))): facts for name, facts in json.load(file).items()}
     packages = list(dict.fromkeys(f["package"] for _, f in sorted(lines.items(), reverse=True) if "package" in f))
@@ -38,7 +38,7 @@ def release(path):
             if known <= line:
                 facts.update(lines[known])
         if not facts:
-            raise Refused(f"release {text} keeps its registry in another way")
+            raise Refused(f"release {text} stores its registry in another form")
         return text, facts
     raise Refused("the image has none of the packages " + ", ".join(packages))
 
@@ -77,20 +77,20 @@ def _substitute(match):
 
 
 def mappings(value):
-    """The mappings in a list, if it is one."""
+    """Returns the mappings in a list, or none if the value is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def section(tree, *keys):
-    """The mapping at the end of a path, empty when there is none."""
+    """Returns the mapping at a path, or an empty one if there is none."""
     for key in keys:
         tree = tree.get(key) if isinstance(tree, dict) else None
     return tree if isinstance(tree, dict) else {}
 
 
 class Config:
-    """A configuration file. `declared` are the entries of the registry that it declares, `complete` is False when an
-    entry cannot be told because a variable is not set."""
+    """A configuration file. `declared` contains the entries of the registry that it declares. `complete` is False if an
+    entry is unknown because a variable is not set."""
 
     def __init__(self, path, facts):
         import yaml
@@ -99,7 +99,7 @@ class Config:
                 self.tree = yaml.load(file, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
-            raise Refused("the configuration is no YAML" + (f", see line {mark.line + 1}" if mark else "")) from None
+            raise Refused("the configuration is not valid YAML" + (f", see line {mark.line + 1}" if mark else "")) from None
         self.facts = facts
         self.complete = True
         self.declared = set()
@@ -109,7 +109,7 @@ class Config:
                     self._declare(kind, entry)
 
     def _declare(self, kind, entry):
-        """Adds an entry of a list, as the server does: some it passes over."""
+        """Adds an entry of a list, unless the server skips it."""
         try:
             ident, provider, own = (resolve(entry.get(key)) for key in (kind["id"], "provider_id", kind.get("own")))
         except Refused:
@@ -124,7 +124,7 @@ class Config:
         self.declared.add(f"{kind['type']}:{ident}")
 
     def place(self, reference):
-        """Where a reference {backend, namespace} leads."""
+        """Returns the place of a reference {backend, namespace}."""
         name = resolve(reference.get("backend"))
         settings = section(self.tree, "storage", "backends", name)
         if not settings:
@@ -133,11 +133,11 @@ class Config:
         return Place(name, {**defaults, **resolve(settings)}, reference.get("namespace"))
 
     def registry_place(self):
-        """Where the registry is."""
+        """Returns the place of the registry."""
         return self.place(section(self.tree, "storage", "stores", "metadata") or self.facts["metadata"])
 
     def providers(self, api):
-        """The providers of an API that are not switched off: their ids, and their settings."""
+        """Returns the ids and the settings of the enabled providers of an API."""
         found = {}
         for provider in mappings(section(self.tree, "providers").get(api)):
             ident = resolve(provider.get("provider_id"))

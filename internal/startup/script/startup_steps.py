@@ -1,4 +1,4 @@
-"""The registry of one stack, and what is taken out of it before the server starts."""
+"""Removes entries from the registry of a stack before the server starts."""
 
 import json
 import os
@@ -6,13 +6,13 @@ import re
 
 from startup_config import Refused
 
-LIST = "llamastack.io:registry:declared"  # what was declared; outside the keys that the server reads
+LIST = "llamastack.io:registry:declared"  # the declared entries; the server does not read this key
 MAX_LIST = 4 << 20
 ENTRY = re.compile(r"[a-z_]+:.+", re.DOTALL)
 
 
 class Registry:
-    """The entries of a namespace, named type:id, and what is to become of them."""
+    """The entries of a namespace, named type:id, and their pending changes."""
 
     def __init__(self, store, place, facts, say):
         self.store, self.place, self.facts, self.say = store, place, facts, say
@@ -23,54 +23,54 @@ class Registry:
         self.entries = self.read(self.base)
 
     def read(self, base):
-        """The entries below a namespace with its colon: their text by type:id. None is the text of one that is too long."""
+        """Returns the texts of the entries with a prefix, by type:id. The text of an entry that is too long is None."""
         prefix = base + self.facts["key_prefix"]
         return {key[len(prefix):]: text for key, text in self.store.read(prefix).items()}
 
     def take_out(self, entries, why):
-        """Marks entries as to be taken out, and says which of them are there."""
+        """Marks entries for removal, and prints the existing ones."""
         there = sorted(entry for entry in entries if entry in self.entries)
         self.drop.update(entries)
         for entry in there:
             del self.entries[entry]
             self.add.pop(entry, None)
-        self.tell(f"taken out, {why}", there)
+        self.tell(f"removed, {why}", there)
 
     def tell(self, what, entries):
-        """Says what became of entries, if there are any."""
+        """Prints an action on entries, unless there are none."""
         more = f" and {len(entries) - 20} more" if len(entries) > 20 else ""
         if entries:
             self.say(f"{what}: {', '.join(entries[:20])}{more}")
 
     def commit(self):
-        """Writes everything at once."""
+        """Writes all changes in one transaction."""
         prefix = self.base + self.facts["key_prefix"]
         self.store.apply({prefix + entry for entry in self.drop}, {prefix + entry: text for entry, text in self.add.items()},
                          {self.base + key: text for key, text in self.put.items()})
 
     def preflight(self):
-        """Clears the namespace that is a preflight pod's own. Reports whether this is such a pod, so that no more is to
-        be done. A file is its own too, and treated as ever."""
+        """Clears the namespace of a preflight pod. Reports whether this is such a pod, which needs no other change. A
+        preflight pod with a file has its own file, and is handled like any other pod."""
         if os.environ.get("LLS_PREFLIGHT") != "true" or self.place.kind == "kv_sqlite":
             return False
         own = re.fullmatch(r"\$\{env\.LLS_REGISTRY:=(.+)\}", self.place.written)
         if not own or self.place.namespace != own[1] + "/preflight":
-            raise Refused("a preflight pod has no namespace of its own here")
+            raise Refused("the preflight pod has no separate namespace")
         self.take_out(list(self.entries), "left by an earlier preflight pod")
         self.commit()
         return True
 
 
 def reconcile(registry, config, release):
-    """Takes out what the server registers anew and what nobody declares any more, and keeps the list of what was declared.
-    A pod of an older generation takes out nothing that a newer one declared."""
+    """Removes entries that the server registers again and entries that are no longer declared, and updates the list of
+    declared entries. A pod of an older generation does not remove entries that a newer one declared."""
     stack, generation = _generation()
     before = _read_list(registry, stack)
     gone = {entry for entry, since in before.items() if entry not in config.declared and since <= generation}
     if not config.complete:
-        registry.say("a variable of a declared entry is not set: what is no longer declared stays")
+        registry.say("a variable of a declared entry is not set: entries that are no longer declared stay")
         gone = set()
-    registry.take_out(config.declared, "to be registered anew")
+    registry.take_out(config.declared, "to be registered again")
     registry.take_out(gone, "no longer declared")
     registry.take_out(_published(registry, config), "published by providers")
     declared = {entry: since for entry, since in before.items() if entry not in gone}
@@ -80,13 +80,13 @@ def reconcile(registry, config, release):
 
 
 def _generation():
-    """The stack's UID and the generation of this pod's configuration."""
+    """Returns the stack's UID and the generation of this pod's configuration."""
     stack, _, number = os.environ.get("LLS_GENERATION", "").rpartition("/")
     return stack, int(number) if number.isdecimal() else 0
 
 
 def _read_list(registry, stack):
-    """The entries that were declared, with the generation that did so last. Nothing in the list is trusted."""
+    """Returns the declared entries, with the last generation that declared them. The content of the list is not trusted."""
     text = registry.store.get(registry.base + LIST)
     if text is None and registry.place.kind == "kv_sqlite":
         text = registry.store.get(LIST)  # written before the file had namespaces
@@ -98,12 +98,12 @@ def _read_list(registry, stack):
         return {entry: since if same and type(since) is int and since > 0 else 0
                 for entry, since in kept["declared"].items() if ENTRY.fullmatch(entry)}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        registry.say("the list of what was declared cannot be read: a new one is begun")
+        registry.say("the list of declared entries cannot be read: a new list is created")
         return {}
 
 
 def _published(registry, config):
-    """The entries that providers published and the server writes anew, or that are of providers which are gone."""
+    """Returns the entries that providers published and the server writes again, and entries of removed providers."""
     found = set()
     for rule in registry.facts["published"]:
         providers = None
@@ -111,7 +111,7 @@ def _published(registry, config):
             try:
                 providers = config.providers(rule["api"])
             except Refused:
-                continue  # a variable is not set, so nobody knows which are gone
+                continue  # a variable is not set, so the removed providers are unknown
         for entry, text in registry.entries.items():
             kind, _, ident = entry.partition(":")
             if kind != rule["type"] or ident not in rule.get("ids", [ident]):
@@ -123,7 +123,7 @@ def _published(registry, config):
 
 
 def parse(text):
-    """The fields of an entry, none when it cannot be read."""
+    """Returns the fields of an entry, or none if it cannot be parsed."""
     try:
         value = json.loads(text)
     except (ValueError, TypeError, RecursionError):

@@ -1,7 +1,7 @@
-"""The stores that the server keeps its registry in. Keys are whole keys, with their namespace.
+"""The stores that may contain the registry. Keys are whole keys, with their namespace.
 
-Each store has the same methods. What is read and then applied is one transaction; Redis says Changed when another program
-wrote the list in between. Values that are too long to be an entry are read as None.
+All stores have the same methods. Reading and applying is one transaction. Redis raises Changed if another program wrote the
+list in between. A value that is too long for an entry is read as None.
 """
 
 import contextlib
@@ -19,11 +19,11 @@ CHUNK = 500
 
 
 class Changed(Exception):
-    """Another program changed what was read."""
+    """Another program changed the values that were read."""
 
 
 def open_store(place, facts):
-    """Opens the store of a place, by a library of the image or else by the server's own classes."""
+    """Opens the store of a place with a library of the image or, without one, with the server's own classes."""
     kind, settings = place.kind, place.settings
     try:
         if kind == "kv_sqlite":
@@ -38,11 +38,11 @@ def open_store(place, facts):
 
 
 class Sqlite:
-    """A file. Only opened for writing it is made, as the server makes it."""
+    """A file. Opening it for writing creates it, as in the server."""
 
     def __init__(self, path, mode="rwc"):
         if path in ("", ":memory:") or path.startswith("file:"):
-            raise Refused("the registry is in no file")
+            raise Refused("the registry is not in a file")
         if mode == "rwc" and os.path.dirname(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
         uri = "file:" + re.sub(r"[%?#]", lambda match: f"%{ord(match[0]):02x}", os.path.abspath(path)) + "?mode=" + mode
@@ -80,21 +80,21 @@ class Sqlite:
         self.db.execute("COMMIT")
 
     def copy(self, keys, base):
-        """Copies keys below a namespace, as part of the transaction, where none is yet."""
+        """Copies keys to a namespace, unless they exist there, as part of the transaction."""
         self.db.executemany("INSERT OR IGNORE INTO kvstore (key, value, expiration)"
                             " SELECT ? || key, value, expiration FROM kvstore WHERE key = ?", [(base, key) for key in keys])
 
     def close(self):
-        self.db.close()  # rolls back what was not applied
+        self.db.close()  # rolls back changes that were not applied
 
 
 class Postgres:
-    """A table, by psycopg2 or asyncpg, whichever the image has."""
+    """A table, accessed with psycopg2 or asyncpg."""
 
     def __init__(self, settings, expiration_type):
         self.table = str(settings["table_name"])
         if not re.fullmatch(r"[A-Za-z_][\w$.]*", self.table):
-            raise Refused("table_name is no name of a table")
+            raise Refused("table_name is not a valid name of a table")
         try:
             driver = importlib.import_module("psycopg2")
         except ModuleNotFoundError:
@@ -135,7 +135,7 @@ class Postgres:
 
 
 class Psycopg:
-    """A transaction by psycopg2, connected as the server of up to 0.8 does it."""
+    """A transaction with psycopg2, with the same connection as a server up to 0.8."""
 
     def __init__(self, driver, settings):
         parts = {"host": "host", "port": "port", "user": "user", "dbname": "db", "password": "password",
@@ -158,7 +158,7 @@ class Psycopg:
 
 
 class Asyncpg:
-    """A transaction by asyncpg, connected as the server from 1.0 on does it."""
+    """A transaction with asyncpg, with the same connection as a server from 1.0 on."""
 
     def __init__(self, settings):
         import asyncio
@@ -193,7 +193,7 @@ class Asyncpg:
 
 
 class Redis:
-    """A Redis, at the address that the server makes of host and port."""
+    """A Redis, at the same address as in the server."""
 
     def __init__(self, settings):
         redis = importlib.import_module("redis")
@@ -210,7 +210,7 @@ class Redis:
         return self._values([key])[key]
 
     def _values(self, keys):
-        """The values of keys, without reading the long ones."""
+        """Returns the values of keys. Long values are not read."""
         asked = self.db.pipeline(transaction=False)
         for key in keys:
             asked.strlen(key)
@@ -251,7 +251,7 @@ class Redis:
 
 
 class Server:
-    """Any other backend, by the server's own classes. It reads entries of the registry, and no other keys."""
+    """Any other backend, accessed with the server's own classes, which read only entries of the registry."""
 
     def __init__(self, place, facts):
         import asyncio
@@ -274,7 +274,7 @@ class Server:
         return self.opened[namespace]
 
     def _split(self, key):
-        """The store of a whole key, and the key in it: the namespace is the longest that is open."""
+        """Returns the store of a whole key, and the key in the store. The longest open namespace matches."""
         namespace = max((name for name in self.opened if key.startswith(name + ":")), key=len)
         return self.opened[namespace], key[len(namespace) + 1:]
 
@@ -290,7 +290,7 @@ class Server:
         return []  # other namespaces cannot be listed
 
     def read(self, prefix):
-        """The entries below a prefix. The key of an entry is made of its value."""
+        """Returns the entries with a prefix. The value of an entry determines its key."""
         import json
         found = {}
         store = self._store(prefix.removesuffix(":" + self.prefix))
@@ -316,7 +316,7 @@ class Server:
 
 @contextlib.contextmanager
 def silence():
-    """Keeps what the server's modules print to themselves: it may hold a password."""
+    """Suppresses the output of the server's modules, which may contain a password."""
     kept = [os.dup(1), os.dup(2)]
     nothing = os.open(os.devnull, os.O_WRONLY)
     try:

@@ -77,7 +77,7 @@ func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 		t.Skip("RELEASES names no releases")
 	}
 	const want = `external providers: Provider "outside" (example.com/outside:1) lacks packages: llama-stack-provider-lmeval 0.5.0 ` +
-		`needs llama-stack (nothing has it); `
+		`needs llama-stack (it is not installed); `
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		lmeval := published[1]
 		if rel.Package == "llama-stack" {

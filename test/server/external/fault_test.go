@@ -71,7 +71,7 @@ func TestLibraries(t *testing.T) {
 			libraries map[string]string
 			want      string
 		}{
-			"neither": {nil, "The server's image lacks the Python library yaml."},
+			"neither": {nil, "The server's image does not contain the Python library yaml."},
 			"YAML":    {map[string]string{"yaml": "yaml"}, "The server's image has neither the Python package packaging nor pip. Add one of them to the server's image."},
 			"pip":     {map[string]string{"yaml": "yaml", "pip/_vendor/packaging": "packaging"}, ""},
 			"both":    {map[string]string{"yaml": "yaml", "packaging": "packaging"}, ""},
@@ -115,7 +115,7 @@ func TestWithoutTerminationLog(t *testing.T) {
 			"/does/not/exist")
 		cmd.Env = []string{"TERMINATION_LOG=/does/not/exist"}
 		output, err := cmd.CombinedOutput()
-		const want = "external providers: The option --directory is missing.\nexternal providers: no termination message: No such file or directory\n"
+		const want = "external providers: The option --directory is missing.\nexternal providers: the termination message cannot be written: No such file or directory\n"
 		if err == nil || string(output) != want {
 			t.Errorf("the program ended with %v and the message %q, want %q", err, output, want)
 		}

@@ -179,7 +179,7 @@ func TestWheels(t *testing.T) {
 			image: New(spec, Wheel{Name: "acme-echo", Version: "1", Files: map[string]string{
 				"acme/echo/__init__.py": "from .other import get_provider_spec\n", "acme/echo/other.py": Source("provider.py"),
 			}}),
-			present: map[string]string{"acme/echo/provider.py": `"""Made when the package was installed: the server looks for the function here."""
+			present: map[string]string{"acme/echo/provider.py": `"""Created when the package was installed, because the server imports the function from this module."""
 
 from acme.echo import get_provider_spec
 
@@ -255,7 +255,7 @@ func TestTwoProviders(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo(), second)
 		output := v.mustInstall(t)
-		const want = "external providers: acme_words.py of acme-other 1.0 (provider \"other\" (example.com/other:1)) is left out: another package has a file of that name\n"
+		const want = "external providers: acme_words.py of acme-other 1.0 (provider \"other\" (example.com/other:1)) is left out: another package has a file with this name\n"
 		if !strings.HasPrefix(output, want) {
 			t.Errorf("the program prints %q, want it to begin with %q", output, want)
 		}

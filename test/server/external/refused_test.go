@@ -209,7 +209,7 @@ func badModules() map[string]badInput {
 	same := EchoSpec()
 	same.Module, same.Wheel = "other", other.Path()
 	return map[string]badInput{
-		"module: none of that name":    with("acme.echos", source),
+		"module: no package with this name":    with("acme.echos", source),
 		"module: no package":           with("acme", map[string]string{"acme.py": Source("provider.py")}),
 		"module: no module provider":   with("acme.echo", map[string]string{"acme/echo/__init__.py": Source("__init__.py")}),
 		"module: the module itself":    with("acme.echo.provider", map[string]string{"acme/echo/provider/__init__.py": ""}),
@@ -233,7 +233,7 @@ func badSurroundings() map[string]badInput {
 		"pod: no type in the configuration": {providers: []provider{echo()}, prepare: func(t *testing.T, v *volume) {
 			writeFile(t, v.config, "providers:\n  inference:\n  - provider_id: echo\n")
 		}},
-		"pod: the configuration is no YAML": {providers: []provider{echo()}, prepare: func(t *testing.T, v *volume) {
+		"pod: the configuration is not valid YAML": {providers: []provider{echo()}, prepare: func(t *testing.T, v *volume) {
 			writeFile(t, v.config, "providers: [")
 		}},
 		"pod: a file in the way": {providers: []provider{echo()}, prepare: func(t *testing.T, v *volume) {

@@ -171,7 +171,7 @@ func badPackages(rel *release.Release) map[string]badInput {
 	}
 	pydantic := Wheel{Name: "pydantic", Version: "1.10.0", Files: map[string]string{"pydantic/__init__.py": ""}}
 	return map[string]badInput{
-		"packages: nothing has it": requires("acme-words", "kubernetes==0.0.1",
+		"packages: it is not installed": requires("acme-words", "kubernetes==0.0.1",
 			`windows-only; sys_platform == "win32"`),
 		"packages: the server's is older": requires("acme-words>=2", "pydantic>=99"),
 		"packages: the image's is older":  {providers: []provider{from(older)}},

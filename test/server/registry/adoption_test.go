@@ -141,7 +141,7 @@ func TestFilesOfOlderReleases(t *testing.T) {
 		if got := w.entries(t, c)["vector_store:vs_1"].Name; got != lastYear {
 			t.Errorf("the entry is from %q, want the entry of the newest file", got)
 		}
-		if !strings.Contains(output, "passed over registry-deadbeef.db") {
+		if !strings.Contains(output, "skipped registry-deadbeef.db") {
 			t.Errorf("the output does not report the file that cannot be read:\n%s", output)
 		}
 		// If a file appears later, the program adopts it then, because users may go back to an older operator for some time.

@@ -151,7 +151,7 @@ func TestVolumes(t *testing.T) {
 				wrapped := *w
 				wrapped.python = wrapper(t, append(shell, w.python))
 				output := wrapped.run(t, bigger)
-				if !strings.Contains(output, "left as it is: "+tc.want) {
+				if !strings.Contains(output, "not changed: "+tc.want) {
 					t.Errorf("output is\n%s", output)
 				}
 				if err := os.Chmod(w.env["SQLITE_STORE_DIR"], 0o700); err != nil {
@@ -265,7 +265,7 @@ time.sleep(100)`
 			}
 			return w.pod(map[string]string{"PYTHONPATH": dir})
 		}
-		if output := with(missing).run(t, c); !strings.Contains(output, "the image lacks the Python library") {
+		if output := with(missing).run(t, c); !strings.Contains(output, "the image does not contain the Python library") {
 			t.Errorf("without the library:\n%s", output)
 		}
 		w.restart(t, c)
@@ -290,7 +290,7 @@ time.sleep(100)`
 		w.env["PYTHONPATH"], w.env["LLS_REGISTRY_SECONDS"] = dir, "1"
 		begin := time.Now()
 		output := w.run(t, declares(modelA))
-		if took := time.Since(begin); took > time.Minute || !strings.Contains(output, "ended after 6 s: a library hung") {
+		if took := time.Since(begin); took > time.Minute || !strings.Contains(output, "ended after 6 s: a library did not respond") {
 			t.Errorf("after %s:\n%s", took, output)
 		}
 	})
@@ -337,7 +337,7 @@ func TestTimeLimit(t *testing.T) {
 		writeFile(t, filepath.Join(dir, "yaml.py"), "import time\ntry:\n    time.sleep(100)\nexcept Exception:\n    time.sleep(100)\n")
 		w.env["PYTHONPATH"] = dir
 		output := w.run(t, declares(modelA))
-		if !strings.Contains(output, "the time limit of 15 s is over") {
+		if !strings.Contains(output, "the time limit of 15 s is exceeded") {
 			t.Errorf("output is\n%s", output)
 		}
 		if exists(t, filepath.Join(w.env["SQLITE_STORE_DIR"], "kvstore.db")) {

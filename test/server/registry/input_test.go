@@ -95,7 +95,7 @@ func TestUnsetVariable(t *testing.T) {
 func TestConfigurations(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		for _, tc := range []struct{ name, text, want string }{
-			{"no YAML", "a: [", "the configuration is no YAML, see line"},
+			{"no YAML", "a: [", "the configuration is not valid YAML, see line"},
 			{"empty", "", "no storage backend"},
 			{"a list", "[1, 2]", "no storage backend"},
 			{"no backend", "storage: {stores: {metadata: {backend: nope, namespace: x}}}", "no storage backend nope"},
