@@ -107,13 +107,13 @@ func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || strings.ContainsAny(text, " \t\r\n"):
-		return fmt.Errorf("%q is not a URL; write one like http://host:8000", withoutUser(text))
+		return fmt.Errorf("%q is not a URL; write a URL such as http://host:8000", withoutUser(text))
 	case u.User != nil:
 		return fmt.Errorf("%q contains a user or password, which is not allowed in a URL; use a Secret", withoutUser(text))
 	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("%q does not begin with http:// or https://; write one like http://host:8000", text)
+		return fmt.Errorf("%q does not begin with http:// or https://; write a URL such as http://host:8000", text)
 	case u.Hostname() == "":
-		return fmt.Errorf("%q has no host; write one like http://host:8000", text)
+		return fmt.Errorf("%q has no host; write a URL such as http://host:8000", text)
 	}
 	return nil
 }

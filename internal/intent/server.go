@@ -58,7 +58,7 @@ func decodeTLS(networking *v1alpha2.NetworkingSpec, path *field.Path, errs *Erro
 	case networking == nil || networking.TLS == nil || !networking.TLS.Enabled:
 		return nil
 	case networking.TLS.SecretName == "":
-		errs.Required(path, "required when tls is enabled: the name of a Secret of type kubernetes.io/tls")
+		errs.Required(path, "required when tls is enabled: set the name of a Secret of type kubernetes.io/tls")
 		return nil
 	}
 	return &TLS{SecretName: networking.TLS.SecretName, Path: path}
@@ -93,7 +93,7 @@ func decodeSecretEnv(written map[string]v1alpha2.SecretReference, path *field.Pa
 		entry := path.Key(name)
 		switch {
 		case !variablePattern.MatchString(name):
-			errs.InvalidText(entry, name, "is not a name that the server reads: use upper-case letters, digits and '_', and begin with a letter")
+			errs.InvalidText(entry, name, "is not a valid variable name: use upper-case letters, digits and '_', and begin with a letter")
 		case strings.HasPrefix(name, names.EnvPrefix):
 			errs.InvalidText(entry, name, "begins with %s, which is reserved for the operator's variables: use another name", names.EnvPrefix)
 		}

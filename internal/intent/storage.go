@@ -67,7 +67,7 @@ func (s storeChecks) known(types []string) bool {
 func (s storeChecks) only(storeType, name string, given bool) {
 	if given && s.store.Type != storeType {
 		s.Forbidden(s.store.Path.Child(name),
-			"belongs to type %s, but type is %s; set type: %s or remove the field", storeType, s.store.Type, storeType)
+			"applies only to type %s, but type is %s; set type: %s or remove the field", storeType, s.store.Type, storeType)
 	}
 }
 
@@ -85,7 +85,7 @@ func (s storeChecks) connectionString(ref *v1alpha2.SecretReference) {
 func (s storeChecks) endpoint(text string) {
 	path := s.store.Path.Child("endpoint")
 	if text == "" {
-		s.Required(path, "required for type redis: host:port of the Redis server")
+		s.Required(path, "required for type redis: set host:port of the Redis server")
 		return
 	}
 	host, port, err := parseRedis(text)
@@ -104,15 +104,15 @@ func parseRedis(text string) (string, int32, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Hostname() == "" || strings.ContainsAny(text, " ${}"):
-		return "", 0, fmt.Errorf("%q is not host:port or redis://host:port", redacted)
+		return "", 0, fmt.Errorf("%q does not have the form host:port or redis://host:port", redacted)
 	case u.Scheme == "rediss":
 		return "", 0, fmt.Errorf("%q requires TLS, but the server connects to Redis without TLS; write redis://", redacted)
 	case u.Scheme != "redis":
-		return "", 0, fmt.Errorf("%q is not host:port or redis://host:port", redacted)
+		return "", 0, fmt.Errorf("%q does not have the form host:port or redis://host:port", redacted)
 	case u.User != nil:
 		return "", 0, fmt.Errorf("%q contains a user or password; put the password in a Secret and name the Secret in password", redacted)
 	case u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/" && u.Path != "/0"):
-		return "", 0, fmt.Errorf("%q has more than a host and a port, and the server reads only these", redacted)
+		return "", 0, fmt.Errorf("%q has more than a host and a port, but the server reads only the host and the port", redacted)
 	}
 	host := u.Hostname()
 	if strings.Contains(host, ":") {

@@ -26,7 +26,7 @@ func TestCheck(t *testing.T) {
 				`spec.disabled: must be a list, got text; write a "-" in front of each item`,
 				`spec.networking.port: must be a whole number, got "8321"; write it without quotes`,
 				`spec.workload.replicas: must be a whole number, got "two"`,
-				`spec.workload.storage.size: "10GB" is not a quantity: write one like 10Gi, 500m or 2`,
+				`spec.workload.storage.size: "10GB" is not a quantity: write a quantity such as 10Gi, 500m or 2`,
 				`spec.workload.workers: must be a whole number, got 1.5`,
 			},
 		},

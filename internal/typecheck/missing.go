@@ -9,8 +9,8 @@ import (
 )
 
 // Missing returns the paths of the missing fields of a value, in the order of the sorted names. A field is required if
-// it has no omitempty and is not a pointer. Null counts as absent. Missing does not look into types with their own
-// decoder, and leaves values of the wrong type to Check. The value is at the given path.
+// it has no omitempty and is not a pointer. Null counts as absent. Missing skips types with their own decoder, and
+// values of the wrong type, which Check reports. at is the path of the value.
 func Missing(value any, typ reflect.Type, at string) []string {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()

@@ -16,7 +16,8 @@ const (
 	maxDisabledLength = 128
 )
 
-// disabledKnown rejects an API that no release has. The engine warns of an API that only other releases have.
+// disabledKnown rejects an API that no release has. Package stackconfig warns about an API that only other releases
+// have.
 func disabledKnown(c *checks) {
 	for i, text := range c.Spec.Disabled {
 		api, _, _ := strings.Cut(text, "/")

@@ -24,7 +24,7 @@ func spreadTwice(c *checks) {
 			continue
 		}
 		c.InvalidText(spec("workload", "topologySpreadConstraints").Index(i), this.key,
-			`with %s is already constrained by entry %d: remove one of them`, this.when, j)
+			`with %s is already constrained by entry %d: remove one of the two entries`, this.when, j)
 	}
 }
 
