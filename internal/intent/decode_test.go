@@ -172,7 +172,7 @@ settings: {host: x}`), []string{
 - {name: e, mcpEndpoint: "${env.MCP}"}`), []string{
 		`spec.resources.tools[0].mcpEndpoint: "tickets:8080" does not begin with http:// or https://; write a URL such as http://host:8000`,
 		`spec.resources.tools[1].mcpEndpoint: "http://" has no host; write a URL such as http://host:8000`,
-		`spec.resources.tools[2].mcpEndpoint: "http://…@host/" contains a user or password, which is not allowed in a URL; use a Secret`,
+		`spec.resources.tools[2].mcpEndpoint: "http://…@host/" contains a user or password, which is not allowed in a URL; put the credential in a Secret`,
 		`spec.resources.tools[3].mcpEndpoint: "http://a b" is not a URL; write a URL such as http://host:8000`,
 	}},
 	"shield": {shields + indent(2, "- {name: a, guard: b}"), []string{

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The ports that the server accepts.
+// The server accepts the ports from minPort to maxPort.
 const (
 	minPort = 1024
 	maxPort = 65535
@@ -44,8 +44,9 @@ func decodeServer(obj *v1alpha2.LlamaStackDistribution, path *field.Path, errs *
 	return server
 }
 
-// leastPort returns the lowest port. A server with a generated configuration rejects the ports that only root may
-// listen on. A stack of v1alpha1 without a generated configuration may have a command that listens on such a port.
+// leastPort returns the lowest valid port. A server with a generated configuration rejects ports below minPort, on
+// which only root can listen. A stack of v1alpha1 without a generated configuration may have a command that listens on
+// such a port.
 func leastPort(obj *v1alpha2.LlamaStackDistribution) int32 {
 	if names.Compat(obj.Annotations) && obj.Spec.Providers == nil && obj.Spec.Resources == nil && obj.Spec.Storage == nil {
 		return 1

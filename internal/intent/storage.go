@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// DefaultRedisPort is the port of an endpoint without one.
+// DefaultRedisPort is the port of Redis if the endpoint does not contain a port.
 const DefaultRedisPort int32 = 6379
 
 func decodeStorage(spec *v1alpha2.StateStorageSpec, path *field.Path, errs *Errors) Storage {
@@ -80,8 +80,8 @@ func (s storeChecks) connectionString(ref *v1alpha2.SecretReference) {
 	s.store.ConnectionString = typedSecret(ref, path, s.Errors)
 }
 
-// endpoint reads host:port or redis://host:port. The server builds its URL from host and port alone, so a user, a
-// database number or TLS is not possible.
+// endpoint reads host:port or redis://host:port. The server builds its URL only from the host and the port, so a user,
+// a database number or TLS is not possible.
 func (s storeChecks) endpoint(text string) {
 	path := s.store.Path.Child("endpoint")
 	if text == "" {
