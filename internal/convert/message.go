@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// Warnings returns sentences about settings of a v1alpha1 object that have no effect in the hub. It does not change
+// Warnings returns warnings about settings of a v1alpha1 object that have no effect in the hub. It does not change
 // older.
 func Warnings(older map[string]any) []string {
 	autoscaling := treeOf(older).objectAt(olderAutoscaling...)
@@ -31,8 +31,8 @@ var hubField = regexp.MustCompile(`(^|[^.\w])(spec\.[A-Za-z]+|` +
 // ofHub follows the name of a field that v1alpha1 does not have.
 const ofHub = " of v1alpha2"
 
-// OlderPaths replaces the field names in a message about a hub object by those of v1alpha1. Fields without a
-// counterpart are marked as fields of v1alpha2. Applying it again to its result changes nothing.
+// OlderPaths replaces the field names in a message about a hub object with those of v1alpha1, and marks fields without
+// a counterpart as fields of v1alpha2. It does not change a message that it has already converted.
 func OlderPaths(text string) string {
 	return hubField.ReplaceAllStringFunc(text, func(found string) string {
 		parts := hubField.FindStringSubmatch(found)

@@ -10,9 +10,10 @@ import (
 // takes less time and memory than a map.
 type object struct {
 	members []member
-	// places maps the keys of an object with many members to their indexes. Nil means that it was not needed yet.
+	// places maps the keys of an object with many members to their indexes. It is nil until it is needed.
 	places map[string]int
-	// arena is the source of this object and of objects made for it. Nil means that they are allocated one by one.
+	// arena is the source of this object and of the objects that belong to it. If it is nil, each object is allocated
+	// separately.
 	arena *arena
 }
 
@@ -145,10 +146,19 @@ func (o *object) clone() *object {
 	return result
 }
 
+// deduplicated returns an object with the last member for each key.
+func (o *object) deduplicated() *object {
+	result := o.another()
+	for _, m := range o.members {
+		result.set(m.key, m.value)
+	}
+	return result
+}
+
 // pair holds the values of one key in two objects.
 type pair struct{ a, b value }
 
-// pairs yields the keys of two objects, in order and each once.
+// pairs yields each key of two objects once, in sorted order, with the values in both objects.
 func pairs(a, b *object) iter.Seq2[string, pair] {
 	return func(yield func(string, pair) bool) {
 		x, y := a.sorted(), b.sorted()
@@ -170,7 +180,7 @@ func pairs(a, b *object) iter.Seq2[string, pair] {
 	}
 }
 
-// merged returns the union of two objects. For a key in both, the value of over wins.
+// merged returns the union of two objects. If both have a key, the value of over takes precedence.
 func merged(under, over *object) *object {
 	result := over.another()
 	for _, o := range []*object{under, over} {

@@ -70,8 +70,9 @@ type Provider struct {
 	APIKey *SecretRef
 	// Secrets are the secretRefs and their short form, sorted by key.
 	Secrets []SecretKey
-	// Settings are the settings as written. Numbers are json.Number. The keys are written in sorted order. Settings
-	// map[string]any Path is the field path of the entry: spec.providers.inference or spec.providers.inference[1].
+	// Settings are the settings as written. Numbers are json.Number. The keys are written in sorted order.
+	Settings map[string]any
+	// Path is the field path of the entry: spec.providers.inference or spec.providers.inference[1].
 	Path *field.Path
 }
 

@@ -229,7 +229,8 @@ func checkKeys(p *Provider, errs *Errors) {
 	}
 }
 
-// uniqueIDs checks FR-072: ids are unique across all APIs. func uniqueIDs(providers []Provider, errs *Errors) {
+// uniqueIDs checks FR-072: ids are unique across all APIs.
+func uniqueIDs(providers []Provider, errs *Errors) {
 	first := make(map[string]*field.Path, len(providers))
 	for _, p := range providers {
 		other, taken := first[p.ID]

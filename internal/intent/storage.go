@@ -97,22 +97,9 @@ func (s storeChecks) endpoint(text string) {
 }
 
 func parseRedis(text string) (string, int32, error) {
-	redacted := withoutUser(text)
-	if !strings.Contains(text, "://") {
-		text = "redis://" + text
-	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Hostname() == "" || strings.ContainsAny(text, " ${}"):
-		return "", 0, fmt.Errorf("%q does not have the form host:port or redis://host:port", redacted)
-	case u.Scheme == "rediss":
-		return "", 0, fmt.Errorf("%q requires TLS, but the server connects to Redis without TLS; write redis://", redacted)
-	case u.Scheme != "redis":
-		return "", 0, fmt.Errorf("%q does not have the form host:port or redis://host:port", redacted)
-	case u.User != nil:
-		return "", 0, fmt.Errorf("%q contains a user or password; put the password in a Secret and name the Secret in password", redacted)
-	case u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/" && u.Path != "/0"):
-		return "", 0, fmt.Errorf("%q has more than a host and a port, but the server reads only the host and the port", redacted)
+	u, err := redisURL(text)
+	if err != nil {
+		return "", 0, err
 	}
 	host := u.Hostname()
 	if strings.Contains(host, ":") {
@@ -123,7 +110,30 @@ func parseRedis(text string) (string, int32, error) {
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	if err != nil || port == 0 {
-		return "", 0, fmt.Errorf("%q has a port that is not between 1 and 65535", redacted)
+		return "", 0, fmt.Errorf("%q has a port that is not between 1 and 65535", withoutUser(text))
 	}
 	return host, int32(port), nil
+}
+
+// redisURL parses an endpoint, and rejects parts other than a host and a port.
+func redisURL(text string) (*url.URL, error) {
+	redacted := withoutUser(text)
+	if !strings.Contains(text, "://") {
+		text = "redis://" + text
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Hostname() == "" || strings.ContainsAny(text, " ${}"):
+		return nil, fmt.Errorf("%q does not have the form host:port or redis://host:port", redacted)
+	case u.Scheme == "rediss":
+		return nil, fmt.Errorf("%q requires TLS, but the server connects to Redis without TLS; write redis://", redacted)
+	case u.Scheme != "redis":
+		return nil, fmt.Errorf("%q does not have the form host:port or redis://host:port", redacted)
+	case u.User != nil:
+		return nil, fmt.Errorf("%q contains a user or password; put the password in a Secret and name the Secret in password", redacted)
+	case u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/" && u.Path != "/0"):
+		return nil, fmt.Errorf("%q has more than a host and a port, but the server reads only the host and the port", redacted)
+	default:
+		return u, nil
+	}
 }

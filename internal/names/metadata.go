@@ -1,7 +1,6 @@
 package names
 
 import (
-	"maps"
 	"strings"
 )
 
@@ -200,7 +199,7 @@ func ChildSelector(stack string) map[string]string {
 
 // PreflightLabels returns the labels of a pod in which a change is tried.
 func PreflightLabels(stack string) map[string]string {
-	labels := maps.Clone(Labels(stack))
+	labels := Labels(stack)
 	labels[LabelApp] = PreflightApp
 	return labels
 }
@@ -216,7 +215,7 @@ const PreflightGate = "llamastack.io/preflight"
 
 // ConfigLabels returns Labels and the label with the kind of a configuration's ConfigMap.
 func ConfigLabels(stack, kind string) map[string]string {
-	labels := maps.Clone(Labels(stack))
+	labels := Labels(stack)
 	labels[LabelConfig] = kind
 	return labels
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 // providers writes the providers of each API as a list, in the order of the OGXServer.
@@ -101,11 +103,11 @@ func (w *writer) field(name string, value any, settings map[string]any) {
 			refs = make(map[string]any)
 			w.out["secretRefs"] = refs
 		}
-		refs[snake(name)] = w.secret(value, []string{name}, "secretRefs", snake(name))
+		refs[release.SnakeCase(name)] = w.secret(value, []string{name}, "secretRefs", release.SnakeCase(name))
 	default:
 		key, ok := w.of.Renamed[name]
 		if !ok {
-			key = snake(name)
+			key = release.SnakeCase(name)
 		}
 		settings[key] = w.setting(name, value, []string{name}, []string{"settings", key})
 	}
@@ -132,8 +134,8 @@ func (w *writer) setting(name string, value any, from, to []string) any {
 		out := make(map[string]any, len(v))
 		for _, inner := range slices.Sorted(maps.Keys(v)) {
 			if v[inner] != nil {
-				out[snake(inner)] = w.setting(inner, v[inner], append(slices.Clone(from), inner),
-					append(slices.Clone(to), snake(inner)))
+				out[release.SnakeCase(inner)] = w.setting(inner, v[inner], append(slices.Clone(from), inner),
+					append(slices.Clone(to), release.SnakeCase(inner)))
 			}
 		}
 		return out
@@ -204,16 +206,4 @@ func (c *conversion) secret(value any, from, to []string) any {
 		c.went(append(slices.Clone(from), field), append(slices.Clone(to), "secretKeyRef", field))
 	}
 	return map[string]any{"secretKeyRef": runtime.DeepCopyJSONValue(value)}
-}
-
-// snake returns a field's name in the server's spelling: maxTokens is max_tokens.
-func snake(name string) string {
-	var out strings.Builder
-	for i, r := range name {
-		if r >= 'A' && r <= 'Z' && i > 0 {
-			out.WriteByte('_')
-		}
-		out.WriteString(strings.ToLower(string(r)))
-	}
-	return out.String()
 }

@@ -50,12 +50,10 @@ var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
 // value checks one value, and reports whether a decoder accepts it. Null counts as absent.
 func (c *checker) value(value any, typ reflect.Type, path string) (any, bool) {
-	for typ.Kind() == reflect.Pointer {
-		typ = typ.Elem()
-	}
 	if value == nil {
 		return nil, true
 	}
+	typ = pointed(typ)
 	if reflect.PointerTo(typ).Implements(unmarshaler) {
 		return c.special(value, typ, path)
 	}
@@ -138,16 +136,20 @@ func FieldsOf(typ reflect.Type) map[string]reflect.Type {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case field.Anonymous && name == "":
-			inner := field.Type
-			for inner.Kind() == reflect.Pointer {
-				inner = inner.Elem()
-			}
-			maps.Copy(known, FieldsOf(inner))
+			maps.Copy(known, FieldsOf(pointed(field.Type)))
 		case name != "" && name != "-":
 			known[name] = field.Type
 		}
 	}
 	return known
+}
+
+// pointed returns the type to which a pointer type points, or any other type unchanged.
+func pointed(typ reflect.Type) reflect.Type {
+	for typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	return typ
 }
 
 // fewFields is the maximum number of field names that an error lists.

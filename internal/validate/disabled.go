@@ -46,10 +46,8 @@ func disabledTwice(c *checks) {
 // serverAPI returns the server's name of an API that is written in either form. It returns an empty string when no
 // release has the API.
 func serverAPI(name string) string {
-	for _, api := range release.KnownAPIs() {
-		if name == api || release.SnakeCase(name) == api || name == intent.APIField(api) {
-			return api
-		}
+	if api := draft.APIName(name); slices.Contains(release.KnownAPIs(), api) {
+		return api
 	}
 	return ""
 }

@@ -28,7 +28,7 @@ func spreadTwice(c *checks) {
 	}
 }
 
-// spreadOfNothing warns of a constraint without a selector, which counts no pods.
+// spreadOfNothing warns about a constraint without a selector, which counts no pods.
 func spreadOfNothing(c *checks) []string {
 	var warnings []string
 	for i, constraint := range c.workload().TopologySpreadConstraints {

@@ -18,14 +18,14 @@ type API struct {
 	NeedsProvider bool `json:"needs_provider"`
 }
 
-// Removal is something that earlier releases had and this release does not have.
+// Removal is a part that earlier releases had and this release does not have.
 type Removal struct {
 	// Kind is `api`, `provider`, `resource`, `section` or `tool`.
 	Kind string `json:"kind"`
-	// Name is its name: an API, `api/type` of a provider, a kind of resource, a top-level key.
+	// Name is the name of the part: an API, `api/type` of a provider, a kind of resource, or a top-level key.
 	Name string `json:"name"`
-	// Last is the last line that had it.
+	// Last is the last line that had the part.
 	Last string `json:"last"`
-	// Instead is the replacement, as a sentence that continues "…; ": "set OTEL_* variables in …".
+	// Instead is the replacement, in words that follow "…; ": "set OTEL_* variables in …".
 	Instead string `json:"instead"`
 }

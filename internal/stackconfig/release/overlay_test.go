@@ -180,8 +180,8 @@ func TestCompareLines(t *testing.T) {
 		a, b string
 		want int
 	}{{"0.7", "0.7", 0}, {"0.9", "0.10", -1}, {"1.0", "0.10", 1}} {
-		if got := compareLines(tt.a, tt.b); got != tt.want {
-			t.Errorf("compareLines(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		if got := Compare(tt.a, tt.b); got != tt.want {
+			t.Errorf("Compare(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
 }

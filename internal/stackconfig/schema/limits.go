@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// check returns the limit that a value breaks, if any. It accepts a value without a known number or length (a
-// reference, null).
+// check returns a problem if a value breaks a limit. It accepts a value without a known number or length (a reference,
+// null).
 func (l *Limits) check(path string, node *yaml.Node) []Problem {
 	var want string
 	switch kind := kindOf(node); kind {
