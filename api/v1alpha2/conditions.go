@@ -108,8 +108,7 @@ const (
 	// ReasonReadingExternalProviders means that the operator is reading the labels of the images of external providers.
 	// Status: Unknown.
 	ReasonReadingExternalProviders = "ReadingExternalProviders"
-	// ReasonUpgradeConfigFailure means that the spec is valid for the running release, but not for the requested one.
-	// Status: False.
+	// ReasonUpgradeConfigFailure means that the spec is valid only for the running release. Status: False.
 	ReasonUpgradeConfigFailure = "UpgradeConfigFailure"
 )
 
@@ -161,8 +160,7 @@ const (
 	ReasonExposureApplied = "ExposureApplied"
 	// ReasonHostnameTaken means that another stack uses the host name. Status: False.
 	ReasonHostnameTaken = "HostnameTaken"
-	// ReasonExposureUnavailable means that the cluster does not serve the kind of object that exposes the stack.
-	// Status: False.
+	// ReasonExposureUnavailable means that the cluster does not serve the kind that exposes the stack. Status: False.
 	ReasonExposureUnavailable = "ExposureUnavailable"
 	// ReasonExposureNotAccepted means that a router or Gateway does not accept the Route, the HTTPRoute or the
 	// BackendTLSPolicy. The message quotes the reason that the router or Gateway reports. Status: False.
@@ -268,8 +266,7 @@ const (
 	// EventServerReleaseDiffers means that the release of the running server differs from the release that its
 	// configuration was generated for. Event: Warning.
 	EventServerReleaseDiffers = "ServerReleaseDiffers"
-	// EventImageLabelsUnreadable means that the operator cannot read the labels of an image, and continues without them.
-	// Event: Warning.
+	// EventImageLabelsUnreadable means that the operator continues without the labels of an image. Event: Warning.
 	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
 	// EventImageTagMoved means that the tag of the image now refers to another image in the registry than the image that
 	// runs. The event names both digests. Event: Normal.

@@ -161,8 +161,7 @@ type LlamaStackDistributionSpec struct {
 	BaseConfig *BaseConfigSource `json:"baseConfig,omitempty"`
 
 	// overrideConfig selects a ConfigMap with the complete server configuration. Mutually exclusive with providers,
-	// resources, storage, disabled, settings, removeSettings and baseConfig. The fields networking and workload still
-	// apply.
+	// resources, storage, disabled, settings, removeSettings and baseConfig. networking and workload apply.
 	// +optional
 	OverrideConfig *OverrideConfigSource `json:"overrideConfig,omitempty"`
 }
@@ -187,8 +186,7 @@ type DistributionSpec struct {
 	Image string `json:"image,omitempty"`
 
 	// version is the server release to run, for example 0.7 or 0.7.3. You can set it only together with name. Defaults to
-	// the operator's release for that name when the object is created. An upgrade of the operator does not change the
-	// release.
+	// the operator's release for that name when the object is created. An operator upgrade does not change it.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?[0-9]+[.][0-9]+([.][0-9]+)?([-+a-z][-+.a-zA-Z0-9]*)?$')`,messageExpression=`'"' + self + '" is not a server release: write a release such as 0.7 or 0.7.3'`
 	// +optional

@@ -18,8 +18,7 @@ type ModelFilesSpec struct {
 	Image *ModelFilesImage `json:"image,omitempty"`
 
 	// huggingFaceCache is the directory with a cache of the Hugging Face Hub, relative to the root of the files. The cache
-	// has directories such as models--sentence-transformers--all-MiniLM-L6-v2. If unset, the server keeps its cache on its
-	// own volume.
+	// has directories such as models--sentence-transformers--all-MiniLM-L6-v2. If unset, the server has its own cache.
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as hub, without a leading "/", and without ":" and the segment ".."'`
 	// +optional

@@ -44,8 +44,7 @@ type TLSSpec struct {
 	// +optional
 	SecretName string `json:"secretName,omitempty"`
 
-	// caBundle adds certificates that the server trusts in outgoing calls. The server trusts them even if enabled is
-	// false.
+	// caBundle adds certificates that the server trusts in outgoing calls. It applies even if enabled is false.
 	// +optional
 	CABundle *CABundleSpec `json:"caBundle,omitempty"`
 }

@@ -110,8 +110,7 @@ type Shield struct {
 	// provider is the id of a safety provider. Defaults to the first safety provider.
 	// +optional
 	Provider string `json:"provider,omitempty"`
-	// model is the id that the provider uses for the shield. For llama-guard, it is the id of the guard model. Defaults to
-	// name.
+	// model is the id that the provider uses for the shield. For llama-guard, it is the guard model. Defaults to name.
 	// +optional
 	Model string `json:"model,omitempty"`
 	// params are passed to the shield unchanged.

@@ -40,8 +40,7 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	ResolvedDistribution *ResolvedDistribution `json:"resolvedDistribution,omitempty"`
 
-	// configGeneration is the generated configuration in use. It is unset if the image's own configuration or an
-	// override runs.
+	// configGeneration is the generated configuration in use. It is unset if no configuration is generated.
 	// +optional
 	ConfigGeneration *ConfigGeneration `json:"configGeneration,omitempty"`
 
@@ -162,8 +161,7 @@ type ResolvedDistribution struct {
 	// pods follow its tag.
 	// +optional
 	Digest string `json:"digest,omitempty"`
-	// tagDigest is the digest that the tag of the image refers to in the registry. It is set only while it differs from
-	// digest.
+	// tagDigest is the digest of the image's tag in the registry. It is set only while it differs from digest.
 	// +optional
 	TagDigest string `json:"tagDigest,omitempty"`
 	// configSource is the source of the configuration.
@@ -243,8 +241,7 @@ type ProviderInfo struct {
 	Health ProviderHealthStatus `json:"health,omitzero"`
 }
 
-// MCPServerStatus is one MCP server of the running server. It does not include the address, which may contain a
-// credential.
+// MCPServerStatus is one MCP server of the running server. It has no address, because that may contain a credential.
 type MCPServerStatus struct {
 	// id is the id by which clients select the tools of the MCP server.
 	ID string `json:"id"`
@@ -294,8 +291,7 @@ type ExternalProviderPhase string
 const (
 	// ExternalProviderPending means that no pod has started to install the provider.
 	ExternalProviderPending ExternalProviderPhase = "Pending"
-	// ExternalProviderInstalling means that a pod is installing the provider, or that the server in the pod is not ready
-	// yet.
+	// ExternalProviderInstalling means that a pod is installing the provider, or that its server is not ready yet.
 	ExternalProviderInstalling ExternalProviderPhase = "Installing"
 	// ExternalProviderReady means that a server that has the provider is ready.
 	ExternalProviderReady ExternalProviderPhase = "Ready"

@@ -72,8 +72,7 @@ type PreflightMode string
 const (
 	// PreflightAuto tries a change if a preflight pod is safe and useful, but never with a shared database.
 	PreflightAuto PreflightMode = "Auto"
-	// PreflightAlways tries every change of the image or the configuration, with the databases that the configuration
-	// names.
+	// PreflightAlways tries every change of the image or configuration, with the databases in the configuration.
 	PreflightAlways PreflightMode = "Always"
 	// PreflightNever tries no change.
 	PreflightNever PreflightMode = "Never"

@@ -124,8 +124,7 @@ func dropEmpty(section object, key string) {
 	}
 }
 
-// settleStorage handles the values that the operator writes explicitly: the registry's namespace, and the names of
-// tables.
+// settleStorage handles the values that the operator writes explicitly: the registry's namespace and table names.
 func (j *judgement) settleStorage(env []corev1.EnvVar) {
 	metadata := objectAt(j.got, "storage", "stores", "metadata")
 	if found, isWhole := envref.Server.Whole(textAt(metadata, "namespace")); isWhole && found.Name == names.EnvRegistry {

@@ -61,10 +61,7 @@ func putAt(into object, path []string, value any) {
 // remove removes a value, unless it or a part of it belongs to another field.
 func (c *candidate) remove(path []string) bool {
 	instead, holds := intent.Owned(path...)
-	dotted := slices.ContainsFunc(path, func(step string) bool {
-		return step == "" ||
-			strings.ContainsAny(step, ". \t\n")
-	})
+	dotted := slices.ContainsFunc(path, func(key string) bool { return key == "" || strings.ContainsAny(key, ". \t\n") })
 	if instead != "" || holds || dotted {
 		return false // the comparison reports it
 	}

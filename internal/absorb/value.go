@@ -153,8 +153,7 @@ func textAt(value any, keys ...string) string {
 // clone returns a deep copy of the value.
 func clone(value any) any { return mapped(value, func(scalar any) any { return scalar }) }
 
-// asJSON returns a value for a field of the spec. Values without a JSON form become strings, and the comparison reports
-// them.
+// asJSON returns a value for a field of the spec. Values without a JSON form become strings, which are reported later.
 func asJSON(value any) any {
 	return mapped(value, func(scalar any) any {
 		if text, ok := scalar.(opaque); ok {

@@ -39,8 +39,7 @@ func (a *arena) giveBack() {
 	arenas.Put(a)
 }
 
-// object returns an empty object. Without an arena, or if the arena is full, the object is a new one that is not
-// reused.
+// object returns an empty object. Without an arena, or if the arena is full, the object is not reused.
 func (a *arena) object() *object {
 	if a == nil || a.used == maxKeptObjects {
 		return newObject(a)

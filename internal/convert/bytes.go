@@ -13,8 +13,7 @@ import (
 // ConversionReview nests the object in other objects.
 const maxDepth = 9_900
 
-// roomForMarks is the usual maximum number of bytes that a conversion adds: the annotation, and the conditions that
-// only v1alpha1 has.
+// roomForMarks is the usual maximum size of the annotation and the conditions that a conversion adds.
 const roomForMarks = 4 << 10
 
 // Versions lists the API versions that can be converted, as apiVersion.

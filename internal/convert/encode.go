@@ -119,8 +119,7 @@ func (e *encoder) respell(r *reader, i int) int {
 	}
 }
 
-// respellObject is fast for sorted keys, which an API server writes. It decodes an object with unsorted keys as a
-// whole.
+// respellObject is fast for sorted keys, as an API server writes them. It decodes any other object as a whole.
 func (e *encoder) respellObject(r *reader, start int) int {
 	begin := len(e.out)
 	e.out = append(e.out, '{')

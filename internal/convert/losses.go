@@ -73,8 +73,8 @@ func appendComma(dst []byte) []byte {
 
 // layout controls how the content of a version is compared.
 type layout struct {
-	// units are compared and restored as a whole, because a single part of a unit would have another meaning. A step `*`
-	// matches any key.
+	// units are compared and restored as a whole, because a part alone would have another meaning. A step `*` matches any
+	// key.
 	units []path
 	// anchors are objects whose lost fields are restored only if the object still exists.
 	anchors []path
@@ -97,8 +97,7 @@ var (
 // encodes "<" in six bytes.
 const longestSpelling = 6
 
-// maxSteps bounds the depth of the paths of losses. No field with a counterpart is deeper. Anything deeper is part of a
-// value.
+// maxSteps bounds the depth of the paths of losses. No field with a counterpart is deeper.
 const maxSteps = 8
 
 // differences lists the places where a content differs from the content that conversion produces. It compares objects

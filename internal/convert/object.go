@@ -12,8 +12,7 @@ type object struct {
 	members []member
 	// places maps the keys of an object with many members to their indexes. It is nil until it is needed.
 	places map[string]int
-	// arena is the source of this object and of the objects that belong to it. If it is nil, each object is allocated
-	// separately.
+	// arena is the source of this object and of the objects that belong to it. If it is nil, objects are allocated singly.
 	arena *arena
 }
 
@@ -85,8 +84,7 @@ func (o *object) get(key string) value {
 	return value{}
 }
 
-// open returns the object in the member at an index, and keeps it opened. It returns nil if the member is not an
-// object.
+// open returns the object in the member at an index, and keeps it opened. It returns nil for any other value.
 func (o *object) open(i int) *object { return o.members[i].value.open(o.arena) }
 
 func (o *object) set(key string, v value) {
@@ -148,11 +146,15 @@ func (o *object) clone() *object {
 
 // deduplicated returns an object with the last member for each key.
 func (o *object) deduplicated() *object {
-	result := o.another()
-	for _, m := range o.members {
-		result.set(m.key, m.value)
+	return o.another().with(o.members)
+}
+
+// with sets the members of an object, and returns it.
+func (o *object) with(members []member) *object {
+	for _, m := range members {
+		o.set(m.key, m.value)
 	}
-	return result
+	return o
 }
 
 // pair holds the values of one key in two objects.
@@ -182,11 +184,5 @@ func pairs(a, b *object) iter.Seq2[string, pair] {
 
 // merged returns the union of two objects. If both have a key, the value of over takes precedence.
 func merged(under, over *object) *object {
-	result := over.another()
-	for _, o := range []*object{under, over} {
-		for _, m := range o.sorted() {
-			result.set(m.key, m.value)
-		}
-	}
-	return result
+	return over.another().with(under.sorted()).with(over.sorted())
 }

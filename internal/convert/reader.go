@@ -15,8 +15,7 @@ type reader struct {
 	data []byte
 	// taken reports whether the data has already been validated and need not be checked again.
 	taken bool
-	// closing are the closing brackets of the objects and lists around the index. depth is the number of other objects
-	// around the index.
+	// closing are the closing brackets of the objects and lists around the index. depth counts the other objects.
 	closing []byte
 	depth   int
 	// arena is the source of objects.
@@ -82,8 +81,7 @@ func (r *reader) value(i int) int {
 	}
 }
 
-// after returns the index of the next value in the surrounding objects and lists, or the index after the outermost of
-// them.
+// after returns the index of the next value in the surrounding objects and lists, or the index after them.
 func (r *reader) after(i, around int) int {
 	for len(r.closing) > around {
 		i = r.space(i)
@@ -234,8 +232,7 @@ func (r *reader) skip(i int) int {
 	}
 }
 
-// skipText returns the index after a validated string. It stops only at escape sequences, each of which has at least
-// two bytes.
+// skipText returns the index after a validated string. Each escape sequence has at least two bytes.
 func (r *reader) skipText(i int) int {
 	for i++; ; i += len(`\"`) {
 		if i = jsontext.Plain(r.data, i); r.data[i] == '"' {

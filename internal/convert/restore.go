@@ -63,7 +63,7 @@ func parseLosses(content *object) (losses, error) {
 
 // restored returns a converted content with the lost values. It restores a lost value only if the visible value is
 // still the value that was recorded with the loss. visible was converted from written, and back converts to the version
-// of written. The fields that are visible in that version must not change. The error is the reason why nothing is
+// of written. The fields that are visible in that version must not change. The error is the reason if nothing is
 // restored.
 func (r restoring) restored(
 	l losses, written, visible *object, back func(*object) *object,
@@ -128,8 +128,7 @@ func agrees(shown, visible, written value) bool {
 	return true
 }
 
-// mayRestore reports whether a value may be restored at a path. Only a few annotations may be restored, and only as
-// strings.
+// mayRestore reports whether a value may be restored at a path. Only a few annotations may be, and only as strings.
 func (r restoring) mayRestore(p path, value json.RawMessage) bool {
 	if p[0] == spec {
 		return depthOf(value) <= maxDepth-len(p)

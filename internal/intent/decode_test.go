@@ -256,18 +256,18 @@ func TestRedisEndpoint(t *testing.T) {
 		"redis://cache:6380/0":     "cache 6380",
 		"[::1]:6380":               "[::1] 6380",
 		"rediss://cache":           `"rediss://cache" requires TLS, but the server connects to Redis without TLS; write redis://`,
-		"http://cache":             `"http://cache" does not have the form host:port or redis://host:port`,
+		"http://cache":             `"http://cache" is not the address of a Redis server: write host:port or redis://host:port`,
 		"redis://:hidden@cache":    `"redis://…@cache" contains a user or password; put the password in a Secret and name the Secret in password`,
 		"user:hidden@cache:6379":   `"…@cache:6379" contains a user or password; put the password in a Secret and name the Secret in password`,
 		"redis://cache/3":          `"redis://cache/3" has more than a host and a port, but the server reads only the host and the port`,
 		"redis://cache?db=3":       `"redis://cache?db=3" has more than a host and a port, but the server reads only the host and the port`,
 		"cache:0":                  `"cache:0" has a port that is not between 1 and 65535`,
 		"cache:70000":              `"cache:70000" has a port that is not between 1 and 65535`,
-		"cache:six":                `"cache:six" does not have the form host:port or redis://host:port`,
-		"a cache":                  `"a cache" does not have the form host:port or redis://host:port`,
-		"redis://":                 `"redis://" does not have the form host:port or redis://host:port`,
-		"${env.REDIS_HOST}:6379":   `"${env.REDIS_HOST}:6379" does not have the form host:port or redis://host:port`,
-		"redis://us%er:h@x:1/%zz@": `"redis://…@" does not have the form host:port or redis://host:port`,
+		"cache:six":                `"cache:six" is not the address of a Redis server: write host:port or redis://host:port`,
+		"a cache":                  `"a cache" is not the address of a Redis server: write host:port or redis://host:port`,
+		"redis://":                 `"redis://" is not the address of a Redis server: write host:port or redis://host:port`,
+		"${env.REDIS_HOST}:6379":   `"${env.REDIS_HOST}:6379" is not the address of a Redis server: write host:port or redis://host:port`,
+		"redis://us%er:h@x:1/%zz@": `"redis://…@" is not the address of a Redis server: write host:port or redis://host:port`,
 	} {
 		t.Run(endpoint, func(t *testing.T) {
 			in, errs := intent.FromObject(object(t, "storage: {kv: {type: redis, endpoint: '"+endpoint+"'}}"))
@@ -297,7 +297,7 @@ func TestTooManyProviders(t *testing.T) {
 	}
 }
 
-// A value that no API server would store is an error, not a panic.
+// A value that no API server stores results in an error and not in a panic.
 func TestNotJSON(t *testing.T) {
 	for _, raw := range []string{"", "{", "{} {}", "\x00"} {
 		obj := object(t, "")

@@ -141,7 +141,7 @@ func FuzzExternalConfig(f *testing.F) {
 		in, errs := decode()
 		again, errsAgain := decode()
 		if diff := cmp.Diff(in.External, again.External, paths); diff != "" || errs != errsAgain || len(in.External) != 1 {
-			t.Errorf("two answers: %s", diff)
+			t.Errorf("two runs have different results: %s", diff)
 		}
 	})
 }

@@ -56,8 +56,7 @@ var ownedParts = []owned{
 	{"server.tls_certfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
 	{"server.tls_keyfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
 	{"server.insecure", "spec.networking.tls determines it: remove it", "spec.networking.tls determines it"},
-	// With this setting, the server requires a certificate from every client, and the kubelet has none (server fact
-	// 30).
+	// With this setting, every client needs a certificate, and the kubelet has none (server fact 30).
 	{
 		"server.tls_cafile", "the probes of the pod have no client certificate, so the pod would never be ready: " +
 			"require client certificates in front of the Service", baseRemoval,

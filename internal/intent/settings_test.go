@@ -51,7 +51,7 @@ workload: {overrides: {envFrom: [{secretRef: {name: more}}]}}
 	}
 }
 
-// With an error there are no values, so that no caller uses a part of them.
+// With an error, FromObject returns no settings, so that no caller uses a part of them.
 func TestSettingsErrors(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	for raw, want := range map[string]string{
@@ -90,7 +90,7 @@ func FuzzSettings(f *testing.F) {
 		again, errsAgain := intent.FromObject(&obj)
 		if diff := cmp.Diff(in.Settings, again.Settings, paths); diff != "" ||
 			intent.Messages(errs) != intent.Messages(errsAgain) {
-			t.Errorf("two answers: %s", diff)
+			t.Errorf("two runs have different results: %s", diff)
 		}
 		if len(in.Settings.Values) == 0 && len(errs) == 0 {
 			t.Error("no settings and no error")

@@ -124,11 +124,11 @@ func redisURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Hostname() == "" || strings.ContainsAny(text, " ${}"):
-		return nil, fmt.Errorf("%q does not have the form host:port or redis://host:port", redacted)
+		return nil, fmt.Errorf("%q is not the address of a Redis server: write host:port or redis://host:port", redacted)
 	case u.Scheme == "rediss":
 		return nil, fmt.Errorf("%q requires TLS, but the server connects to Redis without TLS; write redis://", redacted)
 	case u.Scheme != "redis":
-		return nil, fmt.Errorf("%q does not have the form host:port or redis://host:port", redacted)
+		return nil, fmt.Errorf("%q is not the address of a Redis server: write host:port or redis://host:port", redacted)
 	case u.User != nil:
 		return nil, fmt.Errorf("%q contains a user or password; put the password in a Secret and name the Secret in password", redacted)
 	case u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/" && u.Path != "/0"):

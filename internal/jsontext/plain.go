@@ -33,8 +33,7 @@ func Plain(text []byte, i int) int {
 	return i
 }
 
-// PlainASCII is like Plain, but also stops at a byte that is not ASCII, so that JSON has only one encoding of the text
-// before the index.
+// PlainASCII is like Plain, but also stops at a byte that is not ASCII, so that the text before it has one encoding.
 func PlainASCII(text []byte, i int) int {
 	for ; i <= len(text)-wordBytes; i += wordBytes {
 		word := binary.LittleEndian.Uint64(text[i:])

@@ -36,8 +36,7 @@ const (
 	EnvGeneration = "LLS_GENERATION"
 	// EnvPythonPath is the path that Python searches for packages before those of the image.
 	EnvPythonPath = "PYTHONPATH"
-	// EnvUserPythonPath holds a PYTHONPATH that the user sets by reference, if the operator adds a directory in front of
-	// it.
+	// EnvUserPythonPath holds a PYTHONPATH that the user sets by reference, if the operator adds a directory to it.
 	EnvUserPythonPath = "LLS_PYTHONPATH"
 	// EnvPreflight marks a pod in which a change is tried.
 	EnvPreflight = "LLS_PREFLIGHT"

@@ -61,13 +61,11 @@ const (
 	AnnotationAllowNamespaces = "llamastack.io/allow-namespaces"
 	// AnnotationCABundleNamespace is the namespace of caBundle's ConfigMap, which v1alpha1 can set.
 	AnnotationCABundleNamespace = "llamastack.io/ca-bundle-namespace"
-	// AnnotationAcceptDataLoss on a stack lists the data, separated by commas, that a change may leave behind
-	// permanently.
+	// AnnotationAcceptDataLoss on a stack lists the data, separated by commas, that a change may permanently lose.
 	AnnotationAcceptDataLoss = "llamastack.io/accept-data-loss"
 	// AnnotationConstraint on a pod names the security context constraint that admitted the pod. OpenShift sets it.
 	AnnotationConstraint = "openshift.io/scc"
-	// AnnotationRequiredConstraint on a pod names the only security context constraint that may admit the pod. OpenShift
-	// reads it.
+	// AnnotationRequiredConstraint on a pod names the only constraint that may admit the pod. OpenShift reads it.
 	AnnotationRequiredConstraint = "openshift.io/required-scc"
 	// AnnotationPaused on a stack makes the operator write only the stack's status while its value is "true".
 	AnnotationPaused = "llamastack.io/paused"
@@ -140,8 +138,7 @@ const (
 	ConfigDir = "/etc/llama-stack"
 	// ConfigFile is the configuration's file name in ConfigDir.
 	ConfigFile = "config.yaml"
-	// OlderConfigFile is the file name of a configuration up to release 0.3. Many ConfigMaps still have a key with this
-	// name.
+	// OlderConfigFile is the file name of a configuration up to release 0.3. Many ConfigMaps still use it as a key.
 	OlderConfigFile = "run.yaml"
 	// ConfigPath is the configuration's path in the container.
 	ConfigPath = ConfigDir + "/" + ConfigFile
@@ -191,8 +188,7 @@ func Selector(stack string) map[string]string {
 	return map[string]string{LabelApp: App, LabelInstance: stack}
 }
 
-// ChildSelector selects every child of a stack. Clean-up deletes only objects that match this selector and that the
-// stack owns.
+// ChildSelector selects every child of a stack. Clean-up deletes only those that the stack owns.
 func ChildSelector(stack string) map[string]string {
 	return map[string]string{LabelManagedBy: ManagedBy, LabelInstance: stack}
 }

@@ -60,8 +60,7 @@ func ConfigMap(stack, hash string) string {
 	return stack + "-config-" + prefix(hash, HashLength)
 }
 
-// LongConfigMap returns the name to use if a ConfigMap with other content has the name that the function ConfigMap
-// returns.
+// LongConfigMap returns the name to use if a ConfigMap with other content has the name from ConfigMap.
 func LongConfigMap(stack, hash string) string {
 	return stack + "-config-" + prefix(hash, LongHashLength)
 }
@@ -99,8 +98,7 @@ func PreflightPrefix(stack string) string { return stack + "-preflight-" }
 const DigestKeySecret = "llama-stack-operator-digest-key"
 
 const (
-	// WebhookCertificateSecret is the Secret in the operator's namespace with the certificates of the operator's
-	// webhooks.
+	// WebhookCertificateSecret is the Secret in the operator's namespace with the certificates of its webhooks.
 	WebhookCertificateSecret = "llama-stack-k8s-operator-webhook-cert"
 	// ValidatingWebhookConfiguration makes the API server send writes of stacks to the operator for validation.
 	ValidatingWebhookConfiguration = "llama-stack-k8s-operator-validating-webhook-configuration"

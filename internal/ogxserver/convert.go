@@ -32,8 +32,7 @@ type Comment struct {
 	Text string
 }
 
-// Place returns the path in the stack for a path of the OGXServer. It returns the path itself if the value is not in
-// the stack.
+// Place returns the path in the stack for a path of the OGXServer. It returns any other path unchanged.
 func (r *Result) Place(path []string) []string {
 	for i := len(path); i > 0; i-- {
 		if to, ok := r.places[joined(path[:i])]; ok {

@@ -29,14 +29,12 @@ var kinds = map[string][]place{
 		}},
 		{"remote", "vertexai", kind{Type: "remote::vertexai", ID: "remote-vertexai"}},
 		{"remote", "watsonx", kind{
-			Type: "remote::watsonx", ID: "remote-watsonx", Endpoint: "endpoint",
-			Credential: "apiKey",
+			Type: "remote::watsonx", ID: "remote-watsonx", Endpoint: "endpoint", Credential: "apiKey",
 		}},
 	},
 	"vectorIo": {
 		{"remote", "pgvector", kind{
-			Type: "remote::pgvector", ID: "remote-pgvector", Endpoint: "host",
-			Credential: "password",
+			Type: "remote::pgvector", ID: "remote-pgvector", Endpoint: "host", Credential: "password",
 		}},
 		{"remote", "milvus", kind{Type: "remote::milvus", ID: "remote-milvus", Endpoint: "uri", Credential: "token"}},
 		{"remote", "qdrant", kind{Type: "remote::qdrant", ID: "remote-qdrant", Endpoint: "url", Credential: "apiKey"}},

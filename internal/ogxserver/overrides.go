@@ -35,8 +35,7 @@ func (c *conversion) overrides() {
 // ownNames matches paths and variables that the pods of an OGXServer have and those of a stack do not.
 var ownNames = regexp.MustCompile(`/etc/ogx\b|\bOGX_(CONFIG|WORKERS)\b`)
 
-// ownPaths warns about commands and variables that depend on paths and variables that only the pods of an OGXServer
-// have.
+// ownPaths warns about commands and variables that depend on names in ownNames.
 func (c *conversion) ownPaths() {
 	for _, name := range []string{"command", "args", "env"} {
 		field := "spec.workload.overrides." + name

@@ -29,8 +29,7 @@ func addMissing(d *draft.Draft) {
 	}
 }
 
-// addAPI adds an API: an empty list if the API can start without providers, otherwise a provider that needs no values
-// from the user.
+// addAPI adds an API with an empty list if it can start without providers, or with a provider that needs no values.
 func addAPI(d *draft.Draft, m check.Missing) bool {
 	origin := draft.Origin{Note: "needed by " + m.Names()}
 	all := yamlnode.Get(d.Root, "providers")

@@ -130,8 +130,7 @@ func ofBase(d *draft.Draft, api string) *draft.Provider {
 	return first
 }
 
-// usable reports whether a provider exists and starts. The step dependents removes a provider that needs a disabled
-// API.
+// usable reports whether a provider exists and starts. A provider that needs a disabled API does not.
 func usable(d *draft.Draft, e *draft.Provider) bool {
 	_, disables := missingRequirement(d, e)
 	return e.Enabled && !d.Disabled.Has(e.API, e.ID) && disables == nil && (e.Kind == nil || e.Kind.Broken == "")
@@ -164,8 +163,7 @@ func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 	}
 }
 
-// serves reports whether an API in the list of the base stays, because it has a provider or the server has it without
-// one.
+// serves reports whether an API of the base stays, because it has a provider or the server has it without one.
 func serves(d *draft.Draft, api string) bool {
 	known, ok := d.Release.API(api)
 	switch {

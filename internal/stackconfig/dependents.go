@@ -65,8 +65,7 @@ func missingRequirement(d *draft.Draft, e *draft.Provider) (string, *intent.Disa
 	return "", nil
 }
 
-// disablerOf returns the entry of spec.disabled that removes an API completely. It returns nil when the server still
-// has the API.
+// disablerOf returns the entry of spec.disabled that removes an API completely. It returns nil when the API remains.
 func disablerOf(d *draft.Draft, api string) *intent.Disabled {
 	if item := d.Disabled.APIs[api]; item != nil {
 		return item

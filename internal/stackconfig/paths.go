@@ -60,8 +60,7 @@ func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 
 // PathsBeside returns the variables of PathVariables and PathsIn whose default is outside a volume for the server's
 // data directory. Release 0.8 renamed the directory, so the default of a variable can be below one directory while the
-// volume is mounted at the other (server fact 41). With these values, the server finds the data of earlier releases on
-// the volume.
+// volume is mounted at the other (server fact 41). With these values, the server finds the data of earlier releases.
 func PathsBeside(config []byte, rel *release.Release, distribution, mountPath string) []draft.EnvVar {
 	mounted := path.Base(mountPath)
 	if !slices.Contains(dataDirectories, mounted) {

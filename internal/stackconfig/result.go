@@ -42,8 +42,8 @@ type Result struct {
 	Hash string
 	// Env are the variables that the configuration reads, sorted by name.
 	Env []draft.EnvVar
-	// Derived are the entries of the Secret <name>-storage to which Env refers, sorted by key. Without entries, the Secret
-	// does not exist.
+	// Derived are the entries of the Secret <name>-storage to which Env refers, sorted by key. Without them, there is no
+	// Secret.
 	Derived []secretvalue.Derived
 	// Directories are the directories that must exist before the server starts, because the server does not create them.
 	// They are written as in Config, with variables.
@@ -54,8 +54,7 @@ type Result struct {
 	// ProviderCount is the number of providers in the configuration, and ResourceCount the number of resources that it
 	// registers. Neither counts entries that exist only when a variable is set.
 	ProviderCount, ResourceCount int
-	// Models are the user's models with the names that clients use, in written order. Nil means that the release of the
-	// server is unknown.
+	// Models are the user's models with the names for clients, in written order. Nil means that the release is unknown.
 	Models []resources.PublicModel
 	// External are the external providers that the pods install, in installation order.
 	External []ExternalProvider

@@ -57,8 +57,7 @@ func servesTLS(root *yaml.Node) bool {
 	return yamlnode.Text(server, keyCertificate) != "" && yamlnode.Text(server, keyKey) != ""
 }
 
-// ServesTLS reports whether a server with this configuration serves HTTPS. It returns false for a configuration that
-// cannot be read.
+// ServesTLS reports whether a server with this configuration serves HTTPS. It returns false for an invalid one.
 func ServesTLS(config []byte) bool {
 	root, err := baseconfig.Read(config)
 	return err == nil && servesTLS(root)

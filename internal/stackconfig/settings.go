@@ -18,8 +18,7 @@ import (
 
 // settings applies the user's own patch to the configuration. It removes the paths in removeSettings and then merges
 // the settings (RFC 7396). To replace a section of the base as a whole, a user lists the section in both. Package
-// intent has already rejected changes that are never allowed. settings also rejects a value that another field of the
-// spec has set.
+// intent has already rejected changes that are never allowed. settings rejects a value that another field has set.
 //
 // It returns the paths that removeSettings removed from the configuration, with the entry that removed each.
 func settings(d *draft.Draft) map[string]*field.Path {

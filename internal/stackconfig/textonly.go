@@ -7,9 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// WantsText returns a function that reports whether the server requires the value of a variable to be text. This is
-// always so for credentials. For other keys, and for a user's own variable in the settings, it depends on the release's
-// schema.
+// WantsText returns a function that reports whether the server requires the value of a variable to be text. It is
+// always true for credentials. For other keys, and for variables in the settings, it depends on the schema.
 func WantsText(in *intent.Intent, r *release.Release) func(variable string) bool {
 	text := map[string]bool{}
 	if store := in.Storage.KV; store != nil && store.Password != nil {

@@ -74,7 +74,7 @@ func TestCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := json.Unmarshal(data, &v1alpha2.LlamaStackDistribution{}); err != nil {
-				t.Errorf("what fits does not decode: %v", err)
+				t.Errorf("the fitting value does not decode: %v", err)
 			}
 		})
 	}
@@ -85,7 +85,7 @@ func TestCheckKeepsPlaces(t *testing.T) {
 	fitting, _ := typecheck.Check(decode(t, `{"containers": [{"name": 5}, "x", {"name": "b"}]}`), reflect.TypeFor[corev1.PodSpec]())
 	want := map[string]any{"containers": []any{map[string]any{}, nil, map[string]any{"name": "b"}}}
 	if diff := cmp.Diff(any(want), fitting); diff != "" {
-		t.Errorf("what fits (-want +got):\n%s", diff)
+		t.Errorf("fitting value (-want +got):\n%s", diff)
 	}
 }
 
@@ -107,7 +107,7 @@ func FuzzCheck(f *testing.F) {
 		fitting, problems := typecheck.Check(value, reflect.TypeFor[v1alpha2.LlamaStackDistribution]())
 		for _, p := range problems {
 			if strings.Contains(p.Message, "v1alpha2") || strings.Contains(p.Message, "int32") {
-				t.Errorf("a Go type: %s", p)
+				t.Errorf("the message contains a Go type: %s", p)
 			}
 		}
 		data, err := json.Marshal(fitting)
@@ -115,7 +115,7 @@ func FuzzCheck(f *testing.F) {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(data, &v1alpha2.LlamaStackDistribution{}); err != nil {
-			t.Errorf("%s: what fits does not decode: %v", text, err)
+			t.Errorf("%s: the fitting value does not decode: %v", text, err)
 		}
 	})
 }

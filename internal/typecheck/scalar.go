@@ -125,8 +125,7 @@ func kindOf(value any) string {
 	}
 }
 
-// outline describes the form of an object, with its fields if the type has at most two: {secretKeyRef: {name: …, key:
-// …}}.
+// outline describes the form of an object, with its fields if there are at most two: {secretKeyRef: {name: …, key: …}}.
 func outline(typ reflect.Type) string {
 	typ = pointed(typ)
 	if typ.Kind() != reflect.Struct || typ.NumField() > 2 || reflect.PointerTo(typ).Implements(unmarshaler) {

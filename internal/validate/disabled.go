@@ -16,8 +16,7 @@ const (
 	maxDisabledLength = 128
 )
 
-// disabledKnown rejects an API that no release has. Package stackconfig warns about an API that only other releases
-// have.
+// disabledKnown rejects an API that no release has. Package stackconfig warns about an API of other releases.
 func disabledKnown(c *checks) {
 	for i, text := range c.Spec.Disabled {
 		api, _, _ := strings.Cut(text, "/")

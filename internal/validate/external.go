@@ -54,8 +54,7 @@ func externalID(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider
 	}
 }
 
-// externalTwice rejects two external providers with the same id, because only one of the two images can provide that
-// provider.
+// externalTwice rejects two external providers with the same id, because only one image can provide that provider.
 func externalTwice(c *checks) {
 	first := make(map[string]string)
 	images := make(map[string]string)

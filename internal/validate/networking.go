@@ -48,8 +48,7 @@ func caBundle(c *checks) {
 	}
 }
 
-// hostname checks that Ingress, Route and HTTPRoute accept a host name: it must not be an IP address, and DNS must
-// allow its labels.
+// hostname checks that Ingress, Route and HTTPRoute accept a host name: no IP address, and only labels that DNS allows.
 func (c *checks) hostname(path *field.Path, name string) {
 	switch {
 	case name == "":

@@ -1,7 +1,6 @@
 package validate
 
-// overrideExcludes checks FR-013 and FR-070: with a complete configuration, the fields for a generated configuration
-// have no effect.
+// overrideExcludes checks FR-013 and FR-070: with a complete configuration, fields that generate one have no effect.
 func overrideExcludes(c *checks) {
 	s := &c.Spec
 	if s.OverrideConfig == nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// spreadTwice rejects two constraints with the same topologyKey and whenUnsatisfiable, because the API server rejects
-// them.
+// spreadTwice rejects two constraints with the same topologyKey and whenUnsatisfiable, as the API server does.
 func spreadTwice(c *checks) {
 	type constrained struct {
 		key  string

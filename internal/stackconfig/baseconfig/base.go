@@ -63,9 +63,8 @@ func (b *Base) Version() string { return b.version }
 // than generating a configuration from it.
 var parsed = lru.New(16)
 
-// maxKeptBase is the largest size in bytes of a base that is cached. The shipped bases are less than half of it. The
-// nodes of a base need a hundred times the memory of its text, so a few large bases would exhaust the operator's
-// memory.
+// maxKeptBase is the largest size in bytes of a base that is cached, twice that of the largest shipped base. The nodes
+// of a base need a hundred times the memory of its text, so a few large bases would exhaust the operator's memory.
 const maxKeptBase = 64 << 10
 
 // ParseUncached reads a base configuration as Parse does, but does not cache it. Use it for text that is read only

@@ -72,8 +72,7 @@ func (c *checker) scoring() {
 	}
 }
 
-// providerProblem reports a problem with its remedy. A missing key has its own field when it is the endpoint or the
-// credential.
+// providerProblem reports a problem with its remedy. A missing endpoint or credential has its own field.
 func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path string) {
 	if e.User != nil && c.fromUnset(draft.JoinPath(path, p.Path)) {
 		c.unsetKey(e, p, draft.JoinPath(path, p.Path))

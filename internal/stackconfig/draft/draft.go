@@ -18,8 +18,7 @@ import (
 type Draft struct {
 	// Intent is the user's intent.
 	Intent *intent.Intent
-	// Release is the release that reads the configuration. If Unknown is true, the release is not known, and Release is
-	// the best guess.
+	// Release is the release that reads the configuration, or the best guess if Unknown is true.
 	Release *release.Release
 	Unknown bool
 	// Root is the tree of the configuration.
@@ -120,18 +119,21 @@ func (d *Draft) Write(at Place, value *yaml.Node, origin Origin) {
 	default:
 		at.parent.Content = append(at.parent.Content, value)
 	}
-	// The base often writes an empty list as []. A list to which an item is added is written in block style, as everything
-	// else is.
+	// The base often has an empty list as []. A list to which an item is added is written in block style, as usual.
 	at.parent.Style &^= yaml.FlowStyle
 	d.report.origins[value] = origin
 }
 
 // Section returns a mapping below another mapping. It adds the mapping when it does not exist.
 func (d *Draft) Section(parent *yaml.Node, key string, origin Origin) *yaml.Node {
+	return d.existing(parent, key, yamlnode.Map, origin)
+}
+
+func (d *Draft) existing(parent *yaml.Node, key string, empty func() *yaml.Node, origin Origin) *yaml.Node {
 	if found := yamlnode.Get(parent, key); !yamlnode.IsNull(found) {
 		return found
 	}
-	made := yamlnode.Map()
+	made := empty()
 	d.Write(Under(parent, key), made, origin)
 	return made
 }
@@ -145,19 +147,13 @@ func (d *Draft) WriteField(fields *yamlnode.Fields, key string, value *yaml.Node
 
 // List returns a sequence below a mapping. It adds the sequence when it does not exist.
 func (d *Draft) List(parent *yaml.Node, key string, origin Origin) *yaml.Node {
-	if found := yamlnode.Get(parent, key); !yamlnode.IsNull(found) {
-		return found
-	}
-	made := yamlnode.Seq()
-	d.Write(Under(parent, key), made, origin)
-	return made
+	return d.existing(parent, key, func() *yaml.Node { return yamlnode.Seq() }, origin)
 }
 
 // ReleaseDefault returns the origin of a value that the release needs and that neither the user nor the base sets.
 func (d *Draft) ReleaseDefault() Origin { return Origin{Note: "default of release " + d.Release.Line} }
 
-// SecretVariable adds a variable for a reference to a Secret, and returns the reference to the variable for the
-// configuration.
+// SecretVariable adds a variable for a reference to a Secret, and returns the text that refers to the variable.
 func (d *Draft) SecretVariable(ref *intent.SecretRef) string {
 	d.AddEnv(EnvVar{Name: ref.EnvVar, SecretName: ref.Name, SecretKey: ref.Key, FieldPath: ref.Path.String()})
 	return envref.To(ref.EnvVar)

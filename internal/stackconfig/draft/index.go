@@ -31,8 +31,7 @@ type Provider struct {
 	User *intent.Provider
 	// External is the external provider. Nil means that the provider is of another kind.
 	External *intent.ExternalProvider
-	// Kind holds the facts about the type, from the release or from the package of an external provider. Nil means that
-	// neither has them.
+	// Kind holds the facts about the type, from the release or the package of an external provider. Nil means no facts.
 	Kind *provider.Type
 	// Incomplete reports whether a field of the user was invalid, so that its key is missing.
 	Incomplete bool
@@ -125,8 +124,7 @@ func (x *Disabled) By(api, id string) *intent.Disabled {
 	return x.Providers[[2]string{api, id}]
 }
 
-// Of returns the entry that disables an API, otherwise the first entry that disables one of its providers, or nil when
-// there is none.
+// Of returns the entry that disables an API, otherwise the first entry that disables one of its providers, or nil.
 func (x *Disabled) Of(api string) *intent.Disabled {
 	first := x.APIs[api]
 	for key, item := range x.Providers {

@@ -36,7 +36,7 @@ func hostOf(text string) string {
 }
 
 // isOutside reports whether a host is probably not reachable from an offline cluster, because it is neither a private
-// address nor a name of the cluster or of a private network. A name of two labels is the name of a Service with its
+// address nor a name of the cluster or of a private network. A name of two labels is that of a Service with its
 // namespace.
 func isOutside(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {

@@ -68,8 +68,7 @@ func (c *checks) registeredNeed(known release.Resource, item *yaml.Node, at stri
 	return nil
 }
 
-// modelNeed returns a message with the outside source of a model and the remedy, or an empty string for a model without
-// such a source.
+// modelNeed returns a message with the outside source of a model and the remedy, or an empty string if there is none.
 func (c *checks) modelNeed(api, provider, model string) string {
 	e := c.Index.Find(api, provider)
 	if e == nil || !e.Enabled || model == "" || strings.HasPrefix(model, "/") {

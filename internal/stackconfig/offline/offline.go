@@ -74,8 +74,7 @@ const maxFindings = 20
 
 // need is a part of a configuration that needs the internet.
 type need struct {
-	// path is the field of the spec that wrote the part. Nil means that no field wrote it. at is the path in the
-	// configuration.
+	// path is the field of the spec that wrote the part. Nil means that no field wrote it. at is the part's path.
 	path *field.Path
 	at   string
 	// fatal reports whether the server does not start without the internet.
@@ -153,8 +152,7 @@ func baseNeeds(calls, loads []string) []need {
 	return found
 }
 
-// serviceOf returns the public service that a provider calls because no endpoint is set, or an empty string when there
-// is none.
+// serviceOf returns the public service that a provider calls because no endpoint is set, or an empty string.
 func (c *checks) serviceOf(e *draft.Provider) string {
 	if e.Kind == nil {
 		return ""

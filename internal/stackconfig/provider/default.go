@@ -12,8 +12,7 @@ func (t *Type) Defaults(id, distribution string) []Default {
 	return out
 }
 
-// Fill returns a copy of a value of release data in which values replace the placeholders {id}, {table} and
-// {distribution}.
+// Fill returns a copy of a value in which values replace the placeholders {id}, {table} and {distribution}.
 func Fill(value any, id, distribution string) any {
 	return expand(strings.NewReplacer("{id}", id, "{table}", tableName(id), "{distribution}", distribution), value)
 }

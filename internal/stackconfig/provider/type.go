@@ -32,14 +32,12 @@ type Type struct {
 	EndpointKey string
 	// EndpointPath is appended to an endpoint URL that has no path: `/v1`. Empty means that the URL is used unchanged.
 	EndpointPath string
-	// EndpointIgnored reports whether the server reads EndpointKey but ignores the value and calls the public service
-	// (server fact 11).
+	// EndpointIgnored reports whether the server ignores EndpointKey and calls the public service (server fact 11).
 	EndpointIgnored bool
 	// EndpointParts are the keys for the parts of an endpoint when EndpointKey accepts only a host name (pgvector). Port
 	// is then the key for the port, and a scheme or path is an error. The zero value means that the endpoint is a URL.
 	EndpointParts EndpointParts
-	// CredentialKey is the key for the user's API key or password: `api_key`, `api_token`, `password`. Empty means that
-	// the type has none.
+	// CredentialKey is the key for the API key or password: `api_key`, `password`. Empty means that the type has none.
 	CredentialKey string
 	// CredentialOptional reports whether the type has other ways to authenticate: keys of an account, or the identity
 	// that the platform assigns to its pods.
@@ -75,8 +73,7 @@ type Type struct {
 	// ToolGroup is the tool group that the server registers for the type without an entry: `builtin::websearch`. Empty
 	// means that there is none.
 	ToolGroup string
-	// Deprecated is the server's advice for a type that still works but will be removed. Empty means that the type is
-	// not deprecated.
+	// Deprecated is the server's advice for a type that will be removed. Empty means that the type is not deprecated.
 	Deprecated string
 }
 

@@ -21,8 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// configWriter writes the config of one provider. setBy records the field that set each key, so that two fields cannot
-// set the same key.
+// configWriter writes the config of one provider. setBy has the field that set each key, so that no other field sets
+// it.
 type configWriter struct {
 	*draft.Draft
 	entry  *draft.Provider
@@ -225,8 +225,7 @@ func (c *configWriter) defaults(base *yaml.Node) {
 	needed := c.kind.Defaults(c.entry.ID, c.Distribution)
 	for i := range needed {
 		c.fill(needed[i].Key, base, func() (*yaml.Node, draft.Origin) {
-			return provider.Node(needed[i].Value),
-				c.ReleaseDefault()
+			return provider.Node(needed[i].Value), c.ReleaseDefault()
 		})
 	}
 	for i := range c.kind.Config.Keys {

@@ -4,13 +4,11 @@ package release
 type API struct {
 	// Name is the name in the config: `vector_io`.
 	Name string `json:"name"`
-	// Providable reports whether the API may be listed in `apis` and have providers. The server adds the other APIs
-	// itself.
+	// Providable reports whether the API may be listed in `apis` and have providers. The server adds other APIs.
 	Providable bool `json:"providable"`
 	// Internal reports whether the server implements the API itself.
 	Internal bool `json:"internal"`
-	// RoutingTable is the API that lists the resources of this one: `models` for `inference`. Empty means that there is
-	// none.
+	// RoutingTable is the API that lists the resources of this one: `models` for `inference`. Empty means none.
 	RoutingTable string `json:"routing_table,omitempty"`
 	// Router is the API that a routing table belongs to: `inference` for `models`.
 	Router string `json:"router,omitempty"`

@@ -23,8 +23,7 @@ type retired struct {
 type chronicle struct {
 	// DefaultLine is the release line that runs when the user does not name one.
 	DefaultLine string `json:"defaultLine"`
-	// Offered are the lines that users may request, ascending. Tests show that these lines load generated configs and
-	// start.
+	// Offered are the lines that users may request, ascending. Tests show that they start with generated configs.
 	Offered []string `json:"offered"`
 	// APIs are the names of the APIs of all releases, with the lines that have them.
 	APIs []struct {
@@ -94,8 +93,7 @@ func KnownAPIs() []string {
 	return names
 }
 
-// SnakeCase returns the name of an API as written in the config: vector_io for vectorIo. It returns a name in that form
-// unchanged.
+// SnakeCase returns the name of an API as written in the config: vector_io for vectorIo. It does not change vector_io.
 func SnakeCase(name string) string {
 	var b strings.Builder
 	for _, r := range name {

@@ -112,8 +112,7 @@ func corrected(doc *document, overlays ...*overlay) (*Release, error) {
 	return r, nil
 }
 
-// mustLoad returns the data of an embedded line. Invalid data cannot occur at run time, because a test loads every
-// line.
+// mustLoad returns the data of an embedded line. The data is valid, because a test loads every line.
 func mustLoad(line string) *Release {
 	r, err := files().load[line]()
 	if err != nil {

@@ -38,8 +38,7 @@ type Release struct {
 	Offline Offline
 	// Tools describes how tools are declared.
 	Tools Tools
-	// Removed lists, from history.yaml, the parts that earlier releases had and this release does not have, sorted by kind
-	// and name.
+	// Removed lists the parts that earlier releases had and this release does not have, sorted by kind and name.
 	Removed []Removal
 
 	apis          map[string]API
@@ -85,23 +84,22 @@ type Runtime struct {
 	ServerPortIgnored bool `json:"server_port_ignored"`
 	// PlainHTTPRefused reports whether the server does not start without TLS unless `server.insecure` is true.
 	PlainHTTPRefused bool `json:"plain_http_refused"`
-	// HealthNeedsToken reports whether the server, with authentication, requires a token for /v1/health too. In that case,
-	// every probe fails.
+	// HealthNeedsToken reports whether the server, with authentication, requires a token for /v1/health too. Then every
+	// probe fails.
 	HealthNeedsToken bool `json:"health_needs_token"`
 	// IntrospectionUnverified reports whether the server verifies the certificate of an OAuth2 introspection endpoint only
 	// if tls_cafile is set.
 	IntrospectionUnverified bool `json:"introspection_unverified"`
-	// ModelsAskedAtStart reports whether the server queries the provider for each registered model when it starts, and
-	// does not start when the provider does not have the model (up to 0.5). Without an API key, a service does not list
-	// its models.
+	// ModelsAskedAtStart reports whether the server queries the provider for each registered model, and does not start
+	// when the provider does not have the model (up to 0.5). A service lists no models without an API key.
 	ModelsAskedAtStart bool `json:"models_asked_at_start"`
 	// RegistryReplaces reports whether a resource that is registered again with other properties replaces the first one
 	// (0.2). Later releases do not start with such a resource.
 	RegistryReplaces bool `json:"registry_replaces"`
 	// WritesTemp reports whether the server needs a writable /tmp.
 	WritesTemp bool `json:"writes_temp"`
-	// EmptyAPIsServeNone reports whether `apis: []` serves no APIs. Before 1.5, the server serves all APIs, as it does
-	// without a list.
+	// EmptyAPIsServeNone reports whether `apis: []` serves no APIs. Before 1.5, the server serves all APIs, as without a
+	// list.
 	EmptyAPIsServeNone bool `json:"empty_apis_serve_none"`
 	// DistributionKey is the top-level key with the distribution's name: `distro_name`, `image_name`.
 	DistributionKey string `json:"distribution_key"`

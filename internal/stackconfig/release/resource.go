@@ -17,8 +17,7 @@ const (
 type Resource struct {
 	// Kind is the key of the list: `models`.
 	Kind string
-	// Section is the top-level section of the list: RegisteredResources, or TopLevel when the list itself is a section
-	// (`connectors`).
+	// Section is the section of the list: RegisteredResources, or TopLevel when the list is a section (`connectors`).
 	Section string
 	// IDKey is the key with the resource's own id: `model_id`.
 	IDKey string
@@ -38,11 +37,9 @@ type Resource struct {
 	// PublicAlias is the form of the public id for an entry whose ProviderIDKey differs from its IDKey. It is the same as
 	// PublicID in all lines except 0.2, where the id of such an entry is unchanged.
 	PublicAlias string
-	// AnyProvider is the value of `provider_id` that selects any available provider (`all`). Empty means that the release
-	// has no such value.
+	// AnyProvider is the value of `provider_id` that selects any available provider (`all`). Empty means no such value.
 	AnyProvider string
-	// PrefixOnce reports whether an id that already starts with the id of its provider and a slash gets no second
-	// prefix.
+	// PrefixOnce reports whether an id that starts with the id of its provider and a slash gets no second prefix.
 	PrefixOnce bool
 	// RegistryType is the type of the entries in the server's registry: `model`. Empty means that the server does not
 	// store such entries in the registry.
@@ -83,8 +80,7 @@ func (r *Resource) Public(id, provider, own string) string {
 	return text.String()
 }
 
-// DropsID reports whether the public id of an entry does not contain the entry's id when the provider uses another
-// name.
+// DropsID reports whether the public id does not contain the entry's id when the provider uses another name.
 func (r *Resource) DropsID() bool {
 	return r.PublicAlias != "" && !strings.Contains(r.PublicAlias, "{"+r.IDKey+"}")
 }

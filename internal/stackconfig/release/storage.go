@@ -11,8 +11,8 @@ const (
 	SQL = "sql"
 )
 
-// These are the names of the two backends in the server's defaults. With other names, the configuration would have to
-// list every store.
+// These are the names of the two backends in the server's defaults. With other names, a config would have to list every
+// store.
 const (
 	KVDefault  = "kv_default"
 	SQLDefault = "sql_default"
@@ -51,8 +51,7 @@ type Backend struct {
 	CredentialInHost bool
 	// ConnectionStringKey is the key for a whole connection string. Empty means that the backend reads only the parts.
 	ConnectionStringKey string
-	// EncodePassword reports whether the server inserts the password into a URL unchanged, so that it must be
-	// URL-encoded.
+	// EncodePassword reports whether the password must be URL-encoded, because the server inserts it into a URL.
 	EncodePassword bool
 }
 

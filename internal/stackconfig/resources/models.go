@@ -86,8 +86,7 @@ func (r *registrar) metadata(m *intent.Model) *yaml.Node {
 	return metadata
 }
 
-// embedding reports an embedding model of unknown dimension, because the server does not start with it
-// (server fact 19).
+// embedding reports an embedding model without a dimension. The server does not start with it (server fact 19).
 func (r *registrar) embedding(m *intent.Model) {
 	if m.ModelType != "embedding" {
 		return

@@ -26,8 +26,7 @@ const (
 // of the base with the same kind and id. Each entry names its provider, because the server silently skips an entry
 // without one (server fact 16).
 //
-// It returns the user's models with the names that clients use, and reports whether the user registers a resource that
-// the server stores.
+// It returns the user's models with the names for clients, and reports whether the server stores some of the resources.
 func Register(d *draft.Draft) (models []PublicModel, registers bool) {
 	r := registrar{Draft: d, written: map[string]*field.Path{}, first: map[string]firstOf{}}
 	for i := range d.Intent.Models {
@@ -47,8 +46,7 @@ func Register(d *draft.Draft) (models []PublicModel, registers bool) {
 type registrar struct {
 	*draft.Draft
 	written map[string]*field.Path
-	// models are the user's models with the names that clients use. registers reports whether the server stores some of
-	// the resources.
+	// models are the user's models with the names for clients. registers reports whether the server stores some resources.
 	models    []PublicModel
 	registers bool
 	// first is the id of the first resource of a kind that the user registered.
@@ -248,8 +246,7 @@ func (r *registrar) listOf(res *resource) *yaml.Node {
 }
 
 // defaults corrects settings that name a resource (safety.default_shield_id). If the user registers a resource of that
-// kind, the server does not start when the default does not exist, and the base may register its default only under a
-// condition.
+// kind, the server does not start when the default does not exist, and the base's may be conditional.
 func (r *registrar) defaults() {
 	for _, reference := range r.Release.References {
 		if reference.Resource == "" || reference.ResourceKey != "." {

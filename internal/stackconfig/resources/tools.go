@@ -17,8 +17,7 @@ import (
 
 const apiToolRuntime = "tool_runtime"
 
-// tool declares one tool group (FR-043) in the form of the release: a built-in tool, an MCP server, or a group of a
-// provider.
+// tool declares one tool group (FR-043) in the form of the release: a built-in tool, an MCP server, or another group.
 func (r *registrar) tool(t *intent.Tool) {
 	if r.ignoredWithAPI(apiToolRuntime, t.Path) {
 		return

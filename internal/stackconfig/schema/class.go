@@ -43,8 +43,7 @@ type Key struct {
 	Aliases []string
 	// Type is the type of the value.
 	Type *Expr
-	// Required reports whether the class does not load without the key. The key may still be null when Type allows
-	// null.
+	// Required reports whether the class does not load without the key. The key may be null when Type allows null.
 	Required bool
 	// Default is the value used when the key is absent: nil, bool, string, json.Number, []any or map[string]any.
 	// It is meaningful only when Required is false.
@@ -89,8 +88,7 @@ func NewClass(name string, extra Extra, keys []Key) *Class {
 	return c
 }
 
-// SetKeys sets the keys of a class. Use it for classes that refer to each other: create all of them first, then set
-// their keys.
+// SetKeys sets the keys of a class. Classes that refer to each other must all exist before it is called.
 func (c *Class) SetKeys(keys []Key) {
 	c.Keys = keys
 	c.reindex()

@@ -14,8 +14,7 @@ type Condition struct {
 	Value string `json:"value"`
 }
 
-// met reports whether a mapping of the class meets every condition. A value that depends on the environment meets no
-// condition.
+// met reports whether a mapping meets every condition. A value that depends on the environment meets no condition.
 func (c *Class) met(conditions []Condition, node *yaml.Node) bool {
 	for _, condition := range conditions {
 		value := c.valueOf(condition.Key, node)

@@ -8,8 +8,7 @@ import (
 // Kind is the kind of a type expression.
 type Kind int
 
-// These are the kinds of type expressions. Each kind accepts the values that the server's parser accepts in its lax
-// mode.
+// These are the kinds of types. Each kind accepts the values that the server's parser accepts in its lax mode.
 const (
 	KindAny     Kind = iota // any value
 	KindNull                // null

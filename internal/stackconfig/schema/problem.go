@@ -15,8 +15,7 @@ const (
 	WrongType ProblemKind = "WrongType"
 	// OutOfRange means that the value has the correct type, but breaks a limit. The server does not start.
 	OutOfRange ProblemKind = "OutOfRange"
-	// ConflictingKeys means that the key and another key, which Want names, are mutually exclusive. The server does not
-	// start.
+	// ConflictingKeys means that the key and the key in Want are mutually exclusive. The server does not start.
 	ConflictingKeys ProblemKind = "ConflictingKeys"
 	// IncompleteKeys means that the key requires other keys, which Want names. The server does not start.
 	IncompleteKeys ProblemKind = "IncompleteKeys"

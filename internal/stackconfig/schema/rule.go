@@ -22,11 +22,9 @@ const (
 	AnyOf RuleKind = "any_of"
 	// Below requires that the number of the first key is less than that of the second. An absent key has its default.
 	Below RuleKind = "below"
-	// NotAbove requires that the number of the first key is not greater than that of the second. An absent key has its
-	// default.
+	// NotAbove requires that the first number is not greater than the second. An absent key has its default.
 	NotAbove RuleKind = "not_above"
-	// Disjoint requires that no value of the first key, a list or a mapping, is a value of the second, in upper or
-	// lower case.
+	// Disjoint requires that two lists or mappings have no value in common, in upper or lower case.
 	Disjoint RuleKind = "disjoint"
 	// Never forbids that all conditions of If are met. The problem is reported at the first key.
 	Never RuleKind = "never"

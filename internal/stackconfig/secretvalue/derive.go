@@ -14,8 +14,7 @@ type Part string
 // These are the parts of a PostgreSQL connection string, and the URL-encoded form of a whole value.
 const (
 	PartHost Part = "host"
-	// PartHostPlain is the host for a backend that cannot be configured to use TLS. A connection string that requires
-	// TLS is rejected.
+	// PartHostPlain is the host for a backend that cannot be configured to use TLS. It is an error if TLS is required.
 	PartHostPlain Part = "host-plain"
 	PartPort      Part = "port"
 	PartDB        Part = "db"

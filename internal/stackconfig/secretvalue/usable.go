@@ -37,10 +37,7 @@ func Usable(value string) error {
 		return errors.New("is not valid UTF-8 text")
 	case strings.TrimRight(value, "\r\n") != value:
 		return errLineBreak
-	case strings.ContainsFunc(value, func(r rune) bool {
-		return unicode.IsControl(r) && r != '\t' && r != '\n' &&
-			r != '\r'
-	}):
+	case strings.ContainsFunc(value, isForbiddenControl):
 		return errors.New("contains a control character")
 	case strings.EqualFold(value, "true") || strings.EqualFold(value, "false"):
 		return errors.New("looks like a boolean, and the server would convert it to one and reject it; use another value")
@@ -49,9 +46,10 @@ func Usable(value string) error {
 	case value == "~" || strings.HasPrefix(value, "~/"):
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
 	case envref.In(value):
-		// From 1.2 on, the workers read the configuration that the command line has resolved, and resolve it again
-		// (server fact 6).
+		// From 1.2 on, the workers resolve the configuration again that the command line has resolved (server fact 6).
 		return errors.New("contains a reference like ${env.NAME}, which newer servers replace a second time; use another value")
 	}
 	return nil
 }
+
+func isForbiddenControl(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) }

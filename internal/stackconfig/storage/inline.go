@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// InlineStore is a store in a release in which each store is a whole backend. It is a key of the top level, or of a
-// provider's config.
+// InlineStore is a store in a release in which each store is a whole backend. It is a key of the top level or of a
+// config.
 type InlineStore struct {
 	// In is the mapping that contains the store under key.
 	In  *yaml.Node

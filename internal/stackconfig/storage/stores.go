@@ -42,8 +42,7 @@ func Lacks(d *draft.Draft, store *release.Store) bool {
 }
 
 // AddNeeded adds a store that only some settings require, because the server does not start without it: access rules
-// require a store for the owners of vector stores (server fact 52). No field of the spec and no setting can write the
-// store.
+// require a store for the owners of vector stores (server fact 52). No field and no setting can write it.
 func AddNeeded(d *draft.Draft) {
 	for i := range d.Release.Storage.Stores {
 		store := &d.Release.Storage.Stores[i]
@@ -82,8 +81,7 @@ func PlaceNamed(d *draft.Draft) {
 	}
 }
 
-// storeReference returns a store in the default backend of its family, in a table or a namespace with the name of the
-// store.
+// storeReference returns a store in the default backend of its family, in a table or namespace with its name.
 func storeReference(d *draft.Draft, store *release.Store, origin draft.Origin) *yaml.Node {
 	node := yamlnode.Map()
 	key := "table_name"

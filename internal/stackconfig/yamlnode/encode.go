@@ -49,8 +49,7 @@ func isBlock(node *yaml.Node) bool {
 		len(node.Content) > 0 && node.Style&yaml.FlowStyle == 0
 }
 
-// mapping writes the pairs of a mapping. The first key is written at the end of the current line, and mapping ends the
-// last line.
+// mapping writes the pairs of a mapping, the first key at the end of the current line, and ends the last line.
 func (w *writer) mapping(node *yaml.Node, indent int) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if i > 0 {
@@ -271,8 +270,7 @@ func fitsLiteral(value string) bool {
 	return !strings.ContainsFunc(value, func(r rune) bool { return r != '\n' && r != '\t' && needsEscape(r) })
 }
 
-// literal writes a block that keeps its lines. The number of line breaks at the end of the text determines the
-// indicator.
+// literal writes a block that keeps its lines. The line breaks at the end of the text determine the indicator.
 func (w *writer) literal(value string, indent int) {
 	body := strings.TrimRight(value, "\n")
 	ends := len(value) - len(body)

@@ -104,8 +104,7 @@ func fromScalar(value any) *yaml.Node {
 	}
 }
 
-// number returns a JSON number in a form that YAML 1.1 also reads as a number. YAML 1.1 does not support 1e5 or 1.5e5,
-// only 1.5e+5.
+// number returns a JSON number in a form that YAML 1.1 also reads as a number. YAML 1.1 supports only 1.5e+5, not 1e5.
 func number(text string) *yaml.Node {
 	if !strings.ContainsAny(text, ".eE") {
 		return scalar(intTag, text)
