@@ -61,8 +61,8 @@ const (
 	ReasonConfigMapNotFound = "ConfigMapNotFound"
 	// ReasonConfigMapKeyMissing means that a referenced ConfigMap does not have the key. Status: False.
 	ReasonConfigMapKeyMissing = "ConfigMapKeyMissing"
-	// ReasonConfigMapValueUnusable means that the trusted certificates in a ConfigMap are not valid certificates, or that
-	// they include a private key. Status: False.
+	// ReasonConfigMapValueUnusable means that the trusted certificates in a ConfigMap are not valid certificates, or
+	// include a private key. Status: False.
 	ReasonConfigMapValueUnusable = "ConfigMapValueUnusable"
 )
 
@@ -108,7 +108,8 @@ const (
 	// ReasonReadingExternalProviders means that the operator is reading the labels of the images of external providers.
 	// Status: Unknown.
 	ReasonReadingExternalProviders = "ReadingExternalProviders"
-	// ReasonUpgradeConfigFailure means that the spec is valid only for the running release. Status: False.
+	// ReasonUpgradeConfigFailure means that the spec is valid for the running release, but not for the requested one.
+	// Status: False.
 	ReasonUpgradeConfigFailure = "UpgradeConfigFailure"
 )
 
@@ -149,7 +150,7 @@ const (
 	// Status: False.
 	ReasonStorageShrinkRefused = "StorageShrinkRefused"
 	// ReasonStorageChangeRefused means that the spec requests a storage class or access modes that differ from those of
-	// the volume, or that the API server rejects another change of the PersistentVolumeClaim. Status: False.
+	// the volume, or the API server rejects another change of the PersistentVolumeClaim. Status: False.
 	ReasonStorageChangeRefused = "StorageChangeRefused"
 )
 
@@ -266,7 +267,7 @@ const (
 	// EventServerReleaseDiffers means that the release of the running server differs from the release that its
 	// configuration was generated for. Event: Warning.
 	EventServerReleaseDiffers = "ServerReleaseDiffers"
-	// EventImageLabelsUnreadable means that the operator continues without the labels of an image. Event: Warning.
+	// EventImageLabelsUnreadable means that the operator cannot read the labels of an image. Event: Warning.
 	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
 	// EventImageTagMoved means that the tag of the image now refers to another image in the registry than the image that
 	// runs. The event names both digests. Event: Normal.

@@ -24,10 +24,10 @@ const (
 	nameInstead      = "it is the name of the distribution: remove it"
 )
 
-// ownedParts lists the configuration keys, in the servers of all releases, that a field of the spec sets. The following
-// parts have no field and are not listed: the sections telemetry, logging, vector_stores, safety,
-// external_providers_dir and external_apis_dir; host, auth, quota, cors, tenancy, tls_config, hsts_max_age and the
-// refresh interval of the registry in section server; and the settings that tune a store in section storage.
+// ownedParts lists the configuration keys, in the servers of all releases, that a field of the spec sets. It does not
+// list parts without a field: the sections telemetry, logging, vector_stores, safety, external_providers_dir and
+// external_apis_dir. In the section server, these are host, auth, quota, cors, tenancy, tls_config, hsts_max_age and
+// the interval of the registry. In the section storage, these are the settings that tune a store.
 var ownedParts = []owned{
 	{"version", "it belongs to the base configuration: remove it", baseRemoval},
 	{"distro_name", nameInstead, "the server needs the name of its distribution"},

@@ -103,7 +103,7 @@ func decodeShield(o *object) Shield {
 }
 
 // CheckURL returns an error unless the text is an http or https URL with a host. It accepts any text with ${env.…},
-// because only the server knows the value.
+// which the server checks.
 func CheckURL(text string) error {
 	if envref.IsMeant(text) {
 		return nil

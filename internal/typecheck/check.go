@@ -29,9 +29,9 @@ func (p Problem) String() string {
 	return p.Path + ": " + p.Message
 }
 
-// Check returns the problems of a value, in the order of the sorted names. encoding/json must have decoded the value
-// with UseNumber. fitting is the value without the parts that a decoder rejects, so that the rest can be decoded and
-// checked too. It omits such fields, and has null for such items of lists.
+// Check returns the problems of a value, in the order of the sorted names. The value must come from encoding/json with
+// UseNumber. The result fitting is the value without the parts that a decoder rejects, so that the rest can be decoded
+// and checked too. It omits such fields, and has null for such items of lists.
 func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {
 	c := checker{}
 	fitting, _ = c.value(value, typ, "")

@@ -1,6 +1,7 @@
 package external
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -118,12 +119,9 @@ func warnOfOverride(d *draft.Draft, e, replaced *draft.Provider) {
 	}
 	d.Warn(draft.Finding{
 		Path: e.External.Path.Child("providerId").String(), Overrides: true,
-		Message: "the external provider " +
-			quoted(e.ID) + " replaces " + text + "; give it another id to keep both",
+		Message: fmt.Sprintf("the external provider %q replaces %s; give it another id to keep both", e.ID, text),
 	})
 }
-
-func quoted(id string) string { return `"` + id + `"` }
 
 // config returns the provider's config: the user's values, and the variables of Secrets, sorted by key.
 func config(d *draft.Draft, e *draft.Provider) *yaml.Node {

@@ -252,8 +252,7 @@ func (r *registrar) defaults() {
 		if reference.Resource == "" || reference.ResourceKey != "." {
 			continue
 		}
-		own, registered := r.first[reference.Resource]
-		if registered {
+		if own, registered := r.first[reference.Resource]; registered {
 			r.replaceDefault(reference, own)
 		}
 	}

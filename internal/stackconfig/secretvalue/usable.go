@@ -52,4 +52,6 @@ func Usable(value string) error {
 	return nil
 }
 
-func isForbiddenControl(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) }
+func isForbiddenControl(r rune) bool {
+	return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r)
+}

@@ -15,8 +15,7 @@ import (
 // AddRequired adds the stores that the release requires in the section for storage. Up to 0.3, every configuration must
 // have the section with two stores (server fact 48, server fact 49).
 func AddRequired(d *draft.Draft) {
-	there := !yamlnode.IsNull(yamlnode.Get(d.Root, "storage"))
-	if !there && !d.Release.Storage.Required {
+	if yamlnode.IsNull(yamlnode.Get(d.Root, "storage")) && !d.Release.Storage.Required {
 		return
 	}
 	var missing []string
