@@ -1,7 +1,7 @@
 package v1alpha1
 
 // Condition types that only v1alpha1 has. The conversion derives each of them from a condition of v1alpha2. The other
-// types are those of v1alpha2, under the same names.
+// types have the same names as in v1alpha2.
 const (
 	// ConditionDeploymentReady follows Available.
 	ConditionDeploymentReady = "DeploymentReady"
@@ -14,12 +14,12 @@ const (
 	ConditionConfigReady = "ConfigReady"
 )
 
-// Reasons of those conditions. ConfigReady has the reasons of ConfigGenerated. A condition that is Unknown has the
-// reason of the condition that it follows.
+// Reasons of the conditions that only v1alpha1 has. ConfigReady has the reasons of ConfigGenerated. A condition that is
+// Unknown has the reason of the condition that it follows.
 const (
 	// ReasonDeploymentReady means that the roll-out is complete.
 	ReasonDeploymentReady = "DeploymentReady"
-	// ReasonDeploymentFailed means that the roll-out is not complete. Available has the reason.
+	// ReasonDeploymentFailed means that the roll-out is not complete. The condition Available states the cause.
 	ReasonDeploymentFailed = "DeploymentFailed"
 	// ReasonHealthCheckPassed means that every pod passes its readiness probe.
 	ReasonHealthCheckPassed = "HealthCheckPassed"
@@ -27,6 +27,6 @@ const (
 	ReasonHealthCheckFailed = "HealthCheckFailed"
 	// ReasonServiceReady means that the Service is applied.
 	ReasonServiceReady = "ServiceReady"
-	// ReasonServiceFailed means that the Service is not applied. DeploymentUpdated has the reason.
+	// ReasonServiceFailed means that the Service is not applied. The condition DeploymentUpdated states the cause.
 	ReasonServiceFailed = "ServiceFailed"
 )

@@ -4,8 +4,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // LlamaStackDistribution runs one Llama Stack server.
 //
-// v1alpha1 is served for the stacks that are written in it. The API server stores v1alpha2, and the operator converts
-// between the two.
+// The API server serves v1alpha1 for stacks that are written in v1alpha1. It stores v1alpha2, and the operator converts
+// between the two versions.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=llsd

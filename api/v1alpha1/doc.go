@@ -1,7 +1,7 @@
-// Package v1alpha1 holds the types of LlamaStackDistribution in version v1alpha1. Stacks in this version are in use
-// today, and every such object keeps working. Package convert converts it to v1alpha2, the hub, and back without loss.
+// Package v1alpha1 holds the types of LlamaStackDistribution in version v1alpha1. Users have stacks in this version,
+// and every such stack keeps working. Package convert converts them to v1alpha2, the hub, and back without loss.
 //
-// No rule here is stricter than in earlier releases, so that stored objects stay valid. The fields that v1alpha1
+// No validation rule is stricter than in earlier releases, so that stored objects stay valid. The fields that v1alpha1
 // adopted from v1alpha2 later (providers, resources, state storage, external providers) have the types of v1alpha2.
 //
 // Both versions show the same facts in the status. Conditions and fields that only v1alpha1 has are not stored. The

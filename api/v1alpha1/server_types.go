@@ -11,7 +11,7 @@ import (
 // DefaultContainerName is the name of the server's container if containerSpec.name is unset.
 const DefaultContainerName = "llama-stack"
 
-// ServerSpec is the server and how it runs.
+// ServerSpec configures the server and how it runs.
 type ServerSpec struct {
 	// distribution selects the server: a known name or an image. Required.
 	// +required
@@ -44,12 +44,12 @@ type ServerSpec struct {
 	// +optional
 	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
 
-	// storage adds a PersistentVolumeClaim for the server's data, and sets where the server keeps its state. If unset,
-	// the data is in an emptyDir and is lost with the pod.
+	// storage adds a PersistentVolumeClaim for the server's data, and sets where the server keeps its state. If unset, the
+	// data is in an emptyDir and is lost with the pod.
 	// +optional
 	Storage *StorageSpec `json:"storage,omitempty"`
 
-	// userConfig takes the complete server configuration from a ConfigMap.
+	// userConfig selects a ConfigMap with the complete server configuration.
 	// +optional
 	UserConfig *UserConfigSpec `json:"userConfig,omitempty"`
 
@@ -120,7 +120,7 @@ type ContainerSpec struct {
 	// +optional
 	Command []string `json:"command,omitempty"`
 
-	// args are the arguments of the entrypoint or command.
+	// args are the arguments of the entrypoint or of command.
 	// +optional
 	Args []string `json:"args,omitempty"`
 }
@@ -132,7 +132,7 @@ type PodOverrides struct {
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// terminationGracePeriodSeconds is the grace period of the pods. Defaults to that of Kubernetes, 30.
+	// terminationGracePeriodSeconds is the grace period of the pods. Defaults to 30, which is the default of Kubernetes.
 	// +optional
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 

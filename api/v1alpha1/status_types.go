@@ -21,8 +21,8 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	DistributionConfig *DistributionConfig `json:"distributionConfig,omitempty"`
 
-	// conditions describe the state in detail: those of v1alpha2, and DeploymentReady, HealthCheck, ServiceReady and
-	// ConfigReady, which are derived from them.
+	// conditions describe the state in detail. They are the conditions of v1alpha2, and DeploymentReady, HealthCheck,
+	// ServiceReady and ConfigReady, which the operator derives from them.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
@@ -59,11 +59,11 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	Models []v1alpha2.ModelStatus `json:"models,omitempty"`
 
-	// modelsLeftOut is the number of models that the server lists in addition to models.
+	// modelsLeftOut is the number of further models that the server lists.
 	// +optional
 	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
-	// mcpServers lists the MCP servers that the running server has, as in v1alpha2.
+	// mcpServers lists the MCP servers that are registered in the running server, as in v1alpha2.
 	// +listType=map
 	// +listMapKey=id
 	// +optional
@@ -86,20 +86,20 @@ type LlamaStackDistributionStatus struct {
 
 // DistributionConfig is the information that the running server reports about itself.
 type DistributionConfig struct {
-	// activeDistribution is the name or image in use.
+	// activeDistribution is the name or the image of the distribution in use.
 	// +optional
 	ActiveDistribution string `json:"activeDistribution,omitempty"`
 
-	// providers lists the providers of the running server, by API and id.
+	// providers lists the providers of the running server, sorted by API and id.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
 
-	// providersLeftOut is the number of providers that the server returns in addition to providers. Stacks that were
-	// created as v1alpha1 list all of them.
+	// providersLeftOut is the number of further providers that the server returns. It is 0 for stacks that were created as
+	// v1alpha1, because their list has all providers.
 	// +optional
 	ProvidersLeftOut int32 `json:"providersLeftOut,omitempty"`
 
-	// availableDistributions maps known names to images.
+	// availableDistributions maps the names of the known distributions to their images.
 	// +optional
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
 }
@@ -115,8 +115,8 @@ type ProviderInfo struct {
 	// provider_type is the type of the provider in the server.
 	ProviderType string `json:"provider_type"`
 
-	// config used to hold the server's own answer, which can contain secrets. It is no longer recorded and is always
-	// {}. The generated ConfigMap has the settings.
+	// config is always {}. Earlier operators recorded the configuration that the server returned, which can contain
+	// secrets. The generated ConfigMap has the settings.
 	// +optional
 	Config *apiextensionsv1.JSON `json:"config,omitempty"`
 

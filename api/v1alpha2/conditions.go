@@ -5,12 +5,12 @@ package v1alpha2
 
 // Condition types.
 const (
-	// ConditionReady is True if the requested state runs. It sums up the conditions below: its reason is that of the
-	// first condition that is not True, and its message names that condition. If all are True, it has the reason of
-	// Available.
+	// ConditionReady is True if the stack runs as requested. It summarizes the conditions below. Its reason is the reason
+	// of the first condition that is not True, and its message names that condition. If all conditions are True, its
+	// reason is the reason of Available.
 	ConditionReady = "Ready"
-	// ConditionValidationSucceeded is True if the spec is valid, the operator's bounds allow it, and the ConfigMaps that
-	// it refers to exist.
+	// ConditionValidationSucceeded is True if the spec is valid, the operator's bounds allow it, and the referenced
+	// ConfigMaps exist.
 	ConditionValidationSucceeded = "ValidationSucceeded"
 	// ConditionSecretsResolved is True if every referenced Secret and key exists and is usable.
 	ConditionSecretsResolved = "SecretsResolved"
@@ -18,30 +18,30 @@ const (
 	ConditionConfigGenerated = "ConfigGenerated"
 	// ConditionDeploymentUpdated is True if every child object is applied.
 	ConditionDeploymentUpdated = "DeploymentUpdated"
-	// ConditionStorageReady is True if the PersistentVolumeClaim matches the spec. It exists only with
-	// workload.storage. If a change is refused, the PersistentVolumeClaim does not change, and everything else is
-	// applied.
+	// ConditionStorageReady is True if the PersistentVolumeClaim matches the spec. A stack has this condition only if
+	// workload.storage is set. If a change is refused, the PersistentVolumeClaim does not change, and the operator applies
+	// all other changes.
 	ConditionStorageReady = "StorageReady"
-	// ConditionExposed is True if the objects that expose the stack outside the cluster are in place. It exists only
-	// with networking.expose. If it is not True, you can still reach the stack inside the cluster.
+	// ConditionExposed is True if the objects that expose the stack outside the cluster are in place. A stack has this
+	// condition only if networking.expose is set. If it is not True, you can still reach the stack inside the cluster.
 	ConditionExposed = "Exposed"
 	// ConditionAvailable is True if enough pods serve with the current configuration. Otherwise, its message describes
 	// the problem of a pod.
 	ConditionAvailable = "Available"
-	// ConditionDegraded exists only while the stack runs, but not as requested.
+	// ConditionDegraded exists only while the stack runs in a state that differs from the requested one.
 	ConditionDegraded = "Degraded"
-	// ConditionDataLeftBehind exists after a change of the pods that left data behind, until the next change of the
-	// pods. The message names the data, and how to move or restore it.
+	// ConditionDataLeftBehind exists after a change of the pods that left data behind, until the next change of the pods.
+	// The message names the data and explains how to move or restore it.
 	ConditionDataLeftBehind = "DataLeftBehind"
 	// ConditionAdopted is False while the pods run a template that this operator would write differently. The message
-	// states the difference, which takes effect at the next change or with kubectl rollout restart.
+	// states the difference. The new template takes effect with the next change, or when you run kubectl rollout restart.
 	ConditionAdopted = "Adopted"
-	// ConditionStalled exists while only a change by you helps, and while a roll-out is past its deadline, although it
-	// may still succeed. Tools that follow kstatus then report the stack as failed. The message names the condition
-	// with the details.
+	// ConditionStalled exists while the stack cannot proceed until you change something, and while a roll-out is past its
+	// deadline, even though that roll-out may still succeed. Tools that follow kstatus report such a stack as failed. The
+	// message names the condition that has the details.
 	ConditionStalled = "Stalled"
-	// ConditionReconciling exists while the operator works or waits, for tools that follow kstatus. The message names
-	// the condition with the details.
+	// ConditionReconciling exists while the operator applies a change or waits for a result. Tools that follow kstatus
+	// read this condition. The message names the condition that has the details.
 	ConditionReconciling = "Reconciling"
 )
 
@@ -61,15 +61,15 @@ const (
 	ReasonConfigMapNotFound = "ConfigMapNotFound"
 	// ReasonConfigMapKeyMissing means that a referenced ConfigMap does not have the key. Status: False.
 	ReasonConfigMapKeyMissing = "ConfigMapKeyMissing"
-	// ReasonConfigMapValueUnusable means that the certificates to trust are not certificates, or include a private key.
-	// Status: False.
+	// ReasonConfigMapValueUnusable means that the trusted certificates in a ConfigMap are not valid certificates, or
+	// include a private key. Status: False.
 	ReasonConfigMapValueUnusable = "ConfigMapValueUnusable"
 )
 
 // Reasons of SecretsResolved.
 const (
 	// ReasonAllSecretsFound means that every referenced Secret and key exists. If a certificate expires within 14 days,
-	// the message names it and the date. Status: True.
+	// the message names the certificate and the date. Status: True.
 	ReasonAllSecretsFound = "AllSecretsFound"
 	// ReasonNoSecretsReferenced means that the spec does not refer to a Secret. Status: True.
 	ReasonNoSecretsReferenced = "NoSecretsReferenced"
@@ -77,7 +77,7 @@ const (
 	ReasonSecretNotFound = "SecretNotFound"
 	// ReasonSecretKeyMissing means that a referenced Secret does not have the key. Status: False.
 	ReasonSecretKeyMissing = "SecretKeyMissing"
-	// ReasonSecretValueUnusable means that the server cannot use a value: it is empty, a certificate that does not fit
+	// ReasonSecretValueUnusable means that the server cannot use a value: it is empty, a certificate that does not match
 	// its key, or a text that the server would convert to a number or a boolean and reject. Status: False.
 	ReasonSecretValueUnusable = "SecretValueUnusable"
 )
@@ -95,13 +95,13 @@ const (
 	ReasonConfigGenerationFailed = "ConfigGenerationFailed"
 	// ReasonMissingProviderForResource means that a resource has no provider. Status: False.
 	ReasonMissingProviderForResource = "MissingProviderForResource"
-	// ReasonMissingConfigLabels means that the labels of the image have no base configuration. Status: False.
+	// ReasonMissingConfigLabels means that the labels of the image contain no base configuration. Status: False.
 	ReasonMissingConfigLabels = "MissingConfigLabels"
-	// ReasonBaseConfigRequired means that the spec requires a base configuration, and the operator is set not to read
-	// images. Status: False.
+	// ReasonBaseConfigRequired means that the spec requires a base configuration, and the operator is configured not to
+	// read images. Status: False.
 	ReasonBaseConfigRequired = "BaseConfigRequired"
-	// ReasonBaseConfigUnavailable means that the operator cannot read the image with the base configuration. The status
-	// is Unknown while the operator tries again. Status: False or Unknown.
+	// ReasonBaseConfigUnavailable means that the operator cannot read the image that contains the base configuration. The
+	// status is Unknown while the operator retries. Status: False or Unknown.
 	ReasonBaseConfigUnavailable = "BaseConfigUnavailable"
 	// ReasonUnsupportedConfigVersion means that the base configuration has an unsupported schema version. Status: False.
 	ReasonUnsupportedConfigVersion = "UnsupportedConfigVersion"
@@ -117,39 +117,40 @@ const (
 const (
 	// ReasonDeploymentUpdateSucceeded means that every child object is applied. Status: True.
 	ReasonDeploymentUpdateSucceeded = "DeploymentUpdateSucceeded"
-	// ReasonDeploymentUpdateFailed means that the API server rejected a child object. Each rejection is a line of the
-	// message. Status: False.
+	// ReasonDeploymentUpdateFailed means that the API server rejected a child object. The message has one line for each
+	// rejection. Status: False.
 	ReasonDeploymentUpdateFailed = "DeploymentUpdateFailed"
 	// ReasonOwnershipConflict means that an object with the name of a child object has another owner. Status: False.
 	ReasonOwnershipConflict = "OwnershipConflict"
 	// ReasonPreflightInProgress means that the operator tries the change in the pod that the message names. The running
-	// pods stay as they are. Status: Unknown.
+	// pods do not change. Status: Unknown.
 	ReasonPreflightInProgress = "PreflightInProgress"
 	// ReasonPreflightFailed means that the pod in which the operator tries the change does not become ready. The message
-	// describes the problem of the pod. The running pods stay as they are. Status: False.
+	// describes the problem of the pod. The running pods do not change. Status: False.
 	ReasonPreflightFailed = "PreflightFailed"
-	// ReasonDataLossNotAccepted means that the change leaves data behind that cannot be recovered, and waits until you
-	// accept it. The running pods stay as they are. Status: False.
+	// ReasonDataLossNotAccepted means that the change would leave data behind that cannot be recovered. The operator
+	// applies the change only after you accept the loss. Until then, the running pods do not change. Status: False.
 	ReasonDataLossNotAccepted = "DataLossNotAccepted"
-	// ReasonDeploymentPaused means that the annotation llamastack.io/paused allows the operator to write only the
-	// status. The message lists what waits. Status: Unknown.
+	// ReasonDeploymentPaused means that the annotation llamastack.io/paused allows the operator to write only the status.
+	// The message states whether a change of the pods is pending. Status: Unknown.
 	ReasonDeploymentPaused = "DeploymentPaused"
 )
 
 // Reasons of StorageReady.
 const (
-	// ReasonStorageReady means that the PersistentVolumeClaim matches the spec. It may still wait for its first pod, or
-	// grow. Status: True.
+	// ReasonStorageReady means that the PersistentVolumeClaim matches the spec. The PersistentVolumeClaim may still be
+	// waiting for its first pod, or be growing. Status: True.
 	ReasonStorageReady = "StorageReady"
 	// ReasonStorageLost means that the volume of the PersistentVolumeClaim no longer exists. Status: False.
 	ReasonStorageLost = "StorageLost"
 	// ReasonStorageResizeRefused means that the PersistentVolumeClaim cannot grow to the size in the spec.
 	// Status: False.
 	ReasonStorageResizeRefused = "StorageResizeRefused"
-	// ReasonStorageShrinkRefused means that the spec requests less than the PersistentVolumeClaim does. Status: False.
+	// ReasonStorageShrinkRefused means that the spec requests a smaller volume than the PersistentVolumeClaim does.
+	// Status: False.
 	ReasonStorageShrinkRefused = "StorageShrinkRefused"
-	// ReasonStorageChangeRefused means that the spec requests another storage class or other access modes than the
-	// volume has, or the API server rejects another change of the PersistentVolumeClaim. Status: False.
+	// ReasonStorageChangeRefused means that the spec requests a storage class or access modes that differ from those of
+	// the volume, or the API server rejects another change of the PersistentVolumeClaim. Status: False.
 	ReasonStorageChangeRefused = "StorageChangeRefused"
 )
 
@@ -160,11 +161,10 @@ const (
 	ReasonExposureApplied = "ExposureApplied"
 	// ReasonHostnameTaken means that another stack uses the host name. Status: False.
 	ReasonHostnameTaken = "HostnameTaken"
-	// ReasonExposureUnavailable means that the cluster does not serve the kind of object that exposes the stack.
-	// Status: False.
+	// ReasonExposureUnavailable means that the cluster does not serve the kind that exposes the stack. Status: False.
 	ReasonExposureUnavailable = "ExposureUnavailable"
 	// ReasonExposureNotAccepted means that a router or Gateway does not accept the Route, the HTTPRoute or the
-	// BackendTLSPolicy. The message quotes its reason. Status: False.
+	// BackendTLSPolicy. The message quotes the reason that the router or Gateway reports. Status: False.
 	ReasonExposureNotAccepted = "ExposureNotAccepted"
 )
 
@@ -195,8 +195,8 @@ const (
 	// running image with its tag. The pods keep the configuration and the image that they started with. Status: True.
 	ReasonBaseConfigStale = "BaseConfigStale"
 	// ReasonAutoscalerInactive means that the autoscaler does not scale, usually because it has no metrics. The message
-	// quotes the autoscaler. The number of pods stays the same. The condition appears if the pods have served for three
-	// minutes and the autoscaler has not scaled in that time. Status: True.
+	// quotes the condition of the autoscaler. The number of pods does not change. The condition appears if the pods have
+	// served for three minutes and the autoscaler has not scaled in that time. Status: True.
 	ReasonAutoscalerInactive = "AutoscalerInactive"
 )
 
@@ -208,8 +208,8 @@ const (
 
 // Reasons of Adopted.
 const (
-	// ReasonRenderingDiffers means that an earlier operator created the pods, and this one would write their template
-	// differently. Status: False.
+	// ReasonRenderingDiffers means that an earlier version of the operator created the pods, and the running version would
+	// write their template differently. Status: False.
 	ReasonRenderingDiffers = "RenderingDiffers"
 )
 
@@ -217,10 +217,10 @@ const (
 const (
 	// ReasonWaiting means that an earlier condition must be True first. Status: Unknown.
 	ReasonWaiting = "Waiting"
-	// ReasonInternalError means a defect of the operator. The message names the failed action, and the log of the
+	// ReasonInternalError means that the operator has a defect. The message names the failed action, and the log of the
 	// operator has the details. Status: False.
 	ReasonInternalError = "InternalError"
-	// ReasonProgressing means that work is in progress. The status never shows it.
+	// ReasonProgressing means that work is in progress. This reason never appears in the status.
 	ReasonProgressing = "Progressing"
 )
 
@@ -252,38 +252,39 @@ const (
 	EventCertificateExpires = "CertificateExpires"
 	// EventAdopted means that the operator adopted an object that had no controller. Event: Normal.
 	EventAdopted = "Adopted"
-	// EventDataLeftBehind means that the change that is about to be applied leaves data behind. Event: Warning.
+	// EventDataLeftBehind means that the operator is about to apply a change that leaves data behind. Event: Warning.
 	EventDataLeftBehind = "DataLeftBehind"
-	// EventDataLossNotAccepted means that a change waits, because it permanently loses data. Event: Warning.
+	// EventDataLossNotAccepted means that the operator does not apply a change, because the change would permanently lose
+	// data. Event: Warning.
 	EventDataLossNotAccepted = "DataLossNotAccepted"
 	// EventPreflightStarted means that the operator created a pod in which it tries a change. Event: Normal.
 	EventPreflightStarted = "PreflightStarted"
-	// EventPreflightFailed means that the change does not start in that pod. Event: Warning.
+	// EventPreflightFailed means that the pod in which the operator tries a change does not become ready. Event: Warning.
 	EventPreflightFailed = "PreflightFailed"
 	// EventPreflightSkipped means that the operator applied a change without trying it, for example because the pod was
 	// rejected or no node had room for it. The event states why. Event: Warning.
 	EventPreflightSkipped = "PreflightSkipped"
-	// EventServerReleaseDiffers means that the running server has another release than the one that its configuration
-	// was made for. Event: Warning.
+	// EventServerReleaseDiffers means that the release of the running server differs from the release that its
+	// configuration was generated for. Event: Warning.
 	EventServerReleaseDiffers = "ServerReleaseDiffers"
-	// EventImageLabelsUnreadable means that the operator cannot read the labels of an image, and continues without them.
-	// Event: Warning.
+	// EventImageLabelsUnreadable means that the operator cannot read the labels of an image. Event: Warning.
 	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
-	// EventImageTagMoved means that the tag of the image refers to another image in the registry than the running one.
-	// The event has both digests. Event: Normal.
+	// EventImageTagMoved means that the tag of the image now refers to another image in the registry than the image that
+	// runs. The event names both digests. Event: Normal.
 	EventImageTagMoved = "ImageTagMoved"
-	// EventOtherOperator means that an operator for v1alpha1 of another installation acts on the stack, so that this
-	// operator writes nothing. Event: Warning.
+	// EventOtherOperator means that an operator of another installation, which supports only v1alpha1, manages the stack.
+	// This operator then writes nothing. Event: Warning.
 	EventOtherOperator = "OtherOperator"
 )
 
 // Event reasons on other objects.
 const (
-	// EventInvalidOperatorConfig means that a key of the operator's ConfigMap is invalid and keeps its last good state.
-	// The event is on the operator's ConfigMap. Event: Warning.
+	// EventInvalidOperatorConfig means that a key of the operator's ConfigMap has an invalid value. The operator keeps the
+	// last valid value of the key. The event is on the operator's ConfigMap. Event: Warning.
 	EventInvalidOperatorConfig = "InvalidOperatorConfig"
-	// EventWebhookCertificateFailed means that the API server may not trust the operator's webhooks. On the Secret with
-	// their certificates, the operator cannot store the Secret. On the CustomResourceDefinition or the
-	// ValidatingWebhookConfiguration, the operator cannot write its certificate authority. Event: Warning.
+	// EventWebhookCertificateFailed means that the API server may not trust the operator's webhooks. If the event is on
+	// the Secret with their certificates, the operator cannot store the Secret. If the event is on the
+	// CustomResourceDefinition or the ValidatingWebhookConfiguration, the operator cannot write its certificate authority
+	// to that object. Event: Warning.
 	EventWebhookCertificateFailed = "WebhookCertificateFailed"
 )

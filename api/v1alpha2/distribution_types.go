@@ -50,44 +50,44 @@ type LlamaStackDistributionList struct {
 
 // LlamaStackDistributionSpec is the desired state of a stack.
 //
-// The rules here compare with the old object themselves. The ratcheting of the API server never treats a spec as
-// unchanged if it has a field without a schema.
+// The rules compare the new object with the old one explicitly. The API server's validation ratcheting cannot do this,
+// because it never treats a spec with a field without a schema as unchanged.
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.providers) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().providers))`,message=`providers and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove providers or overrideConfig'`,fieldPath=`.providers`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.resources) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().resources))`,message=`resources and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove resources or overrideConfig'`,fieldPath=`.resources`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.storage) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().storage))`,message=`storage and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove storage or overrideConfig'`,fieldPath=`.storage`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.disabled) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().disabled))`,message=`disabled and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove disabled or overrideConfig'`,fieldPath=`.disabled`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.settings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().settings))`,message=`settings and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove settings or overrideConfig'`,fieldPath=`.settings`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.removeSettings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().removeSettings))`,message=`removeSettings and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove removeSettings or overrideConfig'`,fieldPath=`.removeSettings`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.baseConfig) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().baseConfig))`,message=`baseConfig and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseConfig or overrideConfig'`,fieldPath=`.baseConfig`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.distribution.baseProviders) || self.distribution.baseProviders != 'Required' || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().distribution.baseProviders) && oldSelf.value().distribution.baseProviders == 'Required')`,message=`baseProviders and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseProviders or overrideConfig'`,fieldPath=`.distribution.baseProviders`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.providers) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().providers))`,message=`providers and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove providers or overrideConfig'`,fieldPath=`.providers`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.resources) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().resources))`,message=`resources and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove resources or overrideConfig'`,fieldPath=`.resources`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.storage) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().storage))`,message=`storage and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove storage or overrideConfig'`,fieldPath=`.storage`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.disabled) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().disabled))`,message=`disabled and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove disabled or overrideConfig'`,fieldPath=`.disabled`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.settings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().settings))`,message=`settings and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove settings or overrideConfig'`,fieldPath=`.settings`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.removeSettings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().removeSettings))`,message=`removeSettings and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove removeSettings or overrideConfig'`,fieldPath=`.removeSettings`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.baseConfig) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().baseConfig))`,message=`baseConfig and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseConfig or overrideConfig'`,fieldPath=`.baseConfig`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.distribution.baseProviders) || self.distribution.baseProviders != 'Required' || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().distribution.baseProviders) && oldSelf.value().distribution.baseProviders == 'Required')`,message=`baseProviders and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseProviders or overrideConfig'`,fieldPath=`.distribution.baseProviders`,reason=FieldValueForbidden,optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`has(self.overrideConfig) || !has(self.distribution.baseProviders) || self.distribution.baseProviders != 'Required' || has(self.providers) || has(self.externalProviders) || (oldSelf.hasValue() && has(oldSelf.value().distribution.baseProviders) && oldSelf.value().distribution.baseProviders == 'Required' && !has(oldSelf.value().providers) && !has(oldSelf.value().externalProviders))`,message=`Required keeps only your own providers, and the spec has none: add a provider to spec.providers or spec.externalProviders, or remove baseProviders`,fieldPath=`.distribution.baseProviders`,reason=FieldValueForbidden,optionalOldSelf=true
 type LlamaStackDistributionSpec struct {
 	// distribution selects the server: a known name or an image. Required.
 	// +required
 	Distribution DistributionSpec `json:"distribution"`
 
-	// providers configures the server's providers for each API. A provider with the id of a provider in the base
-	// configuration replaces it. Any other provider is added. A provider has the keys provider (its type, required),
-	// id, endpoint, apiKey, secretRefs and settings. Any other key of its configuration can be set next to them as
-	// {secretKeyRef: {name, key}}. Excludes overrideConfig. If unset, the server has the providers of the base.
+	// providers configures the server's providers for each API. A provider replaces the provider of the base configuration
+	// with the same id. Any other provider is added. A provider has the keys provider (its type, required), id, endpoint,
+	// apiKey, secretRefs and settings. Any other key of its configuration can be set next to them as {secretKeyRef: {name,
+	// key}}. Mutually exclusive with overrideConfig. If unset, the server has the providers of the base configuration.
 	// +optional
 	Providers *ProvidersSpec `json:"providers,omitempty"`
 
-	// resources registers models, tools and shields when the server starts. Excludes overrideConfig. If unset, the
-	// server registers the resources of the base.
+	// resources registers models, tools and shields when the server starts. Mutually exclusive with overrideConfig. If
+	// unset, the server registers the resources of the base configuration.
 	// +optional
 	Resources *ResourcesSpec `json:"resources,omitempty"`
 
-	// storage sets where the server keeps its state. Excludes overrideConfig. If unset, the server has the storage of
-	// the base.
+	// storage sets where the server keeps its state. Mutually exclusive with overrideConfig. If unset, the server uses the
+	// storage of the base configuration.
 	// +optional
 	Storage *StateStorageSpec `json:"storage,omitempty"`
 
 	// settings is a JSON merge patch on the generated configuration, for sections of the server that have no field here
-	// (server.auth, vector_stores, logging). It is applied last: objects are merged, and lists and values are replaced.
-	// It must not contain null, or a setting that another field sets. ${env.NAME} refers to a variable of secretEnv.
-	// Excludes overrideConfig. If unset, nothing is patched.
+	// (server.auth, vector_stores, logging). The operator applies the patch last. It merges objects, and replaces lists
+	// and single values. The patch must not contain null, or a setting that another field sets. ${env.NAME} refers to a
+	// variable of secretEnv. Mutually exclusive with overrideConfig. If unset, nothing is patched.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:MinProperties=1
@@ -95,13 +95,13 @@ type LlamaStackDistributionSpec struct {
 	Settings *apiextensionsv1.JSON `json:"settings,omitempty"`
 
 	// removeSettings lists dotted paths that are removed from the generated configuration, for example server.quota,
-	// before settings are merged. It must not contain a setting that another field sets. Excludes overrideConfig. If
-	// unset, nothing is removed.
+	// before settings are merged. The list must not contain a setting that another field sets. Mutually exclusive with
+	// overrideConfig. If unset, nothing is removed.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=256
-	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[^.[:space:]]+([.][^.[:space:]]+)*$')`,messageExpression=`'"' + self + '" is not a dotted path: write one like server.quota'`
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[^.[:space:]]+([.][^.[:space:]]+)*$')`,messageExpression=`'"' + self + '" is not a dotted path: write a path such as server.quota'`
 	// +optional
 	RemoveSettings []string `json:"removeSettings,omitempty"`
 
@@ -109,14 +109,15 @@ type LlamaStackDistributionSpec struct {
 	// overrideConfig. Names are upper case ([A-Z][A-Z0-9_]*) and do not start with LLSD_.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule=`self.all(name, name.matches('^[A-Z][A-Z0-9_]*$'))`,messageExpression=`'%s is not a name that the server reads: use upper-case letters, digits and "_", and begin with a letter'.format([self.filter(name, !name.matches('^[A-Z][A-Z0-9_]*$'))])`
+	// +kubebuilder:validation:XValidation:rule=`self.all(name, name.matches('^[A-Z][A-Z0-9_]*$'))`,messageExpression=`'%s is not a valid variable name: use upper-case letters, digits and "_", and begin with a letter'.format([self.filter(name, !name.matches('^[A-Z][A-Z0-9_]*$'))])`
 	// +kubebuilder:validation:XValidation:rule=`self.all(name, !name.startsWith('LLSD_'))`,messageExpression=`"%s begins with LLSD_, which is reserved for the operator's variables: use another name".format([self.filter(name, name.startsWith('LLSD_'))])`
 	// +optional
 	SecretEnv map[string]SecretReference `json:"secretEnv,omitempty"`
 
-	// disabled lists what the server must not serve. An entry is the name of an API (postTraining or post_training), a
-	// provider of the base (inference/groq), or all providers of an API that the base has and the spec does not declare
-	// (inference/*). Excludes overrideConfig. If unset, the server serves all APIs of the base.
+	// disabled lists the APIs and providers that the server must not have. An entry is the name of an API (postTraining or
+	// post_training), a provider of the base configuration (inference/groq), or all providers of an API that the base
+	// configuration has and the spec does not declare (inference/*). Mutually exclusive with overrideConfig. If unset, the
+	// server serves all APIs of the base configuration.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
@@ -142,33 +143,35 @@ type LlamaStackDistributionSpec struct {
 	// +optional
 	ExternalProviders map[string]ExternalProviders `json:"externalProviders,omitempty"`
 
-	// offline prevents the server from connecting to the internet. Variables disable the downloads and the telemetry of
-	// its libraries. If the configuration requires the internet, the operator warns, or rejects the stack if the server
-	// would not start. A variable in workload.overrides.env takes precedence. Defaults to false.
+	// offline configures the server for a network without internet access. The operator sets environment variables that
+	// disable the downloads and the telemetry of the server's libraries. If the configuration requires internet access,
+	// the operator reports a warning, or rejects the stack if the server would not start. A variable that you set in
+	// workload.overrides.env takes precedence. Defaults to false.
 	// +optional
 	Offline bool `json:"offline,omitempty"`
 
-	// modelFiles provides files of models and tokenizers from a volume or an image. If unset, the server uses the files
-	// in its image and downloads others.
+	// modelFiles provides files of models and tokenizers from a volume or an image. If unset, the server uses the files in
+	// its image and downloads all others.
 	// +optional
 	ModelFiles *ModelFilesSpec `json:"modelFiles,omitempty"`
 
-	// baseConfig takes the base configuration from a ConfigMap instead of the image. Excludes overrideConfig.
+	// baseConfig selects a ConfigMap with the base configuration, which the operator uses instead of the configuration in
+	// the image. Mutually exclusive with overrideConfig.
 	// +optional
 	BaseConfig *BaseConfigSource `json:"baseConfig,omitempty"`
 
-	// overrideConfig takes the complete server configuration from a ConfigMap. Excludes providers, resources, storage,
-	// disabled, settings, removeSettings and baseConfig. networking and workload still apply.
+	// overrideConfig selects a ConfigMap with the complete server configuration. Mutually exclusive with providers,
+	// resources, storage, disabled, settings, removeSettings and baseConfig. networking and workload apply.
 	// +optional
 	OverrideConfig *OverrideConfigSource `json:"overrideConfig,omitempty"`
 }
 
 // DistributionSpec selects the server that runs, by exactly one of name and image.
 //
-// +kubebuilder:validation:XValidation:rule=`has(self.name) || has(self.image)`,message=`needs name (a known distribution, for example starter) or image`,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`has(self.name) || has(self.image)`,message=`set either name (a known distribution, for example starter) or image`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.name) || !has(self.image)`,message=`name and image are mutually exclusive: remove one of them`,messageExpression=`'name "' + self.name + '" and image "' + self.image + '" are mutually exclusive: remove one of them'`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.imageUpdates) || self.imageUpdates != 'Follow' || !has(self.image) || !self.image.contains('@')`,message=`Follow needs an image with a tag and without a digest: remove the digest, or imageUpdates`,messageExpression=`'Follow needs an image without a digest, and "' + self.image + '" has one, which always refers to the same image: remove the digest, or imageUpdates'`,fieldPath=`.imageUpdates`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.version) || has(self.name)`,message=`version is valid only with name: remove one of them`,messageExpression=`'"' + self.version + '" selects the release of a named distribution: set name instead of image, or put the version in the tag of image'`,fieldPath=`.version`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.imageUpdates) || self.imageUpdates != 'Follow' || !has(self.image) || !self.image.contains('@')`,message=`Follow requires an image with a tag and without a digest: remove the digest, or remove imageUpdates`,messageExpression=`'Follow requires an image without a digest, but "' + self.image + '" has a digest and always refers to the same image: remove the digest, or remove imageUpdates'`,fieldPath=`.imageUpdates`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.version) || has(self.name)`,message=`version is valid only with name: set name instead of image, or remove version`,messageExpression=`'"' + self.version + '" selects the release of a named distribution: set name instead of image, or put the version in the tag of image'`,fieldPath=`.version`,reason=FieldValueForbidden
 type DistributionSpec struct {
 	// name is a distribution that the operator supports, for example starter.
 	// +kubebuilder:validation:MinLength=1
@@ -182,48 +185,48 @@ type DistributionSpec struct {
 	// +optional
 	Image string `json:"image,omitempty"`
 
-	// version is the server release to run, for example 0.7 or 0.7.3. It can only be set with name. Defaults to the
-	// operator's release for that name when the object is created. An operator upgrade does not change it.
+	// version is the server release to run, for example 0.7 or 0.7.3. You can set it only together with name. Defaults to
+	// the operator's release for that name when the object is created. An operator upgrade does not change it.
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?[0-9]+[.][0-9]+([.][0-9]+)?([-+a-z][-+.a-zA-Z0-9]*)?$')`,messageExpression=`'"' + self + '" is not a server release: write one like 0.7 or 0.7.3'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?[0-9]+[.][0-9]+([.][0-9]+)?([-+a-z][-+.a-zA-Z0-9]*)?$')`,messageExpression=`'"' + self + '" is not a server release: write a release such as 0.7 or 0.7.3'`
 	// +optional
 	Version string `json:"version,omitempty"`
 
-	// imageUpdates is Stay or Follow: whether the pods follow the tag of the image when it moves to another image. With
-	// Stay, the pods keep the image that the operator read, and the status and an event report the move. With Follow,
-	// the operator rolls out the other image, and runs the image by its digest. The operator asks the registry once an
-	// hour. Defaults to Stay.
+	// imageUpdates determines whether the pods follow the tag of the image when the tag moves to another image: Stay or
+	// Follow. With Stay, the pods keep the image that the operator read, and the status and an event report the move. With
+	// Follow, the operator rolls out the new image, and the pods refer to it by its digest. The operator queries the
+	// registry once an hour. Defaults to Stay.
 	// +kubebuilder:validation:Enum=Stay;Follow
 	// +optional
 	ImageUpdates ImageUpdates `json:"imageUpdates,omitempty"`
 
-	// baseProviders is All or Required: which providers of the base the server has in addition to those of providers
-	// and externalProviders. The base is the configuration of the image, or baseConfig. With All, the server has all of
-	// them. With Required, it has one provider for each API that another provider needs and that you do not configure,
-	// and serves no other APIs. A warning names each provider that stays. Required excludes overrideConfig. Defaults to
-	// All.
+	// baseProviders determines which providers of the base configuration the server has in addition to those of providers
+	// and externalProviders: All or Required. The base configuration is that of the image, or baseConfig. With All, the
+	// server has all of its providers. With Required, the server has one of its providers for each API that another
+	// provider needs and that you do not configure, and serves no other APIs. A warning names each provider that the
+	// server keeps. Required and overrideConfig are mutually exclusive. Defaults to All.
 	// +kubebuilder:validation:Enum=All;Required
 	// +optional
 	BaseProviders BaseProviders `json:"baseProviders,omitempty"`
 }
 
-// BaseProviders selects the providers of the base that the server has.
+// BaseProviders determines which providers of the base configuration the server has.
 type BaseProviders string
 
 const (
-	// BaseProvidersAll keeps every provider of the base.
+	// BaseProvidersAll keeps every provider of the base configuration.
 	BaseProvidersAll BaseProviders = "All"
-	// BaseProvidersRequired keeps the providers of the base that the providers of the spec need.
+	// BaseProvidersRequired keeps the providers of the base configuration that the providers of the spec need.
 	BaseProvidersRequired BaseProviders = "Required"
 )
 
-// ImageUpdates determines whether the pods follow the tag of their image when it moves to another image.
+// ImageUpdates determines whether the pods follow the tag of their image when the tag moves to another image.
 type ImageUpdates string
 
 const (
 	// ImageUpdatesStay means that the pods keep the image.
 	ImageUpdatesStay ImageUpdates = "Stay"
-	// ImageUpdatesFollow means that the image that the tag refers to is rolled out.
+	// ImageUpdatesFollow means that the operator rolls out the image that the tag refers to.
 	ImageUpdatesFollow ImageUpdates = "Follow"
 )
 
@@ -257,5 +260,5 @@ type OverrideConfigSource struct {
 	Key string `json:"key,omitempty"`
 }
 
-// DefaultConfigKey is the key of the ConfigMap if baseConfig or overrideConfig does not name one.
+// DefaultConfigKey is the key of the ConfigMap if baseConfig.key or overrideConfig.key is unset.
 const DefaultConfigKey = "config.yaml"

@@ -1,6 +1,6 @@
 // Package v1alpha2 holds the types of LlamaStackDistribution in version v1alpha2, the hub and storage version of the
-// group llamastack.io. Package intent decodes the polymorphic fields strictly. Package validate has the rules that CEL
-// cannot express.
+// group llamastack.io. Package intent strictly decodes the polymorphic fields. Package validate checks the rules that
+// CEL cannot express.
 //
 // Three rules apply to every type here:
 //

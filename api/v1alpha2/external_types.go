@@ -25,12 +25,12 @@ type ExternalProvider struct {
 	// +required
 	Image string `json:"image"`
 
-	// imagePullPolicy is the pull policy of that image. Defaults to that of Kubernetes.
+	// imagePullPolicy is the pull policy of the image. If unset, the default of Kubernetes applies.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 
-	// config is the configuration of the provider, which is used unchanged.
+	// config is the configuration of the provider. The operator passes it to the server unchanged.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional

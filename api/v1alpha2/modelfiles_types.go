@@ -2,32 +2,32 @@ package v1alpha2
 
 import corev1 "k8s.io/api/core/v1"
 
-// ModelFilesSpec provides files of models and tokenizers that the server would otherwise download, from exactly one of
-// a volume and an image. They are mounted read-only at /opt/llama-stack/model-files.
+// ModelFilesSpec provides files of models and tokenizers that the server would otherwise download, from either a volume
+// or an image. The files are mounted read-only at /opt/llama-stack/model-files.
 //
-// +kubebuilder:validation:XValidation:rule=`has(self.persistentVolumeClaim) || has(self.image)`,message=`needs persistentVolumeClaim or image, which contains the files`,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`has(self.persistentVolumeClaim) || has(self.image)`,message=`set either persistentVolumeClaim or image, which provides the files`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.persistentVolumeClaim) || !has(self.image)`,message=`persistentVolumeClaim and image are mutually exclusive: remove one of them`,reason=FieldValueForbidden
 type ModelFilesSpec struct {
 	// persistentVolumeClaim is a volume with the files.
 	// +optional
 	PersistentVolumeClaim *ModelFilesClaim `json:"persistentVolumeClaim,omitempty"`
 
-	// image is an image with the files. An init container copies them, with the programs /bin/sh, cp, chmod and rm of
-	// the image.
+	// image is an image with the files. An init container copies the files with the programs /bin/sh, cp, chmod and rm,
+	// which the image must contain.
 	// +optional
 	Image *ModelFilesImage `json:"image,omitempty"`
 
-	// huggingFaceCache is the directory, relative to the files, with a cache of the Hugging Face Hub (with directories
-	// such as models--sentence-transformers--all-MiniLM-L6-v2). If unset, the server keeps its cache on its own volume.
+	// huggingFaceCache is the directory with a cache of the Hugging Face Hub, relative to the root of the files. The cache
+	// has directories such as models--sentence-transformers--all-MiniLM-L6-v2. If unset, the server has its own cache.
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a directory within the files: write one like hub, without a leading "/", ":" and ".."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as hub, without a leading "/", and without ":" and the segment ".."'`
 	// +optional
 	HuggingFaceCache string `json:"huggingFaceCache,omitempty"`
 
-	// tiktokenCache is the directory, relative to the files, with the tokenizers of tiktoken. If unset, the server uses
-	// the tokenizers in its image.
+	// tiktokenCache is the directory with the tokenizers of tiktoken, relative to the root of the files. If unset, the
+	// server uses the tokenizers in its image.
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a directory within the files: write one like tiktoken, without a leading "/", ":" and ".."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as tiktoken, without a leading "/", and without ":" and the segment ".."'`
 	// +optional
 	TiktokenCache string `json:"tiktokenCache,omitempty"`
 }
@@ -43,7 +43,7 @@ type ModelFilesClaim struct {
 
 // ModelFilesImage is an image with model files.
 type ModelFilesImage struct {
-	// reference is the reference of the image. Required.
+	// reference is the reference to the image. Required.
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^(([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|[[][0-9a-fA-F:]+[]])(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-fA-F]{32,128})?$')`,messageExpression=`'"' + self + '" is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case'`
 	// +required
@@ -51,15 +51,15 @@ type ModelFilesImage struct {
 
 	// path is the directory in the image with the files. Defaults to /models.
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write one like /models, without ":", "." and ".."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write a path such as /models, without ":" and without the segments "." and ".."'`
 	// +optional
 	Path string `json:"path,omitempty"`
 
-	// pullPolicy is the pull policy of the image. Defaults to that of Kubernetes.
+	// pullPolicy is the pull policy of the image. If unset, the default of Kubernetes applies.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
 	PullPolicy corev1.PullPolicy `json:"pullPolicy,omitempty"`
 }
 
-// DefaultModelFilesPath is the directory with model files in an image if modelFiles.image does not name one.
+// DefaultModelFilesPath is the directory with the files in an image of model files if modelFiles.image.path is unset.
 const DefaultModelFilesPath = "/models"

@@ -12,7 +12,7 @@ type NetworkingSpec struct {
 	// +optional
 	Port int32 `json:"port,omitempty"`
 
-	// tls enables HTTPS in the server itself, and adds certificates that the server trusts in outgoing calls.
+	// tls enables HTTPS in the server, and adds certificates that the server trusts in outgoing calls.
 	// +optional
 	TLS *TLSSpec `json:"tls,omitempty"`
 
@@ -22,15 +22,15 @@ type NetworkingSpec struct {
 	// +optional
 	Expose *Expose `json:"expose,omitempty"`
 
-	// allowedFrom restricts who can connect, with a NetworkPolicy. If unset, there is no NetworkPolicy unless the
-	// operator's configuration requires one.
+	// allowedFrom restricts which namespaces can connect to the server, with a NetworkPolicy. If unset, there is no
+	// NetworkPolicy unless the operator's configuration requires one.
 	// +optional
 	AllowedFrom *AllowedFromSpec `json:"allowedFrom,omitempty"`
 }
 
 // TLSSpec configures the TLS of the server (FR-061) and the certificates that it trusts (FR-063).
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.enabled) || !self.enabled || has(self.secretName)`,message=`required when tls is enabled: the name of a Secret of type kubernetes.io/tls`,fieldPath=`.secretName`,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`!has(self.enabled) || !self.enabled || has(self.secretName)`,message=`required when tls is enabled: set the name of a Secret of type kubernetes.io/tls`,fieldPath=`.secretName`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.secretName) || (has(self.enabled) && self.enabled)`,message=`secretName has no effect while tls is not enabled: set enabled: true or remove secretName`,messageExpression=`'"' + self.secretName + '" has no effect while tls is not enabled: set enabled: true or remove secretName'`,fieldPath=`.secretName`,reason=FieldValueForbidden
 type TLSSpec struct {
 	// enabled makes the server use HTTPS with the certificate in secretName. Defaults to false.
@@ -44,7 +44,7 @@ type TLSSpec struct {
 	// +optional
 	SecretName string `json:"secretName,omitempty"`
 
-	// caBundle adds certificates that the server trusts in outgoing calls. It does not require enabled.
+	// caBundle adds certificates that the server trusts in outgoing calls. It applies even if enabled is false.
 	// +optional
 	CABundle *CABundleSpec `json:"caBundle,omitempty"`
 }
@@ -87,8 +87,8 @@ type ExposeSpec struct {
 	// domain>.
 	// +optional
 	Hostname string `json:"hostname,omitempty"`
-	// ingressClassName is the class of the Ingress. Defaults to that of the operator, and otherwise to that of the
-	// cluster.
+	// ingressClassName is the class of the Ingress. Defaults to the class in the operator's configuration or, if there is
+	// none, to the default class of the cluster.
 	// +optional
 	IngressClassName string `json:"ingressClassName,omitempty"`
 	// annotations are added to the Ingress, Route or HTTPRoute.
@@ -99,7 +99,8 @@ type ExposeSpec struct {
 	TLSSecretName string `json:"tlsSecretName,omitempty"`
 }
 
-// AllowedFromSpec lists who can connect to the server (FR-066), in addition to its own namespace and the operator.
+// AllowedFromSpec lists the namespaces that can connect to the server (FR-066), in addition to the namespaces of the
+// stack and of the operator.
 type AllowedFromSpec struct {
 	// namespaces lists namespaces by name. "*" means every namespace.
 	// +kubebuilder:validation:MinItems=1
@@ -109,7 +110,7 @@ type AllowedFromSpec struct {
 	// +optional
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	// labels lists labels of namespaces: a label key that must exist, or key=value.
+	// labels lists labels. Every namespace with one of them can connect. An entry is a label key or key=value.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=381

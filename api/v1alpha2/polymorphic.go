@@ -100,8 +100,8 @@ func NewModel(model Model) ModelEntry { return ModelEntry{Raw: mustMarshal(model
 // NewExpose wraps the bool form.
 func NewExpose(enabled bool) *Expose { return &Expose{Raw: mustMarshal(enabled)} }
 
-// mustMarshal encodes a value. Encoding can fail only because of a mistake of the caller: a Provider whose shorthand
-// repeats a field, or invalid raw JSON.
+// mustMarshal encodes a value. Encoding fails only if the caller made a mistake: the shorthand of a Provider repeats a
+// field, or the raw JSON is invalid.
 func mustMarshal(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

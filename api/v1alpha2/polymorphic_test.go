@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Every valid JSON survives, so that one odd object never stops a list.
+// Decoding keeps every valid JSON value, so that one invalid object never stops a list.
 func TestTwoShapesKeepWhatWasWritten(t *testing.T) {
 	for _, value := range []string{
 		`{"provider":"vllm","settings":{"b":1,"a":12345678901234567890}}`, `[{"id":"a","provider":"vllm"},{}]`,
@@ -40,7 +40,7 @@ func TestTwoShapesKeepWhatWasWritten(t *testing.T) {
 	}
 }
 
-// White space makes no difference. A null is not a value for a field, but it is one for an entry.
+// White space has no effect. A null field has no value, but a null entry of a list is a value.
 func TestTwoShapesInTheirSimplestForm(t *testing.T) {
 	var spec v1alpha2.LlamaStackDistributionSpec
 	err := json.Unmarshal([]byte(`{"providers":{"inference": { "provider" : "vllm" },"safety":null},"resources":{"models":[null]}}`), &spec)
@@ -68,7 +68,7 @@ func TestTwoShapesInTheirSimplestForm(t *testing.T) {
 func TestNotJSON(t *testing.T) {
 	var providers v1alpha2.Providers
 	if err := providers.UnmarshalJSON([]byte(`{"provider":`)); err == nil {
-		t.Error("half an object was kept")
+		t.Error("an incomplete object is accepted")
 	}
 }
 

@@ -95,8 +95,8 @@ type Provider struct {
 	// +optional
 	ID string `json:"id,omitempty"`
 
-	// provider is the provider's type: a short name (vllm) or the server's full
-	// type (remote::vllm, inline::faiss). Required.
+	// provider is the provider's type: a short name (vllm) or the server's full type (remote::vllm, inline::faiss).
+	// Required.
 	// +required
 	Provider string `json:"provider"`
 
@@ -112,7 +112,7 @@ type Provider struct {
 	// +optional
 	SecretRefs map[string]SecretReference `json:"secretRefs,omitempty"`
 
-	// settings is merged into the provider's configuration unchanged (FR-033).
+	// settings is merged unchanged into the provider's configuration (FR-033).
 	// +optional
 	Settings *apiextensionsv1.JSON `json:"settings,omitempty"`
 

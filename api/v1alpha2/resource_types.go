@@ -4,8 +4,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// ResourcesSpec registers resources when the server starts (FR-006). They are added to the resources of the base. A
-// resource of the same kind with the same id replaces that of the base.
+// ResourcesSpec registers resources when the server starts (FR-006). They are added to the resources of the base
+// configuration. A resource replaces the resource of the base configuration with the same kind and id.
 type ResourcesSpec struct {
 	// models lists models, each as a name or as an object {name, provider, contextLength, modelType, quantization,
 	// providerModelId, metadata}: [llama3.2-8b, {name: llama3.2-70b, provider: vllm}]. A model without a provider is
@@ -66,13 +66,13 @@ type Model struct {
 	// name is the id under which the model is registered. Required.
 	// +required
 	Name string `json:"name"`
-	// provider is the id of an inference provider. Defaults to the first one.
+	// provider is the id of an inference provider. Defaults to the first inference provider.
 	// +optional
 	Provider string `json:"provider,omitempty"`
-	// providerModelId is the provider's own name of the model. Defaults to name.
+	// providerModelId is the name that the provider uses for the model. Defaults to name.
 	// +optional
 	ProviderModelID string `json:"providerModelId,omitempty"`
-	// modelType is llm, embedding or rerank. Defaults to that of the server, llm.
+	// modelType is llm, embedding or rerank. Defaults to llm, which is the default of the server.
 	// +optional
 	ModelType string `json:"modelType,omitempty"`
 	// contextLength is the context window in tokens, greater than 0. It is written to the model's metadata.
@@ -91,7 +91,7 @@ type Tool struct {
 	// name is the name of the tool group: websearch, rag, or a custom name. Required.
 	// +required
 	Name string `json:"name"`
-	// provider is the id of a toolRuntime provider. Defaults to the first one that is suitable.
+	// provider is the id of a toolRuntime provider. Defaults to the first provider that can run the tool group.
 	// +optional
 	Provider string `json:"provider,omitempty"`
 	// mcpEndpoint is the URL of an MCP server.
@@ -107,10 +107,10 @@ type Shield struct {
 	// name is the id under which the shield is registered. Required.
 	// +required
 	Name string `json:"name"`
-	// provider is the id of a safety provider. Defaults to the first one.
+	// provider is the id of a safety provider. Defaults to the first safety provider.
 	// +optional
 	Provider string `json:"provider,omitempty"`
-	// model is the provider's own id of the shield, which for llama-guard is the guard model. Defaults to name.
+	// model is the id that the provider uses for the shield. For llama-guard, it is the guard model. Defaults to name.
 	// +optional
 	Model string `json:"model,omitempty"`
 	// params are passed to the shield unchanged.

@@ -2,17 +2,17 @@ package v1alpha2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Phase is the state in one word, for people. Programs use the conditions.
+// Phase summarizes the conditions in one word for people. Programs read the conditions.
 // +kubebuilder:validation:Enum=Pending;Initializing;Ready;Failed;Terminating
 type Phase string
 
 const (
-	// PhasePending means that the stack waits, and nothing runs yet.
+	// PhasePending means that the stack is waiting, and no pods run yet.
 	PhasePending Phase = "Pending"
-	// PhaseInitializing means that pods are starting, and that too few pods serve meanwhile.
+	// PhaseInitializing means that pods are starting, and that too few pods serve requests until then.
 	PhaseInitializing Phase = "Initializing"
-	// PhaseReady means that the stack serves: with the desired state, also with 0 replicas, or with the earlier one
-	// while a change is in progress. The condition Ready is True only with the desired state.
+	// PhaseReady means that the stack serves requests in the desired state, or in the earlier state while a change is in
+	// progress. A stack with 0 replicas as desired is also Ready. The condition Ready is True only in the desired state.
 	PhaseReady Phase = "Ready"
 	// PhaseFailed means that the desired state cannot be reached without a change.
 	PhaseFailed Phase = "Failed"
@@ -36,12 +36,11 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// resolvedDistribution is the server that runs, and how it was found.
+	// resolvedDistribution is the server that runs, and the sources of its image, configuration and release.
 	// +optional
 	ResolvedDistribution *ResolvedDistribution `json:"resolvedDistribution,omitempty"`
 
-	// configGeneration is the generated configuration in use. It is unset if the image's own configuration or an
-	// override runs.
+	// configGeneration is the generated configuration in use. It is unset if no configuration is generated.
 	// +optional
 	ConfigGeneration *ConfigGeneration `json:"configGeneration,omitempty"`
 
@@ -53,24 +52,25 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	DistributionConfig *DistributionConfigStatus `json:"distributionConfig,omitempty"`
 
-	// models lists the models that the running server serves, by id. It has the first 20, and is empty if the server does
-	// not list them.
+	// models lists the models that the running server serves, sorted by id. The list has at most 20 models. It is empty if
+	// the server does not list its models.
 	// +listType=atomic
 	// +optional
 	Models []ModelStatus `json:"models,omitempty"`
 
-	// modelsLeftOut is the number of models that the server lists in addition to models.
+	// modelsLeftOut is the number of further models that the server lists.
 	// +optional
 	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
-	// mcpServers lists the MCP servers that the running server has, by id. It has the first 20, and is empty if the stack
-	// has none or if the server does not list them. Servers do not report the health of their MCP servers.
+	// mcpServers lists the MCP servers that are registered in the running server, sorted by id. The list has at most 20
+	// MCP servers. It is empty if the stack has none or if the server does not list them. Servers do not report the health
+	// of their MCP servers.
 	// +listType=map
 	// +listMapKey=id
 	// +optional
 	MCPServers []MCPServerStatus `json:"mcpServers,omitempty"`
 
-	// externalProviders lists the external providers by id.
+	// externalProviders lists the external providers, sorted by id.
 	// +listType=map
 	// +listMapKey=providerId
 	// +optional
@@ -97,8 +97,7 @@ type LlamaStackDistributionStatus struct {
 	RouteURL string `json:"routeURL,omitempty"`
 }
 
-// GeneratedConfigMap returns the name of the generated ConfigMap; empty when there
-// is none.
+// GeneratedConfigMap returns the name of the generated ConfigMap, or an empty string when there is none.
 func (s *LlamaStackDistributionStatus) GeneratedConfigMap() string {
 	if s.ConfigGeneration == nil {
 		return ""
@@ -131,8 +130,8 @@ type ImageSource string
 const (
 	// ImageFromSpec means that spec.distribution.image names the image.
 	ImageFromSpec ImageSource = "spec"
-	// ImageFromCatalogue means that the image is that of the catalogue for name and version, as of the operator that
-	// the stack was created with.
+	// ImageFromCatalogue means that the image is the catalogue's image for name and version. The catalogue is that of the
+	// operator that the stack was created with.
 	ImageFromCatalogue ImageSource = "catalogue"
 	// ImageFromRelatedImage means that a RELATED_IMAGE variable of the operator replaces the image of the catalogue.
 	ImageFromRelatedImage ImageSource = "related-image"
@@ -162,8 +161,7 @@ type ResolvedDistribution struct {
 	// pods follow its tag.
 	// +optional
 	Digest string `json:"digest,omitempty"`
-	// tagDigest is the digest that the tag of the image refers to in the registry. It is set only while it differs from
-	// digest.
+	// tagDigest is the digest of the image's tag in the registry. It is set only while it differs from digest.
 	// +optional
 	TagDigest string `json:"tagDigest,omitempty"`
 	// configSource is the source of the configuration.
@@ -172,7 +170,7 @@ type ResolvedDistribution struct {
 	// serverRelease is the release line whose rules the configuration follows.
 	// +optional
 	ServerRelease string `json:"serverRelease,omitempty"`
-	// serverReleaseFrom is how the release was found: version, catalogue, image-label, image-tag or unknown.
+	// serverReleaseFrom is the source of the release: version, catalogue, image-label, image-tag or unknown.
 	// +optional
 	ServerReleaseFrom string `json:"serverReleaseFrom,omitempty"`
 	// configHash is the SHA-256 of the configuration in use, in hex.
@@ -204,26 +202,27 @@ type VersionStatus struct {
 	// llamaStackServerVersion is the version that the running server reports.
 	// +optional
 	LlamaStackServerVersion string `json:"llamaStackServerVersion,omitempty"`
-	// lastUpdated is the time at which one of the two versions changed.
+	// lastUpdated is the last time at which one of the two versions changed.
 	// +optional
 	LastUpdated *metav1.Time `json:"lastUpdated,omitempty"`
 }
 
 // DistributionConfigStatus is the information that the running server reports about itself.
 type DistributionConfigStatus struct {
-	// activeDistribution is the name or image in use.
+	// activeDistribution is the name or the image of the distribution in use.
 	// +optional
 	ActiveDistribution string `json:"activeDistribution,omitempty"`
-	// availableDistributions maps known names to images. It is set only for stacks that were created as v1alpha1.
+	// availableDistributions maps the names of the known distributions to their images. It is set only for stacks that
+	// were created as v1alpha1.
 	// +optional
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
-	// providers lists providers of the running server, by API and id, as its /v1/providers returns them: those that the
-	// spec names, and those whose health the server checks. If it has none of them, the list has the first five. It has
-	// at most 20, except for stacks that were created as v1alpha1, where it has all. It is empty if the server does not
-	// return them.
+	// providers lists providers of the running server, sorted by API and id, as the server's path /v1/providers returns
+	// them. The list has the providers that the spec names and the providers whose health the server checks or, if there
+	// are none, the first five providers. It has at most 20 providers. For stacks that were created as v1alpha1, it has
+	// all providers. It is empty if the server does not return its providers.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
-	// providersLeftOut is the number of providers that the server returns in addition to providers.
+	// providersLeftOut is the number of further providers that the server returns.
 	// +optional
 	ProvidersLeftOut int32 `json:"providersLeftOut,omitempty"`
 }
@@ -242,9 +241,9 @@ type ProviderInfo struct {
 	Health ProviderHealthStatus `json:"health,omitzero"`
 }
 
-// MCPServerStatus is one MCP server of the running server. It has no address, which may contain a credential.
+// MCPServerStatus is one MCP server of the running server. It has no address, because that may contain a credential.
 type MCPServerStatus struct {
-	// id is the id of the MCP server, with which clients select its tools.
+	// id is the id by which clients select the tools of the MCP server.
 	ID string `json:"id"`
 }
 
@@ -273,8 +272,7 @@ const (
 	ProviderHealthUnknown = "Unknown"
 )
 
-// ProviderHealthStatus is a provider's health as the server reports it. No
-// condition depends on it.
+// ProviderHealthStatus is a provider's health as the server reports it. No condition depends on this health.
 type ProviderHealthStatus struct {
 	// status is OK, Error, Not Implemented, or Unknown while the server does not answer. From release 0.3 on, servers
 	// always report Not Implemented.
@@ -291,13 +289,14 @@ type ExternalProviderPhase string
 
 // The phases of an external provider.
 const (
-	// ExternalProviderPending means that no pod has started to install it.
+	// ExternalProviderPending means that no pod has started to install the provider.
 	ExternalProviderPending ExternalProviderPhase = "Pending"
-	// ExternalProviderInstalling means that a pod installs it, or that its server is not ready yet.
+	// ExternalProviderInstalling means that a pod is installing the provider, or that its server is not ready yet.
 	ExternalProviderInstalling ExternalProviderPhase = "Installing"
-	// ExternalProviderReady means that a server with it is ready.
+	// ExternalProviderReady means that a server that has the provider is ready.
 	ExternalProviderReady ExternalProviderPhase = "Ready"
-	// ExternalProviderFailed means that it cannot be installed in the pods, or prevents the server from starting.
+	// ExternalProviderFailed means that the provider cannot be installed in the pods, or prevents the server from
+	// starting.
 	ExternalProviderFailed ExternalProviderPhase = "Failed"
 )
 
@@ -311,10 +310,10 @@ type ExternalProviderStatus struct {
 	// phase is the phase of its installation.
 	// +optional
 	Phase ExternalProviderPhase `json:"phase,omitempty"`
-	// message is the reason of a failure, or a warning about a provider that is ready.
+	// message is the reason for a failure, or a warning about a provider that is ready.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// initContainerName is the name of the init container that copies it from its image.
+	// initContainerName is the name of the init container that copies the provider from its image.
 	// +optional
 	InitContainerName string `json:"initContainerName,omitempty"`
 }

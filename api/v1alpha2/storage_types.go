@@ -1,13 +1,13 @@
 package v1alpha2
 
-// StateStorageSpec sets where the server keeps its state (FR-008). Settings that are not given stay as in the base
-// (FR-053).
+// StateStorageSpec sets where the server keeps its state (FR-008). A store that is unset stays as in the base
+// configuration (FR-053).
 type StateStorageSpec struct {
-	// kv is the key-value store, with the registry, prompts and the state of agents.
+	// kv is the key-value store. It holds the registry, prompts and the state of agents.
 	// +optional
 	KV *KVStorageSpec `json:"kv,omitempty"`
 
-	// sql is the relational store, with conversations, responses and the metadata of files.
+	// sql is the relational store. It holds conversations, responses and the metadata of files.
 	// +optional
 	SQL *SQLStorageSpec `json:"sql,omitempty"`
 }
@@ -26,14 +26,14 @@ const (
 
 // KVStorageSpec is the key-value store (FR-050). A field that belongs to another type is rejected.
 //
-// The rule on endpoint is here and not at the field. For a rule at the field, the API server would repeat the value,
-// which may contain a password.
+// The rule for endpoint belongs to the type and not to the field. If the rule of a field fails, the API server repeats
+// the value, which may contain a password.
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || self.endpoint.matches('^(redis://)?([a-zA-Z0-9._-]+|[[][0-9a-fA-F:.]+[]])(:[0-9]{1,5})?(/0?)?$')`,message=`must be host:port or redis://host:port`,messageExpression=`self.endpoint.contains('@') ? '"…' + self.endpoint.substring(self.endpoint.lastIndexOf('@')) + '" contains a user or password: put the password in a Secret and name the Secret in password' : '"' + self.endpoint + '" is not host:port or redis://host:port'`,fieldPath=`.endpoint`,reason=FieldValueInvalid
-// +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || (has(self.type) && self.type == 'redis')`,message=`belongs to type redis: set type: redis or remove the field`,messageExpression=`'belongs to type redis, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: redis or remove the field'`,fieldPath=`.endpoint`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.password) || (has(self.type) && self.type == 'redis')`,message=`belongs to type redis: set type: redis or remove the field`,messageExpression=`'belongs to type redis, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: redis or remove the field'`,fieldPath=`.password`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.connectionString) || (has(self.type) && self.type == 'postgres')`,message=`belongs to type postgres: set type: postgres or remove the field`,messageExpression=`'belongs to type postgres, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: postgres or remove the field'`,fieldPath=`.connectionString`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`has(self.endpoint) || !has(self.type) || self.type != 'redis'`,message=`required for type redis: host:port of the Redis server`,fieldPath=`.endpoint`,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || self.endpoint.matches('^(redis://)?([a-zA-Z0-9._-]+|[[][0-9a-fA-F:.]+[]])(:[0-9]{1,5})?(/0?)?$')`,message=`must be host:port or redis://host:port`,messageExpression=`self.endpoint.contains('@') ? '"…' + self.endpoint.substring(self.endpoint.lastIndexOf('@')) + '" contains a user or password: put the password in a Secret and name the Secret in password' : '"' + self.endpoint + '" is not the address of a Redis server: write host:port or redis://host:port'`,fieldPath=`.endpoint`,reason=FieldValueInvalid
+// +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || (has(self.type) && self.type == 'redis')`,message=`applies only to type redis: set type: redis or remove the field`,messageExpression=`'applies only to type redis, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: redis or remove the field'`,fieldPath=`.endpoint`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.password) || (has(self.type) && self.type == 'redis')`,message=`applies only to type redis: set type: redis or remove the field`,messageExpression=`'applies only to type redis, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: redis or remove the field'`,fieldPath=`.password`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.connectionString) || (has(self.type) && self.type == 'postgres')`,message=`applies only to type postgres: set type: postgres or remove the field`,messageExpression=`'applies only to type postgres, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: postgres or remove the field'`,fieldPath=`.connectionString`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`has(self.endpoint) || !has(self.type) || self.type != 'redis'`,message=`required for type redis: set host:port of the Redis server`,fieldPath=`.endpoint`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`has(self.connectionString) || !has(self.type) || self.type != 'postgres'`,message=`required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}`,fieldPath=`.connectionString`,reason=FieldValueRequired
 type KVStorageSpec struct {
 	// type is sqlite, redis or postgres. Defaults to sqlite (FR-050b).
@@ -59,7 +59,7 @@ type KVStorageSpec struct {
 
 // SQLStorageSpec is the relational store (FR-051).
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.connectionString) || (has(self.type) && self.type == 'postgres')`,message=`belongs to type postgres: set type: postgres or remove the field`,messageExpression=`'belongs to type postgres, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: postgres or remove the field'`,fieldPath=`.connectionString`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.connectionString) || (has(self.type) && self.type == 'postgres')`,message=`applies only to type postgres: set type: postgres or remove the field`,messageExpression=`'applies only to type postgres, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: postgres or remove the field'`,fieldPath=`.connectionString`,reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule=`has(self.connectionString) || !has(self.type) || self.type != 'postgres'`,message=`required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}`,fieldPath=`.connectionString`,reason=FieldValueRequired
 type SQLStorageSpec struct {
 	// type is sqlite or postgres. Defaults to sqlite (FR-051a).

@@ -52,16 +52,16 @@ type WorkloadSpec struct {
 	// +optional
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
-	// preflight starts a new image or configuration in a separate pod before a running pod is stopped: Auto, Always or
-	// Never. Auto does so only if pods are stopped before others start (storage for one pod at a time) and only that
-	// storage has data. This requires file-based stores, no volume of yours that outlives a pod, no extended resources
-	// such as GPUs, and no custom command. Defaults to Auto. For a stack that was created as v1alpha1, defaults to
-	// Never.
+	// preflight determines whether the operator tries a new image or configuration in a separate pod before it stops a
+	// running pod: Auto, Always or Never. With Auto, the operator does this only if a pod must stop before the next pod
+	// starts, because the volume of workload.storage allows only one pod at a time, and only if no other storage has data.
+	// This requires file-based stores, no volume of yours that outlives a pod, no extended resources such as GPUs, and no
+	// custom command. Defaults to Auto. For a stack that was created as v1alpha1, defaults to Never.
 	// +kubebuilder:validation:Enum=Auto;Always;Never
 	// +optional
 	Preflight PreflightMode `json:"preflight,omitempty"`
 
-	// overrides changes the pod in ways that the other fields do not offer.
+	// overrides changes the parts of the pod that the other fields do not cover.
 	// +optional
 	Overrides *WorkloadOverrides `json:"overrides,omitempty"`
 }
@@ -70,10 +70,9 @@ type WorkloadSpec struct {
 type PreflightMode string
 
 const (
-	// PreflightAuto tries a change if that is safe and useful, but never with a shared database.
+	// PreflightAuto tries a change if a preflight pod is safe and useful, but never with a shared database.
 	PreflightAuto PreflightMode = "Auto"
-	// PreflightAlways tries every change of the image or the configuration, with the databases that the configuration
-	// names.
+	// PreflightAlways tries every change of the image or configuration, with the databases in the configuration.
 	PreflightAlways PreflightMode = "Always"
 	// PreflightNever tries no change.
 	PreflightNever PreflightMode = "Never"
@@ -110,15 +109,15 @@ type AutoscalingSpec struct {
 
 // VolumeSpec is the volume for the server's data.
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.size) || (type(self.size) == int ? self.size > 0 : (!isQuantity(self.size) || quantity(self.size).isGreaterThan(quantity('0'))))`,message=`must be more than 0: write one like 10Gi`,messageExpression=`'"' + string(self.size) + '" is not a size: write one like 10Gi'`,fieldPath=`.size`,reason=FieldValueInvalid
+// +kubebuilder:validation:XValidation:rule=`!has(self.size) || (type(self.size) == int ? self.size > 0 : (!isQuantity(self.size) || quantity(self.size).isGreaterThan(quantity('0'))))`,message=`must be greater than 0: write a size such as 10Gi`,messageExpression=`'"' + string(self.size) + '" is not a size greater than 0: write a size such as 10Gi'`,fieldPath=`.size`,reason=FieldValueInvalid
 type VolumeSpec struct {
-	// size is the size of the volume. Defaults to 10Gi. It can grow, but not shrink.
+	// size is the size of the volume. Defaults to 10Gi. You can increase the size, but not decrease it.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
 
 	// mountPath is the absolute path at which the volume is mounted. Defaults to /.llama.
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write one like /.llama, without ":", "." and ".."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write a path such as /.llama, without ":" and without the segments "." and ".."'`
 	// +optional
 	MountPath string `json:"mountPath,omitempty"`
 
@@ -143,10 +142,10 @@ type VolumeSpec struct {
 
 // PodDisruptionBudgetSpec has exactly one of its two fields.
 //
-// +kubebuilder:validation:XValidation:rule=`has(self.minAvailable) || has(self.maxUnavailable)`,message=`needs minAvailable or maxUnavailable`,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`has(self.minAvailable) || has(self.maxUnavailable)`,message=`set either minAvailable or maxUnavailable`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.minAvailable) || !has(self.maxUnavailable)`,message=`minAvailable and maxUnavailable are mutually exclusive: remove one of them`,messageExpression=`'minAvailable "' + string(self.minAvailable) + '" and maxUnavailable "' + string(self.maxUnavailable) + '" are mutually exclusive: remove one of them'`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.minAvailable) || (type(self.minAvailable) == int ? self.minAvailable >= 0 : self.minAvailable.matches('^([0-9]{1,2}|100)%$'))`,message=`write a number of pods or a percentage, 1 or "50%"`,messageExpression=`'"' + string(self.minAvailable) + '" is neither a number of pods nor a percentage: write 1 or "50%"'`,fieldPath=`.minAvailable`,reason=FieldValueInvalid
-// +kubebuilder:validation:XValidation:rule=`!has(self.maxUnavailable) || (type(self.maxUnavailable) == int ? self.maxUnavailable >= 0 : self.maxUnavailable.matches('^([0-9]{1,2}|100)%$'))`,message=`write a number of pods or a percentage, 1 or "50%"`,messageExpression=`'"' + string(self.maxUnavailable) + '" is neither a number of pods nor a percentage: write 1 or "50%"'`,fieldPath=`.maxUnavailable`,reason=FieldValueInvalid
+// +kubebuilder:validation:XValidation:rule=`!has(self.minAvailable) || (type(self.minAvailable) == int ? self.minAvailable >= 0 : self.minAvailable.matches('^([0-9]{1,2}|100)%$'))`,message=`must be a number of pods or a percentage: write 1 or "50%"`,messageExpression=`'"' + string(self.minAvailable) + '" is neither a number of pods nor a percentage: write 1 or "50%"'`,fieldPath=`.minAvailable`,reason=FieldValueInvalid
+// +kubebuilder:validation:XValidation:rule=`!has(self.maxUnavailable) || (type(self.maxUnavailable) == int ? self.maxUnavailable >= 0 : self.maxUnavailable.matches('^([0-9]{1,2}|100)%$'))`,message=`must be a number of pods or a percentage: write 1 or "50%"`,messageExpression=`'"' + string(self.maxUnavailable) + '" is neither a number of pods nor a percentage: write 1 or "50%"'`,fieldPath=`.maxUnavailable`,reason=FieldValueInvalid
 type PodDisruptionBudgetSpec struct {
 	// minAvailable is the minimum number of available pods, as a number or a percentage.
 	// +optional
@@ -157,10 +156,10 @@ type PodDisruptionBudgetSpec struct {
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
-// WorkloadOverrides changes the pod. Your entry replaces the operator's entry with the same name or path.
+// WorkloadOverrides changes the pod. An entry of yours replaces the operator's entry with the same name or path.
 //
-// In server-side apply, each of its lists has one owner. A list can be empty, as in a pod. If a list were a map by
-// name, the API server would reject every later write to an object of an older version that has a name twice.
+// In server-side apply, each list has one owner. A list can be empty, as in a pod. If a list were a map by name, the
+// API server would reject every later write to an object of an older version that contains a name twice.
 type WorkloadOverrides struct {
 	// serviceAccountName is the ServiceAccount of the pods, which you must create. If unset, the operator creates
 	// <name>-sa.
@@ -173,7 +172,7 @@ type WorkloadOverrides struct {
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
-	// imagePullPolicy is the pull policy of the server's image. Defaults to that of Kubernetes.
+	// imagePullPolicy is the pull policy of the server's image. If unset, the default of Kubernetes applies.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
@@ -203,7 +202,7 @@ type WorkloadOverrides struct {
 	// +optional
 	Command []string `json:"command,omitempty"`
 
-	// args are the arguments of the entrypoint or command.
+	// args are the arguments of the entrypoint or of command.
 	// +optional
 	Args []string `json:"args,omitempty"`
 
@@ -221,8 +220,8 @@ type WorkloadOverrides struct {
 	// +optional
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
-	// podTemplate is a strategic merge patch on the pod template. It is applied last. It must not change the labels of
-	// the selector or the name or image of the server's container, or remove the operator's volumes.
+	// podTemplate is a strategic merge patch for the pod template. It is applied last. It must not change the labels of
+	// the selector, or the name or image of the server's container, and it must not remove the operator's volumes.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:MinProperties=1

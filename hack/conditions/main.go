@@ -69,7 +69,7 @@ type constant struct {
 }
 
 // unseen ends the comment of a constant that no user sees.
-const unseen = "The status never shows it."
+const unseen = "This reason never appears in the status."
 
 var (
 	meansThat = regexp.MustCompile(`^\w+ means (?:that )?`)

@@ -22,7 +22,7 @@ const (
 const (
 	// ReasonServing means that pods serve. Status: True.
 	ReasonServing = "Serving"
-	// ReasonHidden means that work is in progress. The status never shows it.
+	// ReasonHidden means that work is in progress. This reason never appears in the status.
 	ReasonHidden = "Hidden"
 )
 

@@ -15,11 +15,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// Reason is the reason why a part of the configuration has to stay in its ConfigMap.
+// Reason is the reason why a part of the configuration must stay in its ConfigMap.
 type Reason struct {
 	// Path is a key of the configuration, or a field of the spec.
 	Path string
-	// Why is a sentence without a subject. It contains no value of the configuration.
+	// Why is the reason. It contains no value of the configuration.
 	Why string
 }
 
@@ -40,15 +40,15 @@ type Result struct {
 	Spec map[string]any
 	// Env holds variables for spec.workload.overrides.env, as JSON values.
 	Env []any
-	// Comments are about single fields. Remarks are about the whole.
+	// Comments are about single fields. Remarks are about the whole configuration.
 	Comments []Comment
 	Remarks  []string
 	// Stays lists the parts that must remain in overrideConfig. It is empty if Spec replaces the configuration.
 	Stays []Reason
 }
 
-// Config finds fields of the spec that give the configuration of overrideConfig. The input is that of plan.Build for
-// the current stack, with Override. Config does not change it.
+// Config finds fields of the spec from which the operator generates the configuration in overrideConfig. The input is
+// the same as for plan.Build of the current stack, with Override. Config does not change the input.
 func Config(in plan.Input) Result {
 	b, stays := begin(in)
 	if len(stays) > 0 {
@@ -64,7 +64,7 @@ func Config(in plan.Input) Result {
 	return result
 }
 
-// maxStays bounds the number of reasons, because users do not read more.
+// maxStays limits the number of reasons, because users do not read long lists.
 const maxStays = 40
 
 func bounded(stays []Reason) []Reason {
@@ -83,13 +83,13 @@ type builder struct {
 	want, base object
 	// secrets holds the variables of the container that come from Secrets.
 	secrets map[string]secretKey
-	// remarks are about values that the server reads differently today.
+	// remarks describe the values of the configuration that have no effect today.
 	remarks []string
-	// shown holds the strings of the base, which are not secrets even if they look like it.
+	// shown holds the strings of the base, which are not secrets even if they look like secrets.
 	shown map[string]bool
 }
 
-// begin reads the two configurations. It returns the reasons that rule out any replacement.
+// begin reads the two configurations. It returns the reasons why no fields can replace overrideConfig.
 func begin(in plan.Input) (*builder, []Reason) {
 	b := &builder{Input: in, shown: map[string]bool{}}
 	if stays := b.otherStart(); len(stays) > 0 {
@@ -115,7 +115,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 	return b, nil
 }
 
-// read decodes a configuration, within the same size limits as any other configuration.
+// read decodes a configuration. The size limits of base configurations apply.
 func read(data []byte) (object, error) {
 	if len(data) > baseconfig.MaxSize {
 		return nil, fmt.Errorf("has %d bytes, but a configuration may have at most %d", len(data), baseconfig.MaxSize)
@@ -132,46 +132,60 @@ func read(data []byte) (object, error) {
 	return found, nil
 }
 
-// otherStart returns the reasons why the server reads anything other than one generated file in addition to its own
-// base.
+// otherStart returns the reasons why the server does not start with one generated configuration for a known release.
 func (b *builder) otherStart() []Reason {
-	spec, resolved := &b.Object.Spec, b.Distribution
+	return slices.Concat(b.unknownBase(), b.ownStart(), b.ownFiles())
+}
+
+func (b *builder) unknownBase() []Reason {
+	switch image := b.Distribution.Image; {
+	case b.Distribution.DetectedBy == distribution.Unknown:
+		return []Reason{{"spec.distribution", fmt.Sprintf("the release of image %q is not known, "+
+			"so the configuration that its server reads is not known either", image)}}
+	case b.Distribution.Base == nil:
+		return []Reason{{"spec.distribution", fmt.Sprintf("this command does not read the configuration in image %q, "+
+			"to which the fields of the spec apply", image)}}
+	default:
+		return nil
+	}
+}
+
+// ownStart returns the reason why the user determines how the server starts.
+func (b *builder) ownStart() []Reason {
+	switch overrides := intent.Overrides(&b.Object.Spec); {
+	case len(overrides.Command) > 0:
+		return []Reason{{"spec.workload.overrides.command", "the custom command determines which file the server reads"}}
+	case len(overrides.Args) > 0 && names.Compat(b.Object.Annotations):
+		return []Reason{{"spec.workload.overrides.args", "with a generated configuration, " +
+			"the operator starts the server in another way, for which these arguments are not valid"}}
+	default:
+		return nil
+	}
+}
+
+// ownFiles returns the reasons why the server may read files of the user in addition to the configuration.
+func (b *builder) ownFiles() []Reason {
+	overrides, runtime := intent.Overrides(&b.Object.Spec), b.Distribution.Release.Runtime
 	var stays []Reason
-	stay := func(path, format string, args ...any) {
-		stays = append(stays, Reason{path, fmt.Sprintf(format, args...)})
-	}
-	switch {
-	case resolved.DetectedBy == distribution.Unknown:
-		stay("spec.distribution", "the release of image %q is not known, so the configuration that its server reads is not "+
-			"known either", resolved.Image)
-	case resolved.Base == nil:
-		stay("spec.distribution", "this command does not read the configuration in image %q, to which the fields of the "+
-			"spec apply", resolved.Image)
-	}
-	overrides := intent.Overrides(spec)
-	if len(overrides.Command) > 0 {
-		stay("spec.workload.overrides.command", "the custom command determines which file the server reads")
-	} else if len(overrides.Args) > 0 && names.Compat(b.Object.Annotations) {
-		stay("spec.workload.overrides.args", "the server starts in another way with a generated configuration, and these "+
-			"arguments do not fit it")
-	}
-	runtime := resolved.Release.Runtime
-	for i := range overrides.Env {
-		name := overrides.Env[i].Name
-		setsFile := name != "" && (name == runtime.ConfigVariable || name == runtime.FactoryVariable)
-		if setsFile && overrides.Env[i].Value != names.ConfigDir+"/"+names.ConfigFile {
-			stay(fmt.Sprintf("spec.workload.overrides.env[%d]", i), "%s sets the file that the server reads", name)
+	for i, variable := range overrides.Env {
+		setsFile := slices.Contains([]string{runtime.ConfigVariable, runtime.FactoryVariable}, variable.Name)
+		if variable.Name != "" && setsFile && variable.Value != names.ConfigPath {
+			stays = append(stays, Reason{
+				fmt.Sprintf("spec.workload.overrides.env[%d]", i), variable.Name + " sets the file that the server reads",
+			})
 		}
 	}
-	for i := range overrides.VolumeMounts {
-		if mount := overrides.VolumeMounts[i].MountPath + "/"; strings.HasPrefix(mount, names.ConfigDir+"/") {
-			stay(fmt.Sprintf("spec.workload.overrides.volumeMounts[%d]", i), "this volume is mounted at the path of the "+
-				"configuration")
+	for i, mount := range overrides.VolumeMounts {
+		if strings.HasPrefix(mount.MountPath+"/", names.ConfigDir+"/") {
+			stays = append(stays, Reason{
+				fmt.Sprintf("spec.workload.overrides.volumeMounts[%d]", i), "this volume is mounted at the path of the configuration",
+			})
 		}
 	}
 	if others := b.otherFiles(); len(others) > 0 {
-		stay("ConfigMap "+b.Override.ConfigMapName, "is mounted completely, and has additional files: "+
-			"%s", strings.Join(others, ", "))
+		stays = append(stays, Reason{
+			"ConfigMap " + b.Override.ConfigMapName, "is mounted completely, and has additional files: " + strings.Join(others, ", "),
+		})
 	}
 	return stays
 }
@@ -191,12 +205,10 @@ func (b *builder) otherFiles() []string {
 	return others
 }
 
-// render plans the stack with the fields, as if its data were where it is now.
+// render plans the stack with the fields of a candidate, and with the data of the stack in its present place.
 func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribution, []Reason) {
-	stack := b.Object.DeepCopy()
-	stack.Spec.OverrideConfig = nil
-	delete(stack.Annotations, names.AnnotationUserConfigNamespace)
-	if err := c.into(stack); err != nil {
+	stack, err := c.stack()
+	if err != nil {
 		return nil, nil, []Reason{{"spec", err.Error()}}
 	}
 	in, _, invalid := validate.Spec(stack)
@@ -221,7 +233,7 @@ func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribu
 	return built, stack, nil
 }
 
-// reasonsOf returns the findings of the pipeline.
+// reasonsOf returns the errors of the pipeline as reasons.
 func reasonsOf(err error) []Reason {
 	failed, ok := errors.AsType[*plan.ConfigError](err)
 	if !ok || len(failed.Errors) == 0 {

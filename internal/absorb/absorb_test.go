@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// stackOf reads a stack with an overrideConfig. It does not plan it.
+// stackOf returns a stack with an overrideConfig.
 func stackOf(t testing.TB, spec string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -254,7 +254,7 @@ func TestConfig(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.Contains(string(data), "hidden") {
-				t.Errorf("a credential is shown:\n%s", data)
+				t.Errorf("the result contains a credential:\n%s", data)
 			}
 			golden.Dir(t, filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")), map[string][]byte{"result.yaml": data})
 			checkSame(t, input, got, text)
@@ -262,7 +262,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A large configuration with many reasons gives a bounded list of reasons.
+// A large configuration with many reasons results in a list of limited length.
 func TestManyReasons(t *testing.T) {
 	text := edited(t, base(t, "starter", ""), func(c config) {
 		var sets []any

@@ -10,11 +10,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// candidate holds fields that may give the configuration.
+// candidate is a set of fields from which the operator may generate the user's configuration.
 type candidate struct {
 	*builder
 	// short requests the fields that a person would write: endpoint and apiKey in place of settings.
@@ -30,8 +32,8 @@ type candidate struct {
 	stays []Reason
 }
 
-// attempt finds the fields and compares the configuration that they give.
-func (b *builder) attempt(short bool) Result {
+// derive returns the fields for the differences between the user's configuration and the base.
+func (b *builder) derive(short bool) *candidate {
 	c := &candidate{
 		builder: b, short: short, providers: object{}, resources: object{}, storage: object{},
 		settings: object{}, placed: map[string]string{},
@@ -40,7 +42,13 @@ func (b *builder) attempt(short bool) Result {
 	c.addResources()
 	c.addStorage()
 	c.addHost()
-	c.askForOne()
+	c.ensureField()
+	return c
+}
+
+// attempt finds the fields, and compares the configuration that is generated from them with the user's.
+func (b *builder) attempt(short bool) Result {
+	c := b.derive(short)
 	if len(c.stays) > 0 {
 		return Result{Stays: c.stays}
 	}
@@ -63,28 +71,25 @@ func (b *builder) attempt(short bool) Result {
 	return c.judge(built, stack)
 }
 
-// addHost removes the host from the configuration if the user left it to the server. The fields are then never empty;
-// with an empty spec the operator generates no configuration.
+// addHost removes server.host from the generated configuration if the user's configuration does not set it.
 func (c *candidate) addHost() {
 	if at(c.want, "server", "host") != nil || c.Distribution.Release.Runtime.Host == "" {
 		return
 	}
 	c.removed = append(c.removed, "server.host")
-	c.comment("config.yaml does not set server.host. Without this entry, the operator sets it "+
-		"to "+c.Distribution.Release.Runtime.Host+".",
+	c.comment("config.yaml does not set server.host. Without this entry, the operator sets it to "+c.Distribution.Release.Runtime.Host+".",
 		"spec", "removeSettings")
 }
 
-// askForOne adds a field if the user's configuration is the distribution's own, because the operator generates no
+// ensureField adds a field if the user's configuration is the distribution's own, because the operator generates no
 // configuration for an empty spec.
-func (c *candidate) askForOne() {
+func (c *candidate) ensureField() {
 	switch {
 	case len(c.spec()) > 0:
 	case textAt(c.base, "storage", "backends", release.KVDefault, "type") == release.KV+"_sqlite":
 		c.storage[release.KV] = object{"type": "sqlite"} // the same file
 	default:
-		c.stay("spec.overrideConfig", "is the same as the distribution's own configuration, so no field is needed; remove "+
-			"overrideConfig")
+		c.stay("spec.overrideConfig", "is the same as the distribution's own configuration, so no field is needed; remove overrideConfig")
 	}
 }
 
@@ -110,17 +115,20 @@ func (c *candidate) spec() map[string]any {
 	return spec
 }
 
-// into writes the fields into a stack.
-func (c *candidate) into(stack *v1alpha2.LlamaStackDistribution) error {
+// stack returns the stack with the fields in place of overrideConfig.
+func (c *candidate) stack() (*v1alpha2.LlamaStackDistribution, error) {
+	stack := c.Object.DeepCopy()
+	stack.Spec.OverrideConfig = nil
+	delete(stack.Annotations, names.AnnotationUserConfigNamespace)
 	data, err := json.Marshal(c.spec())
 	if err != nil {
-		return fmt.Errorf("write the fields: %w", err)
+		return nil, fmt.Errorf("write the fields: %w", err)
 	}
 	if err := json.Unmarshal(data, &stack.Spec); err != nil {
-		return fmt.Errorf("read the fields: %w", err)
+		return nil, fmt.Errorf("read the fields: %w", err)
 	}
 	if len(c.env) == 0 {
-		return nil
+		return stack, nil
 	}
 	if stack.Spec.Workload == nil {
 		stack.Spec.Workload = &v1alpha2.WorkloadSpec{}
@@ -130,7 +138,7 @@ func (c *candidate) into(stack *v1alpha2.LlamaStackDistribution) error {
 	}
 	overrides := stack.Spec.Workload.Overrides
 	overrides.Env = append(overrides.Env, c.env...)
-	return nil
+	return stack, nil
 }
 
 // placeOf returns the key of the configuration that a field of the spec corresponds to, if that can be determined.
@@ -153,6 +161,12 @@ func (c *candidate) placeOf(path string) string {
 
 func (c *candidate) comment(text string, at ...string) {
 	c.comments = append(c.comments, Comment{At: at, Text: text})
+}
+
+// commentSecret comments on a reference to a Secret that replaces a variable from the Secret.
+func (c *candidate) commentSecret(variable string, at ...string) {
+	c.comment("In config.yaml, the value is "+envref.To(variable)+
+		". This variable has the value of the same key of the same Secret.", at...)
 }
 
 func sortedKeys(values object) []string { return slices.Sorted(maps.Keys(values)) }

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// judge compares the configuration that the fields give with the user's.
+// judge compares the configuration that is generated from the fields with the user's.
 func (c *candidate) judge(built *plan.Plan, stack *v1alpha2.LlamaStackDistribution) Result {
 	got, err := read(built.Config)
 	if err != nil {
@@ -35,20 +35,19 @@ func (c *candidate) judge(built *plan.Plan, stack *v1alpha2.LlamaStackDistributi
 	for _, variable := range c.env {
 		result.Env = append(result.Env, object{"name": variable.Name, "value": variable.Value})
 		result.Remarks = append(result.Remarks,
-			fmt.Sprintf("The variable %s in spec.workload.overrides.env keeps the server's registry in its present "+
-				"place.", variable.Name))
+			fmt.Sprintf("The variable %s in spec.workload.overrides.env keeps the server's registry in its present location.", variable.Name))
 	}
 	return result
 }
 
-// judgement is the comparison of the configuration that the fields give, got, with the user's, want.
+// judgement is the comparison of got, the configuration that is generated from the fields, with want, the user's.
 type judgement struct {
 	*candidate
 	got, want object
 	remarks   []string
 }
 
-// settle removes from both sides the differences that have no effect on the server.
+// settle removes the differences that have no effect on the server from both configurations.
 func (j *judgement) settle(stack *v1alpha2.LlamaStackDistribution) {
 	runtime := j.Distribution.Release.Runtime
 	j.settleServer(runtime)
@@ -64,7 +63,7 @@ func (j *judgement) settle(stack *v1alpha2.LlamaStackDistribution) {
 	j.want, _ = named(j.want, j.secrets).(object)
 }
 
-// settleServer handles the port and plain HTTP, which the pod with an overrideConfig sets too.
+// settleServer handles the port and plain HTTP, which the operator also sets for a pod with overrideConfig.
 func (j *judgement) settleServer(runtime release.Runtime) {
 	got, want := objectAt(j.got, "server"), objectAt(j.want, "server")
 	port, written := want["port"]
@@ -73,16 +72,15 @@ func (j *judgement) settleServer(runtime release.Runtime) {
 		delete(got, "port")
 		delete(want, "port")
 		if written && port != whole(int(j.Intent.Server.Port)) {
-			j.remarks = append(j.remarks, fmt.Sprintf("server.port in your configuration has no effect in server release "+
-				"%s. spec.networking.port sets the port.", j.Distribution.Release.Line))
+			j.remarks = append(j.remarks, fmt.Sprintf("server.port in your configuration has no effect in server release %s. "+
+				"spec.networking.port sets the port.", j.Distribution.Release.Line))
 		}
 	case !written && got["port"] == whole(runtime.DefaultPort):
 		delete(got, "port")
 	}
 	if _, written := want["insecure"]; !written && got["insecure"] == true && slices.Contains(j.container(j.before).Args, "--insecure") {
 		delete(got, "insecure")
-		j.remarks = append(j.remarks, "The operator now writes server.insecure to the configuration. Before, it was an "+
-			"argument of the server.")
+		j.remarks = append(j.remarks, "The operator now writes server.insecure to the configuration. Before, it passed --insecure to the server as an argument.")
 	}
 	if len(got) == 0 && j.want["server"] == nil {
 		delete(j.got, "server")
@@ -126,8 +124,7 @@ func dropEmpty(section object, key string) {
 	}
 }
 
-// settleStorage handles the values that the operator writes explicitly: the registry's namespace, and the names of
-// tables.
+// settleStorage handles the values that the operator writes explicitly: the registry's namespace and table names.
 func (j *judgement) settleStorage(env []corev1.EnvVar) {
 	metadata := objectAt(j.got, "storage", "stores", "metadata")
 	if found, isWhole := envref.Server.Whole(textAt(metadata, "namespace")); isWhole && found.Name == names.EnvRegistry {
@@ -162,7 +159,7 @@ func secretsByVariable(stack *v1alpha2.LlamaStackDistribution) map[string]secret
 	return found
 }
 
-// named replaces each value that is a variable from a Secret by the Secret.
+// named replaces each value that refers to a variable from a Secret with the key of the Secret.
 func named(value any, secrets map[string]secretKey) any {
 	switch v := value.(type) {
 	case object:

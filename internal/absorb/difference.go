@@ -27,18 +27,12 @@ func (j *judgement) compare(got, want any, path []string) {
 	case isObject && bothObjects:
 		j.compareKeys(ours, theirs, path)
 	case len(path) == 1 && path[0] == "apis":
-		j.differs(path, fmt.Sprintf("the APIs are %s, but the fields of the spec give "+
-			"%s", listed(textsOf(want)), listed(textsOf(got))))
+		j.differs(path, fmt.Sprintf("the APIs are %s, but the fields of the spec result in %s", listed(textsOf(want)), listed(textsOf(got))))
 	case len(path) == 2 && path[0] == "providers":
-		j.compareProviders(listOf(got), listOf(want), path)
+		j.compareProviders(listAt(got), listAt(want), path)
 	default:
-		j.differs(path, "the fields of the spec give a different value")
+		j.differs(path, "the fields of the spec result in a different value")
 	}
-}
-
-func listOf(value any) []any {
-	list, _ := value.([]any)
-	return list
 }
 
 func (j *judgement) compareKeys(got, want object, path []string) {
@@ -49,26 +43,24 @@ func (j *judgement) compareKeys(got, want object, path []string) {
 		case there:
 			j.compare(value, want[key], below)
 		case want[key] == nil:
-			j.differs(below, "it is null, and no field of the spec can write null; to use the server's default, remove the "+
-				"key from the configuration")
+			j.differs(below, "it is null, and no field of the spec can write null; to use the server's default, remove the key from the configuration")
 		default:
-			j.differs(below, "no field of the spec can set it")
+			j.differs(below, "no field of the spec can set this key")
 		}
 	}
 	for _, key := range sortedKeys(got) {
 		if _, there := want[key]; !there {
-			j.differs(append(slices.Clone(path), key), "your configuration does not have it, and no field of the spec can "+
-				"remove it")
+			j.differs(append(slices.Clone(path), key), "your configuration does not have this key, and no field of the spec can remove it")
 		}
 	}
 }
 
-// compareProviders reports differences in the list of providers, whose order clients see, or in single providers.
+// compareProviders reports differences in the list of providers or in single providers. The order of the list counts,
+// because clients see it.
 func (j *judgement) compareProviders(got, want []any, path []string) {
 	ours, theirs := idsOf(got), idsOf(want)
 	if !slices.Equal(ours, theirs) {
-		j.differs(path, fmt.Sprintf("the providers are %s, in this order, but the fields of the spec give "+
-			"%s", listed(theirs), listed(ours)))
+		j.differs(path, fmt.Sprintf("the providers are %s, in this order, but the fields of the spec result in %s", listed(theirs), listed(ours)))
 		return
 	}
 	for i := range want {
@@ -105,14 +97,13 @@ func (j *judgement) differs(path []string, why string) {
 	j.stay(strings.ReplaceAll(strings.Join(path, "."), ".[", "["), why)
 }
 
-// hints describe what the fields can express in sections that settings may not change.
+// hints explain the differences in sections that settings must not change.
 var hints = map[string]string{
-	"version":     "it comes from the distribution's own configuration",
-	"distro_name": "it comes from the distribution's own configuration",
-	"image_name":  "it comes from the distribution's own configuration",
-	"registered_resources": "spec.resources can add entries and replace entries of the same name, but it cannot remove " +
-		"them",
-	"storage": "spec.storage only sets the places of the key-value store and the relational store",
+	"version":              "it comes from the distribution's own configuration",
+	"distro_name":          "it comes from the distribution's own configuration",
+	"image_name":           "it comes from the distribution's own configuration",
+	"registered_resources": "spec.resources can add entries and replace entries of the same name, but cannot remove entries",
+	"storage":              "spec.storage sets only the locations of the key-value store and the relational store",
 }
 
 func hint(path []string) string {
@@ -120,12 +111,12 @@ func hint(path []string) string {
 		return text
 	}
 	if instead, _ := intent.Owned(path...); path[0] == "server" {
-		return strings.TrimSuffix(instead, ": leave it out")
+		return instead
 	}
 	return ""
 }
 
-// environment records variables of the configuration that would change in the pod.
+// environment records the variables of the configuration whose values in the pod would change.
 func (j *judgement) environment(built *plan.Plan) {
 	before, after := variables(j.container(j.before)), variables(j.container(built))
 	seen := map[string]bool{}
@@ -136,7 +127,7 @@ func (j *judgement) environment(built *plan.Plan) {
 	})
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		if !equality.Semantic.DeepEqual(before[name], after[name]) {
-			j.stay("${env."+name+"}", "with a generated configuration, the pod has another value of this variable")
+			j.stay("${env."+name+"}", "with a generated configuration, this variable has another value in the pod")
 		}
 	}
 }

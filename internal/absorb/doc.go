@@ -1,8 +1,8 @@
-// Package absorb turns a server configuration that a user wrote completely, in a ConfigMap, into fields of the spec. It
-// reverses the engine of package stackconfig.
+// Package absorb converts the complete server configuration that a user wrote in a ConfigMap to fields of the spec. It
+// is the inverse of package stackconfig, which generates a configuration from the fields.
 //
-// It guesses the fields, runs the pipeline to generate a configuration from them, and compares that with the user's,
-// value by value. The fields replace the ConfigMap only if the server reads the same from both. Otherwise nothing is
-// replaced, and the result lists the parts of the configuration that stay, each with the reason. Nothing that looks
-// like a credential in clear text is written into a field or a sentence.
+// Package absorb derives the fields from the configuration, generates a configuration from the fields, and compares it
+// with the user's, value by value. The fields replace the ConfigMap only if the server reads the same values from both
+// configurations. Otherwise, nothing is replaced, and the result lists the parts that must stay in the ConfigMap, each
+// with the reason. Fields and messages never contain a value that looks like a credential in clear text.
 package absorb

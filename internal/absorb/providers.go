@@ -31,7 +31,7 @@ func (c *candidate) addProviders() {
 	}
 }
 
-// addAPI compares the providers of one API by their IDs.
+// addAPI compares the providers of one API by their ids.
 func (c *candidate) addAPI(api string, theirs, ours []any) {
 	kept, own := make(map[string]bool), []any(nil)
 	for i, entry := range theirs {
@@ -73,7 +73,7 @@ func (c *candidate) setProviders(api string, own []any) {
 	}
 	c.providers[field] = own[0]
 	c.placed["spec.providers."+field] = c.placed["spec.providers."+field+"[0]"]
-	for i := range c.comments { // of an object instead of a list
+	for i := range c.comments { // the path of a single provider has no index
 		if at := c.comments[i].At; len(at) > 3 && at[1] == "providers" && at[2] == field {
 			c.comments[i].At = slices.Delete(slices.Clone(at), 3, 4)
 		}
@@ -99,7 +99,7 @@ func (c *candidate) provider(api string, entry any, path, index string) object {
 	values, _ := entry.(object)
 	for _, key := range sortedKeys(values) {
 		if !slices.Contains([]string{"provider_id", "provider_type", "config"}, key) {
-			c.stay(path+"."+key, "the spec has no field for it")
+			c.stay(path+"."+key, "the spec has no field for this key")
 		}
 	}
 	p.secrets()
@@ -123,18 +123,18 @@ func (c *candidate) shortType(api, full string, kind *provider.Type) string {
 
 func (c *candidate) stay(path, why string) { c.stays = append(c.stays, Reason{path, why}) }
 
-// providerWriter splits a provider's config into fields.
+// providerWriter divides a provider's config into fields of the spec.
 type providerWriter struct {
 	*candidate
 	kind   *provider.Type
 	config object
 	out    object
-	// path is the path of the config. at is the place of the entry in the spec.
+	// path is the path of the config. at is the path of the provider in the spec.
 	path string
 	at   []string
 }
 
-// secrets replaces each value that is only a variable from a Secret by a reference to the Secret.
+// secrets replaces each value that consists of a variable from a Secret with a reference to the Secret.
 func (p *providerWriter) secrets() {
 	refs := object{}
 	for _, key := range sortedKeys(p.config) {
@@ -149,15 +149,14 @@ func (p *providerWriter) secrets() {
 		} else {
 			refs[key] = secret.reference()
 		}
-		p.comment(fmt.Sprintf("In config.yaml the value is %s. This variable gets its value from the same key of the same "+
-			"Secret.", envref.To(variable)), place...)
+		p.commentSecret(variable, place...)
 	}
 	if len(refs) > 0 {
 		p.out["secretRefs"] = refs
 	}
 }
 
-// endpoint takes the address out of the config, in the form that gives the same config again.
+// endpoint moves the address from the config to the field endpoint, from which the operator generates the same config.
 func (p *providerWriter) endpoint() {
 	if p.kind == nil || p.kind.EndpointKey == "" || p.kind.EndpointParts.Port != "" || p.kind.EndpointIgnored {
 		return

@@ -73,7 +73,8 @@ func scalar(r *rand.Rand) any {
 	}[r.IntN(12)]
 }
 
-// An absorbed configuration gives exactly the same configuration, and no configuration is absorbed in part.
+// The fields for an absorbed configuration result in exactly the same configuration, and no configuration is absorbed
+// in part.
 func TestRandom(t *testing.T) {
 	absorbed := 0
 	for seed := range uint64(40) {
@@ -100,7 +101,7 @@ func TestRandom(t *testing.T) {
 		}
 	}
 	if absorbed < 8 {
-		t.Errorf("%d of 40 were absorbed: the edits miss what the test is for", absorbed)
+		t.Errorf("%d of 40 were absorbed: the edits do not test both results", absorbed)
 	}
 	t.Logf("%d of 40 were absorbed", absorbed)
 }

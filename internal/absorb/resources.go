@@ -54,7 +54,7 @@ func tidyList(kind string, entries []any) []any {
 	return tidied
 }
 
-// addResource writes an entry in the form of the spec. The comparison finds keys that no field can hold.
+// addResource writes an entry in the form of the spec. The comparison reports the keys that no field can hold.
 func (c *candidate) addResource(known release.Resource, entry any, path string) {
 	values, _ := entry.(object)
 	tools := c.Distribution.Release.Tools
@@ -72,7 +72,7 @@ func (c *candidate) addResource(known release.Resource, entry any, path string) 
 			put(item, "mcpEndpoint", at(values, strings.Split(tools.MCPURLKey, ".")...))
 		}
 	default:
-		c.stay(path, "no field registers "+known.Kind+"; register them in your own base configuration, spec.baseConfig")
+		c.stay(path, "no field registers "+known.Kind+"; register them in your own base configuration (spec.baseConfig)")
 		return
 	}
 	if provider, _ := envref.Static(textAt(values, "provider_id")); provider != "" {

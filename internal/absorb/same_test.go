@@ -19,8 +19,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// checkSame plans a stack with the found fields, and compares the configuration with the user's independently of the
-// package.
+// checkSame plans a stack with the found fields, and compares the generated configuration with the user's. It does not
+// use the package's own comparison.
 func checkSame(t testing.TB, input plan.Input, got absorb.Result, want string) {
 	t.Helper()
 	if (got.Spec == nil) == (len(got.Stays) == 0) {
@@ -58,11 +58,11 @@ func checkSame(t testing.TB, input plan.Input, got absorb.Result, want string) {
 	theirs, ours := parsed(t, want, secrets), parsed(t, string(built.Config), secrets)
 	settleServer(theirs, ours, input)
 	if diff := cmp.Diff(theirs, ours); diff != "" {
-		t.Errorf("the server reads something else (-user's +fields'):\n%s", diff)
+		t.Errorf("the server reads different configurations (-user's +fields'):\n%s", diff)
 	}
 }
 
-// settleServer adds to the user's configuration the values that the pod sets in addition.
+// settleServer adds the values that the pod also sets to the user's configuration.
 func settleServer(theirs, ours config, input plan.Input) {
 	if theirs["server"] == nil {
 		theirs["server"] = config{}

@@ -21,7 +21,7 @@ func (k secretKey) reference() object {
 }
 
 // secretsOf returns the variables of a stack's container that a Secret must provide. Optional variables are left out,
-// because a reference in the spec is required and so has another effect.
+// because a reference in the spec makes the Secret required.
 func secretsOf(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
 	found := make(map[string]secretKey)
 	for name, ref := range stack.Spec.SecretEnv {
@@ -29,7 +29,7 @@ func secretsOf(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
 	}
 	env := intent.Overrides(&stack.Spec).Env
 	for i := range env {
-		delete(found, env[i].Name) // the last variable with a name counts
+		delete(found, env[i].Name) // the last variable with a name takes effect
 		source := env[i].ValueFrom
 		if source == nil || source.SecretKeyRef == nil || ptr.Deref(source.SecretKeyRef.Optional, false) {
 			continue
@@ -39,8 +39,8 @@ func secretsOf(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
 	return found
 }
 
-// fromSecret returns the Secret that a complete value comes from. References with a default are left out, because the
-// default has an effect if the Secret's value is empty.
+// fromSecret returns the variable and the key of a Secret that provide a complete value. It does not accept a reference
+// with a default, because the default has an effect if the Secret's value is empty.
 func (b *builder) fromSecret(value any) (variable string, key secretKey, ok bool) {
 	text, _ := value.(string)
 	found, isWhole := envref.Server.Whole(text)
@@ -60,7 +60,7 @@ func hasPassword(text string) bool {
 	return found != nil && !harmless(found[1])
 }
 
-// clearText returns the reasons for credentials that would be written into the manifest in clear text.
+// clearText returns a reason for each credential in a value that a manifest would contain in clear text.
 func (b *builder) clearText(path, key string, value any, isCredential bool) []Reason {
 	isCredential = isCredential || credential.IsKey(key) || strings.EqualFold(key, "authorization")
 	var stays []Reason
@@ -86,8 +86,8 @@ func (b *builder) clearText(path, key string, value any, isCredential bool) []Re
 	return stays
 }
 
-const inClearText = "may be a credential in clear text, and is not written to a manifest; store it in a Secret, set " +
-	"a variable from the Secret in spec.secretEnv, and use ${env.NAME} in the configuration"
+const inClearText = "may be a credential in clear text, and is not written to a manifest; " +
+	"store it in a Secret, set a variable from the Secret in spec.secretEnv, and use ${env.NAME} in the configuration"
 
 // harmless reports whether a credential is empty or a variable without a default.
 func harmless(text string) bool {

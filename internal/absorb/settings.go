@@ -40,28 +40,28 @@ func (c *candidate) set(from any, there bool, to any, path []string) bool {
 	if isObject && there && wasObject {
 		c.remove(path)
 	}
-	key := path[len(path)-1]
-	c.stays = append(c.stays, c.clearText(strings.Join(path, "."), key, to, false)...)
-	place := c.settings
+	c.stays = append(c.stays, c.clearText(strings.Join(path, "."), path[len(path)-1], to, false)...)
+	putAt(c.settings, path, asJSON(to))
+	return true
+}
+
+// putAt sets a value at a path of nested objects, and creates the objects that are missing.
+func putAt(into object, path []string, value any) {
 	for _, step := range path[:len(path)-1] {
-		inner, ok := place[step].(object)
+		inner, ok := into[step].(object)
 		if !ok {
 			inner = object{}
-			place[step] = inner
+			into[step] = inner
 		}
-		place = inner
+		into = inner
 	}
-	place[key] = asJSON(to)
-	return true
+	into[path[len(path)-1]] = value
 }
 
 // remove removes a value, unless it or a part of it belongs to another field.
 func (c *candidate) remove(path []string) bool {
 	instead, holds := intent.Owned(path...)
-	dotted := slices.ContainsFunc(path, func(step string) bool {
-		return step == "" ||
-			strings.ContainsAny(step, ". \t\n")
-	})
+	dotted := slices.ContainsFunc(path, func(key string) bool { return key == "" || strings.ContainsAny(key, ". \t\n") })
 	if instead != "" || holds || dotted {
 		return false // the comparison reports it
 	}

@@ -8,21 +8,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// factoryLine is the first release line whose server a v1alpha1 stack with a userConfig starts with the uvicorn
-// factory. The server then gets host, port and workers as arguments, and does not read them from the configuration.
-// From a generated configuration it reads all of them.
+// factoryLine is the first release line whose server is started by the uvicorn factory in a v1alpha1 stack with a
+// userConfig. The factory passes host, port and workers to the server as arguments, and the server does not read them
+// from the configuration. With a generated configuration, the server reads all three from it.
 const factoryLine = "0.3"
 
 // factoryHost is the host that the factory listens on.
 const factoryHost = "0.0.0.0"
 
-// asStarted adds to the user's configuration the values that the server gets in other ways today, so that the fields
-// have to give them.
+// asStarted adds the values that the server receives as arguments today to the user's configuration, so that a
+// configuration that is generated from the fields must contain them.
 func (b *builder) asStarted() {
-	runtime := b.Distribution.Release.Runtime
-	factory := names.Compat(b.Object.Annotations) && !intent.OwnCommand(&b.Object.Spec) &&
-		release.Compare(b.Distribution.Release.Line, factoryLine) >= 0
-	if !factory {
+	if !names.Compat(b.Object.Annotations) || intent.OwnCommand(&b.Object.Spec) ||
+		release.Compare(b.Distribution.Release.Line, factoryLine) < 0 {
 		return
 	}
 	server, ok := b.want["server"].(object)
@@ -33,20 +31,26 @@ func (b *builder) asStarted() {
 		server = object{}
 		b.want["server"] = server
 	}
-	told := map[string]any{"host": factoryHost, "port": whole(int(b.Intent.Server.Port)), "workers": nil}
-	if workers := b.Intent.Server.Workers; workers > 0 {
-		told["workers"] = whole(int(workers))
-	}
-	for _, key := range sortedKeys(told) {
-		if written, there := server[key]; there && !equal(written, told[key]) {
-			b.remarks = append(b.remarks, fmt.Sprintf("server.%s in config.yaml had no effect, because the server was started "+
-				"with another value.", key))
+	arguments := b.factoryArguments()
+	for _, key := range sortedKeys(arguments) {
+		if written, there := server[key]; there && !equal(written, arguments[key]) {
+			b.remarks = append(b.remarks, fmt.Sprintf(
+				"server.%s in config.yaml had no effect, because the server was started with another value.", key))
 		}
-		if server[key] = told[key]; told[key] == nil {
+		if server[key] = arguments[key]; arguments[key] == nil {
 			delete(server, key)
 		}
 	}
-	if server["insecure"] == nil && runtime.PlainHTTPRefused {
+	if server["insecure"] == nil && b.Distribution.Release.Runtime.PlainHTTPRefused {
 		server["insecure"] = true // the factory does not check it
 	}
+}
+
+// factoryArguments returns the settings that the factory passes to the server. Nil means that it passes no value.
+func (b *builder) factoryArguments() object {
+	arguments := object{"host": factoryHost, "port": whole(int(b.Intent.Server.Port)), "workers": nil}
+	if workers := b.Intent.Server.Workers; workers > 0 {
+		arguments["workers"] = whole(int(workers))
+	}
+	return arguments
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// addStorage adds the stores that are in another place than those of the base.
+// addStorage adds the stores whose locations differ from those of the base.
 func (c *candidate) addStorage() {
 	if c.Distribution.Release.Storage.Inline {
 		return // the comparison reports the difference
@@ -41,13 +41,13 @@ func (c *candidate) store(backend object, path, family string) object {
 	case "redis":
 		return c.redis(backend)
 	case "postgres":
-		c.stay(path, "the connection is set in parts, but spec.storage."+family+" requires one connection string from a "+
-			"Secret; store the string in a Secret, and set spec.storage."+family+" yourself")
+		c.stay(path, "the connection is set in parts, but spec.storage."+family+" requires one connection string from a Secret; "+
+			"store the string in a Secret, and set spec.storage."+family+" yourself")
 	}
 	return nil
 }
 
-// redis returns the address, and the password if the server has a key for it.
+// redis returns the address of a Redis backend, and the password if the server has a key for it.
 func (c *candidate) redis(backend object) object {
 	host := textAt(backend, "host")
 	port, _ := backend["port"].(json.Number)
@@ -58,15 +58,13 @@ func (c *candidate) redis(backend object) object {
 	kind, _ := c.Distribution.Release.Storage.Backend(release.KV + "_redis")
 	if variable, secret, ok := c.fromSecret(backend[kind.CredentialKey]); ok && kind.CredentialKey != "" {
 		store["password"] = secret.reference()
-		c.comment("In config.yaml the value is "+envref.To(variable)+". This variable gets its value from the same key of "+
-			"the same Secret.",
-			"spec", "storage", "kv", "password")
+		c.commentSecret(variable, "spec", "storage", "kv", "password")
 	}
 	return store
 }
 
-// keepRegistry keeps the registry of the server in its place in a store that several stacks may share. A generated
-// configuration uses the stack's name for it, unless a variable sets the place.
+// keepRegistry keeps the namespace of the server's registry in a store that several stacks may share. Without the
+// variable names.EnvRegistry, a generated configuration derives the namespace from the stack's name.
 func (c *candidate) keepRegistry() {
 	metadata := objectAt(c.want, "storage", "stores", "metadata")
 	namespace := textAt(metadata, "namespace")

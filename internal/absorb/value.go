@@ -21,7 +21,7 @@ type object = map[string]any
 // date or 12:30:00.
 type opaque string
 
-// The numbers that YAML 1.1 and YAML 1.2 read as the same value.
+// These numbers have the same value in YAML 1.1 and YAML 1.2.
 var (
 	wholeNumber = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
 	fraction    = regexp.MustCompile(`^[-+]?[0-9]+\.[0-9]*([eE][-+][0-9]+)?$`)
@@ -39,19 +39,7 @@ var words = map[string]any{
 func valueOf(node *yaml.Node) (any, error) {
 	switch node.Kind {
 	case yaml.MappingNode:
-		values := make(object, len(node.Content)/2)
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			key, isText := scalarOf(node.Content[i]).(string)
-			if !isText {
-				return nil, fmt.Errorf("line %d: the key %q is not a string; quote it", node.Content[i].Line, node.Content[i].Value)
-			}
-			value, err := valueOf(node.Content[i+1])
-			if err != nil {
-				return nil, err
-			}
-			values[key] = value
-		}
-		return values, nil
+		return mappingOf(node.Content)
 	case yaml.SequenceNode:
 		list := make([]any, 0, len(node.Content))
 		for _, item := range node.Content {
@@ -65,6 +53,23 @@ func valueOf(node *yaml.Node) (any, error) {
 	default:
 		return scalarOf(node), nil
 	}
+}
+
+// mappingOf returns the object in the keys and values of a mapping.
+func mappingOf(content []*yaml.Node) (any, error) {
+	values := make(object, len(content)/2)
+	for i := 0; i+1 < len(content); i += 2 {
+		key, isText := scalarOf(content[i]).(string)
+		if !isText {
+			return nil, fmt.Errorf("line %d: the key %q is not a string; quote it", content[i].Line, content[i].Value)
+		}
+		value, err := valueOf(content[i+1])
+		if err != nil {
+			return nil, err
+		}
+		values[key] = value
+	}
+	return values, nil
 }
 
 func scalarOf(node *yaml.Node) any {
@@ -103,7 +108,7 @@ func trimSign(text string) string {
 	return text
 }
 
-// number returns a fraction in a single form. An API server stores 1.0 as 1, so both are the same number.
+// number returns a fraction in normal form. An API server stores 1.0 as 1, so both must be equal.
 func number(text string) any {
 	f, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -146,45 +151,35 @@ func textAt(value any, keys ...string) string {
 }
 
 // clone returns a deep copy of the value.
-func clone(value any) any {
-	switch v := value.(type) {
-	case object:
-		copied := make(object, len(v))
-		for key := range v {
-			copied[key] = clone(v[key])
+func clone(value any) any { return mapped(value, func(scalar any) any { return scalar }) }
+
+// asJSON returns a value for a field of the spec. Values without a JSON form become strings, which are reported later.
+func asJSON(value any) any {
+	return mapped(value, func(scalar any) any {
+		if text, ok := scalar.(opaque); ok {
+			return string(text)
 		}
-		return copied
-	case []any:
-		copied := make([]any, len(v))
-		for i := range v {
-			copied[i] = clone(v[i])
-		}
-		return copied
-	default:
-		return value
-	}
+		return scalar
+	})
 }
 
-// asJSON returns a value for a field of the spec. Values without a JSON form become strings, and the comparison reports
-// them.
-func asJSON(value any) any {
+// mapped returns a deep copy of a value in which a function replaces each scalar.
+func mapped(value any, replace func(any) any) any {
 	switch v := value.(type) {
 	case object:
 		copied := make(object, len(v))
 		for key := range v {
-			copied[key] = asJSON(v[key])
+			copied[key] = mapped(v[key], replace)
 		}
 		return copied
 	case []any:
 		copied := make([]any, len(v))
 		for i := range v {
-			copied[i] = asJSON(v[i])
+			copied[i] = mapped(v[i], replace)
 		}
 		return copied
-	case opaque:
-		return string(v)
 	default:
-		return value
+		return replace(value)
 	}
 }
 

@@ -14,23 +14,23 @@ type Bounds []Rule
 type Rule struct {
 	// Namespaces lists names, or patterns with "*" and "?" as in path.Match. Empty means every namespace.
 	Namespaces []string
-	// Images lists the registries or prefixes of repositories (quay.io/team) that the images of a pod may come from.
+	// Images lists the registries and the prefixes of repositories (quay.io/team) that the images of a pod may come from.
 	Images []string
 	// ServiceAccounts lists the names or patterns that spec.workload.overrides.serviceAccountName may have.
 	ServiceAccounts []string
 	// NoPodTemplate forbids spec.workload.overrides.podTemplate.
 	NoPodTemplate bool
-	// NoCommand forbids the user's own commands and arguments, also in probes and lifecycle hooks, and containers in
-	// addition to the server's.
+	// NoCommand forbids the user's own commands and arguments, including those in probes and lifecycle hooks, and any
+	// container in addition to the server's.
 	NoCommand bool
 	// PodSecurity is the Pod Security Standard that the pods have to meet: baseline forbids the namespaces, ports and
 	// file system of the node, and restricted also forbids a user chosen by the image. Empty or privileged means no
 	// standard.
 	PodSecurity api.Level
-	// Stacks is the maximum number of stacks in each of the namespaces. The oldest stacks count first. Nil means any
-	// number.
+	// Stacks is the maximum number of stacks in each of the namespaces. If there are more, the newest stacks exceed it.
+	// Nil means any number.
 	Stacks *int
-	// Domains lists the domains that may contain spec.networking.expose.hostname.
+	// Domains lists the domains to which spec.networking.expose.hostname may belong.
 	Domains []string
 	// IngressClasses lists the allowed values of spec.networking.expose.ingressClassName.
 	IngressClasses []string
@@ -48,7 +48,7 @@ func (b Bounds) For(namespace string) *Rule {
 	return nil
 }
 
-// matches reports whether a name is among names and patterns.
+// matches reports whether a name matches one of the names and patterns.
 func matches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		matched, err := path.Match(pattern, name)

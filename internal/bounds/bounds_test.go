@@ -196,7 +196,7 @@ func TestPod(t *testing.T) {
 	}
 }
 
-// compare compares the fields of errors. Each error has to name who can change the bound.
+// compare compares the fields of errors. Each error must state that an administrator can change the bound.
 func compare(t *testing.T, want []string, errs field.ErrorList) {
 	t.Helper()
 	var fields []string

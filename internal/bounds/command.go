@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// commands returns errors for commands in a patch of the pod template, and for containers that it adds, because their
-// images run commands too. An invalid patch is reported elsewhere.
+// commands returns errors for the commands in a patch of the pod template, and for the containers that the patch adds,
+// because their images run commands too. Package validate reports an invalid patch.
 func commands(patch []byte, path *field.Path) field.ErrorList {
 	var root struct {
 		Spec struct {

@@ -13,17 +13,17 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// Pod is a rendered pod template, with the parts of it that the operator chose.
+// Pod is a rendered pod template, and the parts of the template that the operator chose.
 type Pod struct {
 	Template *corev1ac.PodTemplateSpecApplyConfiguration
-	// Images lists the images that fields of the spec name, of the server and of external providers. Image checks
-	// these.
+	// Images lists the images of the server and of external providers, which fields of the spec name. The method Image of
+	// Rule checks these images.
 	Images []string
-	// ServiceAccount is the ServiceAccount that the operator makes for the stack.
+	// ServiceAccount is the ServiceAccount that the operator creates for the stack.
 	ServiceAccount string
 }
 
-// Pod checks the rendered pod, regardless of the fields of the stack that it comes from.
+// Pod checks the rendered pod, regardless of the fields of the stack that result in it.
 func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	if r == nil {
 		return nil, nil
@@ -50,7 +50,7 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	return errs, nil
 }
 
-// containers checks the user's own containers.
+// containers checks the images of the user's own containers, which are not in checked.
 func (r *Rule) containers(spec *corev1.PodSpec, checked []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	check := func(path *field.Path, containers []corev1.Container) {
@@ -65,7 +65,7 @@ func (r *Rule) containers(spec *corev1.PodSpec, checked []string, path *field.Pa
 	return errs
 }
 
-// evaluator holds the checks of the Pod Security Standards of the Kubernetes release that the operator is built with.
+// evaluator returns the checks of the Pod Security Standards of the Kubernetes release that the operator is built with.
 var evaluator = sync.OnceValue(func() policy.Evaluator {
 	checks, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
@@ -74,7 +74,7 @@ var evaluator = sync.OnceValue(func() policy.Evaluator {
 	return checks
 })
 
-// podSecurity returns the violations of the pod's standard, or "" if there are none.
+// podSecurity returns the pod's violations of the standard in PodSecurity, or "" if there are none.
 func (r *Rule) podSecurity(pod *corev1.PodTemplateSpec) string {
 	if r.PodSecurity == "" || r.PodSecurity == api.LevelPrivileged {
 		return ""

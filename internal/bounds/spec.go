@@ -15,7 +15,7 @@ import (
 // remedy ends each message, because only an administrator can change a bound.
 const remedy = "ask an administrator to change the key \"bounds\" of the operator's ConfigMap if you need it"
 
-// Image checks an image of a pod before anything is read from its registry. path is the field that selects the image.
+// Image checks an image before the operator reads from the image's registry. path is the field that selects the image.
 func (r *Rule) Image(image string, path *field.Path) field.ErrorList {
 	if r == nil || r.Images == nil || comesFrom(image, r.Images) {
 		return nil
@@ -30,7 +30,7 @@ func comesFrom(image string, allowed []string) bool {
 	return err == nil && imagename.HasAnyPrefix(repository, imagename.Prefixes(allowed))
 }
 
-// Spec checks the fields of a stack that are bounded as they are written. expose is nil if the stack is not exposed.
+// Spec checks the fields of a stack whose written values are bounded. expose is nil if the stack is not exposed.
 func (r *Rule) Spec(spec *v1alpha2.LlamaStackDistributionSpec, expose *v1alpha2.ExposeSpec) field.ErrorList {
 	if r == nil {
 		return nil
@@ -91,7 +91,7 @@ func (r *Rule) expose(expose *v1alpha2.ExposeSpec) field.ErrorList {
 	return errs
 }
 
-// inDomain reports whether a host name is one of the domains, or is in one.
+// inDomain reports whether a host name is one of the domains, or belongs to one.
 func inDomain(host string, domains []string) bool {
 	return slices.ContainsFunc(domains, func(domain string) bool {
 		return host == domain || strings.HasSuffix(host, "."+domain)

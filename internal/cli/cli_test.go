@@ -145,7 +145,7 @@ var refusalCases = map[string]struct {
 	},
 	"endpoint that the base takes from a variable": {
 		stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm}}}`),
-		`spec.providers.inference.endpoint: required: remote::vllm does not start without an endpoint; set it here, or the variable VLLM_URL, ` +
+		`spec.providers.inference.endpoint: required: remote::vllm does not start without an endpoint; set it here, or set the variable VLLM_URL, ` +
 			`which the base reads, in spec.secretEnv or spec.workload.overrides.env`,
 	},
 	"key that a type inherits and does not read": {

@@ -151,9 +151,9 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		`error: -: demo: spec.networking.port: must be a whole number, got "8321"; write it without quotes`,
 		`error: -: demo: spec.secretEnv[A]: key and name belong one level deeper: write {secretKeyRef: {name: …, key: …}}`,
 		`error: -: demo: spec.workload.replicas: must be a whole number, got "two"`,
-		`error: -: demo: spec.workload.storage.size: "10GB" is not a quantity: write one like 10Gi, 500m or 2`,
+		`error: -: demo: spec.workload.storage.size: "10GB" is not a quantity: write a quantity such as 10Gi, 500m or 2`,
 		`error: -: demo: spec.zzz: unknown field: remove it`,
-		`error: -: demo: spec.secretEnv[1B]: "1B" is not a name that the server reads: use upper-case letters, digits and '_', and begin with a letter`,
+		`error: -: demo: spec.secretEnv[1B]: "1B" is not a valid variable name: use upper-case letters, digits and '_', and begin with a letter`,
 	}, "\n")
 	if !strings.HasPrefix(got.err, want) || got.code != 1 {
 		t.Errorf("exit code %d, told:\n%s", got.code, got.err)

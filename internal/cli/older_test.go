@@ -82,8 +82,8 @@ var validateOlderCases = map[string]struct {
 	"a userConfig that is switched off": {older(`{server: {distribution: {name: starter}, userConfig: {configMapName: ""}}}`), 0, nil},
 	"an autoscaler below the replicas": {
 		older(`{replicas: 4, server: {distribution: {name: starter}, autoscaling: {maxReplicas: 2}}}`), 0,
-		[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: 2 is less than spec.replicas, 4, below which the autoscaler of a v1alpha1 stack does not scale, " +
-			"so 4 is used; raise it or lower replicas"},
+		[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: 2 is less than spec.replicas, which is 4: the autoscaler of a v1alpha1 stack does not scale below its replicas, " +
+			"so 4 is used; raise maxReplicas or lower replicas"},
 	},
 	"a key that a ConfigMap lacks": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`) +
@@ -92,7 +92,7 @@ var validateOlderCases = map[string]struct {
 	},
 	"both a configuration and its parts": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}, disabled: [eval]}}`), 1,
-		[]string{`error: -: demo: spec.server.disabled: excluded by server.userConfig, which is the whole configuration (ConfigMap "mine"): remove disabled or server.userConfig`},
+		[]string{`error: -: demo: spec.server.disabled: cannot be combined with server.userConfig, which sets the complete configuration (ConfigMap "mine"): remove disabled or server.userConfig`},
 	},
 	"autoscaling up to nothing": {
 		older(`{server: {distribution: {name: starter}, autoscaling: {maxReplicas: 0}}}`), 0,

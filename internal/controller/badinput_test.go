@@ -88,9 +88,9 @@ func TestInvalidHostname(t *testing.T) {
 	env.WaitUntilIdle(t, version)
 	env.Get(t, "my", before)
 	for _, tc := range []struct{ hostname, message string }{
-		{"https://llama.example.com", `"https://llama.example.com" is not a host name: write one like llama.example.com, without scheme, port and path`},
-		{"llama_stack.example.com", `"llama_stack.example.com" is not a host name: write one like llama.example.com, without scheme, port and path`},
-		{"192.0.2.1", `"192.0.2.1" is an IP address: write a host name like llama.example.com`},
+		{"https://llama.example.com", `"https://llama.example.com" is not a host name: write a name such as llama.example.com, without scheme, port and path`},
+		{"llama_stack.example.com", `"llama_stack.example.com" is not a host name: write a name such as llama.example.com, without scheme, port and path`},
+		{"192.0.2.1", `"192.0.2.1" is an IP address: write a host name such as llama.example.com`},
 	} {
 		env.UpdateSpec(t, "my", fmt.Sprintf(spec, tc.hostname))
 		env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonInvalidSpec)

@@ -2,14 +2,14 @@ package convert
 
 import "sync"
 
-// arena holds the objects of one conversion. They are reused for the next one, because allocating them would take a
-// third of its time.
+// arena holds the objects of one conversion. A later conversion reuses them, because allocating new ones would take a
+// third of the time of a conversion.
 type arena struct {
 	objects []*object
 	used    int
 }
 
-// The maximum number of objects that an arena keeps, and of members in each. An ordinary conversion needs half of that.
+// The maximum number of objects that an arena keeps, and of members in each. A typical conversion needs half as many.
 const (
 	maxKeptObjects = 128
 	maxKeptMembers = few
@@ -25,7 +25,7 @@ func takeArena() *arena {
 	return taken
 }
 
-// giveBack releases all objects of an arena. They keep no reference to what was converted.
+// giveBack returns an arena to the pool. Its objects keep no reference to the converted object.
 func (a *arena) giveBack() {
 	for i, o := range a.objects[:a.used] {
 		if cap(o.members) > maxKeptMembers {
@@ -39,8 +39,7 @@ func (a *arena) giveBack() {
 	arenas.Put(a)
 }
 
-// object returns an empty object. Without an arena, or if the arena is full, the object is a new one that is not
-// reused.
+// object returns an empty object. Without an arena, or if the arena is full, the object is not reused.
 func (a *arena) object() *object {
 	if a == nil || a.used == maxKeptObjects {
 		return newObject(a)

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// Conversions reuse the memory of others. No value of one object may appear in another one.
+// Conversions reuse the memory of earlier conversions. No value of one object may appear in another object.
 func TestConversionsShareNothing(t *testing.T) {
 	data, err := os.ReadFile("../webhook/conversion/testdata/v1alpha2.json")
 	if err != nil {
@@ -23,14 +23,14 @@ func TestConversionsShareNothing(t *testing.T) {
 		want[i] = converted(t, input)
 	}
 	if strings.Contains(want[1], "vllm") || strings.Contains(want[2], "vllm") {
-		t.Fatalf("something of the first object is in the second or the third:\n%s\n%s", want[1], want[2])
+		t.Fatalf("a value of the first object is in the second or the third:\n%s\n%s", want[1], want[2])
 	}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for i := range 300 {
 				if i %= len(inputs); converted(t, inputs[i]) != want[i] {
-					t.Errorf("object %d came out otherwise than alone", i)
+					t.Errorf("object %d differs from the result of a separate conversion", i)
 				}
 			}
 		})

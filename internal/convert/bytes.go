@@ -9,12 +9,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// maxDepth bounds the nesting of objects and lists in an object. The API server's decoder accepts 10,000, and a review
-// nests an object in others.
+// maxDepth bounds the nesting of objects and lists in an object. The API server's decoder accepts 10,000 levels, and a
+// ConversionReview nests the object in other objects.
 const maxDepth = 9_900
 
-// roomForMarks is the usual maximum number of bytes that a conversion adds: the annotation, and the conditions that
-// only v1alpha1 has.
+// roomForMarks is the usual maximum size of the annotation and the conditions that a conversion adds.
 const roomForMarks = 4 << 10
 
 // Versions lists the API versions that can be converted, as apiVersion.
@@ -25,7 +24,7 @@ var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.St
 // needed is little more than that of the result.
 //
 // AppendJSON returns an error if object is not JSON, is nested deeper than an API server reads, has another kind or
-// version, or has no metadata. No other LlamaStackDistribution gives an error.
+// version, or has no metadata. It returns no error for any other LlamaStackDistribution.
 func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	from := takeArena()
 	defer from.giveBack()
@@ -38,9 +37,9 @@ func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	}
 	dst = slices.Grow(dst, len(object)+roomForMarks)
 	switch version := o.get("apiVersion"); {
-	case version.says(to):
+	case version.is(to):
 		return append(dst, object...), nil
-	case version.says(v1alpha1.GroupVersion.String()):
+	case version.is(v1alpha1.GroupVersion.String()):
 		_, _ = toHubObject(o) // DataProblem reports problems of the annotation
 	default:
 		_, _ = fromHubObject(o)
@@ -48,7 +47,7 @@ func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	return o.appendTo(dst), nil
 }
 
-// looked are the objects that conversion opens in every object, for both versions.
+// looked names the nested objects that conversion opens in every object of either version.
 var looked = func() shape {
 	found := shape{}
 	found.add(path{"metadata", annotations})
@@ -84,8 +83,8 @@ func parse(data []byte, from *arena) (*object, error) {
 
 // check rejects objects that no API server sends.
 func check(o *object) error {
-	if kind := o.get("kind"); !kind.says(v1alpha1.Kind) {
-		return fmt.Errorf("kind %s cannot be converted, only %s; correct spec.conversion of its CustomResourceDefinition",
+	if kind := o.get("kind"); !kind.is(v1alpha1.Kind) {
+		return fmt.Errorf("kind %s cannot be converted, because only %s can; correct spec.conversion of its CustomResourceDefinition",
 			quoted(kind), v1alpha1.Kind)
 	}
 	version := o.get("apiVersion")

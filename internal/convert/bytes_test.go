@@ -21,7 +21,7 @@ const (
 	newer = "llamastack.io/v1alpha2"
 )
 
-// otherVersion returns the other version of the two.
+// otherVersion returns the version to which an object is converted.
 func otherVersion(object tree) string {
 	if object["apiVersion"] == older {
 		return newer
@@ -59,8 +59,8 @@ func TestBytesAreStable(t *testing.T) {
 	}
 }
 
-// FuzzBytes checks that AppendJSON converts any object, however it is spelt, like ToHub and FromHub, and that it
-// accepts the same JSON as encoding/json.
+// FuzzBytes checks that AppendJSON converts an object with any spelling as ToHub and FromHub do, and that it accepts
+// the same JSON as encoding/json.
 func FuzzBytes(f *testing.F) {
 	addCases(f)
 	f.Add([]byte(` { "metadata" : { "annotations":{"\u0061":"\u003c"} } , "spec":{"server":{"providers":{"inference":[ {"config":{"b":1, "a":[1.50]}} ]}}} } `))
@@ -95,7 +95,7 @@ func checkIsJSON(t *testing.T, data []byte) {
 	t.Helper()
 	_, err := convert.AppendJSON(nil, data, newer)
 	if taken := err == nil || err.Error() != "it is not JSON"; taken != json.Valid(data) {
-		t.Fatalf("%q is JSON: %v, taken: %v: %v", data, !taken, taken, err)
+		t.Fatalf("%q is JSON: %v, accepted: %v: %v", data, !taken, taken, err)
 	}
 }
 
@@ -115,7 +115,8 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// An object with many fields, in any order and with some duplicates, is converted like one with few.
+// An object with many fields, in any order and with some duplicates, is converted in the same way as an object with few
+// fields.
 func TestManyFields(t *testing.T) {
 	var written strings.Builder
 	kept := tree{}
@@ -141,7 +142,7 @@ func TestManyFields(t *testing.T) {
 	}
 }
 
-// respelt returns an object with another version and kind. The rest keeps its spelling.
+// respelt returns an object with another version and kind. All other parts keep their spelling.
 func respelt(t *testing.T, data []byte, apiVersion string) []byte {
 	t.Helper()
 	var fields map[string]json.RawMessage
@@ -164,7 +165,7 @@ func encodePlain(t *testing.T, value any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// Only objects that are not LlamaStackDistributions give an error.
+// Conversion returns an error only for objects that are not LlamaStackDistributions.
 func TestBytesOfSomethingElse(t *testing.T) {
 	for object, want := range map[string]string{
 		``:                                 "it is not JSON",
@@ -243,7 +244,7 @@ func TestRoomOfAnnotations(t *testing.T) {
 				t.Errorf("written back: %.80v", got)
 			}
 			if _, marked := at(back, "metadata", "annotations")["llamastack.io/compat"]; marked {
-				t.Error("written back it is marked as born in v1alpha1")
+				t.Error("after it is written back, the object is marked as created in v1alpha1")
 			}
 		})
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // Carried returns the fields of the other version in the conversion-data annotation of an object, as dotted paths. It
-// returns none if the object has no such annotation, if the annotation is ignored, or if it only contains the version
-// in which the object was created. It does not change object.
+// returns no fields if the object does not have this annotation, if the annotation is ignored, or if the annotation
+// contains only the version in which the object was created. It does not change object.
 func Carried(object map[string]any) []string {
 	_, carried, err := content(treeOf(object))
 	if err != nil {

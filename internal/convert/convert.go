@@ -10,8 +10,8 @@ import (
 )
 
 // ToHub converts a v1alpha1 object, as JSON values, to v1alpha2. It adds the compatibility annotation unless the object
-// was created as v1alpha2. It removes the parts of the status that only v1alpha1 has if they follow from what the hub
-// stores. It does not change older.
+// was created as v1alpha2. It removes the parts of the status that only v1alpha1 has if they can be derived from the
+// parts that the hub stores. It does not change older.
 func ToHub(older map[string]any) map[string]any {
 	tree := treeOf(older)
 	_, _ = toHubObject(tree) // DataProblem reports problems of the annotation
@@ -27,7 +27,8 @@ func FromHub(hub map[string]any) map[string]any {
 }
 
 // ErrOmitted means that an object has more fields than v1alpha1 can show and its annotation can hold. Writing the
-// object as v1alpha1 removes these fields. The error stays with the object in v1alpha2 until it is written again.
+// object as v1alpha1 removes these fields. DataProblem returns the error for the object in v1alpha2 until the object is
+// written again.
 var ErrOmitted = errors.New("it could not hold all fields that v1alpha1 does not show, so writing the object as " +
 	"v1alpha1 removes these fields; write the object as v1alpha2")
 
@@ -49,8 +50,8 @@ func DataProblem(object map[string]any) error {
 	return nil
 }
 
-// toHubObject converts a v1alpha1 object to the hub, and returns the content of its annotation. An error gives the
-// reason why the annotation was ignored.
+// toHubObject converts a v1alpha1 object to the hub, and returns the content of its annotation. The error is the reason
+// why the annotation was ignored.
 func toHubObject(o *object) (losses, error) {
 	written, carried, err := content(o)
 	hub := toHub(written, carried.Born)
@@ -64,7 +65,7 @@ func toHubObject(o *object) (losses, error) {
 	return carried, err
 }
 
-// fromHubObject converts a hub object to v1alpha1, and returns the content of its annotation. An error gives the reason
+// fromHubObject converts a hub object to v1alpha1, and returns the content of its annotation. The error is the reason
 // why the annotation was ignored.
 func fromHubObject(o *object) (losses, error) {
 	written, carried, err := content(o)
@@ -82,17 +83,17 @@ func fromHubObject(o *object) (losses, error) {
 
 // born returns the version in which an object was created, or "" for v1alpha1.
 func born(hub *object) string {
-	if hub.lookup(annotationPath(names.AnnotationCompat)).says(names.CompatV1Alpha1) {
+	if hub.lookup(annotationPath(names.AnnotationCompat)).is(names.CompatV1Alpha1) {
 		return ""
 	}
 	return bornHub
 }
 
-// bornHub is the value in the annotation of an object that was created as v1alpha2. Writing it through v1alpha1 does
-// not add the compatibility annotation.
+// bornHub is the value in the annotation of an object that was created as v1alpha2. Writing such an object through
+// v1alpha1 does not add the compatibility annotation.
 const bornHub = "v1alpha2"
 
-// The parts of an object that conversion reads.
+// These are the parts of an object that conversion reads.
 const (
 	annotations = "annotations"
 	spec        = "spec"
@@ -120,7 +121,7 @@ func tidy(content *object) {
 	}
 }
 
-// putContent writes a converted content into its object.
+// putContent writes a converted content to its object.
 func putContent(o *object, apiVersion string, converted *object) {
 	o.set("apiVersion", rawText(apiVersion))
 	o.put(spec, converted.get(spec))

@@ -17,7 +17,7 @@ import (
 
 type tree = map[string]any
 
-// decodeJSON keeps numbers as they are written.
+// decodeJSON decodes JSON, and keeps the spelling of numbers.
 func decodeJSON(t *testing.T, data []byte) tree {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -82,7 +82,7 @@ func TestConversion(t *testing.T) {
 	}
 }
 
-// Lost values return only if the visible fields still agree with them.
+// Lost values are restored only if the visible fields still agree with them.
 func TestChangesInTheOtherVersion(t *testing.T) {
 	for name, c := range map[string]struct {
 		written string
@@ -161,18 +161,18 @@ func TestCompatMark(t *testing.T) {
 	older := decodeYAML(t, []byte(`{apiVersion: llamastack.io/v1alpha1, metadata: {name: a}, spec: {server: {distribution: {name: s}}}}`))
 	hub := convert.ToHub(older)
 	if got := annotations(hub)["llamastack.io/compat"]; got != "v1alpha1" {
-		t.Errorf("born as v1alpha1: mark is %v", got)
+		t.Errorf("created as v1alpha1: mark is %v", got)
 	}
 	delete(annotations(hub), "llamastack.io/compat")
 	unmarked := convert.FromHub(hub)
 	at(unmarked, "spec")["replicas"] = json.Number("3")
 	if got := annotations(convert.ToHub(unmarked))["llamastack.io/compat"]; got != nil {
-		t.Errorf("taken away, then written through v1alpha1: mark is %v", got)
+		t.Errorf("removed, then written through v1alpha1: mark is %v", got)
 	}
 	copied := maps.Clone(unmarked)
 	copied["metadata"] = tree{"name": "b"}
 	if got := annotations(convert.ToHub(copied))["llamastack.io/compat"]; got != "v1alpha1" {
-		t.Errorf("written anew as v1alpha1: mark is %v", got)
+		t.Errorf("created again as v1alpha1: mark is %v", got)
 	}
 }
 

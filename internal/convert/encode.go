@@ -73,7 +73,7 @@ func (e *encoder) comma(i int) {
 	}
 }
 
-// appendText writes a string like marshal does, but faster in most cases.
+// appendText appends a string as marshal writes it, but is faster in most cases.
 func appendText[T string | []byte](dst []byte, text T) []byte {
 	begin := len(dst)
 	dst = append(append(dst, '"'), text...)
@@ -94,7 +94,7 @@ func appendText[T string | []byte](dst []byte, text T) []byte {
 	return append(append(dst, text[written:]...), '"')
 }
 
-// respell writes the raw value at i in canonical form, and returns its end. It only needs memory for the result.
+// respell writes the raw value at i in canonical form, and returns its end. It needs memory only for the result.
 func (e *encoder) respell(r *reader, i int) int {
 	switch r.at(i) {
 	case '{':
@@ -119,7 +119,7 @@ func (e *encoder) respell(r *reader, i int) int {
 	}
 }
 
-// respellObject expects sorted keys, as an API server writes them. It decodes an object with unsorted keys as a whole.
+// respellObject is fast for sorted keys, as an API server writes them. It decodes any other object as a whole.
 func (e *encoder) respellObject(r *reader, start int) int {
 	begin := len(e.out)
 	e.out = append(e.out, '{')

@@ -34,8 +34,7 @@ func fieldPaths(typ reflect.Type, at string, into map[string]bool) {
 	}
 }
 
-// For every field that a message names, a user of v1alpha1 reads the name of a v1alpha1 field, or that the field
-// belongs to v1alpha2.
+// For every field, OlderPaths returns the name of a v1alpha1 field, or states that the field belongs to v1alpha2.
 func TestOlderPathsOfEveryField(t *testing.T) {
 	hub, older := map[string]bool{}, map[string]bool{}
 	fieldPaths(reflect.TypeFor[v1alpha2.LlamaStackDistributionSpec](), "spec", hub)
@@ -58,7 +57,7 @@ func TestOlderPathsOfEveryField(t *testing.T) {
 	// A field without a counterpart in the hub is an annotation, or part of a field with a counterpart.
 	for _, path := range slices.Sorted(maps.Keys(older)) {
 		if parts := strings.Split(path, "."); !named[path] && len(parts) > 3 && !slices.Contains(annotated, path) {
-			t.Errorf("%s: no field of v1alpha2 is named so", path)
+			t.Errorf("%s: v1alpha2 has no field with this name", path)
 		}
 	}
 }

@@ -13,7 +13,7 @@ type field struct {
 	holder bool
 }
 
-// fields lists the fields that both versions have. A field that is neither here nor in toHub and toOlder has no
+// fields lists the fields that both versions have. Any other field that toHub and toOlder do not convert has no
 // counterpart.
 var fields = []field{
 	holder("spec", "spec"),

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// Every field without a counterpart is listed on purpose: a new field is in the table of the conversion, or in these
-// lists.
+// Every field must be in the table of the conversion or in these lists of fields without a counterpart, so that no new
+// field is forgotten.
 func TestFieldsWithoutCounterpart(t *testing.T) {
 	files := make(map[string][]byte)
 	for _, version := range []struct {
@@ -65,7 +65,7 @@ type leaf struct {
 	kind reflect.Kind
 }
 
-// leaves returns the fields of our own types, down to Kubernetes types and arbitrary JSON.
+// leaves returns the fields of the types of this repository, down to Kubernetes types and arbitrary JSON.
 func leaves(typ reflect.Type, path []string) []leaf {
 	var found []leaf
 	for field := range typ.Fields() {
@@ -90,14 +90,14 @@ func keepsJSON(typ reflect.Type) bool {
 	return raw
 }
 
-// required are fields that other fields of the same object need to have a meaning.
+// required maps fields to other fields of the same object without which they have no meaning.
 var required = map[string]tree{
 	"autoscaling": {"maxReplicas": json.Number("5")},
 	"userConfig":  {"configMapName": "config"},
 	"caBundle":    {"configMapName": "config"},
 }
 
-// object returns an object with this field alone, and the fields that it requires.
+// object returns an object with only one field and the fields that it requires.
 func (l leaf) object(apiVersion string) tree {
 	var value any = "x"
 	switch l.kind {

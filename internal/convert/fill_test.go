@@ -53,12 +53,12 @@ func fill(filler *randfill.Filler, object any) {
 		},
 		func(g *v1alpha2.ConfigGeneration, c randfill.Continue) {
 			c.FillNoCustom(g)
-			g.ConfigMapName = "generated" // never empty in written objects
+			g.ConfigMapName = "generated" // written objects always have a name
 		},
 		func(s *v1alpha1.LlamaStackDistributionStatus, c randfill.Continue) {
 			c.FillNoCustom(s)
 			if s.ConfigGeneration == nil {
-				s.GeneratedConfigMap = "" // the hub's types cannot hold it alone
+				s.GeneratedConfigMap = "" // the types of the hub have no separate field for it
 			}
 		},
 		func(u *v1alpha1.UserConfigSpec, c randfill.Continue) {

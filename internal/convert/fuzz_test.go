@@ -22,11 +22,11 @@ import (
 
 const conversionData = "llamastack.io/conversion-data"
 
-// FuzzOlder checks for any JSON of a v1alpha1 object that converting it to v1alpha2 and back gives the same object,
+// FuzzOlder checks for any JSON of a v1alpha1 object that conversion to v1alpha2 and back results in the same object,
 // except for the parts of the status that are not stored.
 func FuzzOlder(f *testing.F) { fuzzTree(f, v1alpha1.GroupVersion.String()) }
 
-// FuzzHub is the same for v1alpha2.
+// FuzzHub checks the same for v1alpha2.
 func FuzzHub(f *testing.F) { fuzzTree(f, v1alpha2.GroupVersion.String()) }
 
 func fuzzTree(f *testing.F, apiVersion string) {
@@ -140,7 +140,7 @@ func FuzzTypes(f *testing.F) {
 	})
 }
 
-// TestTypes checks the same for so many objects that every field had several values.
+// TestTypes checks the same as FuzzTypes for enough random objects to give every field several values.
 func TestTypes(t *testing.T) {
 	for seed := range int64(100) {
 		roundTripTypes(t, func() *randfill.Filler { return randfill.NewWithSeed(seed) })

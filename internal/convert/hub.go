@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The fields that need their own conversion.
+// These fields need their own conversion.
 var (
 	olderNetwork     = split("spec.network")
 	olderExpose      = split("spec.network.exposeRoute")
@@ -28,7 +28,7 @@ func toHub(older *object, born string) *object {
 	hub.deleteAt(annotationPath(names.AnnotationConversionData))
 	copyFields(waysToHub, older, hub)
 	for _, a := range attributes {
-		if v := older.lookup(a.older); v.hasText() && !v.says(a.usual) && a.applies(hub) {
+		if v := older.lookup(a.older); v.hasText() && !v.is(a.usual) && a.applies(hub) {
 			hub.setAt(annotationPath(a.annotation), v)
 		}
 	}
@@ -44,9 +44,8 @@ func toHub(older *object, born string) *object {
 	return hub
 }
 
-// switchedOff returns a content without the fields that v1alpha1 sets to switch something off and that the hub leaves
-// out: a userConfig without a name, and autoscaling with a maximum of no replica. It does not change the content
-// itself.
+// switchedOff returns a content without the fields that disable a feature in v1alpha1 and that the hub omits: a
+// userConfig without a name, and autoscaling with a maximum below 1. It does not change the given content.
 func switchedOff(older *object) *object {
 	off := offIn(older)
 	if len(off) == 0 {
@@ -59,10 +58,10 @@ func switchedOff(older *object) *object {
 	return older
 }
 
-// offIn returns the paths of the fields that switch something off.
+// offIn returns the paths of the fields that disable a feature.
 func offIn(older *object) []path {
 	var off []path
-	if userConfig := older.objectAt(olderUserConfig...); userConfig.get("configMapName").says("") {
+	if userConfig := older.objectAt(olderUserConfig...); userConfig.get("configMapName").is("") {
 		off = append(off, olderUserConfig)
 	}
 	if autoscaling := older.objectAt(olderAutoscaling...); autoscaling != nil {
@@ -82,8 +81,8 @@ func positive(v value) bool {
 	return json.Unmarshal(v.raw, &number) == nil && number >= 1
 }
 
-// exposeToHub copies the value of the switch. For a network without the switch, the hub still records that there is a
-// network, because a renderer may need that.
+// exposeToHub copies exposeRoute to the hub. For a network without exposeRoute and allowedFrom, it writes false, so
+// that the hub records that there is a network.
 func exposeToHub(older, hub *object) {
 	network := older.objectAt(olderNetwork...)
 	if network == nil {
@@ -118,17 +117,22 @@ func toOlder(hub *object) *object {
 	if container := older.objectAt(olderContainer...); container != nil && container.get("name").isNull() {
 		container.set("name", rawText(names.Container))
 	}
+	exposeToOlder(hub, older)
+	tidy(older)
+	return older
+}
+
+// exposeToOlder writes exposeRoute for a boolean or an object in the hub.
+func exposeToOlder(hub, older *object) {
 	switch expose := hub.lookup(hubExpose); {
 	case expose.isTrue(), expose.isFalse():
 		older.setAt(olderExpose, expose)
 	case expose.opened(hub.arena) != nil:
 		older.setAt(olderExpose, rawBool(!expose.member("enabled").isFalse()))
 	}
-	tidy(older)
-	return older
 }
 
-// applies reports whether the hub has the field that the annotation belongs to.
+// applies reports whether the hub has the field to which the annotation belongs.
 func (a attribute) applies(hub *object) bool {
 	return a.neighbour == nil || !hub.lookup(a.neighbour).isNull()
 }

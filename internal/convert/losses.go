@@ -17,21 +17,21 @@ type losses struct {
 	Omitted bool `json:"omitted,omitempty"`
 }
 
-// loss is a place where the value in the other version differs from the one that conversion gives.
+// loss is a place where the value in the other version differs from the value that conversion produces.
 type loss struct {
 	// Path is the place in the other version, as a JSON pointer from `/annotations` or `/spec`.
 	Path string `json:"path"`
-	// Seen is the digest of the value that conversion gives for this place. Empty means no value. If the digest
-	// differs, the field was changed since, and the change wins.
+	// Seen is the digest of the value that conversion produces for this place. Empty means no value. If the digest
+	// differs, the field has been changed since, and the change takes precedence.
 	Seen string `json:"seen,omitempty"`
-	// Value is the value in the other version. A missing value means that there is none.
+	// Value is the value in the other version. If it is missing, the other version has no value.
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
 // roomForLosses is the size in bytes that is enough for most losses.
 const roomForLosses = 1 << 10
 
-// appendTo writes losses like marshal does, but faster, because most objects have some.
+// appendTo appends losses as marshal writes them, but is faster. Most objects have losses.
 func (l losses) appendTo(dst []byte) []byte {
 	dst = append(dst, '{')
 	if l.Born != "" {
@@ -73,10 +73,10 @@ func appendComma(dst []byte) []byte {
 
 // layout controls how the content of a version is compared.
 type layout struct {
-	// units are compared and restored as a whole, because a part of one alone would have another meaning. A step `*`
-	// matches any key.
+	// units are compared and restored as a whole, because a part alone would have another meaning. A step `*` matches any
+	// key.
 	units []path
-	// anchors are objects whose other fields mean nothing without them.
+	// anchors are objects whose lost fields are restored only if the object still exists.
 	anchors []path
 }
 
@@ -93,17 +93,16 @@ var (
 	}
 )
 
-// longestSpelling bounds how many times longer than necessary a string may be spelt: "<" takes six bytes in the API
-// server's JSON.
+// longestSpelling is the maximum ratio between the encoded length of a string and its shortest encoding: the API server
+// encodes "<" in six bytes.
 const longestSpelling = 6
 
-// maxSteps bounds the depth of the paths of losses. No field with a counterpart lies deeper; anything deeper is part of
-// a value.
+// maxSteps bounds the depth of the paths of losses. No field with a counterpart is deeper.
 const maxSteps = 8
 
-// differences lists the places where a content differs from the one that conversion gives. Objects are compared field
-// by field, so that a later change of one field does not affect the others. It reports whether the list is complete: it
-// stops when the list exceeds the limit of annotations.
+// differences lists the places where a content differs from the content that conversion produces. It compares objects
+// field by field, so that a later change of one field does not affect the others. It stops when the list exceeds the
+// limit of annotations, and reports whether the list is complete.
 func differences(written, visible *object, how layout) ([]loss, bool) {
 	f := finder{layout: how, room: maxAnnotations, arena: written.arena}
 	f.compare(make(path, 0, maxSteps), value{object: written}, value{object: visible})
@@ -131,7 +130,7 @@ func (f *finder) compare(p path, written, visible value) {
 		if written.exists() {
 			return // restoring the content of an object creates the object
 		}
-		visible = value{object: f.arena.object()} // restoring removes the object when its content is gone
+		visible = value{object: f.arena.object()} // restoring removes an object without content
 	}
 	if written.exists() != visible.exists() || !equal(written, visible) {
 		f.add(p, written, visible)

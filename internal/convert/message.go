@@ -11,8 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// Warnings returns sentences about settings of a v1alpha1 object that have no effect in the hub. It does not change
-// older.
+// Warnings returns warnings about settings of a v1alpha1 object without an effect in the hub. It does not change older.
 func Warnings(older map[string]any) []string {
 	autoscaling := treeOf(older).objectAt(olderAutoscaling...)
 	if autoscaling == nil || positive(autoscaling.get("maxReplicas")) {
@@ -31,8 +30,8 @@ var hubField = regexp.MustCompile(`(^|[^.\w])(spec\.[A-Za-z]+|` +
 // ofHub follows the name of a field that v1alpha1 does not have.
 const ofHub = " of v1alpha2"
 
-// OlderPaths replaces the field names in a message about a hub object by those of v1alpha1. Fields without a
-// counterpart are marked as fields of v1alpha2. Applying it again to its result changes nothing.
+// OlderPaths replaces the field names in a message about a hub object with those of v1alpha1, and marks fields without
+// a counterpart as fields of v1alpha2. It does not change a message that it has already converted.
 func OlderPaths(text string) string {
 	return hubField.ReplaceAllStringFunc(text, func(found string) string {
 		parts := hubField.FindStringSubmatch(found)
@@ -65,8 +64,7 @@ var named = slices.Concat(fields, []field{
 	{older: split("spec.server.storage"), hub: split("spec.storage")},
 })
 
-// olderPath replaces the longest known field that a path begins with, and reports whether v1alpha1 has the resulting
-// field.
+// olderPath replaces the longest known field at the start of a path, and reports whether v1alpha1 has the result.
 func olderPath(p path) (path, bool) {
 	best := field{}
 	for _, f := range named {
@@ -81,8 +79,7 @@ func olderPath(p path) (path, bool) {
 	return older, hasField(reflect.TypeFor[v1alpha1.LlamaStackDistribution](), older)
 }
 
-// hasField reports whether a type has the field at a path. Any path below a value that is not a struct is assumed to
-// exist.
+// hasField reports whether a type has the field at a path. It returns true below a value that is not a struct.
 func hasField(typ reflect.Type, p path) bool {
 	for _, name := range p {
 		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {

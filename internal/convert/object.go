@@ -10,9 +10,9 @@ import (
 // takes less time and memory than a map.
 type object struct {
 	members []member
-	// places maps the keys of an object with many members to their indexes. Nil means that it was not needed yet.
+	// places maps the keys of an object with many members to their indexes. It is nil until it is needed.
 	places map[string]int
-	// arena is the source of this object and of objects made for it. Nil means that they are allocated one by one.
+	// arena is the source of this object and of the objects that belong to it. If it is nil, objects are allocated singly.
 	arena *arena
 }
 
@@ -84,8 +84,7 @@ func (o *object) get(key string) value {
 	return value{}
 }
 
-// open returns the object in the member at an index, and keeps it opened. It returns nil if the member is not an
-// object.
+// open returns the object in the member at an index, and keeps it opened. It returns nil for any other value.
 func (o *object) open(i int) *object { return o.members[i].value.open(o.arena) }
 
 func (o *object) set(key string, v value) {
@@ -145,10 +144,23 @@ func (o *object) clone() *object {
 	return result
 }
 
+// deduplicated returns an object with the last member for each key.
+func (o *object) deduplicated() *object {
+	return o.another().with(o.members)
+}
+
+// with sets the members of an object, and returns it.
+func (o *object) with(members []member) *object {
+	for _, m := range members {
+		o.set(m.key, m.value)
+	}
+	return o
+}
+
 // pair holds the values of one key in two objects.
 type pair struct{ a, b value }
 
-// pairs yields the keys of two objects, in order and each once.
+// pairs yields each key of two objects once, in sorted order, with the values in both objects.
 func pairs(a, b *object) iter.Seq2[string, pair] {
 	return func(yield func(string, pair) bool) {
 		x, y := a.sorted(), b.sorted()
@@ -170,13 +182,7 @@ func pairs(a, b *object) iter.Seq2[string, pair] {
 	}
 }
 
-// merged returns the union of two objects. For a key in both, the value of over wins.
+// merged returns the union of two objects. If both have a key, the value of over takes precedence.
 func merged(under, over *object) *object {
-	result := over.another()
-	for _, o := range []*object{under, over} {
-		for _, m := range o.sorted() {
-			result.set(m.key, m.value)
-		}
-	}
-	return result
+	return over.another().with(under.sorted()).with(over.sorted())
 }

@@ -9,11 +9,10 @@ import (
 // of the type. A test compares them with the data of the releases.
 var regionKeys = map[string]string{"bedrock": "region_name", "oci": "oci_region"}
 
-// moved lists the fields that are next to settings in v1alpha1.
+// moved lists the fields of a provider in v1alpha1 that belong to settings in the hub.
 var moved = []string{"region", "deploymentName", "config"}
 
-// providersToHub converts the providers of one API, which is a single provider or a list. A value without moved fields
-// stays the same bytes.
+// providersToHub converts the provider, or the list, of one API. A value without moved fields keeps its bytes.
 func providersToHub(written *value, from *arena) {
 	if written.hasMoved() {
 		providerToHub(written.open(from))
@@ -35,8 +34,8 @@ func (v value) hasMoved() bool {
 	return slices.ContainsFunc(moved, func(key string) bool { return v.member(key).exists() })
 }
 
-// providerToHub moves the fields next to settings into settings. Existing keys of settings win. Values of a wrong type
-// stay, because validation reports them.
+// providerToHub moves the fields next to settings into settings. Existing keys of settings take precedence. Values of a
+// wrong type do not move, because validation reports them.
 func providerToHub(provider *object) {
 	settings := provider.objectAt("settings")
 	if !provider.get("settings").isNull() && settings == nil {

@@ -18,24 +18,15 @@ func (s shape) add(way path) {
 }
 
 // object opens the object at an index and the nested objects of a shape. It returns the object and the index after it.
-// For a duplicate key the last value counts, as in encoding/json.
+// If a key occurs more than once, the last value takes effect, as in encoding/json.
 func (r *reader) object(i int, within shape) (*object, int) {
 	o, ascending := r.arena.object(), true
 	r.depth++
 	for i = r.enter(i); r.at(i) != '}'; {
-		end, start := r.key(i)
-		if end > len(r.data) {
-			return nil, end
-		}
-		m := member{key: keyText(r.data[i:end])}
-		if i = start; r.at(i) == '{' && within[m.key] != nil {
-			m.value.object, i = r.object(i, within[m.key])
-		} else if i = r.value(i); i <= len(r.data) {
-			m.value.raw = r.data[start:i:i]
-		}
+		m, end := r.member(i, within)
 		ascending = ascending && (len(o.members) == 0 || o.members[len(o.members)-1].key < m.key)
 		o.members = append(o.members, m)
-		if i = r.space(i); r.at(i) == ',' {
+		if i = r.space(end); r.at(i) == ',' {
 			if i = r.space(i + 1); r.at(i) == '}' {
 				return nil, r.bad()
 			}
@@ -44,14 +35,25 @@ func (r *reader) object(i int, within shape) (*object, int) {
 		}
 	}
 	r.depth--
-	if ascending {
-		return o, i + 1
+	if !ascending {
+		o = o.deduplicated()
 	}
-	each := r.arena.object()
-	for _, m := range o.members {
-		each.set(m.key, m.value)
+	return o, i + 1
+}
+
+// member reads the member at an index, and opens the nested objects of a shape. It returns the index after the member.
+func (r *reader) member(i int, within shape) (member, int) {
+	end, start := r.key(i)
+	if end > len(r.data) {
+		return member{}, end
 	}
-	return each, i + 1
+	m := member{key: keyText(r.data[i:end])}
+	if i = start; r.at(i) == '{' && within[m.key] != nil {
+		m.value.object, i = r.object(i, within[m.key])
+	} else if i = r.value(i); i <= len(r.data) {
+		m.value.raw = r.data[start:i:i]
+	}
+	return m, i
 }
 
 // openObject opens a raw object.

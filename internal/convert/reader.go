@@ -13,10 +13,9 @@ const maxNesting = 10_000
 // the end of values. An index after the end of the data means that the data is invalid.
 type reader struct {
 	data []byte
-	// taken reports whether the data was validated before and is not checked again.
+	// taken reports whether the data has already been validated and need not be checked again.
 	taken bool
-	// closing are the closing brackets of the objects and lists around the index. depth counts the other objects around
-	// it.
+	// closing are the closing brackets of the objects and lists around the index. depth counts the other objects.
 	closing []byte
 	depth   int
 	// arena is the source of objects.
@@ -54,7 +53,7 @@ func (r *reader) enter(i int) int {
 	return r.space(i + 1)
 }
 
-// value returns the index after the value at i. A deep value needs no more stack than a flat one.
+// value returns the index after the value at i. The depth of the value does not affect the size of the stack.
 func (r *reader) value(i int) int {
 	if r.taken {
 		return r.skip(i)
@@ -82,8 +81,7 @@ func (r *reader) value(i int) int {
 	}
 }
 
-// after returns the index of the next value in the surrounding objects and lists, or the index after the outermost of
-// them.
+// after returns the index of the next value in the surrounding objects and lists, or the index after them.
 func (r *reader) after(i, around int) int {
 	for len(r.closing) > around {
 		i = r.space(i)
@@ -234,7 +232,7 @@ func (r *reader) skip(i int) int {
 	}
 }
 
-// skipText returns the index after a validated string. Only escapes need attention, and each has at least two bytes.
+// skipText returns the index after a validated string. Each escape sequence has at least two bytes.
 func (r *reader) skipText(i int) int {
 	for i++; ; i += len(`\"`) {
 		if i = jsontext.Plain(r.data, i); r.data[i] == '"' {

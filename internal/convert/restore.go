@@ -61,9 +61,10 @@ func parseLosses(content *object) (losses, error) {
 	return result, nil
 }
 
-// restored returns a converted content with the lost values, where the visible value is still the one that was recorded
-// with the loss. The content was converted from written, and back converts to the version of written. The fields that
-// are visible there do not change. An error gives the reason why nothing is restored.
+// restored returns a converted content with the lost values. It restores a lost value only if the visible value is
+// still the value that was recorded with the loss. visible was converted from written, and back converts to the version
+// of written. The fields that are visible in that version must not change. The error is the reason if nothing is
+// restored.
 func (r restoring) restored(
 	l losses, written, visible *object, back func(*object) *object,
 ) (*object, error) {
@@ -83,7 +84,7 @@ func (r restoring) restored(
 	return result, nil
 }
 
-// restore adds the lost values to a content, and the same values alone to a skeleton.
+// restore adds the lost values to a content, and to a skeleton, which contains no other values.
 func (r restoring) restore(l losses, visible, skeleton *object) error {
 	for _, lost := range l.Lost {
 		p, ok := parsePointer(lost.Path)
@@ -107,8 +108,8 @@ func (r restoring) restore(l losses, visible, skeleton *object) error {
 	return nil
 }
 
-// agrees reports whether each field that a version shows of the object with the lost values equals the one of the
-// object without them, or the one that is written.
+// agrees reports whether each field of shown, the object with the lost values, equals the field of visible, the object
+// without them, or the field of written.
 func agrees(shown, visible, written value) bool {
 	if equal(shown, visible) || equal(shown, written) {
 		return true
@@ -127,8 +128,7 @@ func agrees(shown, visible, written value) bool {
 	return true
 }
 
-// mayRestore reports whether a value may be restored at a path. Only a few annotations may be restored, and only as
-// strings.
+// mayRestore reports whether a value may be restored at a path. Only a few annotations may be, and only as strings.
 func (r restoring) mayRestore(p path, value json.RawMessage) bool {
 	if p[0] == spec {
 		return depthOf(value) <= maxDepth-len(p)
@@ -136,8 +136,8 @@ func (r restoring) mayRestore(p path, value json.RawMessage) bool {
 	return len(p) == 2 && slices.Contains(r.annotations, p[1]) && (len(value) == 0 || value[0] == '"')
 }
 
-// fits returns an error if a reader with the version's type could not decode the restored values. One such object
-// breaks a whole list.
+// fits returns an error if a reader with the version's type could not decode the restored values. One such object would
+// make a whole list unreadable.
 func (r restoring) fits(skeleton *object) error {
 	data := (&object{members: []member{{spec, skeleton.get(spec)}}}).appendTo(nil)
 	if err := utiljson.Unmarshal(data, r.object()); err != nil {
@@ -146,7 +146,7 @@ func (r restoring) fits(skeleton *object) error {
 	return nil
 }
 
-// holds reports whether the object that the path is only a part of exists.
+// holds reports whether the anchor of the path exists, if the path has an anchor.
 func (r restoring) holds(visible *object, p path) bool {
 	for _, anchor := range r.anchors {
 		if len(p) > len(anchor) && slices.Equal(p[:len(anchor)], anchor) && visible.lookup(anchor).isNull() {
@@ -156,7 +156,7 @@ func (r restoring) holds(visible *object, p path) bool {
 	return true
 }
 
-// maxQuoted bounds how much of an annotation an error quotes.
+// maxQuoted is the maximum length of a text that an error quotes.
 const maxQuoted = 80
 
 func abbreviated(text string) string {

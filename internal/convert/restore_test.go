@@ -121,7 +121,7 @@ func TestForgedDataIsIgnored(t *testing.T) {
 			if err := convert.DataProblem(object); c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("ignored for %v, want %q", err, c.want)
 			} else if errors.Is(err, convert.ErrOmitted) {
-				t.Error("it is said to omit something")
+				t.Error("the annotation is reported as incomplete")
 			}
 		})
 	}
@@ -137,7 +137,7 @@ func TestDataThatIsNoText(t *testing.T) {
 			t.Errorf("%v (-without +with):\n%s", data, diff)
 		}
 		if convert.DataProblem(object) == nil {
-			t.Errorf("%v: not told", data)
+			t.Errorf("%v: no problem is reported", data)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestOwnDataIsNotIgnored(t *testing.T) {
 	}
 }
 
-// An edit of any visible field wins over the annotation, in both versions.
+// An edit of any visible field takes precedence over the annotation, in both versions.
 func TestEveryEditWins(t *testing.T) {
 	edits := 0
 	objects := someObjects(t)
@@ -232,8 +232,8 @@ func encodeJSON(t *testing.T, object tree) []byte {
 	return data
 }
 
-// When a manifest of v1alpha1 is applied again, the object has what the manifest contains. Nothing is added that apply
-// would have to own.
+// When a manifest of v1alpha1 is applied again, the object has what the manifest contains. The conversion adds no
+// fields that apply would own.
 func TestAppliedAgain(t *testing.T) {
 	for _, object := range someObjects(t) {
 		if object["apiVersion"] != v1alpha1.GroupVersion.String() {

@@ -6,11 +6,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// maxAnnotations is the API server's limit for the total bytes of the keys and values of an object's annotations. It
-// rejects a converted object with more, and every list that contains the object.
+// maxAnnotations is the API server's limit for the total bytes of the keys and values of an object's annotations. The
+// API server rejects a converted object with more, and every list that contains such an object.
 const maxAnnotations = validation.TotalAnnotationSizeLimitB
 
-// write adds the annotation unless it is empty. Values that exceed the limit are left out.
+// write adds the annotation unless it is empty. It omits values that exceed the limit.
 func (l losses) write(content *object, complete bool) {
 	if !complete {
 		l.Lost, l.Omitted = nil, true
@@ -26,8 +26,8 @@ func (l losses) write(content *object, complete bool) {
 }
 
 // makeRoom removes the longest annotation that conversion did not write until the annotations fit the limit. An object
-// exceeds the limit if its annotations already filled it before conversion added one. A user who fills the annotations
-// must not break the lists of others.
+// exceeds the limit if its annotations reached the limit before conversion added one. Such an object must not break the
+// lists of other users.
 func makeRoom(content *object) {
 	fields := content.objectAt(annotations)
 	for exceeds(content, 0) {
@@ -45,8 +45,8 @@ func makeRoom(content *object) {
 	}
 }
 
-// exceeds reports whether the annotations plus the given number of bytes exceed the limit. It only decodes the
-// annotations if their encoded length exceeds the limit.
+// exceeds reports whether the annotations plus the given number of bytes exceed the limit. It decodes the annotations
+// only if their encoded length exceeds the limit.
 func exceeds(content *object, more int) bool {
 	atMost, exact := more, more
 	fields := content.objectAt(annotations).sorted()

@@ -10,10 +10,10 @@ import (
 // follower is a condition that only v1alpha1 has.
 type follower struct {
 	name string
-	// follows is the hub's condition that this condition is derived from.
+	// follows is the hub's condition from which this condition is derived.
 	follows string
-	// passed and failed replace the reason and message of that condition while it is True or False. Empty ones replace
-	// nothing. While it is Unknown, reason and message stay.
+	// passed and failed replace the reason and the message of that condition while it is True or False. An empty value
+	// replaces nothing. While that condition is Unknown, its reason and message stay.
 	passed, failed words
 }
 
@@ -44,9 +44,9 @@ const (
 	providerConfig     = "config"
 )
 
-// statusToHub removes the parts of a status that the hub does not store. Parts that only v1alpha1 has are removed if
-// the hub has what they are derived from. Otherwise they stay, as in the status of an operator for v1alpha1 only. It
-// returns the conditions that those of v1alpha1 follow, in the order of followers.
+// statusToHub removes the parts of a status that the hub does not store. It removes a part that only v1alpha1 has if
+// the hub has the part from which it is derived. Otherwise the part stays, as in a status that an operator for only
+// v1alpha1 wrote. It returns the conditions that those of v1alpha1 follow, in the order of followers.
 func statusToHub(o *object) []value {
 	status := o.objectAt("status")
 	if configMapOf(status).exists() {
@@ -66,7 +66,7 @@ func statusToHub(o *object) []value {
 	followed := followedIn(entries)
 	kept := (*list)[:0]
 	for _, entry := range entries {
-		i := slices.IndexFunc(followers, func(f follower) bool { return entry.name.says(f.name) })
+		i := slices.IndexFunc(followers, func(f follower) bool { return entry.name.is(f.name) })
 		if i < 0 || !followed[i].exists() {
 			kept = append(kept, entry.value)
 		}
@@ -77,7 +77,7 @@ func statusToHub(o *object) []value {
 
 // statusFromHub adds the parts of a status that only v1alpha1 has.
 func statusFromHub(o *object) {
-	followed := statusToHub(o) // an older operator stored some of them
+	followed := statusToHub(o) // an older operator stored some of these parts
 	status := o.objectAt("status")
 	if name := configMapOf(status); name.exists() {
 		status.set(generatedConfigMap, name)
@@ -109,13 +109,13 @@ func conditionsOf(entries list) []condition {
 	return found
 }
 
-// followedIn returns the condition that each follower follows, in the order of followers. If several have the same
-// type, the first one counts.
+// followedIn returns the condition that each follower follows, in the order of followers. If several conditions have
+// the same type, the first one is used.
 func followedIn(entries []condition) []value {
 	found := make([]value, len(followers))
 	for i, f := range followers {
 		for _, entry := range entries {
-			if entry.name.says(f.follows) && hasState(entry.value) {
+			if entry.name.is(f.follows) && hasState(entry.value) {
 				found[i] = entry.value
 				break
 			}
@@ -126,7 +126,7 @@ func followedIn(entries []condition) []value {
 
 func hasState(condition value) bool {
 	state := condition.member("status")
-	return state.says("True") || state.says("False") || state.says("Unknown")
+	return state.is("True") || state.is("False") || state.is("Unknown")
 }
 
 // from returns the derived condition, or nil if there is none.
@@ -137,20 +137,20 @@ func (f follower) from(followed value, status *object) *object {
 	followed = followed.clone()
 	made := followed.open(status.arena)
 	made.set("type", rawText(f.name))
-	hasPods := !made.get("reason").says(v1alpha2.ReasonScaledToZero)
+	hasPods := !made.get("reason").is(v1alpha2.ReasonScaledToZero)
 	switch {
 	case f.name == v1alpha1.ConditionServiceReady && status.get("serviceURL").hasText():
 		made.set("status", rawText("True")) // the Service exists, whether or not a change succeeds
-	case f.name == v1alpha1.ConditionServiceReady && made.get("status").says("True"):
+	case f.name == v1alpha1.ConditionServiceReady && made.get("status").is("True"):
 		return nil // a stack without a Service
 	case f.name == v1alpha1.ConditionHealthCheck && !hasPods:
 		made.set("status", rawText("Unknown"))
 		made.set("message", rawText("No pods to check"))
 	}
 	switch state := made.get("status"); {
-	case state.says("True"):
+	case state.is("True"):
 		f.passed.write(made)
-	case state.says("False"):
+	case state.is("False"):
 		f.failed.write(made)
 	}
 	return made

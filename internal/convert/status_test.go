@@ -15,14 +15,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// followed maps the conditions that only v1alpha1 has to the v1alpha2 conditions that they are derived from.
+// followed maps the conditions that only v1alpha1 has to the v1alpha2 conditions from which they are derived.
 var followed = map[any]string{
 	"DeploymentReady": "Available", "HealthCheck": "Available", "ServiceReady": "DeploymentUpdated",
 	"ConfigReady": "ConfigGenerated",
 }
 
-// stored returns an object with the part of its status that v1alpha2 stores: without the parts that only v1alpha1 has,
-// if the object has what they are derived from.
+// stored returns an object with the part of its status that v1alpha2 stores. It removes a part that only v1alpha1 has
+// if the object has the part from which it is derived.
 func stored(object tree) tree {
 	result := runtime.DeepCopyJSON(object)
 	status, ok := result["status"].(tree)
@@ -65,15 +65,15 @@ func hasCondition(conditions []any, name string) bool {
 	})
 }
 
-// sameStored returns the part of an object that survives a round trip, no matter in which version it was written.
+// sameStored returns the part of an object that a round trip keeps, for an object that was written in either version.
 func sameStored(object tree) tree { return stored(withoutData(object)) }
 
-// An object that is converted back to v1alpha2 has nothing that only v1alpha1 has.
+// An object that is converted back to v1alpha2 has no part that only v1alpha1 has.
 func checkStored(t *testing.T, back tree) {
 	t.Helper()
 	if back["apiVersion"] == v1alpha2.GroupVersion.String() {
 		if want := stored(back); !reflect.DeepEqual(want, back) {
-			t.Fatalf("v1alpha2 stores what only v1alpha1 has (-want +got):\n%s", cmp.Diff(want, back))
+			t.Fatalf("v1alpha2 stores a part that only v1alpha1 has (-want +got):\n%s", cmp.Diff(want, back))
 		}
 	}
 }
@@ -185,7 +185,7 @@ func withoutMark(object tree) tree {
 	return result
 }
 
-// BenchmarkStatus converts the status of a running stack, with little else.
+// BenchmarkStatus measures the conversion of an object that mainly consists of the status of a running stack.
 func BenchmarkStatus(b *testing.B) {
 	text, err := os.ReadFile("testdata/cases/hub-status/in.yaml")
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// value is a JSON value: raw JSON, or an opened object or list. A value with none of them does not exist. Most parts of
-// an object are only copied, and stay the same bytes. Raw JSON is shared and never changed.
+// value is a JSON value: raw JSON, or an opened object or list. A value with none of these does not exist. Most parts
+// of an object are only copied, and keep their bytes. Raw JSON is shared and never changed.
 type value struct {
 	raw    json.RawMessage
 	object *object
@@ -54,8 +54,8 @@ func (v value) text() (string, bool) {
 	return text(v.raw), true
 }
 
-// says reports whether a value is the given string, which is plain ASCII.
-func (v value) says(want string) bool { return v.isRaw('"') && isText(v.raw, want) }
+// is reports whether a value is the given string, which is plain ASCII.
+func (v value) is(want string) bool { return v.isRaw('"') && isText(v.raw, want) }
 
 // hasText reports whether a value is a string that is not empty.
 func (v value) hasText() bool { return v.isRaw('"') && len(v.raw) > len(`""`) }
@@ -92,7 +92,8 @@ func (v value) clone() value {
 	}
 }
 
-// equal reports whether two values mean the same, opened or not. Numbers are equal if they are spelt alike.
+// equal reports whether two values are the same JSON value, whether or not they are opened. Numbers are equal if their
+// spelling is the same.
 func equal(a, b value) bool {
 	if a.raw != nil && b.raw != nil {
 		return bytes.Equal(a.raw, b.raw) || bytes.Equal(encode(a), encode(b))

@@ -2,8 +2,8 @@ package convert
 
 import "slices"
 
-// way is a key on the path to fields of one version, with the keys below it. All fields are looked up in one walk
-// through an object, because most objects have few of them.
+// way is a key on the path to fields of one version, with the keys below it. One walk through an object looks up all
+// fields, because most objects have few of the fields.
 type way struct {
 	key string
 	// to is the path of the field in the other version. Nil means that this key only leads to other fields.

@@ -12,8 +12,8 @@ type Grammar int
 const (
 	// Server finds the references that the server replaces.
 	Server Grammar = iota
-	// Lookalike finds text with the form of a reference and any name without a colon and a closing brace. The server
-	// does not replace a reference for which Replaced is false.
+	// Lookalike also finds text that has the form of a reference with an invalid name. Such a name can contain any
+	// characters except a colon and a closing brace. The server does not replace a reference for which Replaced is false.
 	Lookalike
 )
 
@@ -55,7 +55,7 @@ func WithDefault(variable, text string) string {
 // IsMeant reports whether a text probably contains a reference, well formed or not.
 func IsMeant(text string) bool { return strings.Contains(text, prefix) }
 
-// In reports whether the server replaces a part of a text.
+// In reports whether the server replaces any part of a text.
 func In(text string) bool {
 	_, _, _, found := Server.next(text)
 	return found

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// patterns are the grammars as regular expressions. The pattern of Server is the server's own.
+// patterns are the grammars as regular expressions. The pattern of Server is the pattern in the server's source.
 var patterns = map[envref.Grammar]*regexp.Regexp{
 	envref.Server:    regexp.MustCompile(`\$\{env\.([A-Z0-9_]+)(?:(:[=+])([^}]*))?\}`),
 	envref.Lookalike: regexp.MustCompile(`\$\{env\.([^:}]*)(?:(:[=+])([^}]*))?\}`),
@@ -119,7 +119,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// Text with many starts of references and no end takes linear time.
+// A text with many beginnings of references and no end is processed in linear time.
 func TestHostileTexts(t *testing.T) {
 	for _, part := range []string{"${env.", "${env.A", "${env.A:=", "${env.A:"} {
 		for _, end := range []string{"", "}", ":x}"} {

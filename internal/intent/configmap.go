@@ -2,7 +2,6 @@ package intent
 
 import (
 	"cmp"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -10,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The purposes of a ConfigMap that the spec refers to.
+// These are the purposes of a ConfigMap that the spec refers to.
 const (
 	PurposeBase     Purpose = "Base"
 	PurposeOverride Purpose = "Override"
@@ -30,8 +29,8 @@ type ConfigMapUse struct {
 	AnyOf []string
 	// Optional reports whether the ConfigMap may be missing.
 	Optional bool
-	// NoOther reports whether the ConfigMap of the same name in the object's namespace cannot replace one in another
-	// namespace that may not be read.
+	// NoOther reports whether the ConfigMap must come from Namespace. If NoOther is false and the ConfigMap in Namespace
+	// may not be read, the ConfigMap with the same name in the object's namespace replaces it.
 	NoOther bool
 	Path    string
 	Purpose Purpose
@@ -75,24 +74,30 @@ func ConfigMaps(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 			Path: path.Child("baseConfig", "configMapName").String(),
 		})
 	}
-	if override := obj.Spec.OverrideConfig; override != nil {
-		use := ConfigMapUse{
-			Namespace: elsewhere(obj, names.AnnotationUserConfigNamespace),
-			Name:      override.ConfigMapName, Purpose: PurposeOverride,
-			Path: path.Child("overrideConfig", "configMapName").String(),
-		}
-		switch {
-		case override.Key != "" || !names.Compat(obj.Annotations):
-			use.Keys = []string{cmp.Or(override.Key, v1alpha2.DefaultConfigKey)}
-		case use.Namespace != "" || !OwnCommand(&obj.Spec): // a user's own command may read any file
-			use.AnyOf = []string{names.ConfigFile, names.OlderConfigFile}
-		}
-		uses = append(uses, use)
+	if obj.Spec.OverrideConfig != nil {
+		uses = append(uses, OverrideUse(obj))
 	}
 	return uses
 }
 
-// elsewhere returns the namespace in an annotation, if it differs from the object's.
+// OverrideUse returns the reference in overrideConfig. The object must have an overrideConfig.
+func OverrideUse(obj *v1alpha2.LlamaStackDistribution) ConfigMapUse {
+	override := obj.Spec.OverrideConfig
+	use := ConfigMapUse{
+		Namespace: elsewhere(obj, names.AnnotationUserConfigNamespace),
+		Name:      override.ConfigMapName, Purpose: PurposeOverride,
+		Path: field.NewPath("spec", "overrideConfig", "configMapName").String(),
+	}
+	switch {
+	case override.Key != "" || !names.Compat(obj.Annotations):
+		use.Keys = []string{cmp.Or(override.Key, v1alpha2.DefaultConfigKey)}
+	case use.Namespace != "" || !OwnCommand(&obj.Spec): // the user's own command may read any file
+		use.AnyOf = []string{names.ConfigFile, names.OlderConfigFile}
+	}
+	return use
+}
+
+// elsewhere returns the namespace in an annotation, or an empty string if it is the object's own namespace.
 func elsewhere(obj *v1alpha2.LlamaStackDistribution, annotation string) string {
 	if namespace := obj.Annotations[annotation]; namespace != obj.Namespace {
 		return namespace
@@ -100,7 +105,7 @@ func elsewhere(obj *v1alpha2.LlamaStackDistribution, annotation string) string {
 	return ""
 }
 
-// ID identifies a ConfigMap: its name, or namespace and name of a ConfigMap in another namespace.
+// ID returns the name of the ConfigMap, with the namespace and a slash in front if the namespace is not the object's.
 func (u ConfigMapUse) ID() string {
 	if u.Namespace == "" {
 		return u.Name
@@ -112,12 +117,6 @@ func (u ConfigMapUse) ID() string {
 func (u ConfigMapUse) Here() ConfigMapUse {
 	u.Namespace = ""
 	return u
-}
-
-// OverrideUse returns the reference of overrideConfig. The object must have one.
-func OverrideUse(obj *v1alpha2.LlamaStackDistribution) ConfigMapUse {
-	uses := ConfigMaps(obj)
-	return uses[slices.IndexFunc(uses, func(use ConfigMapUse) bool { return use.Purpose == PurposeOverride })]
 }
 
 // OverrideKey returns the key with the configuration in overrideConfig's ConfigMap. For a stack of v1alpha1, it may be

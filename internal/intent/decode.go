@@ -6,29 +6,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// FromObject reads the spec of an object, which it does not change. It finds all errors at once. The Intent is never
-// nil. With errors, it contains the valid parts, so that further checks can run on it.
+// FromObject decodes the spec of an object, and does not change the object. It reports all errors at once. The Intent
+// is never nil. With errors, it contains the valid parts, so that further checks can run on it.
 func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList) {
-	spec, path := &obj.Spec, field.NewPath("spec")
-	in := &Intent{
-		Name:      obj.Name,
-		Namespace: obj.Namespace,
-		Distribution: Distribution{
-			Name:    spec.Distribution.Name,
-			Image:   spec.Distribution.Image,
-			Version: spec.Distribution.Version,
-
-			RequiredOnly: spec.Distribution.BaseProviders == v1alpha2.BaseProvidersRequired,
-		},
-		Variables:     variables(Overrides(spec).Env),
-		MoreVariables: len(Overrides(spec).EnvFrom) > 0,
-		OwnProbes:     ownProbes(Overrides(spec).PodTemplate),
-		Offline:       spec.Offline,
-	}
-	if files := spec.ModelFiles; files != nil {
-		in.Files = ModelFiles{Hub: files.HuggingFaceCache != "", Tiktoken: files.TiktokenCache != ""}
-	}
 	var errs Errors
+	in, spec, path := undecoded(obj), &obj.Spec, field.NewPath("spec")
 	in.Providers = decodeProviders(spec.Providers, path.Child("providers"), &errs)
 	in.External = decodeExternal(spec.ExternalProviders, path.Child("externalProviders"), &errs)
 	uniqueExternal(in, &errs)
@@ -42,4 +24,28 @@ func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList)
 	collisions(in.Secrets, &errs)
 	tooManySecrets(in.Secrets, &errs)
 	return in, field.ErrorList(errs)
+}
+
+// undecoded returns the parts of the intent that have only one form and no errors.
+func undecoded(obj *v1alpha2.LlamaStackDistribution) *Intent {
+	spec, overrides := &obj.Spec, Overrides(&obj.Spec)
+	in := &Intent{
+		Name:      obj.Name,
+		Namespace: obj.Namespace,
+		Distribution: Distribution{
+			Name:    spec.Distribution.Name,
+			Image:   spec.Distribution.Image,
+			Version: spec.Distribution.Version,
+
+			RequiredOnly: spec.Distribution.BaseProviders == v1alpha2.BaseProvidersRequired,
+		},
+		Variables:     variables(overrides.Env),
+		MoreVariables: len(overrides.EnvFrom) > 0,
+		OwnProbes:     ownProbes(overrides.PodTemplate),
+		Offline:       spec.Offline,
+	}
+	if files := spec.ModelFiles; files != nil {
+		in.Files = ModelFiles{Hub: files.HuggingFaceCache != "", Tiktoken: files.TiktokenCache != ""}
+	}
+	return in
 }

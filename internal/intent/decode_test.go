@@ -138,8 +138,8 @@ settings: {host: x}`), []string{
 	}},
 	"two values, one variable": {inference + indent(2, `- {id: a-b, provider: vllm, apiKey: {secretKeyRef: {name: one, key: k}}}
 - {id: a_b, provider: vllm, apiKey: {secretKeyRef: {name: two, key: k}}}`), []string{
-		"spec.providers.inference[1].apiKey.secretKeyRef: becomes the variable LLSD_A_B_API_KEY, as does " +
-			"spec.providers.inference[0].apiKey.secretKeyRef with a different value; give one of the two providers another id",
+		"spec.providers.inference[1].apiKey.secretKeyRef: is stored in the variable LLSD_A_B_API_KEY, and so is " +
+			"spec.providers.inference[0].apiKey.secretKeyRef, which has a different value; give one of the two providers another id",
 	}},
 
 	"model without a name": {models + indent(2, `- {provider: vllm}
@@ -170,27 +170,27 @@ settings: {host: x}`), []string{
 - {name: c, mcpEndpoint: "http://me:hidden@host/"}
 - {name: d, mcpEndpoint: "http://a b"}
 - {name: e, mcpEndpoint: "${env.MCP}"}`), []string{
-		`spec.resources.tools[0].mcpEndpoint: "tickets:8080" does not begin with http:// or https://; write one like http://host:8000`,
-		`spec.resources.tools[1].mcpEndpoint: "http://" has no host; write one like http://host:8000`,
-		`spec.resources.tools[2].mcpEndpoint: "http://…@host/" contains a user or password, which is not allowed in a URL; use a Secret`,
-		`spec.resources.tools[3].mcpEndpoint: "http://a b" is not a URL; write one like http://host:8000`,
+		`spec.resources.tools[0].mcpEndpoint: "tickets:8080" does not begin with http:// or https://; write a URL such as http://host:8000`,
+		`spec.resources.tools[1].mcpEndpoint: "http://" has no host; write a URL such as http://host:8000`,
+		`spec.resources.tools[2].mcpEndpoint: "http://…@host/" contains a user or password, which is not allowed in a URL; put the credential in a Secret`,
+		`spec.resources.tools[3].mcpEndpoint: "http://a b" is not a URL; write a URL such as http://host:8000`,
 	}},
 	"shield": {shields + indent(2, "- {name: a, guard: b}"), []string{
 		"spec.resources.shields[0].guard: unknown field; known fields: model, name, params, provider",
 	}},
 
-	"redis without endpoint":    {kv + indent(2, "type: redis"), []string{"spec.storage.kv.endpoint: required for type redis: host:port of the Redis server"}},
+	"redis without endpoint":    {kv + indent(2, "type: redis"), []string{"spec.storage.kv.endpoint: required for type redis: set host:port of the Redis server"}},
 	"postgres without string":   {kv + indent(2, "type: postgres"), []string{"spec.storage.kv.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
 	"sql without string":        {sql + indent(2, "type: postgres"), []string{"spec.storage.sql.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
 	"unknown type":              {kv + indent(2, "type: mongodb"), []string{`spec.storage.kv.type: "mongodb" is not a type of this store; known types: sqlite, redis, postgres`}},
 	"redis is not an SQL store": {sql + indent(2, "type: redis"), []string{`spec.storage.sql.type: "redis" is not a type of this store; known types: sqlite, postgres`}},
-	"sql field of another type": {sql + indent(2, "connectionString: {secretKeyRef: {name: a, key: b}}"), []string{"spec.storage.sql.connectionString: belongs to type postgres, but type is sqlite; set type: postgres or remove the field"}},
+	"sql field of another type": {sql + indent(2, "connectionString: {secretKeyRef: {name: a, key: b}}"), []string{"spec.storage.sql.connectionString: applies only to type postgres, but type is sqlite; set type: postgres or remove the field"}},
 	"fields of another type": {kv + indent(2, `endpoint: cache
 password: {secretKeyRef: {name: a, key: b}}
 connectionString: {secretKeyRef: {name: a, key: b}}`), []string{
-		"spec.storage.kv.endpoint: belongs to type redis, but type is sqlite; set type: redis or remove the field",
-		"spec.storage.kv.password: belongs to type redis, but type is sqlite; set type: redis or remove the field",
-		"spec.storage.kv.connectionString: belongs to type postgres, but type is sqlite; set type: postgres or remove the field",
+		"spec.storage.kv.endpoint: applies only to type redis, but type is sqlite; set type: redis or remove the field",
+		"spec.storage.kv.password: applies only to type redis, but type is sqlite; set type: redis or remove the field",
+		"spec.storage.kv.connectionString: applies only to type postgres, but type is sqlite; set type: postgres or remove the field",
 	}},
 	"empty storage reference": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: '', key: ''}}"), []string{
 		"spec.storage.sql.connectionString.secretKeyRef: required: write {secretKeyRef: {name: <Secret>, key: <key>}}",
@@ -219,7 +219,7 @@ connectionString: {secretKeyRef: {name: a, key: b}}`), []string{
   lower: {secretKeyRef: {name: a, key: b}}
   LLSD_MINE: {secretKeyRef: {name: a, key: b}}`, []string{
 		`spec.secretEnv[LLSD_MINE]: "LLSD_MINE" begins with LLSD_, which is reserved for the operator's variables: use another name`,
-		`spec.secretEnv[lower]: "lower" is not a name that the server reads: use upper-case letters, digits and '_', and begin with a letter`,
+		`spec.secretEnv[lower]: "lower" is not a valid variable name: use upper-case letters, digits and '_', and begin with a letter`,
 	}},
 }
 
@@ -256,18 +256,18 @@ func TestRedisEndpoint(t *testing.T) {
 		"redis://cache:6380/0":     "cache 6380",
 		"[::1]:6380":               "[::1] 6380",
 		"rediss://cache":           `"rediss://cache" requires TLS, but the server connects to Redis without TLS; write redis://`,
-		"http://cache":             `"http://cache" is not host:port or redis://host:port`,
+		"http://cache":             `"http://cache" is not the address of a Redis server: write host:port or redis://host:port`,
 		"redis://:hidden@cache":    `"redis://…@cache" contains a user or password; put the password in a Secret and name the Secret in password`,
 		"user:hidden@cache:6379":   `"…@cache:6379" contains a user or password; put the password in a Secret and name the Secret in password`,
-		"redis://cache/3":          `"redis://cache/3" has more than a host and a port, and the server reads only these`,
-		"redis://cache?db=3":       `"redis://cache?db=3" has more than a host and a port, and the server reads only these`,
+		"redis://cache/3":          `"redis://cache/3" has more than a host and a port, but the server reads only the host and the port`,
+		"redis://cache?db=3":       `"redis://cache?db=3" has more than a host and a port, but the server reads only the host and the port`,
 		"cache:0":                  `"cache:0" has a port that is not between 1 and 65535`,
 		"cache:70000":              `"cache:70000" has a port that is not between 1 and 65535`,
-		"cache:six":                `"cache:six" is not host:port or redis://host:port`,
-		"a cache":                  `"a cache" is not host:port or redis://host:port`,
-		"redis://":                 `"redis://" is not host:port or redis://host:port`,
-		"${env.REDIS_HOST}:6379":   `"${env.REDIS_HOST}:6379" is not host:port or redis://host:port`,
-		"redis://us%er:h@x:1/%zz@": `"redis://…@" is not host:port or redis://host:port`,
+		"cache:six":                `"cache:six" is not the address of a Redis server: write host:port or redis://host:port`,
+		"a cache":                  `"a cache" is not the address of a Redis server: write host:port or redis://host:port`,
+		"redis://":                 `"redis://" is not the address of a Redis server: write host:port or redis://host:port`,
+		"${env.REDIS_HOST}:6379":   `"${env.REDIS_HOST}:6379" is not the address of a Redis server: write host:port or redis://host:port`,
+		"redis://us%er:h@x:1/%zz@": `"redis://…@" is not the address of a Redis server: write host:port or redis://host:port`,
 	} {
 		t.Run(endpoint, func(t *testing.T) {
 			in, errs := intent.FromObject(object(t, "storage: {kv: {type: redis, endpoint: '"+endpoint+"'}}"))
@@ -297,7 +297,7 @@ func TestTooManyProviders(t *testing.T) {
 	}
 }
 
-// A value that no API server would store is an error, not a panic.
+// A value that no API server stores results in an error and not in a panic.
 func TestNotJSON(t *testing.T) {
 	for _, raw := range []string{"", "{", "{} {}", "\x00"} {
 		obj := object(t, "")

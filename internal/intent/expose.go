@@ -6,11 +6,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// MaxAnnotations is the largest number of annotations of an exposure. The admission policy has the same limit.
+// MaxAnnotations is the maximum number of annotations in networking.expose. The admission policy has the same limit.
 const MaxAnnotations = 256
 
-// DecodeExpose reads networking.expose, a bool or an object (FR-011). An unset field means not exposed, and {} means
-// exposed.
+// DecodeExpose reads networking.expose, a boolean or an object (FR-011). It returns false for an unset field, and true
+// for {}.
 func DecodeExpose(written *v1alpha2.Expose, path *field.Path) (bool, v1alpha2.ExposeSpec, field.ErrorList) {
 	var spec v1alpha2.ExposeSpec
 	if written == nil {

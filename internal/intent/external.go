@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// decodeExternal reads the providers that have their own images. The rules for single fields (package validate) report
-// errors in them.
+// decodeExternal reads the providers that have their own images. Package validate reports errors in their single
+// fields.
 func decodeExternal(written map[string]v1alpha2.ExternalProviders, path *field.Path, errs *Errors) []ExternalProvider {
 	var all []ExternalProvider
 	for _, name := range slices.Sorted(maps.Keys(written)) {
@@ -76,8 +76,8 @@ func decodeExternalConfig(written *apiextensionsv1.JSON, path *field.Path, errs 
 	return config
 }
 
-// uniqueExternal checks FR-072 for external providers: ids are unique over all APIs. An external provider with the same
-// API replaces the other provider (FR-092).
+// uniqueExternal checks FR-072 for external providers: ids are unique across all APIs. An external provider is allowed
+// to have the id of a provider of the same API, which it replaces (FR-092).
 func uniqueExternal(in *Intent, errs *Errors) {
 	first := make(map[string]*Provider, len(in.Providers))
 	for i := range in.Providers {

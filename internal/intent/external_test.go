@@ -105,8 +105,8 @@ func TestExternalErrors(t *testing.T) {
 		"one variable, two secrets": {
 			`externalProviders: {inference: [{providerId: a.b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}, ` +
 				`{providerId: a-b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: u}}}}]}`,
-			`spec.externalProviders.inference[1].secretRefs[k].secretKeyRef: becomes the variable LLSD_A_B_K, as does ` +
-				`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef with a different value; give one of the two providers another id`,
+			`spec.externalProviders.inference[1].secretRefs[k].secretKeyRef: is stored in the variable LLSD_A_B_K, and so is ` +
+				`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef, which has a different value; give one of the two providers another id`,
 		},
 		"too deep": {
 			`externalProviders: {inference: [{providerId: a, image: b, config: {a: ` + strings.Repeat("[", 33) + strings.Repeat("]", 33) + `}}]}`,
@@ -141,7 +141,7 @@ func FuzzExternalConfig(f *testing.F) {
 		in, errs := decode()
 		again, errsAgain := decode()
 		if diff := cmp.Diff(in.External, again.External, paths); diff != "" || errs != errsAgain || len(in.External) != 1 {
-			t.Errorf("two answers: %s", diff)
+			t.Errorf("two runs have different results: %s", diff)
 		}
 	})
 }

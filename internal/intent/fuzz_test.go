@@ -32,16 +32,16 @@ func FuzzProviders(f *testing.F) {
 		providers, errs := decode()
 		again, errsAgain := decode()
 		if diff := cmp.Diff(providers, again, paths); diff != "" || intent.Messages(errs) != intent.Messages(errsAgain) {
-			t.Errorf("two answers: %s", diff)
+			t.Errorf("two runs have different results: %s", diff)
 		}
 		for _, err := range errs {
 			if err.Detail == "" || len(err.Field) < len("providers.inference") {
-				t.Errorf("the error %v says nothing", err)
+				t.Errorf("the error %v has no message", err)
 			}
 		}
 		for _, p := range providers {
 			if p.ID == "" || p.Type == "" || p.Path == nil {
-				t.Errorf("half a provider: %+v", p)
+				t.Errorf("an incomplete provider: %+v", p)
 			}
 		}
 		if written := entries(raw); len(providers) < written && len(errs) == 0 {
@@ -81,7 +81,7 @@ func FuzzResources(f *testing.F) {
 		}
 		for _, m := range in.Models {
 			if m.Name == "" || (m.ContextLength != nil && *m.ContextLength <= 0) {
-				t.Errorf("half a model: %+v", m)
+				t.Errorf("an incomplete model: %+v", m)
 			}
 		}
 		enabled, _, errs := intent.DecodeExpose(&v1alpha2.Expose{Raw: raw}, path("expose"))

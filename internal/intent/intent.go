@@ -25,9 +25,9 @@ type Intent struct {
 	Storage Storage
 	// Disabled is in written order.
 	Disabled []Disabled
-	// Server is how the server listens.
+	// Server describes how the server listens.
 	Server Server
-	// Offline reports whether the server has no internet access.
+	// Offline reports whether the server has no access to the internet.
 	Offline bool
 	// Files are the files that the server need not download.
 	Files ModelFiles
@@ -35,14 +35,14 @@ type Intent struct {
 	Settings Settings
 	// SecretEnv are the user's own variables from Secrets, sorted by name.
 	SecretEnv []Variable
-	// Variables are the names of the environment variables that the user sets on the container
-	// (workload.overrides.env), sorted. A provider of the base that exists only when a variable is set counts as
-	// configured when its variable is in this list.
+	// Variables are the names of the environment variables that the user sets on the container (workload.overrides.env),
+	// sorted. If a provider of the base exists only when a variable is set, it counts as configured when that variable is
+	// in this list.
 	Variables []string
 	// MoreVariables reports whether the container has further variables with unknown names
 	// (workload.overrides.envFrom).
 	MoreVariables bool
-	// OwnProbes reports whether the user's change of the pod template has a readiness probe.
+	// OwnProbes reports whether the user's patch of the pod template has a readiness probe.
 	OwnProbes bool
 	// Secrets are all references to Secrets, including those of the fields above, sorted by variable.
 	Secrets []SecretUse
@@ -70,7 +70,7 @@ type Provider struct {
 	APIKey *SecretRef
 	// Secrets are the secretRefs and their short form, sorted by key.
 	Secrets []SecretKey
-	// Settings are the settings as written. Numbers are json.Number. They are written in the order of the sorted keys.
+	// Settings are the settings as written. Numbers are json.Number. The keys are written in sorted order.
 	Settings map[string]any
 	// Path is the field path of the entry: spec.providers.inference or spec.providers.inference[1].
 	Path *field.Path
@@ -82,11 +82,11 @@ type ExternalProvider struct {
 	API string
 	// ID is the provider's id in the server.
 	ID string
-	// Image contains the provider's package. It is as written.
+	// Image is the image with the provider's package, as written.
 	Image string
 	// PullPolicy is the pull policy of that image. Empty means that it is not set.
 	PullPolicy corev1.PullPolicy
-	// Config is the config as written. Numbers are json.Number. It is written in the order of the sorted keys.
+	// Config is the config as written. Numbers are json.Number. The keys are written in sorted order.
 	Config map[string]any
 	// Secrets are the keys of Config with values from Secrets, sorted by key.
 	Secrets []SecretKey
@@ -105,8 +105,8 @@ type SecretKey struct {
 type SecretRef struct {
 	// Name is the name of the Secret, and Key the key in its data.
 	Name, Key string
-	// EnvVar is the variable with the value for the server. A connection string has one too, although the server gets
-	// its parts in separate variables.
+	// EnvVar is the variable with the value for the server. A connection string has a variable too, although the server
+	// receives its parts in separate variables.
 	EnvVar string
 	// Path is the field path of the reference, including secretKeyRef.
 	Path *field.Path
@@ -143,7 +143,7 @@ type Shield struct {
 	Path     *field.Path
 }
 
-// Storage is the storage of the server's state. Nil keeps that of the base (FR-053).
+// Storage is the storage of the server's state. A nil store stays as in the base (FR-053).
 type Storage struct {
 	KV, SQL *Store
 }
@@ -159,7 +159,7 @@ const (
 type Store struct {
 	// Type is SQLite, Redis (key-value only) or Postgres. It is never empty.
 	Type string
-	// Host and Port are those of Redis.
+	// Host and Port are the address of Redis.
 	Host string
 	Port int32
 	// Password is the password of Redis. Nil means that there is none.
@@ -179,19 +179,19 @@ type Disabled struct {
 	Path     *field.Path
 }
 
-// Wildcard stands for the providers of an API in spec.disabled: inference/*.
+// Wildcard selects all providers of an API in spec.disabled: inference/*.
 const Wildcard = "*"
 
 // BaseProvidersPath is the field that selects the providers of the base.
 var BaseProvidersPath = field.NewPath("spec", "distribution", "baseProviders")
 
-// Declares reports whether the spec has a provider of an API with an id. The API is in the server's spelling.
+// Declares reports whether the spec has a provider with an id for an API. The API is in the server's spelling.
 func (in *Intent) Declares(api, id string) bool {
 	return in.ExternalWith(api, id) != nil ||
 		slices.ContainsFunc(in.Providers, func(p Provider) bool { return p.API == api && p.ID == id })
 }
 
-// Server is how the server listens.
+// Server describes how the server listens.
 type Server struct {
 	// Port is never 0 (FR-060).
 	Port     int32
@@ -210,7 +210,7 @@ type ModelFiles struct {
 	Hub, Tiktoken bool
 }
 
-// TLS makes the server serve HTTPS.
+// TLS configures HTTPS in the server.
 type TLS struct {
 	// SecretName is the Secret of type kubernetes.io/tls with the certificate.
 	SecretName string

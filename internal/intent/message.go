@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Message returns the text for users: the field path and the detail, which is complete by itself. The type that
-// field.Error writes between them ("Forbidden", "Invalid value") would repeat the detail.
+// Message returns the text of an error for users: the field path and the detail. It omits the type that field.Error
+// writes between them ("Forbidden", "Invalid value"), because the detail contains the same information.
 func Message(err *field.Error) string {
 	if err.Detail == "" {
 		return err.Error()
@@ -19,11 +19,12 @@ func Message(err *field.Error) string {
 	return err.Field + ": " + err.Detail
 }
 
-// MaxErrors is the number of errors that are reported at once. A spec may have as many errors as values. A user fixes
-// the first ones and looks again, and the status has no room for more.
+// MaxErrors is the maximum number of errors that are reported at once. A spec may have as many errors as values, and
+// the status has no room for all of them. A user can fix the first errors and validate the spec again.
 const MaxErrors = 100
 
-// Bounded returns the first MaxErrors errors of a list, without duplicates, and the number of the others.
+// Bounded returns the first MaxErrors errors of a list, without duplicates. If there are more, the last error states
+// how many.
 func Bounded(errs field.ErrorList) field.ErrorList {
 	type told struct{ path, detail string }
 	seen := make(map[told]bool, len(errs))

@@ -77,7 +77,7 @@ providers:
 	}
 }
 
-// FR-035 defines the id of a provider without one.
+// FR-035 defines the id of a provider that does not set one.
 func TestDefaultID(t *testing.T) {
 	for providerType, want := range map[string]string{
 		"vllm": "vllm", "remote::vllm": "vllm", "inline::sentence-transformers": "sentence-transformers",
@@ -318,7 +318,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// A command of a stack of v1alpha1 may listen on a port that a server with a generated configuration may not use.
+// The command of a v1alpha1 stack may listen on a port on which a server with a generated configuration cannot listen.
 func TestPortOfAnOlderStack(t *testing.T) {
 	stack := &v1alpha2.LlamaStackDistribution{}
 	stack.Spec.Networking = &v1alpha2.NetworkingSpec{Port: 80}

@@ -38,7 +38,7 @@ type object struct {
 	asked  []string
 }
 
-// newObject returns an object for a JSON object. For any other value, it reports an error with the expected form.
+// newObject returns a reader for a JSON object. For any other value, it reports an error with the expected form.
 func newObject(value any, path *field.Path, want string, errs *Errors) (*object, bool) {
 	fields, ok := value.(map[string]any)
 	if !ok {
@@ -48,8 +48,8 @@ func newObject(value any, path *field.Path, want string, errs *Errors) (*object,
 	return &object{Errors: errs, path: path, fields: fields}, true
 }
 
-// atMost reports whether objects have no more fields than a limit, and adds an error for each that has more. A name is
-// that of an inner object, or empty for the object itself.
+// atMost reports whether objects have no more fields than a limit, and adds an error for each object that has more.
+// Each name selects an inner object. An empty name selects the object itself.
 func (o *object) atMost(limit int, names ...string) bool {
 	within := true
 	for _, name := range names {
@@ -102,7 +102,7 @@ func (o *object) requiredText(name, remedy string) string {
 	return o.text(name)
 }
 
-// values reads an object that is passed on unchanged.
+// values reads an object that becomes part of the configuration unchanged.
 func (o *object) values(name string) map[string]any {
 	values, _ := typed[map[string]any](o, name, "an object")
 	if deeper(values, maxDepth) {
@@ -112,24 +112,21 @@ func (o *object) values(name string) map[string]any {
 	return values
 }
 
-// maxDepth limits the depth of values that are passed on. Each level is indented in the configuration, so the deepest
-// possible JSON would fill the memory.
+// maxDepth limits the depth of values that become part of the configuration. Each level is indented there, so the
+// deepest possible JSON would exceed the memory.
 const maxDepth = 32
 
 func deeper(value any, levels int) bool {
+	tooDeep := func(inner any) bool { return levels == 0 || deeper(inner, levels-1) }
 	switch v := value.(type) {
 	case map[string]any:
 		for _, inner := range v {
-			if levels == 0 || deeper(inner, levels-1) {
+			if tooDeep(inner) {
 				return true
 			}
 		}
 	case []any:
-		for _, inner := range v {
-			if levels == 0 || deeper(inner, levels-1) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, tooDeep)
 	}
 	return false
 }
@@ -198,8 +195,8 @@ func (o *object) close() {
 	}
 }
 
-// full reports whether the limit of reported errors is reached. Then further errors need no remedy, which takes time to
-// find.
+// full reports whether the limit of reported errors is reached. Errors beyond the limit are only counted, so they need
+// no remedy, which takes time to find.
 func (o *object) full() bool { return len(*o.Errors) >= MaxErrors }
 
 func (o *object) unknownField(path *field.Path, name string) {
@@ -213,7 +210,8 @@ func (o *object) unknownField(path *field.Path, name string) {
 // known returns the names of the fields that were read.
 func (o *object) known() string { return strings.Join(slices.Sorted(slices.Values(o.asked)), ", ") }
 
-// nearest also recognizes other spellings of a name: api_key is apiKey.
+// nearest returns the known name that is most similar to a name, or an empty string. It recognizes other spellings of a
+// name, such as api_key for apiKey.
 func nearest(name string, known []string) string {
 	plain := strings.NewReplacer("_", "", "-", "").Replace(name)
 	for _, k := range known {
@@ -224,8 +222,8 @@ func nearest(name string, known []string) string {
 	return suggest.Nearest(name, known)
 }
 
-// wrongType returns an error without the value, which may be a misplaced secret. It includes a bool, because an
-// unquoted word such as y or on is read as one.
+// wrongType returns an error without the value, which may be a misplaced secret. It includes a boolean, because YAML
+// reads an unquoted word such as y or on as a boolean.
 func wrongType(path *field.Path, want string, got any) *field.Error {
 	detail := "must be " + want + ", got " + kindOf(got)
 	switch v := got.(type) {
@@ -246,7 +244,7 @@ func kindOf(value any) string {
 	case nil:
 		return "null"
 	case bool:
-		return "a bool"
+		return "a boolean"
 	case json.Number:
 		return "a number"
 	case string:

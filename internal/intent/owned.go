@@ -14,22 +14,22 @@ import (
 type owned struct {
 	// path is the path of the part. * stands for any key.
 	path string
-	// instead is the remedy for setting the part, and removal the remedy for removing it.
+	// instead is the remedy if settings set the part. removal is the remedy, or the reason, if removeSettings removes it.
 	instead, removal string
 }
 
 const (
-	resourcesInstead = "set spec.resources instead; register resources that have no field there in your own base, spec.baseConfig"
-	baseRemoval      = "use a base without it, spec.baseConfig"
+	resourcesInstead = "set spec.resources instead; register resources that have no field there in your own base configuration (spec.baseConfig)"
+	baseRemoval      = "use a base configuration without it (spec.baseConfig)"
 	nameInstead      = "it is the name of the distribution: remove it"
 )
 
-// ownedParts lists the keys of the servers of all releases that have a field. These parts have no field and are not
-// listed: the sections telemetry, logging, vector_stores, safety, external_providers_dir and external_apis_dir; of
-// server the host, auth, quota, cors, tenancy, tls_config, hsts_max_age and the registry's interval; of storage the
-// settings that tune a store.
+// ownedParts lists the configuration keys, in the servers of all releases, that a field of the spec sets. It does not
+// list parts without a field: the sections telemetry, logging, vector_stores, safety, external_providers_dir and
+// external_apis_dir. In the section server, these are host, auth, quota, cors, tenancy, tls_config, hsts_max_age and
+// the interval of the registry. In the section storage, these are the settings that tune a store.
 var ownedParts = []owned{
-	{"version", "it belongs to the base: remove it", baseRemoval},
+	{"version", "it belongs to the base configuration: remove it", baseRemoval},
 	{"distro_name", nameInstead, "the server needs the name of its distribution"},
 	{"image_name", nameInstead, "the server needs the name of its distribution"},
 	{"container_image", "set spec.distribution instead", baseRemoval},
@@ -48,16 +48,15 @@ var ownedParts = []owned{
 	{"inference_store", "set spec.storage instead", "spec.storage sets it"},
 	{"conversations_store", "set spec.storage instead", "spec.storage sets it"},
 	{"storage.backends", "set spec.storage instead", "spec.storage sets it"},
-	// The operator determines the place of the registry, and the pods update its content before each start.
-	{"storage.stores.metadata", "the operator chooses the place of the registry by its content: remove it", "the server needs its registry"},
+	// The operator determines the location of the registry, and the pods update its content before each start.
+	{"storage.stores.metadata", "the operator determines the location of the registry from its content: remove it", "the server needs its registry"},
 	{"storage.stores.*.backend", "set spec.storage instead", "spec.storage sets it"},
 	{"server.port", "set spec.networking.port instead", "spec.networking.port sets it"},
 	{"server.workers", "set spec.workload.workers instead", "spec.workload.workers sets it"},
 	{"server.tls_certfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
 	{"server.tls_keyfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
 	{"server.insecure", "spec.networking.tls determines it: remove it", "spec.networking.tls determines it"},
-	// With this setting, the server requires a certificate from every client, and the kubelet has none (server fact
-	// 30).
+	// With this setting, every client needs a certificate, and the kubelet has none (server fact 30).
 	{
 		"server.tls_cafile", "the probes of the pod have no client certificate, so the pod would never be ready: " +
 			"require client certificates in front of the Service", baseRemoval,
@@ -77,7 +76,8 @@ func ownedSettings(values map[string]any, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// findIn follows a path through the values. A value in the place of an object on the path would replace the object.
+// findIn looks for the part at a path in the values. Where the path requires an object, any other value is an error,
+// because it would replace the object.
 func (o *owned) findIn(value any, path []string, at *field.Path, found map[string]*field.Error) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -116,7 +116,7 @@ func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
 			continue
 		}
 		if len(keys) < len(part) {
-			return field.Forbidden(path, fmt.Sprintf("%q contains %s, which cannot be removed here: name the parts to remove",
+			return field.Forbidden(path, fmt.Sprintf("%q contains %s, which cannot be removed here: list the parts to remove instead",
 				text, ownedParts[i].path))
 		}
 		return field.Forbidden(path, fmt.Sprintf("%q cannot be removed here: %s", text, ownedParts[i].removal))
@@ -125,7 +125,7 @@ func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
 }
 
 // Owned returns the remedy for a part of the configuration that settings must not change, or an empty string when they
-// may. It also reports whether the part contains an owned part.
+// may. holds reports whether the part contains an owned part.
 func Owned(keys ...string) (instead string, holds bool) {
 	for i := range ownedParts {
 		part := strings.Split(ownedParts[i].path, ".")

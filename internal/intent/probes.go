@@ -6,8 +6,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// ownProbes reports whether a change of the pod template has a readiness probe. An invalid change has none; its errors
-// are reported where it is applied.
+// ownProbes reports whether a patch of the pod template has a readiness probe. For an invalid patch, it returns false.
+// Package podtemplate reports the errors of such a patch.
 func ownProbes(change *apiextensionsv1.JSON) bool {
 	if change == nil {
 		return false

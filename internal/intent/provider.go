@@ -11,11 +11,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// MaxProviders is the largest number of providers of one API.
+// MaxProviders is the maximum number of providers of one API.
 const MaxProviders = 64
 
-// MaxProviderFields is the largest number of fields of a provider in addition to its settings, and of secretRefs. The
-// admission policy, whose cost grows with their square, has the same limit.
+// MaxProviderFields is the maximum number of fields of a provider, and of entries in its secretRefs. The admission
+// policy has the same limit, because its cost grows with the square of the number.
 const MaxProviderFields = 64
 
 // The form of a provider's id.
@@ -32,7 +32,7 @@ type apiField struct {
 	get       func(*v1alpha2.ProvidersSpec) *v1alpha2.Providers
 }
 
-// apiFields are in the order in which the API declares them.
+// apiFields lists the fields of spec.providers in the order in which the API declares them.
 var apiFields = []apiField{
 	{"inference", "inference", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Inference }},
 	{"safety", "safety", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Safety }},
@@ -87,7 +87,7 @@ func decodeProviders(spec *v1alpha2.ProvidersSpec, path *field.Path, errs *Error
 	return all
 }
 
-// decodeAPI reads the providers of one API, a single provider or a list (FR-004). It leaves out entries with errors.
+// decodeAPI reads the providers of one API, a single provider or a list (FR-004). It omits entries with errors.
 func decodeAPI(api string, written *v1alpha2.Providers, path *field.Path, errs *Errors) []Provider {
 	value, err := decodeJSON(written.Raw)
 	if err != nil {
@@ -146,7 +146,8 @@ func decodeProvider(api string, value any, path *field.Path, errs *Errors) (Prov
 	return p, len(*errs) == before
 }
 
-// providerID checks an id, or returns the default of FR-035: the type, or for a full type the part after the last "::".
+// providerID returns the id of a provider, and checks it. The default (FR-035) is the type or, for a full type, the
+// part after the last "::".
 func (o *object) providerID(id, providerType string) string {
 	path, remedy := o.path.Child("id"), ""
 	if _, written := o.fields["id"]; !written {
@@ -189,8 +190,8 @@ func (o *object) secretKeys() []SecretKey {
 	return keys
 }
 
-// shorthand reads a key other than the named fields. It accepts only a secret reference, and no name that differs from
-// a field's name only in case.
+// shorthand reads a key that is not a named field. Its value must be a secret reference. A key that differs from a
+// named field only in case is an error.
 func (o *object) shorthand(key string) *SecretRef {
 	path := o.path.Child(key)
 	fields, isObject := o.fields[key].(map[string]any)
@@ -228,7 +229,7 @@ func checkKeys(p *Provider, errs *Errors) {
 	}
 }
 
-// uniqueIDs checks FR-072: ids are unique over all APIs.
+// uniqueIDs checks FR-072: ids are unique across all APIs.
 func uniqueIDs(providers []Provider, errs *Errors) {
 	first := make(map[string]*field.Path, len(providers))
 	for _, p := range providers {

@@ -18,8 +18,8 @@ func (o *object) secret(name string) *SecretRef {
 	return decodeSecret(value, o.path.Child(name), o.Errors)
 }
 
-// decodeSecret reads {secretKeyRef: {name, key}}. An earlier proposal of the API used {name, key}. The error for that
-// form contains the correct form.
+// decodeSecret reads {secretKeyRef: {name, key}}. The error for the form {name, key}, which an earlier proposal of the
+// API used, contains the correct form.
 func decodeSecret(value any, path *field.Path, errs *Errors) *SecretRef {
 	o, ok := newObject(value, path, secretShape, errs)
 	if !ok {
@@ -35,17 +35,22 @@ func decodeSecret(value any, path *field.Path, errs *Errors) *SecretRef {
 		o.Required(path.Child("secretKeyRef"), "required: write %s", secretShape)
 		return nil
 	}
-	inner, ok := newObject(ref, path.Child("secretKeyRef"), "{name: <Secret>, key: <key>}", errs)
+	return decodeSecretKey(ref, path.Child("secretKeyRef"), errs)
+}
+
+// decodeSecretKey reads {name, key}.
+func decodeSecretKey(value any, path *field.Path, errs *Errors) *SecretRef {
+	o, ok := newObject(value, path, "{name: <Secret>, key: <key>}", errs)
 	if !ok {
 		return nil
 	}
 	before := len(*errs)
 	secret := &SecretRef{
-		Name: inner.requiredText("name", "the name of a Secret in the same namespace"),
-		Key:  inner.requiredText("key", "a key of that Secret"),
-		Path: inner.path,
+		Name: o.requiredText("name", "the name of a Secret in the same namespace"),
+		Key:  o.requiredText("key", "a key of that Secret"),
+		Path: path,
 	}
-	inner.close()
+	o.close()
 	checkSecret(secret, errs)
 	if len(*errs) > before {
 		return nil
@@ -90,7 +95,7 @@ func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) 
 	return secret
 }
 
-// checkSecret rejects names that no Secret can have. Empty names are reported as missing elsewhere.
+// checkSecret rejects names that no Secret can have. Its callers report empty names as missing.
 func checkSecret(secret *SecretRef, errs *Errors) {
 	if secret.Name != "" && len(validation.IsDNS1123Subdomain(secret.Name)) > 0 {
 		errs.InvalidText(secret.Path.Child("name"), secret.Name,

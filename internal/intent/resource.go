@@ -23,7 +23,7 @@ func decodeResources(in *Intent, spec *v1alpha2.ResourcesSpec, path *field.Path,
 		func(e v1alpha2.ShieldEntry) []byte { return e.Raw }, decodeShield)
 }
 
-// decodeEntries reads a list with a name or an object in each entry (FR-007). It leaves out entries with errors.
+// decodeEntries reads a list with a name or an object in each entry (FR-007). It omits entries with errors.
 func decodeEntries[Entry, Item any](
 	entries []Entry, path *field.Path, errs *Errors, raw func(Entry) []byte, decode func(*object) Item,
 ) []Item {
@@ -32,21 +32,8 @@ func decodeEntries[Entry, Item any](
 	}
 	var items []Item
 	for i, entry := range entries {
-		entryPath := path.Index(i)
-		value, err := decodeJSON(raw(entry))
-		if err != nil {
-			errs.Forbidden(entryPath, "is not valid JSON")
-			continue
-		}
-		if name, ok := value.(string); ok {
-			if strings.TrimSpace(name) == "" {
-				errs.Required(entryPath, "must not be empty")
-				continue
-			}
-			value = map[string]any{"name": name}
-		}
 		before := len(*errs)
-		o, ok := newObject(value, entryPath, "a name, or an object {name: <name>, …}", errs)
+		o, ok := nameOrObject(raw(entry), path.Index(i), errs)
 		if !ok {
 			continue
 		}
@@ -57,6 +44,23 @@ func decodeEntries[Entry, Item any](
 		}
 	}
 	return items
+}
+
+// nameOrObject reads a name, which is short for an object with only that name, or an object.
+func nameOrObject(raw []byte, path *field.Path, errs *Errors) (*object, bool) {
+	value, err := decodeJSON(raw)
+	if err != nil {
+		errs.Forbidden(path, "is not valid JSON")
+		return nil, false
+	}
+	if name, ok := value.(string); ok {
+		if strings.TrimSpace(name) == "" {
+			errs.Required(path, "must not be empty")
+			return nil, false
+		}
+		value = map[string]any{"name": name}
+	}
+	return newObject(value, path, "a name, or an object {name: <name>, …}", errs)
 }
 
 func decodeModel(o *object) Model {
@@ -98,8 +102,8 @@ func decodeShield(o *object) Shield {
 	}
 }
 
-// CheckURL returns an error unless the text is an http or https URL with a host. It accepts text with ${env.…}, which
-// the server checks.
+// CheckURL returns an error unless the text is an http or https URL with a host. It accepts any text with ${env.…},
+// which the server checks.
 func CheckURL(text string) error {
 	if envref.IsMeant(text) {
 		return nil
@@ -107,18 +111,18 @@ func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || strings.ContainsAny(text, " \t\r\n"):
-		return fmt.Errorf("%q is not a URL; write one like http://host:8000", withoutUser(text))
+		return fmt.Errorf("%q is not a URL; write a URL such as http://host:8000", withoutUser(text))
 	case u.User != nil:
-		return fmt.Errorf("%q contains a user or password, which is not allowed in a URL; use a Secret", withoutUser(text))
+		return fmt.Errorf("%q contains a user or password, which is not allowed in a URL; put the credential in a Secret", withoutUser(text))
 	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("%q does not begin with http:// or https://; write one like http://host:8000", text)
+		return fmt.Errorf("%q does not begin with http:// or https://; write a URL such as http://host:8000", text)
 	case u.Hostname() == "":
-		return fmt.Errorf("%q has no host; write one like http://host:8000", text)
+		return fmt.Errorf("%q has no host; write a URL such as http://host:8000", text)
 	}
 	return nil
 }
 
-// withoutUser removes a part of a URL that may contain a password.
+// withoutUser removes the part of a URL that may contain a password.
 func withoutUser(text string) string {
 	at := strings.LastIndex(text, "@")
 	if at < 0 {

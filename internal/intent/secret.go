@@ -19,16 +19,15 @@ const (
 type Purpose string
 
 const (
-	// PurposeProvider is a value of a provider's configuration.
+	// PurposeProvider is the purpose of a value of a provider's configuration.
 	PurposeProvider Purpose = "Provider"
-	// PurposePassword is the password of a key-value store.
+	// PurposePassword is the purpose of the password of a key-value store.
 	PurposePassword Purpose = "Password"
-	// PurposeConnectionString is a PostgreSQL connection string, which is split into parts for the server.
+	// PurposeConnectionString is the purpose of a PostgreSQL connection string, which is split into parts for the server.
 	PurposeConnectionString Purpose = "ConnectionString"
-	// PurposeVariable is a variable of the user (secretEnv).
+	// PurposeVariable is the purpose of a variable of the user (secretEnv).
 	PurposeVariable Purpose = "Variable"
-	// PurposeCertificate is one half of the server's certificate, which is mounted
-	// as a file.
+	// PurposeCertificate is the purpose of the server's certificate and of its key, which are mounted as files.
 	PurposeCertificate Purpose = "Certificate"
 )
 
@@ -38,8 +37,8 @@ type SecretUse struct {
 	Secret, Key string
 	// Path is the field path of the reference: spec.providers.inference.apiKey.secretKeyRef.
 	Path string
-	// EnvVar is the variable's name. Empty means that the value is mounted as a file. A connection string has a name
-	// too, although the server gets its parts in separate variables.
+	// EnvVar is the variable's name. Empty means that the value is mounted as a file. A connection string has a name too,
+	// although the server receives its parts in separate variables.
 	EnvVar  string
 	Purpose Purpose
 }
@@ -47,53 +46,59 @@ type SecretUse struct {
 // nameSecrets sets the variable of each secret reference, and lists all references, sorted by variable. It lists two
 // references to the same value separately, because their paths differ.
 func nameSecrets(in *Intent) []SecretUse {
-	var uses []SecretUse
-	add := func(ref *SecretRef, variable string, purpose Purpose) {
-		if ref != nil {
-			ref.EnvVar = variable
-			uses = append(uses, SecretUse{
-				Secret: ref.Name, Key: ref.Key, Path: ref.Path.String(), EnvVar: variable, Purpose: purpose,
-			})
-		}
-	}
+	var uses secretUses
 	for i := range in.Providers {
-		p := &in.Providers[i]
-		if in.ExternalWith(p.API, p.ID) != nil {
-			continue // an external provider replaces it
-		}
-		add(p.APIKey, names.EnvVar(p.ID, names.FieldAPIKey), PurposeProvider)
-		for k := range p.Secrets {
-			add(&p.Secrets[k].SecretRef, names.EnvVar(p.ID, p.Secrets[k].Key), PurposeProvider)
+		if p := &in.Providers[i]; in.ExternalWith(p.API, p.ID) == nil { // no external provider replaces it
+			uses.add(p.APIKey, names.EnvVar(p.ID, names.FieldAPIKey), PurposeProvider)
+			uses.addKeys(p.ID, p.Secrets)
 		}
 	}
 	for i := range in.External {
-		p := &in.External[i]
-		for k := range p.Secrets {
-			add(&p.Secrets[k].SecretRef, names.EnvVar(p.ID, p.Secrets[k].Key), PurposeProvider)
-		}
+		uses.addKeys(in.External[i].ID, in.External[i].Secrets)
 	}
-	addStore := func(store *Store, id string) {
-		if store != nil {
-			add(store.Password, names.EnvVar(id, names.FieldPassword), PurposePassword)
-			add(store.ConnectionString, names.EnvVar(id, names.FieldConnectionString), PurposeConnectionString)
-		}
-	}
-	addStore(in.Storage.KV, KVID)
-	addStore(in.Storage.SQL, SQLID)
+	uses.addStore(in.Storage.KV, KVID)
+	uses.addStore(in.Storage.SQL, SQLID)
 	if tls := in.Server.TLS; tls != nil {
 		for _, key := range []string{names.TLSCertificate, names.TLSKey} {
-			add(&SecretRef{Name: tls.SecretName, Key: key, Path: tls.Path}, "", PurposeCertificate)
+			uses.add(&SecretRef{Name: tls.SecretName, Key: key, Path: tls.Path}, "", PurposeCertificate)
 		}
 	}
 	for i := range in.SecretEnv {
-		add(&in.SecretEnv[i].SecretRef, in.SecretEnv[i].Name, PurposeVariable)
+		uses.add(&in.SecretEnv[i].SecretRef, in.SecretEnv[i].Name, PurposeVariable)
 	}
 	slices.SortStableFunc(uses, func(a, b SecretUse) int { return strings.Compare(a.EnvVar, b.EnvVar) })
 	return uses
 }
 
-// Each reconcile reads the Secrets of a stack, and each reference is a variable of its pods. The lists of providers are
-// limited separately, which does not limit their total.
+// secretUses collects references, and sets the variable of each.
+type secretUses []SecretUse
+
+// add adds a reference, if there is one.
+func (u *secretUses) add(ref *SecretRef, variable string, purpose Purpose) {
+	if ref != nil {
+		ref.EnvVar = variable
+		*u = append(*u, SecretUse{
+			Secret: ref.Name, Key: ref.Key, Path: ref.Path.String(), EnvVar: variable, Purpose: purpose,
+		})
+	}
+}
+
+// addKeys adds the keys of a provider's configuration.
+func (u *secretUses) addKeys(provider string, keys []SecretKey) {
+	for i := range keys {
+		u.add(&keys[i].SecretRef, names.EnvVar(provider, keys[i].Key), PurposeProvider)
+	}
+}
+
+func (u *secretUses) addStore(store *Store, id string) {
+	if store != nil {
+		u.add(store.Password, names.EnvVar(id, names.FieldPassword), PurposePassword)
+		u.add(store.ConnectionString, names.EnvVar(id, names.FieldConnectionString), PurposeConnectionString)
+	}
+}
+
+// These limits apply to a whole stack. Each reconcile reads the Secrets of a stack, and each reference is a variable of
+// its pods. The limits for single lists of providers do not limit the total.
 const (
 	maxSecrets          = 256
 	maxSecretReferences = 2000
@@ -123,7 +128,7 @@ func collisions(uses []SecretUse, errs *Errors) {
 		a, b := uses[i-1], uses[i]
 		if a.EnvVar == b.EnvVar && a.EnvVar != "" && (a.Secret != b.Secret || a.Key != b.Key) {
 			errs.Forbidden(field.NewPath(b.Path),
-				"becomes the variable %s, as does %s with a different value; give one of the two providers another id", b.EnvVar, a.Path)
+				"is stored in the variable %s, and so is %s, which has a different value; give one of the two providers another id", b.EnvVar, a.Path)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// The total number of references of all providers is limited, however few Secrets they name.
+// The total number of references of all providers is limited, even if the references name few Secrets.
 func TestSecretReferences(t *testing.T) {
 	object := func(count int) *v1alpha2.LlamaStackDistribution {
 		var providers []string
@@ -26,7 +26,7 @@ func TestSecretReferences(t *testing.T) {
 		return obj
 	}
 	if _, errs := intent.FromObject(object(2000)); len(errs) > 0 {
-		t.Errorf("as many as may be: %s", intent.Messages(errs))
+		t.Errorf("the maximum number of references: %s", intent.Messages(errs))
 	}
 	want := "spec.providers.inference[15].secretRefs[k9].secretKeyRef: the stack has 2001 references to Secrets, which exceeds the limit of 2000: remove some"
 	if _, errs := intent.FromObject(object(2001)); intent.Messages(errs) != want {

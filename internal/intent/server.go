@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The ports that the server accepts.
+// The server accepts the ports from minPort to maxPort.
 const (
 	minPort = 1024
 	maxPort = 65535
@@ -44,8 +44,9 @@ func decodeServer(obj *v1alpha2.LlamaStackDistribution, path *field.Path, errs *
 	return server
 }
 
-// leastPort returns the lowest port. A server with a generated configuration rejects the ports that only root may
-// listen on. A stack of v1alpha1 without a generated configuration may have a command that listens on such a port.
+// leastPort returns the lowest valid port. A server with a generated configuration rejects ports below minPort, on
+// which only root can listen. A stack of v1alpha1 without a generated configuration may have a command that listens on
+// such a port.
 func leastPort(obj *v1alpha2.LlamaStackDistribution) int32 {
 	if names.Compat(obj.Annotations) && obj.Spec.Providers == nil && obj.Spec.Resources == nil && obj.Spec.Storage == nil {
 		return 1
@@ -58,7 +59,7 @@ func decodeTLS(networking *v1alpha2.NetworkingSpec, path *field.Path, errs *Erro
 	case networking == nil || networking.TLS == nil || !networking.TLS.Enabled:
 		return nil
 	case networking.TLS.SecretName == "":
-		errs.Required(path, "required when tls is enabled: the name of a Secret of type kubernetes.io/tls")
+		errs.Required(path, "required when tls is enabled: set the name of a Secret of type kubernetes.io/tls")
 		return nil
 	}
 	return &TLS{SecretName: networking.TLS.SecretName, Path: path}
@@ -93,7 +94,7 @@ func decodeSecretEnv(written map[string]v1alpha2.SecretReference, path *field.Pa
 		entry := path.Key(name)
 		switch {
 		case !variablePattern.MatchString(name):
-			errs.InvalidText(entry, name, "is not a name that the server reads: use upper-case letters, digits and '_', and begin with a letter")
+			errs.InvalidText(entry, name, "is not a valid variable name: use upper-case letters, digits and '_', and begin with a letter")
 		case strings.HasPrefix(name, names.EnvPrefix):
 			errs.InvalidText(entry, name, "begins with %s, which is reserved for the operator's variables: use another name", names.EnvPrefix)
 		}

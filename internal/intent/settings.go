@@ -13,26 +13,26 @@ import (
 // Settings are the user's patch of the generated configuration, for sections of the server without another field in the
 // spec.
 type Settings struct {
-	// Values are a JSON merge patch without null. Nil means that there is none. Numbers are json.Number. They are
-	// written in the order of the sorted keys.
+	// Values are a JSON merge patch without null. Nil means that there is none. Numbers are json.Number. The keys are
+	// written in sorted order.
 	Values map[string]any
 	// Path is the field path of Values: spec.settings.
 	Path *field.Path
-	// Removed is removed before Values are merged, in written order.
+	// Removed lists the values that are removed before Values are merged, in written order.
 	Removed []RemovedSetting
 }
 
-// RemovedSetting is a value to remove from the generated configuration.
+// RemovedSetting selects a value to remove from the generated configuration.
 type RemovedSetting struct {
-	// Keys are the keys of its path: server, quota.
+	// Keys are the keys of the value's path: server, quota.
 	Keys []string
 	Path *field.Path
 }
 
-// Text returns the path as it was written: server.quota.
+// Text returns the path as written: server.quota.
 func (r *RemovedSetting) Text() string { return strings.Join(r.Keys, ".") }
 
-// Decides reports whether the settings set a value or remove it.
+// Decides reports whether the settings set or remove the value at a path.
 func (s *Settings) Decides(keys ...string) bool {
 	if slices.ContainsFunc(s.Removed, func(r RemovedSetting) bool {
 		return len(r.Keys) <= len(keys) && slices.Equal(r.Keys, keys[:len(r.Keys)])
@@ -77,7 +77,8 @@ func decodeValues(written *apiextensionsv1.JSON, path *field.Path, errs *Errors)
 	return values
 }
 
-// nulls rejects null: a merge patch reads it as "remove", and plain kubectl apply and Helm drop it before it is stored.
+// nulls rejects null. In a merge patch, null removes a value, but kubectl apply and Helm drop null before the object is
+// stored.
 func nulls(values map[string]any, path *field.Path, below string, errs *Errors) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		switch v := values[key].(type) {
@@ -91,14 +92,13 @@ func nulls(values map[string]any, path *field.Path, below string, errs *Errors) 
 	}
 }
 
-// nullsInList rejects null in lists. No path of removeSettings leads into a list, which a merge patch replaces as a
-// whole.
+// nullsInList rejects null in lists. Its remedy is not removeSettings, whose paths cannot select a part of a list.
 func nullsInList(value any, path *field.Path, errs *Errors) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if v[key] == nil {
-				errs.Forbidden(path.Child(key), "null is lost before the object is stored: remove the key")
+				errs.Forbidden(path.Child(key), "kubectl and Helm drop null before the object is stored: remove the key")
 			}
 			nullsInList(v[key], path.Child(key), errs)
 		}

@@ -51,14 +51,14 @@ workload: {overrides: {envFrom: [{secretRef: {name: more}}]}}
 	}
 }
 
-// With an error there are no values, so that no caller uses a part of them.
+// With an error, FromObject returns no settings, so that no caller uses a part of them.
 func TestSettingsErrors(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	for raw, want := range map[string]string{
 		`{`:                              "spec.settings: must be an object",
 		`null`:                           "spec.settings: must be an object, got null; omit the field",
 		`"a"`:                            "spec.settings: must be an object, got a string",
-		`{"a":[{"b":{"c":null}}]}`:       "spec.settings.a[0].b.c: null is lost before the object is stored: remove the key",
+		`{"a":[{"b":{"c":null}}]}`:       "spec.settings.a[0].b.c: kubectl and Helm drop null before the object is stored: remove the key",
 		`{"a":{"b":null}}`:               "spec.settings.a.b: null does not remove a setting: add a.b to removeSettings",
 		`{"server":{"port":1}}`:          "spec.settings.server.port: set spec.networking.port instead",
 		`{"server":[]}`:                  "spec.settings.server: must be an object, because another field sets a part of it, got a list",
@@ -90,7 +90,7 @@ func FuzzSettings(f *testing.F) {
 		again, errsAgain := intent.FromObject(&obj)
 		if diff := cmp.Diff(in.Settings, again.Settings, paths); diff != "" ||
 			intent.Messages(errs) != intent.Messages(errsAgain) {
-			t.Errorf("two answers: %s", diff)
+			t.Errorf("two runs have different results: %s", diff)
 		}
 		if len(in.Settings.Values) == 0 && len(errs) == 0 {
 			t.Error("no settings and no error")

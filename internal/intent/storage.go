@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// DefaultRedisPort is the port of an endpoint without one.
+// DefaultRedisPort is the port of Redis if the endpoint does not contain a port.
 const DefaultRedisPort int32 = 6379
 
 func decodeStorage(spec *v1alpha2.StateStorageSpec, path *field.Path, errs *Errors) Storage {
@@ -67,7 +67,7 @@ func (s storeChecks) known(types []string) bool {
 func (s storeChecks) only(storeType, name string, given bool) {
 	if given && s.store.Type != storeType {
 		s.Forbidden(s.store.Path.Child(name),
-			"belongs to type %s, but type is %s; set type: %s or remove the field", storeType, s.store.Type, storeType)
+			"applies only to type %s, but type is %s; set type: %s or remove the field", storeType, s.store.Type, storeType)
 	}
 }
 
@@ -80,12 +80,12 @@ func (s storeChecks) connectionString(ref *v1alpha2.SecretReference) {
 	s.store.ConnectionString = typedSecret(ref, path, s.Errors)
 }
 
-// endpoint reads host:port or redis://host:port. The server builds its URL from host and port alone, so a user, a
-// database number or TLS is not possible.
+// endpoint reads host:port or redis://host:port. The server builds its URL only from the host and the port, so a user,
+// a database number or TLS is not possible.
 func (s storeChecks) endpoint(text string) {
 	path := s.store.Path.Child("endpoint")
 	if text == "" {
-		s.Required(path, "required for type redis: host:port of the Redis server")
+		s.Required(path, "required for type redis: set host:port of the Redis server")
 		return
 	}
 	host, port, err := parseRedis(text)
@@ -97,22 +97,9 @@ func (s storeChecks) endpoint(text string) {
 }
 
 func parseRedis(text string) (string, int32, error) {
-	redacted := withoutUser(text)
-	if !strings.Contains(text, "://") {
-		text = "redis://" + text
-	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Hostname() == "" || strings.ContainsAny(text, " ${}"):
-		return "", 0, fmt.Errorf("%q is not host:port or redis://host:port", redacted)
-	case u.Scheme == "rediss":
-		return "", 0, fmt.Errorf("%q requires TLS, but the server connects to Redis without TLS; write redis://", redacted)
-	case u.Scheme != "redis":
-		return "", 0, fmt.Errorf("%q is not host:port or redis://host:port", redacted)
-	case u.User != nil:
-		return "", 0, fmt.Errorf("%q contains a user or password; put the password in a Secret and name the Secret in password", redacted)
-	case u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/" && u.Path != "/0"):
-		return "", 0, fmt.Errorf("%q has more than a host and a port, and the server reads only these", redacted)
+	u, err := redisURL(text)
+	if err != nil {
+		return "", 0, err
 	}
 	host := u.Hostname()
 	if strings.Contains(host, ":") {
@@ -123,7 +110,30 @@ func parseRedis(text string) (string, int32, error) {
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	if err != nil || port == 0 {
-		return "", 0, fmt.Errorf("%q has a port that is not between 1 and 65535", redacted)
+		return "", 0, fmt.Errorf("%q has a port that is not between 1 and 65535", withoutUser(text))
 	}
 	return host, int32(port), nil
+}
+
+// redisURL parses an endpoint, and rejects parts other than a host and a port.
+func redisURL(text string) (*url.URL, error) {
+	redacted := withoutUser(text)
+	if !strings.Contains(text, "://") {
+		text = "redis://" + text
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Hostname() == "" || strings.ContainsAny(text, " ${}"):
+		return nil, fmt.Errorf("%q is not the address of a Redis server: write host:port or redis://host:port", redacted)
+	case u.Scheme == "rediss":
+		return nil, fmt.Errorf("%q requires TLS, but the server connects to Redis without TLS; write redis://", redacted)
+	case u.Scheme != "redis":
+		return nil, fmt.Errorf("%q is not the address of a Redis server: write host:port or redis://host:port", redacted)
+	case u.User != nil:
+		return nil, fmt.Errorf("%q contains a user or password; put the password in a Secret and name the Secret in password", redacted)
+	case u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/" && u.Path != "/0"):
+		return nil, fmt.Errorf("%q has more than a host and a port, but the server reads only the host and the port", redacted)
+	default:
+		return u, nil
+	}
 }

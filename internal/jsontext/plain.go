@@ -17,7 +17,7 @@ const (
 	bitsInByte = 8
 )
 
-// Plain returns the index of the first byte at or after i that does not stand for itself in a JSON string: a quote, a
+// Plain returns the index of the first byte at or after i that has a special meaning in a JSON string: a quote, a
 // backslash or a control character. It returns the length of the text if there is none.
 func Plain(text []byte, i int) int {
 	for ; i <= len(text)-wordBytes; i += wordBytes {
@@ -33,8 +33,7 @@ func Plain(text []byte, i int) int {
 	return i
 }
 
-// PlainASCII is like Plain, but also stops at a byte that is not ASCII, so that the text before the index has only one
-// spelling.
+// PlainASCII is like Plain, but also stops at a byte that is not ASCII, so that the text before it has one encoding.
 func PlainASCII(text []byte, i int) int {
 	for ; i <= len(text)-wordBytes; i += wordBytes {
 		word := binary.LittleEndian.Uint64(text[i:])
@@ -50,8 +49,8 @@ func PlainASCII(text []byte, i int) int {
 	return i
 }
 
-// meaning returns a word in which the lowest set high bit marks the first quote, backslash or control character. Higher
-// bits have no meaning, because a byte that is smaller than the subtracted one borrows from the next byte.
+// meaning returns a word in which the lowest set high bit marks the first quote, backslash or control character. The
+// bits above it are arbitrary, because the subtraction of a larger byte borrows from the next byte.
 func meaning(word uint64) uint64 {
 	quote, escape := word^quotes, word^backslash // 0 in a byte that matches
 	return ((quote - ones) | (escape - ones) | (word - spaces)) &^ word & highs

@@ -1,4 +1,4 @@
-// Package names defines every name that the operator uses in a cluster: objects, labels, annotations, the field
-// manager. These names are a contract with existing stacks (Deployment selectors are immutable), so no other package
-// spells them.
+// Package names defines every name that the operator uses in a cluster: the names of objects, labels, annotations and
+// the field manager. Existing stacks depend on these names, because Deployment selectors are immutable. For this
+// reason, no other package contains them as literals.
 package names

@@ -5,14 +5,15 @@ import "strings"
 // EnvPrefix is the prefix of every environment variable that holds a Secret's value.
 const EnvPrefix = "LLSD_"
 
-// EnvOperatorPrefix is the prefix of the operator's own variables, which are the same for every release.
+// EnvOperatorPrefix is the prefix of the operator's own variables, which are the same for every release of the server.
 const EnvOperatorPrefix = "LLS_"
 
 // Variables of the server's container, in addition to those of the server's release.
 const (
 	// EnvModelCache is the directory for downloaded models.
 	EnvModelCache = "HF_HOME"
-	// EnvHome moves files that the server writes below its home directory to the data volume.
+	// EnvHome is the home directory. The operator sets it to a directory on the data volume, so that the volume contains
+	// the files that the server writes below its home directory.
 	EnvHome = "HOME"
 	// EnvConfig is the path of the configuration, for users' own commands.
 	EnvConfig = "LLAMA_STACK_CONFIG"
@@ -35,7 +36,7 @@ const (
 	EnvGeneration = "LLS_GENERATION"
 	// EnvPythonPath is the path that Python searches for packages before those of the image.
 	EnvPythonPath = "PYTHONPATH"
-	// EnvUserPythonPath holds a PYTHONPATH that the user sets by reference, if the operator puts a directory before it.
+	// EnvUserPythonPath holds a PYTHONPATH that the user sets by reference, if the operator adds a directory to it.
 	EnvUserPythonPath = "LLS_PYTHONPATH"
 	// EnvPreflight marks a pod in which a change is tried.
 	EnvPreflight = "LLS_PREFLIGHT"
@@ -50,8 +51,8 @@ const (
 )
 
 // EnvVar returns the variable that holds a provider's secret field (FR-022, FR-032): LLSD_<PROVIDER_ID>_<FIELD>, in
-// upper case, with every other character replaced by an underscore. If two fields give the same name, the engine
-// returns an error.
+// upper case, with every other character replaced by an underscore. If two fields result in the same name, package
+// intent reports an error.
 func EnvVar(provider, field string) string {
 	return EnvPrefix + fold(provider) + "_" + fold(field)
 }

@@ -7,18 +7,17 @@ import (
 )
 
 const (
-	// ExternalVolume is the volume that external providers are installed in.
+	// ExternalVolume is the volume in which external providers are installed.
 	ExternalVolume = "external-providers"
 	// ExternalDir is the mount path of that volume in the server and the last init container.
 	ExternalDir = "/opt/llama-stack/external-providers"
-	// ExternalContainer is the init container that installs the packages that the others copied, and completes the
-	// configuration.
+	// ExternalContainer is the init container that installs the packages that the other init containers copied, and
+	// completes the configuration.
 	ExternalContainer = "external-providers"
-	// ExternalCopyDir is the mount path of its own part of the volume in an init container that copies a provider's
-	// package.
+	// ExternalCopyDir is the mount path of the volume in an init container that copies a provider's package. Only the
+	// provider's own part of the volume is mounted.
 	ExternalCopyDir = "/opt/llama-stack/external-provider"
-	// ExternalProgram is the program of the last init container, in the ConfigMap with the programs that run before the
-	// server starts.
+	// ExternalProgram is the program of the last init container, in the ConfigMap that Startup names.
 	ExternalProgram = "external_providers.py"
 )
 
@@ -36,7 +35,7 @@ const (
 )
 
 // ExternalCopyContainer returns the name of the init container that copies an external provider's package out of its
-// image. An ID that is not valid in a container name is changed, and followed by a digest of the ID.
+// image. If the id is not valid in a container name, the name contains a valid form of the id and a digest of the id.
 func ExternalCopyContainer(id string) string {
 	folded := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {

@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// DefaultDomain is the domain of generated host names if the administrator sets none (FR-064). It does not exist in
-// public DNS.
+// DefaultDomain is the domain of generated host names if the administrator sets none (FR-064). Public DNS does not have
+// it.
 const DefaultDomain = "llama-stack.internal"
 
 const (
-	// hostHash is the number of hex digits at the end of an earlier label that had to be truncated.
+	// hostHash is the number of hex digits at the end of a truncated label of an earlier operator.
 	hostHash = 6
-	// ownHostHash is the number of hex digits at the end of every label.
+	// ownHostHash is the number of hex digits at the end of every label of this operator.
 	ownHostHash = 10
 )
 
@@ -31,8 +31,8 @@ func HostLabel(stack, namespace string) string {
 	return label + "-" + hex.EncodeToString(sum[:])[:ownHostHash]
 }
 
-// EarlierHostLabel returns that label as earlier operators generated it. Exposures that have it, and stacks of
-// v1alpha1, keep it.
+// EarlierHostLabel returns the label that earlier operators generated. Exposed stacks that have such a label, and
+// stacks of v1alpha1, keep it.
 func EarlierHostLabel(stack, namespace string) string {
 	label := stack + "-" + namespace
 	if len(label) <= validation.DNS1123LabelMaxLength {

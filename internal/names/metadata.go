@@ -1,15 +1,14 @@
 package names
 
 import (
-	"maps"
 	"strings"
 )
 
 const (
 	// FieldManager owns every field that the operator applies.
 	FieldManager = "llama-stack-operator"
-	// TransferManager owns the replicas of a Deployment while they pass between the operator and an autoscaler, because
-	// a field returns to its default when its only owner leaves it out.
+	// TransferManager owns the field replicas of a Deployment while its ownership passes between the operator and an
+	// autoscaler. A field without an owner would return to its default.
 	TransferManager = FieldManager + "-handover"
 
 	// ManagedBy is the value of LabelManagedBy on every child.
@@ -30,9 +29,9 @@ const (
 	LabelPartOf = "app.kubernetes.io/part-of"
 	// LabelInstance is the name of the stack, on every child.
 	LabelInstance = "app.kubernetes.io/instance"
-	// LabelWatch is on every child, as with earlier operators.
+	// LabelWatch is on every child. Earlier operators set it too.
 	LabelWatch = "llamastack.io/watch"
-	// LabelConfig distinguishes a generated configuration ("generated") from a kept base ("base").
+	// LabelConfig distinguishes a generated configuration ("generated") from a stored base configuration ("base").
 	LabelConfig = "llamastack.io/config"
 )
 
@@ -41,17 +40,17 @@ const (
 	AnnotationConfigHash = "llamastack.io/config-hash"
 	// AnnotationCABundleHash on the pod template triggers a roll-out when the server's certificate authorities change.
 	AnnotationCABundleHash = "llamastack.io/ca-bundle-hash"
-	// AnnotationInputs on the pod template is the digest of all inputs of the template.
+	// AnnotationInputs on the pod template is the digest of all inputs from which the template was rendered.
 	AnnotationInputs = "llamastack.io/inputs"
 	// AnnotationGeneration on the pod template is the UID of the stack, a slash, and the generation of the stack that
 	// the template was made for. The template's digest excludes it, so that another generation alone triggers no
 	// roll-out.
 	AnnotationGeneration = "llamastack.io/generation"
-	// AnnotationRendered on the Deployment records what was last rendered.
+	// AnnotationRendered on the Deployment is a record of the last rendering (see package rollout).
 	AnnotationRendered = "llamastack.io/rendered"
-	// AnnotationCompat marks an object that was created in the named older version.
+	// AnnotationCompat names the older API version in which an object was created.
 	AnnotationCompat = "llamastack.io/compat"
-	// AnnotationConversionData holds the fields that the version in which an object is read cannot hold.
+	// AnnotationConversionData holds the fields that do not exist in the version in which an object is read.
 	AnnotationConversionData = "llamastack.io/conversion-data"
 	// AnnotationContainerName is the name of the server's container, which v1alpha1 can set.
 	AnnotationContainerName = "llamastack.io/container-name"
@@ -62,16 +61,15 @@ const (
 	AnnotationAllowNamespaces = "llamastack.io/allow-namespaces"
 	// AnnotationCABundleNamespace is the namespace of caBundle's ConfigMap, which v1alpha1 can set.
 	AnnotationCABundleNamespace = "llamastack.io/ca-bundle-namespace"
-	// AnnotationAcceptDataLoss on a stack lists the data, separated by commas, that a change may leave behind
-	// permanently.
+	// AnnotationAcceptDataLoss on a stack lists the data, separated by commas, that a change may permanently lose.
 	AnnotationAcceptDataLoss = "llamastack.io/accept-data-loss"
-	// AnnotationConstraint is set by OpenShift on a pod: the security context constraint that admitted it.
+	// AnnotationConstraint on a pod names the security context constraint that admitted the pod. OpenShift sets it.
 	AnnotationConstraint = "openshift.io/scc"
-	// AnnotationRequiredConstraint is read by OpenShift on a pod: only this constraint may admit it.
+	// AnnotationRequiredConstraint on a pod names the only constraint that may admit the pod. OpenShift reads it.
 	AnnotationRequiredConstraint = "openshift.io/required-scc"
 	// AnnotationPaused on a stack makes the operator write only the stack's status while its value is "true".
 	AnnotationPaused = "llamastack.io/paused"
-	// AnnotationRelease on the claim names the server release that wrote it.
+	// AnnotationRelease on the PersistentVolumeClaim names the server release that last used the volume.
 	AnnotationRelease = "llamastack.io/release"
 )
 
@@ -110,7 +108,7 @@ func ServerContainer(annotations map[string]string) string {
 const (
 	// Container is the name of the server's container, unless AnnotationContainerName sets another.
 	Container = "llama-stack"
-	// DirectoryContainer is the name of the init container that makes the directories that the server does not make.
+	// DirectoryContainer is the name of the init container that creates the directories that the server does not create.
 	DirectoryContainer = "make-directories"
 	// RegistryContainer is the name of the init container that reconciles the server's registry with the configuration.
 	RegistryContainer = "reconcile-registry"
@@ -140,7 +138,7 @@ const (
 	ConfigDir = "/etc/llama-stack"
 	// ConfigFile is the configuration's file name in ConfigDir.
 	ConfigFile = "config.yaml"
-	// OlderConfigFile is the file name of a configuration up to release 0.3. Many ConfigMaps still use it.
+	// OlderConfigFile is the file name of a configuration up to release 0.3. Many ConfigMaps still use it as a key.
 	OlderConfigFile = "run.yaml"
 	// ConfigPath is the configuration's path in the container.
 	ConfigPath = ConfigDir + "/" + ConfigFile
@@ -149,7 +147,7 @@ const (
 	TLSDir = "/etc/llama-stack-tls"
 	// TLSCertificate is a key of a Secret of type kubernetes.io/tls, and so a file in TLSDir.
 	TLSCertificate = "tls.crt"
-	// TLSKey is the other key of such a Secret.
+	// TLSKey is the other key of a Secret of type kubernetes.io/tls.
 	TLSKey = "tls.key"
 	// TLSAuthority is the key of the authorities that signed a certificate, in Secrets of certificate managers and in
 	// ConfigMaps for Gateways.
@@ -159,7 +157,7 @@ const (
 const (
 	// OperatorNamespace is the namespace in which the shipped manifests install the operator.
 	OperatorNamespace = "llama-stack-k8s-operator-system"
-	// OperatorServiceAccount is the operator's ServiceAccount in that namespace.
+	// OperatorServiceAccount is the operator's ServiceAccount in OperatorNamespace.
 	OperatorServiceAccount = "llama-stack-k8s-operator-controller-manager"
 	// LeaderElectionID is the name of the lease. The predecessor operator uses the same lease, so that the two never
 	// act at the same time.
@@ -170,9 +168,9 @@ const (
 	UserAgent = "llama-stack-operator"
 )
 
-// PredecessorManagers returns the field managers with which earlier operators updated children: the name of their
-// program, in the shipped image and when run from a build. These operators also applied fields, under the name of the
-// stack.
+// PredecessorManagers returns the field managers with which earlier operators updated children. They are the names of
+// their program in the shipped image and in a local build. These operators also applied fields with the name of the
+// stack as the field manager.
 func PredecessorManagers() []string { return []string{"manager", "lls-manager"} }
 
 // Labels returns the labels of every child of a stack.
@@ -190,14 +188,14 @@ func Selector(stack string) map[string]string {
 	return map[string]string{LabelApp: App, LabelInstance: stack}
 }
 
-// ChildSelector selects every child of a stack. Clean-up requires both this selector and ownership, never one alone.
+// ChildSelector selects every child of a stack. Clean-up deletes only those that the stack owns.
 func ChildSelector(stack string) map[string]string {
 	return map[string]string{LabelManagedBy: ManagedBy, LabelInstance: stack}
 }
 
 // PreflightLabels returns the labels of a pod in which a change is tried.
 func PreflightLabels(stack string) map[string]string {
-	labels := maps.Clone(Labels(stack))
+	labels := Labels(stack)
 	labels[LabelApp] = PreflightApp
 	return labels
 }
@@ -211,9 +209,9 @@ func PreflightSelector(stack string) map[string]string {
 // never ready, and no Service sends it requests, whatever its labels are.
 const PreflightGate = "llamastack.io/preflight"
 
-// ConfigLabels returns Labels with the kind of a configuration's ConfigMap.
+// ConfigLabels returns Labels and the label with the kind of a configuration's ConfigMap.
 func ConfigLabels(stack, kind string) map[string]string {
-	labels := maps.Clone(Labels(stack))
+	labels := Labels(stack)
 	labels[LabelConfig] = kind
 	return labels
 }
@@ -221,6 +219,6 @@ func ConfigLabels(stack, kind string) map[string]string {
 const (
 	// ConfigKindGenerated marks generated configurations.
 	ConfigKindGenerated = "generated"
-	// ConfigKindBase marks kept bases.
+	// ConfigKindBase marks stored base configurations.
 	ConfigKindBase = "base"
 )

@@ -7,7 +7,7 @@ const (
 	ModelFilesDir = "/opt/llama-stack/model-files"
 	// ModelFilesContainer is the init container that copies the files out of an image.
 	ModelFilesContainer = "model-files"
-	// ModelFilesCopyDir is the mount path of the volume in that container. No file of an image is there.
+	// ModelFilesCopyDir is the mount path of the volume in ModelFilesContainer. No image has files in this directory.
 	ModelFilesCopyDir = "/opt/llama-stack/model-files-copy"
 )
 
@@ -15,9 +15,9 @@ const (
 const (
 	// EnvHubCache is the cache of the Hugging Face Hub, which transformers and docling read.
 	EnvHubCache = "HF_HUB_CACHE"
-	// EnvSentenceTransformers is the same for the library sentence-transformers.
+	// EnvSentenceTransformers is the same cache for the library sentence-transformers.
 	EnvSentenceTransformers = "SENTENCE_TRANSFORMERS_HOME"
-	// EnvHubEndpoint is a mirror of the hub.
+	// EnvHubEndpoint is the URL of a mirror of the Hugging Face Hub.
 	EnvHubEndpoint = "HF_ENDPOINT"
 	// EnvTiktokenCache is the directory with the tokenizers of tiktoken.
 	EnvTiktokenCache = "TIKTOKEN_CACHE_DIR"

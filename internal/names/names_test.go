@@ -11,7 +11,7 @@ import (
 
 const hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// The names are a contract with running stacks. This table defines them.
+// Running stacks depend on these names, so they must not change.
 func TestObjectNames(t *testing.T) {
 	for want, got := range map[string]string{
 		"my-stack":                         names.Deployment("my-stack"),
@@ -90,12 +90,12 @@ func TestHostLabel(t *testing.T) {
 	} {
 		label := names.HostLabel(stack[0], stack[1])
 		if other, ok := seen[label]; ok || len(label) > 63 {
-			t.Errorf("label %q of %q (%d characters) is that of %q, or too long", label, stack, len(label), other)
+			t.Errorf("label %q of %q (%d characters) is too long, or is also the label of %q", label, stack, len(label), other)
 		}
 		seen[label] = stack[0] + "/" + stack[1]
 	}
 	if got := names.HostLabel("my-stack", "team-a"); got != "my-stack-team-a-79c3d9aa41" {
-		t.Errorf("label %q: made-up names must stay", got)
+		t.Errorf("label %q: generated names must not change", got)
 	}
 }
 

@@ -15,7 +15,7 @@ func Deployment(stack string) string { return stack }
 // Service returns the name of the server's Service.
 func Service(stack string) string { return stack + "-service" }
 
-// ServiceAccount returns the name of the ServiceAccount made for the pods.
+// ServiceAccount returns the name of the ServiceAccount that the operator creates for the pods.
 func ServiceAccount(stack string) string { return stack + "-sa" }
 
 // PersistentVolumeClaim returns the name of the claim for the server's data.
@@ -42,8 +42,8 @@ func HTTPRoute(stack string) string { return stack + "-httproute" }
 // BackendTLSPolicy returns the name of the Gateway API's policy that makes a Gateway use HTTPS for the server.
 func BackendTLSPolicy(stack string) string { return stack + "-backendtlspolicy" }
 
-// ServerCA returns the name of the ConfigMap with the authorities that signed the server's certificate. A Gateway
-// verifies the certificate with it.
+// ServerCA returns the name of the ConfigMap with the authorities that signed the server's certificate. A Gateway uses
+// the ConfigMap to verify the certificate.
 func ServerCA(stack string) string { return stack + "-server-ca" }
 
 // CABundle returns the name of the ConfigMap with the certificate authorities that the server trusts.
@@ -60,12 +60,12 @@ func ConfigMap(stack, hash string) string {
 	return stack + "-config-" + prefix(hash, HashLength)
 }
 
-// LongConfigMap returns the name to use if that of ConfigMap is taken by other content.
+// LongConfigMap returns the name to use if a ConfigMap with other content has the name from ConfigMap.
 func LongConfigMap(stack, hash string) string {
 	return stack + "-config-" + prefix(hash, LongHashLength)
 }
 
-// BaseConfigMap returns the name of the ConfigMap that keeps the base of a generated configuration.
+// BaseConfigMap returns the name of the ConfigMap that stores the base of a generated configuration.
 func BaseConfigMap(stack, hash string) string {
 	return stack + "-base-" + prefix(hash, HashLength)
 }
@@ -85,25 +85,24 @@ func IsStorageSecret(stack, name string) bool {
 	return found && (rest == "" || rest[0] == '-' && len(rest) == 1+HashLength)
 }
 
-// Preflight returns the name of the pod in which a change is tried, and of the objects made for it. hash is the hash of
-// its template.
+// Preflight returns the name of a pod in which a change is tried, and of the objects created for that pod. hash is the
+// hash of the pod's template.
 func Preflight(stack, hash string) string {
 	return PreflightPrefix(stack) + prefix(hash, HashLength)
 }
 
-// PreflightPrefix returns the prefix of the names of a stack's preflights.
+// PreflightPrefix returns the prefix of the names of a stack's preflight pods.
 func PreflightPrefix(stack string) string { return stack + "-preflight-" }
 
 // DigestKeySecret is the Secret in the operator's namespace with the key for digests of secret values.
 const DigestKeySecret = "llama-stack-operator-digest-key"
 
 const (
-	// WebhookCertificateSecret is the Secret in the operator's namespace with the certificates of the operator's
-	// webhooks.
+	// WebhookCertificateSecret is the Secret in the operator's namespace with the certificates of its webhooks.
 	WebhookCertificateSecret = "llama-stack-k8s-operator-webhook-cert"
 	// ValidatingWebhookConfiguration makes the API server send writes of stacks to the operator for validation.
 	ValidatingWebhookConfiguration = "llama-stack-k8s-operator-validating-webhook-configuration"
-	// CustomResourceDefinition is the name of the definition of the kind.
+	// CustomResourceDefinition is the name of the CustomResourceDefinition of LlamaStackDistribution.
 	CustomResourceDefinition = "llamastackdistributions.llamastack.io"
 )
 

@@ -29,7 +29,7 @@ func readBase(data []byte) *baseConfig {
 	return base
 }
 
-// disabled lists the disabled APIs, and the providers of the base that the OGXServer replaces by its own.
+// disabled lists the disabled APIs, and the providers of the base that the OGXServer replaces with its own.
 func (c *conversion) disabled() {
 	list, _ := runtime.DeepCopyJSONValue(c.get("spec.disabledAPIs")).([]any)
 	if list != nil {
@@ -47,18 +47,17 @@ func (c *conversion) disabled() {
 	}
 	if len(replaced) > 0 {
 		c.note("The providers that an OGXServer has for an API replace all of the distribution's providers for that API. "+
-			"In a stack, both are available, so this list disables the distribution's providers. To use one of them, "+
-			"remove it from the list.", "spec", "disabled")
+			"In a stack, both are available, so this list disables the distribution's providers. "+
+			"To use one of them, remove it from the list.", "spec", "disabled")
 	}
 }
 
-// baseUnknown warns that the user has to disable providers if the base is not known.
+// baseUnknown warns that the user must disable providers of the base if the base is not known.
 func (c *conversion) baseUnknown() {
 	if len(c.taken) > 0 {
-		c.differs("The providers that an OGXServer has for an API replace all providers that the base configuration has "+
-			"for that API. In a stack, providers of the base with another id stay. Disable them in spec.disabled, for example "+
-			"as inference/openai.",
-			"spec", "providers")
+		c.differs("The providers that an OGXServer has for an API replace all providers that the base has for that API. "+
+			"In a stack, the providers of the base with other ids remain. "+
+			"Disable them in spec.disabled, for example with the entry inference/openai.", "spec", "providers")
 	}
 }
 
@@ -86,7 +85,7 @@ func (c *conversion) registersNone() bool {
 	return c.base != nil && len(c.base.Registered.Models) == 0
 }
 
-// models registers models. A model without a provider belongs to the first provider by name.
+// models registers models. A model without a provider is assigned to the provider whose id is alphabetically first.
 func (c *conversion) models() {
 	models, _ := runtime.DeepCopyJSONValue(c.get("spec.resources.models")).([]any)
 	if len(models) == 0 {
@@ -95,23 +94,24 @@ func (c *conversion) models() {
 	c.put(models, "spec", "resources", "models")
 	c.went(path("spec.resources.models"), path("spec.resources.models"))
 	if !c.registersNone() {
-		c.differs("In an OGXServer these models replace the models that the base configuration registers. In a stack the "+
-			"models of the base also stay registered, if their providers exist.", "spec", "resources", "models")
+		c.differs("In an OGXServer, these models replace the models that the base configuration registers. "+
+			"In a stack, the models of the base remain registered too, if their providers exist.", "spec", "resources", "models")
 	}
-	first := slices.Sorted(slices.Values(c.taken["inference"]))
 	for i, value := range models {
-		model, _ := value.(map[string]any)
-		if model["provider"] != nil && model["provider"] != "" {
-			continue
+		if model, _ := value.(map[string]any); model["provider"] == nil || model["provider"] == "" {
+			c.defaultProvider(model, "spec", "resources", "models", strconv.Itoa(i))
 		}
-		at := []string{"spec", "resources", "models", strconv.Itoa(i)}
-		if len(first) == 0 {
-			c.differs("Without a provider, this model belongs to the first provider of the base. In an OGXServer it belongs "+
-				"to the first provider by name. Set the provider.", append(at, "name")...)
-			continue
-		}
-		model["provider"] = first[0]
-		c.note("Without a provider, a model of an OGXServer belongs to the first provider by "+
-			"name.", append(at, "provider")...)
 	}
+}
+
+// defaultProvider sets the provider to which an OGXServer assigns a model without a provider.
+func (c *conversion) defaultProvider(model map[string]any, at ...string) {
+	ids := c.taken["inference"]
+	if len(ids) == 0 {
+		c.differs("Without a provider, this model belongs to the first provider of the base. "+
+			"In an OGXServer, it belongs to the alphabetically first provider. Set the provider.", append(at, "name")...)
+		return
+	}
+	model["provider"] = slices.Min(ids)
+	c.note("Without a provider, a model of an OGXServer belongs to the alphabetically first provider.", append(at, "provider")...)
 }

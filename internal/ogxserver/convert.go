@@ -16,12 +16,11 @@ import (
 type Result struct {
 	// Object is the LlamaStackDistribution of v1alpha2, as JSON values.
 	Object map[string]any
-	// Comments are remarks on the result by place, in no order.
+	// Comments are remarks on places in the result, in no particular order.
 	Comments []Comment
-	// LeftOut lists sentences about fields that have no place in Object, each with the field's path, the reason and a
-	// remedy.
+	// LeftOut lists messages about fields that Object does not have, each with the field's path, the reason and a remedy.
 	LeftOut []string
-	// Warnings lists the comments and left-out fields that change the behavior of the server, as sentences with a path.
+	// Warnings lists the comments and left-out fields that change the behavior of the server, as messages with a path.
 	Warnings []string
 	// places maps the joined path of each value to its path in the stack.
 	places map[string][]string
@@ -33,8 +32,7 @@ type Comment struct {
 	Text string
 }
 
-// Place returns the path in the stack for a path of the OGXServer. It returns the path itself if the value is not in
-// the stack.
+// Place returns the path in the stack for a path of the OGXServer. It returns any other path unchanged.
 func (r *Result) Place(path []string) []string {
 	for i := len(path); i > 0; i-- {
 		if to, ok := r.places[joined(path[:i])]; ok {
@@ -44,8 +42,8 @@ func (r *Result) Place(path []string) []string {
 	return path
 }
 
-// Convert makes a stack from an OGXServer for which Check finds no problem. It does not change the object, and the
-// result shares no mutable value with it.
+// Convert converts an OGXServer for which Check finds no problem to a stack. It does not change the object, and the
+// result shares no mutable value with the object.
 func Convert(object map[string]any) Result {
 	c := conversion{from: object}
 	c.result.places = make(map[string][]string)
@@ -59,6 +57,7 @@ func Convert(object map[string]any) Result {
 	c.disabled()
 	c.network()
 	c.trust()
+	c.identity()
 	c.workload()
 	c.overrides()
 	c.monitoring()
@@ -71,11 +70,11 @@ type conversion struct {
 	result Result
 	// base is the configuration of the server without any changes, or nil if it is not known.
 	base *baseConfig
-	// taken maps the APIs that the OGXServer has providers of, in the server's spelling, to the IDs of the providers.
+	// taken maps each API for which the OGXServer has providers, in the server's spelling, to the ids of the providers.
 	taken map[string][]string
 }
 
-// path returns the steps of a dotted path. Steps into lists are numbers.
+// path returns the steps of a dotted path. The index of a list item is a step.
 func path(dotted string) []string { return strings.Split(dotted, ".") }
 
 func joined(steps []string) string { return strings.Join(steps, "\x00") }
@@ -111,7 +110,7 @@ func whole(value any) (int64, bool) {
 	return number, err == nil && value != nil
 }
 
-// put writes a value to a path of the stack that contains no list.
+// put writes a value to a path of the stack. The path must not contain a list.
 func (c *conversion) put(value any, to ...string) {
 	object := c.result.Object
 	for _, step := range to[:len(to)-1] {
@@ -128,7 +127,7 @@ func (c *conversion) put(value any, to ...string) {
 // went records the new path of a value of the OGXServer.
 func (c *conversion) went(from, to []string) { c.result.places[joined(from)] = to }
 
-// move copies a value unchanged to its new path.
+// move copies a value to its new path unchanged.
 func (c *conversion) move(from, to string) {
 	if value := c.get(from); value != nil {
 		c.put(runtime.DeepCopyJSONValue(value), path(to)...)
@@ -158,25 +157,24 @@ func (c *conversion) needless(from, reason string) {
 	c.result.LeftOut = append(c.result.LeftOut, from+": "+reason)
 }
 
-// configMaps converts the references to complete configurations.
+// configMaps converts the references to the base configuration and to the complete configuration.
 func (c *conversion) configMaps() {
 	for _, field := range []string{"spec.baseConfig", "spec.overrideConfig"} {
 		c.move(field+".name", field+".configMapName")
 		c.move(field+".key", field+".key")
 	}
 	if c.get("spec.overrideConfig") != nil {
-		c.note("This is the complete configuration of the server. It is mounted as /etc/llama-stack/config.yaml, and not "+
-			"below /etc/ogx.",
+		c.note("This is the complete configuration of the server. It is mounted as /etc/llama-stack/config.yaml, and not below /etc/ogx.",
 			"spec", "overrideConfig")
 	}
 }
 
-// adoption lists the annotations with which an OGXServer takes over objects of an older stack.
+// adoption lists the annotations with which an OGXServer adopts objects of an older stack, with a message for each.
 var adoption = map[string]string{
-	"ogx.io/adopt-storage": "The OGXServer stores its data in the PersistentVolumeClaim %q. This stack has a different " +
-		"one, %q, and ignores this annotation. To keep the data, follow docs/how-to/migrate-from-ogx.md.",
-	"ogx.io/adopt-networking": "Clients reach the OGXServer through the Service %q. This stack has a different one, " +
-		"%q, and ignores this annotation. Change the address in your clients.",
+	"ogx.io/adopt-storage": "The OGXServer stores its data in the PersistentVolumeClaim %q. This stack has a different one, " +
+		"%q, and ignores this annotation. To keep the data, follow docs/how-to/migrate-from-ogx.md.",
+	"ogx.io/adopt-networking": "Clients reach the OGXServer through the Service %q. This stack has a different one, %q, " +
+		"and ignores this annotation. Change the address in your clients.",
 }
 
 // metadata copies the user's metadata: name, namespace, labels and annotations.

@@ -118,7 +118,7 @@ func lookup(value any, steps []string) any {
 	return value
 }
 
-// Together the manifests have every field of the kind, so that the tests cover all of them.
+// Together, the manifests contain every field of the kind, so that the tests cover all fields.
 func TestManifestsHaveEveryField(t *testing.T) {
 	given := make(map[string]bool)
 	for _, object := range manifests(t) {
@@ -182,7 +182,7 @@ func filled(typ reflect.Type, at string) any {
 	}
 }
 
-// Nothing is lost: each value of a spec is in the stack at the path that Place returns, or a sentence names its field.
+// No value is lost. Each value of a spec is in the stack at the path that Place returns, or a message names the field.
 func TestEveryValueIsSomewhere(t *testing.T) {
 	all, _ := filled(reflect.TypeFor[spec](), "").(map[string]any)
 	all["distribution"] = map[string]any{"image": "x"}
@@ -201,7 +201,7 @@ func TestEveryValueIsSomewhere(t *testing.T) {
 			}
 			for _, leaf := range leaves(object["spec"], []string{"spec"}) {
 				if !isSaid(said, leaf.at) && !isThere(&result, leaf) {
-					t.Errorf("%s, %v, is nowhere; place %s", fieldPath(leaf.at), leaf.value, fieldPath(result.Place(leaf.at)))
+					t.Errorf("%s, %v, is not in the stack; place %s", fieldPath(leaf.at), leaf.value, fieldPath(result.Place(leaf.at)))
 				}
 			}
 		})
@@ -302,7 +302,7 @@ func TestPolicy(t *testing.T) {
 }
 
 // FuzzConvert checks that every object that Check accepts becomes a stack that fits the types of its API, that the
-// object does not change, and that the same object gives the same stack.
+// object does not change, and that two conversions of the same object result in the same stack.
 func FuzzConvert(f *testing.F) {
 	for _, object := range manifests(f) {
 		text, err := yaml.Marshal(object)
@@ -330,7 +330,7 @@ func FuzzConvert(f *testing.F) {
 		}
 		again := Convert(decode(before))
 		if diff := cmp.Diff(result, again, cmp.AllowUnexported(Result{})); diff != "" {
-			t.Errorf("the same once more (-first +second):\n%s", diff)
+			t.Errorf("two conversions differ (-first +second):\n%s", diff)
 		}
 	})
 }

@@ -17,8 +17,7 @@ const (
 )
 
 // Check returns the problems of an OGXServer, given as JSON values with numbers as json.Number: unknown fields, values
-// that do not fit their field, and missing required fields. Each problem has its path and a remedy. The status is not
-// checked.
+// that do not fit their field, and missing required fields. Each has its path and a remedy. The status is not checked.
 func Check(object map[string]any) []string {
 	var problems []string
 	if version := object["apiVersion"]; version != APIVersion {

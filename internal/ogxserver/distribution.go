@@ -12,11 +12,10 @@ import (
 // firstRelease is the first release whose server is called OGX.
 const firstRelease = "0.8.0"
 
-// repository is the prefix of the image names that an OGXServer's distribution stands for.
+// repository is the prefix of the image of an OGXServer's distribution. The name of the distribution follows it.
 const repository = "docker.io/ogxai/distribution-"
 
-// distribution selects the server that runs. An OGXServer has no release: its image is the newest at the time of a
-// pull.
+// distribution selects the server that runs. An OGXServer does not select a release. Its image is the newest at a pull.
 func (c *conversion) distribution() {
 	c.move("spec.distribution.image", "spec.distribution.image")
 	name := c.text("spec.distribution.name")
@@ -33,12 +32,11 @@ func (c *conversion) distribution() {
 		c.put(repository+name+":latest", "spec", "distribution", "image")
 		c.went(path("spec.distribution.name"), path("spec.distribution.image"))
 		c.differs(fmt.Sprintf("No OGX release has the distribution %q, so this is the image that the OGXServer requested. "+
-			"Set the tag of the running image, because the operator configures the server for its "+
-			"release.", name), append(at, "image")...)
+			"Set the tag of the running image, because the operator configures the server for the release in the tag.", name), append(at, "image")...)
 	default:
 		c.move("spec.distribution.name", "spec.distribution.name")
-		c.differs(fmt.Sprintf("The operator has no distribution %q. Add it to image-overrides in the operator's ConfigMap, "+
-			"or set the image instead.", name), append(at, "name")...)
+		c.differs(fmt.Sprintf("The operator does not have the distribution %q. "+
+			"Add it to image-overrides in the operator's ConfigMap, or set the image instead.", name), append(at, "name")...)
 	}
 }
 
@@ -48,7 +46,7 @@ func offered(name string) []string {
 		func(v string) bool { return release.Compare(v, firstRelease) < 0 })
 }
 
-// version writes the running release if the status contains it, otherwise the newest.
+// version writes the running release if the status contains it. Otherwise, it writes the newest release.
 func (c *conversion) version(name string, versions []string) {
 	runs, newest := c.text("status.version.serverVersion"), versions[len(versions)-1]
 	place := []string{"spec", "distribution", "version"}
@@ -56,15 +54,13 @@ func (c *conversion) version(name string, versions []string) {
 	switch {
 	case slices.Contains(versions, runs):
 		version = runs
-		c.note("The release that the OGXServer ran. An OGXServer uses the tag latest. The stack keeps this release until "+
-			"you set another one.", place...)
+		c.note("This is the release that the OGXServer ran. An OGXServer uses the tag latest. The stack keeps this release until you set another one.", place...)
 	case runs != "":
-		c.differs(fmt.Sprintf("The OGXServer ran release %s, which this operator does not offer. This is the newest "+
-			"release that it offers.", runs), place...)
+		c.differs(fmt.Sprintf("The OGXServer ran release %s, which this operator does not offer. This is the newest release that it offers.", runs), place...)
 	default:
-		c.differs("An OGXServer uses the tag latest, which can be any release. This is the newest release that the "+
-			"operator offers. The stack keeps it until you set another one. The running release is in "+
-			"status.version.serverVersion of the OGXServer.", place...)
+		c.differs("An OGXServer uses the tag latest, which can be any release. "+
+			"This is the newest release that the operator offers. The stack keeps it until you set another one. "+
+			"The running release is in status.version.serverVersion of the OGXServer.", place...)
 	}
 	c.put(version, place...)
 	c.otherImage(name)
@@ -83,6 +79,6 @@ func (c *conversion) otherImage(name string) {
 	if bare == "" || strings.TrimSuffix(bare, ":latest") == repository+name {
 		return
 	}
-	c.differs(fmt.Sprintf("The OGXServer ran the image %q. Set it as image instead of name and version, or add it to "+
-		"image-overrides in the operator's ConfigMap.", runs), "spec", "distribution", "name")
+	c.differs(fmt.Sprintf("The OGXServer ran the image %q. Set it as image instead of name and version, "+
+		"or add it to image-overrides in the operator's ConfigMap.", runs), "spec", "distribution", "name")
 }

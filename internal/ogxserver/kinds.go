@@ -1,11 +1,11 @@
 package ogxserver
 
-// kind is a kind of provider that an OGXServer has a field for. Values that no field of this struct names go into
+// kind is a kind of provider for which an OGXServer has a field. Values that no field of this struct names become
 // settings, with the server's spelling of the name.
 type kind struct {
 	// Type is the server's name of the provider's type.
 	Type string
-	// ID is the provider's ID if the field has none.
+	// ID is the provider's id if the OGXServer does not set one.
 	ID string
 	// Endpoint and Credential are the fields that become endpoint and apiKey.
 	Endpoint, Credential string
@@ -15,8 +15,8 @@ type kind struct {
 	Renamed map[string]string
 }
 
-// kinds lists the kinds by their place below spec.providers. The order is that in which an OGXServer writes the
-// providers of an API, because the first provider of an API may be its default.
+// kinds lists the kinds by their place below spec.providers. They are in the order in which the ogx-k8s-operator writes
+// the providers of an API, because the first provider of an API may be its default.
 var kinds = map[string][]place{
 	"inference": {
 		{"remote", "vllm", kind{Type: "remote::vllm", ID: "remote-vllm", Endpoint: "endpoint", Credential: "apiToken"}},
@@ -29,14 +29,12 @@ var kinds = map[string][]place{
 		}},
 		{"remote", "vertexai", kind{Type: "remote::vertexai", ID: "remote-vertexai"}},
 		{"remote", "watsonx", kind{
-			Type: "remote::watsonx", ID: "remote-watsonx", Endpoint: "endpoint",
-			Credential: "apiKey",
+			Type: "remote::watsonx", ID: "remote-watsonx", Endpoint: "endpoint", Credential: "apiKey",
 		}},
 	},
 	"vectorIo": {
 		{"remote", "pgvector", kind{
-			Type: "remote::pgvector", ID: "remote-pgvector", Endpoint: "host",
-			Credential: "password",
+			Type: "remote::pgvector", ID: "remote-pgvector", Endpoint: "host", Credential: "password",
 		}},
 		{"remote", "milvus", kind{Type: "remote::milvus", ID: "remote-milvus", Endpoint: "uri", Credential: "token"}},
 		{"remote", "qdrant", kind{Type: "remote::qdrant", ID: "remote-qdrant", Endpoint: "url", Credential: "apiKey"}},

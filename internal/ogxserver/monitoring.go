@@ -10,7 +10,7 @@ import (
 // metricsPort is the default port of an OGXServer for metrics.
 const metricsPort = "9464"
 
-// monitoring keeps the metrics of the server if the OGXServer configures them. The user has to set up scraping.
+// monitoring keeps the metrics of the server enabled if the OGXServer configures them. The user must set up scraping.
 func (c *conversion) monitoring() {
 	const field = "spec.monitoring"
 	if c.get(field+".enabled") == false {
@@ -19,11 +19,17 @@ func (c *conversion) monitoring() {
 	}
 	const scrape = "create a PodMonitor or ServiceMonitor, and alerts"
 	if c.get(field) == nil {
-		c.leaveOut(field, "an OGXServer without this field serves metrics on port "+metricsPort+" and has a ServiceMonitor "+
-			"and a PrometheusRule; a stack does not: set OGX_METRICS_ENDPOINT_ENABLED to 1 and OGX_METRICS_HOST to 0.0.0.0 in "+
-			"spec.workload.overrides.env, and "+scrape)
+		c.leaveOut(field, "an OGXServer without this field serves metrics on port "+metricsPort+" and has a ServiceMonitor and a PrometheusRule; "+
+			"a stack does not: set OGX_METRICS_ENDPOINT_ENABLED to 1 and OGX_METRICS_HOST to 0.0.0.0 in spec.workload.overrides.env, and "+scrape)
 		return
 	}
+	port := c.metrics(field)
+	c.leaveOut(field, "the server still serves its metrics on port "+port+", but a stack has no ServiceMonitor, "+
+		"no PrometheusRule and no Service port for them: "+scrape+"; if spec.networking.allowedFrom is set, allow the scraper with your own NetworkPolicy")
+}
+
+// metrics enables the metrics of the server as an OGXServer does, and returns their port.
+func (c *conversion) metrics(field string) string {
 	port := metricsPort
 	if given := c.get(field + ".metricsPort"); given != nil {
 		port = fmt.Sprint(given)
@@ -35,7 +41,5 @@ func (c *conversion) monitoring() {
 		"name":  names.ServerContainer(nil),
 		"ports": []any{map[string]any{"name": "metrics", "containerPort": json.Number(port)}},
 	}}, "spec", "workload", "overrides", "podTemplate", "spec", "containers")
-	c.leaveOut(field, "the server still serves its metrics on port "+port+", but a stack has no ServiceMonitor, no "+
-		"PrometheusRule and no Service port for them: "+scrape+"; if spec.networking.allowedFrom is set, allow the scraper "+
-		"with your own NetworkPolicy")
+	return port
 }

@@ -1,6 +1,7 @@
 package ogxserver
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,12 +10,13 @@ import (
 // lowestPort is the lowest port that the operator accepts.
 const lowestPort = 1024
 
-// network converts the settings for reaching the server.
+// network converts the settings for access to the server.
 func (c *conversion) network() {
 	c.went(path("spec.network"), path("spec.networking"))
 	if port, ok := c.number("spec.network.port"); ok && port != 0 && port < lowestPort {
-		c.leaveOut("spec.network.port", fmt.Sprintf("%d is below %d, and a server that does not run as root cannot listen "+
-			"on such a port: the server listens on 8321; use this port in your clients", port, lowestPort))
+		c.leaveOut("spec.network.port", fmt.Sprintf("%d is below %d, "+
+			"and a server that does not run as root cannot listen on such a port: the server listens on 8321; "+
+			"use port 8321 in your clients", port, lowestPort))
 	} else {
 		c.move("spec.network.port", "spec.networking.port")
 	}
@@ -23,18 +25,18 @@ func (c *conversion) network() {
 	c.policy()
 }
 
-// serverTLS enables HTTPS in the server, which an OGXServer requests and does not get.
+// serverTLS enables HTTPS in the server. An OGXServer can request HTTPS, but the ogx-k8s-operator ignores the request.
 func (c *conversion) serverTLS() {
 	if c.get("spec.network.tls.secretName") == nil {
 		return
 	}
 	c.put(true, "spec", "networking", "tls", "enabled")
 	c.move("spec.network.tls.secretName", "spec.networking.tls.secretName")
-	c.differs("The server serves HTTPS with this certificate, and clients must use https://. The ogx-k8s-operator "+
-		"accepts the field but ignores it.", "spec", "networking", "tls", "secretName")
+	c.differs("The server serves HTTPS with this certificate, and clients must use https://. "+
+		"The ogx-k8s-operator accepts the field but ignores it.", "spec", "networking", "tls", "secretName")
 }
 
-// expose makes the server reachable from outside the cluster.
+// expose exposes the server outside the cluster.
 func (c *conversion) expose() {
 	if c.get("spec.network.externalAccess") == nil {
 		return
@@ -49,44 +51,45 @@ func (c *conversion) expose() {
 		c.move("spec.network.externalAccess.hostname", "spec.networking.expose.hostname")
 	}
 	if enabled {
-		c.differs("The Ingress of an OGXServer has no host name, even if its spec sets hostname, and accepts requests for "+
-			"all host names. The Ingress of this stack has one: hostname, or a generated name, which status.routeURL "+
-			"shows.", place...)
+		c.differs("The Ingress of an OGXServer has no host name, even if its spec sets hostname, "+
+			"and accepts requests for all host names. The Ingress of this stack has one: hostname, or a generated name, "+
+			"which status.routeURL shows.", place...)
 	}
 }
 
-// trust converts the certificate authorities that the server trusts in its calls.
+// trust converts the certificate authorities that the server trusts in outgoing calls.
 func (c *conversion) trust() {
 	certificates, _ := c.get("spec.tls.trust.caCertificates").([]any)
 	name := ""
 	var keys []any
 	for i, value := range certificates {
+		from := []string{"spec", "tls", "trust", "caCertificates", strconv.Itoa(i)}
 		entry, _ := value.(map[string]any)
 		of, _ := entry["name"].(string)
-		if name == "" {
-			name = of
-		}
-		if of != name {
-			c.leaveOut(fmt.Sprintf("spec.tls.trust.caCertificates[%d]", i), fmt.Sprintf("a stack uses certificates from only "+
-				"one ConfigMap, which is %q: copy the key %q of the ConfigMap %q into it, and add the key to "+
-				"spec.networking.tls.caBundle.configMapKeys", name, entry["key"], of))
+		if name = cmp.Or(name, of); of != name {
+			c.leaveOut(fieldPath(from), fmt.Sprintf("a stack uses certificates from only one ConfigMap, which is %q: "+
+				"copy the key %q from the ConfigMap %q to that ConfigMap, "+
+				"and add the key to spec.networking.tls.caBundle.configMapKeys", name, entry["key"], of))
 			continue
 		}
+		to := append(path("spec.networking.tls.caBundle.configMapKeys"), strconv.Itoa(len(keys)))
+		c.went(from, to)
+		c.went(append(slices.Clone(from), "name"), path("spec.networking.tls.caBundle.configMapName"))
+		c.went(append(slices.Clone(from), "key"), to)
 		keys = append(keys, entry["key"])
-		from := []string{"spec", "tls", "trust", "caCertificates", strconv.Itoa(i)}
-		c.went(append(from, "name"), path("spec.networking.tls.caBundle.configMapName"))
-		for _, from := range [][]string{from, append(slices.Clone(from), "key")} {
-			c.went(from, append(path("spec.networking.tls.caBundle.configMapKeys"), strconv.Itoa(len(keys)-1)))
-		}
 	}
 	if len(keys) > 0 {
 		c.put(name, "spec", "networking", "tls", "caBundle", "configMapName")
 		c.put(keys, "spec", "networking", "tls", "caBundle", "configMapKeys")
 		c.went(path("spec.tls.trust"), path("spec.networking.tls.caBundle"))
 	}
+}
+
+// identity reports that a stack has no field for the client certificate of the server in outgoing calls.
+func (c *conversion) identity() {
 	if c.get("spec.tls.identity") != nil {
-		c.leaveOut("spec.tls.identity", "a stack has no field for it, and the ogx-k8s-operator ignores it: mount the "+
-			"certificate and the key with spec.workload.overrides.volumes and volumeMounts, and set the files in "+
-			"settings.network.tls of the provider (client_cert, client_key)")
+		c.leaveOut("spec.tls.identity", "a stack has no field for it, and the ogx-k8s-operator ignores it: "+
+			"mount the certificate and the key with spec.workload.overrides.volumes and volumeMounts, "+
+			"and set the files in settings.network.tls of the provider (client_cert, client_key)")
 	}
 }

@@ -12,7 +12,7 @@ import (
 // dataVolume is the name of the volume with the data of an OGXServer.
 const dataVolume = "ogx-storage"
 
-// overrides converts the changes of the pod.
+// overrides converts the user's changes of the pod.
 func (c *conversion) overrides() {
 	const field = "spec.workload.overrides"
 	for _, name := range []string{"serviceAccountName", "env", "command", "args", "volumes", "volumeMounts"} {
@@ -22,7 +22,7 @@ func (c *conversion) overrides() {
 	for i, value := range mounts {
 		if mount, _ := value.(map[string]any); mount["name"] == dataVolume {
 			mount["name"] = names.DataVolume
-			c.note("The name of the volume with the server's data. In an OGXServer the name is "+dataVolume+".",
+			c.note("This is the name of the volume with the server's data. In an OGXServer, the volume has the name "+dataVolume+".",
 				append(path(field+".volumeMounts"), strconv.Itoa(i), "name")...)
 		}
 	}
@@ -35,8 +35,7 @@ func (c *conversion) overrides() {
 // ownNames matches paths and variables that the pods of an OGXServer have and those of a stack do not.
 var ownNames = regexp.MustCompile(`/etc/ogx\b|\bOGX_(CONFIG|WORKERS)\b`)
 
-// ownPaths warns about commands and variables that depend on paths and variables that only the pods of an OGXServer
-// have.
+// ownPaths warns about commands and variables that depend on names in ownNames.
 func (c *conversion) ownPaths() {
 	for _, name := range []string{"command", "args", "env"} {
 		field := "spec.workload.overrides." + name
@@ -44,13 +43,13 @@ func (c *conversion) ownPaths() {
 		if err != nil || !ownNames.Match(data) {
 			continue
 		}
-		c.differs("This field contains "+string(ownNames.Find(data))+", which the pods of a stack do not have. The "+
-			"configuration is /etc/llama-stack/config.yaml, in the variable LLAMA_STACK_CONFIG, and the number of workers is "+
-			"in LLS_WORKERS.", path(field)...)
+		c.differs("This field contains "+string(ownNames.Find(data))+", which the pods of a stack do not have. "+
+			"The configuration is /etc/llama-stack/config.yaml, in the variable LLAMA_STACK_CONFIG, "+
+			"and the number of workers is in LLS_WORKERS.", path(field)...)
 	}
 }
 
-// variable adds a variable to the server's container, unless the user has one of that name.
+// variable adds a variable to the server's container, unless the user sets a variable with that name.
 func (c *conversion) variable(name, value, from string) {
 	place := path("spec.workload.overrides.env")
 	env, _ := at(c.result.Object, place...).([]any)
@@ -63,5 +62,5 @@ func (c *conversion) variable(name, value, from string) {
 	}
 	c.put(append(env, map[string]any{"name": name, "value": value}), place...)
 	c.went(path(from), append(place, strconv.Itoa(len(env)), "value"))
-	c.note("In an OGXServer this variable is the field "+from+".", append(place, strconv.Itoa(len(env)), "name")...)
+	c.note("In an OGXServer, the field "+from+" sets this variable.", append(place, strconv.Itoa(len(env)), "name")...)
 }

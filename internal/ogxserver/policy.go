@@ -5,46 +5,45 @@ import (
 	"slices"
 )
 
-// policy restricts who may connect. By default, an OGXServer has a NetworkPolicy.
+// policy restricts which clients can connect. By default, an OGXServer has a NetworkPolicy.
 func (c *conversion) policy() {
 	const field = "spec.network.policy"
 	place := []string{"spec", "networking", "allowedFrom"}
 	if enabled := c.get(field + ".enabled"); enabled == false {
-		c.needless(field, "it is not enabled, and without spec.networking.allowedFrom a stack has no NetworkPolicy either, "+
-			"unless the operator's ConfigMap enables one for every stack")
+		c.needless(field, "it is not enabled, and without spec.networking.allowedFrom a stack has no NetworkPolicy either, unless the operator's ConfigMap enables one for every stack")
 		return
 	}
 	c.put(map[string]any{}, place...)
 	c.went(path(field), place)
 	c.policyTypes(field)
-	c.note("By default, an OGXServer has a NetworkPolicy that allows its own namespace, the operator's namespace, and "+
-		"the listed ones. Without allowedFrom, a stack has no NetworkPolicy.", place...)
+	c.note("By default, an OGXServer has a NetworkPolicy that allows its own namespace, the operator's namespace, "+
+		"and the listed ones. Without allowedFrom, a stack has no NetworkPolicy.", place...)
 	if rules, _ := c.get(field + ".ingress").([]any); len(rules) > 0 {
-		c.differs("The NetworkPolicy of a stack always allows the stack's own namespace and the operator's namespace. The "+
-			"ogx-k8s-operator only allows the peers in the rules of spec.network.policy.ingress.", place...)
+		c.differs("The NetworkPolicy of a stack always allows the stack's own namespace and the operator's namespace. "+
+			"The ogx-k8s-operator only allows the peers in the rules of spec.network.policy.ingress.", place...)
 	}
 	c.ingress()
 }
 
-// policyTypes reports the egress rules and policy types that have no effect in a stack. The ogx-k8s-operator always
-// restricts who connects, whatever the policy types are, and so does the stack.
+// policyTypes reports the egress rules and policy types that have no effect in a stack. The ogx-k8s-operator restricts
+// incoming connections for all policy types, and the stack does the same.
 func (c *conversion) policyTypes(field string) {
 	if egress, _ := c.get(field + ".egress").([]any); len(egress) > 0 {
-		c.leaveOut(field+".egress", "a stack does not restrict the outgoing connections of its pods: create your own "+
-			"NetworkPolicy with the podSelector app.kubernetes.io/instance: <name> and app: llama-stack")
+		c.leaveOut(field+".egress", "a stack does not restrict the outgoing connections of its pods: "+
+			"create your own NetworkPolicy with the podSelector app.kubernetes.io/instance: <name> and app: llama-stack")
 	}
 	types, _ := c.get(field + ".policyTypes").([]any)
 	if len(types) > 0 && !slices.Contains(types, any("Ingress")) {
-		c.leaveOut(field+".policyTypes", "the list does not contain Ingress, but the ogx-k8s-operator still restricts "+
-			"incoming connections, and the stack does the same: remove spec.networking.allowedFrom to allow all connections")
+		c.leaveOut(field+".policyTypes", "the list does not contain Ingress, "+
+			"but the ogx-k8s-operator still restricts incoming connections, and the stack does the same: "+
+			"remove spec.networking.allowedFrom to allow all connections")
 	}
 	if slices.Contains(types, any("Egress")) && c.get(field+".egress") == nil {
-		c.leaveOut(field+".policyTypes", "Egress without rules has no effect in an OGXServer, and a stack does not "+
-			"restrict the outgoing connections of its pods")
+		c.leaveOut(field+".policyTypes", "Egress without rules has no effect in an OGXServer, and a stack does not restrict the outgoing connections of its pods")
 	}
 }
 
-// ingress lists who else may connect.
+// ingress converts the rules for clients in other namespaces.
 func (c *conversion) ingress() {
 	rules, _ := c.get("spec.network.policy.ingress").([]any)
 	a := allowed{conversion: c}
@@ -66,8 +65,7 @@ type allowed struct {
 	namespaces, labels []any
 }
 
-const ownPolicy = "create your own NetworkPolicy with the podSelector app.kubernetes.io/instance: <name> and app: " +
-	"llama-stack; policies are additive"
+const ownPolicy = "create your own NetworkPolicy with the podSelector app.kubernetes.io/instance: <name> and app: llama-stack; policies are additive"
 
 func (a *allowed) rule(rule map[string]any, at string) {
 	if ports, _ := rule["ports"].([]any); !a.samePort(ports) {
@@ -87,7 +85,7 @@ func (a *allowed) rule(rule map[string]any, at string) {
 	}
 }
 
-// samePort reports whether a rule applies to the server's port, or to all ports.
+// samePort reports whether the ports of a rule are only the server's port, or all ports.
 func (a *allowed) samePort(ports []any) bool {
 	server, ok := a.number("spec.network.port")
 	if !ok || server == 0 {
@@ -118,7 +116,7 @@ func (a *allowed) peer(peer map[string]any, at string) {
 	}
 }
 
-// selector adds the namespaces of a selector, and reports whether that was possible.
+// selector adds the namespaces of a selector, and reports whether allowedFrom can express the selector.
 func (a *allowed) selector(selector map[string]any) bool {
 	labels, _ := selector["matchLabels"].(map[string]any)
 	expressions, _ := selector["matchExpressions"].([]any)
@@ -146,7 +144,8 @@ func (a *allowed) label(key, value string) {
 	a.add(&a.labels, key+"="+value)
 }
 
-// expression adds an expression that labels can express: a key that exists, or one of several values.
+// expression adds an expression that requires a label key, or one of several values of a label. It reports whether
+// allowedFrom can express the expression.
 func (a *allowed) expression(value any) bool {
 	expression, _ := value.(map[string]any)
 	key, _ := expression["key"].(string)

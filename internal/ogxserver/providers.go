@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// providers writes the providers of each API as a list, in the order in which an OGXServer has them.
+// providers writes the providers of each API as a list, in the order of the OGXServer.
 func (c *conversion) providers() {
 	c.taken = make(map[string][]string)
 	for _, api := range apis {
@@ -37,7 +39,7 @@ func (c *conversion) providersOf(api string) []any {
 	return list
 }
 
-// provider adds the provider of a field, or those of its list.
+// provider adds the provider, or the list of providers, in a field.
 func (c *conversion) provider(list []any, of kind, from ...string) []any {
 	switch value := at(c.from, from...).(type) {
 	case map[string]any:
@@ -61,7 +63,7 @@ type writer struct {
 	from, to []string
 }
 
-// one returns a provider of the stack, with the given number in its list.
+// one returns a provider of the stack. number is its index in the list of providers.
 func (c *conversion) one(object map[string]any, of kind, from []string, number int) map[string]any {
 	to := []string{"spec", "providers", from[2], strconv.Itoa(number)}
 	w := writer{conversion: c, of: of, out: make(map[string]any), from: from, to: to}
@@ -101,11 +103,11 @@ func (w *writer) field(name string, value any, settings map[string]any) {
 			refs = make(map[string]any)
 			w.out["secretRefs"] = refs
 		}
-		refs[snake(name)] = w.secret(value, []string{name}, "secretRefs", snake(name))
+		refs[release.SnakeCase(name)] = w.secret(value, []string{name}, "secretRefs", release.SnakeCase(name))
 	default:
 		key, ok := w.of.Renamed[name]
 		if !ok {
-			key = snake(name)
+			key = release.SnakeCase(name)
 		}
 		settings[key] = w.setting(name, value, []string{name}, []string{"settings", key})
 	}
@@ -126,14 +128,14 @@ func (w *writer) setting(name string, value any, from, to []string) any {
 	w.went(slices.Concat(w.from, from), slices.Concat(w.to, to))
 	switch v := value.(type) {
 	case map[string]any:
-		if name == "headers" { // whose names are not fields
+		if name == "headers" { // the names of headers are not names of fields
 			return runtime.DeepCopyJSONValue(v)
 		}
 		out := make(map[string]any, len(v))
 		for _, inner := range slices.Sorted(maps.Keys(v)) {
 			if v[inner] != nil {
-				out[snake(inner)] = w.setting(inner, v[inner], append(slices.Clone(from), inner),
-					append(slices.Clone(to), snake(inner)))
+				out[release.SnakeCase(inner)] = w.setting(inner, v[inner], append(slices.Clone(from), inner),
+					append(slices.Clone(to), release.SnakeCase(inner)))
 			}
 		}
 		return out
@@ -147,14 +149,14 @@ func (w *writer) setting(name string, value any, from, to []string) any {
 	}
 }
 
-// fractions lists the fields whose string is a number.
+// fractions lists the fields with a number in a string.
 var fractions = []string{"temperature", "rrfImpactFactor", "weightedSearchAlpha"}
 
-// indexes lists the kinds of pgvector indexes with the server's name of each. The first one that is set wins.
+// indexes lists the kinds of pgvector indexes, each with the server's name. If several are set, the first one is used.
 var indexes = []struct{ field, typ string }{{"hnsw", "HNSW"}, {"ivfFlat", "IVFFlat"}}
 
-// index writes the pgvector index. The server reads the type and the keys side by side. An OGXServer nests the keys and
-// writes no type, and no release starts with that.
+// index writes the pgvector index. The server reads the type and the keys side by side. The ogx-k8s-operator nests the
+// keys and does not write the type, and no release starts with that configuration.
 func (w *writer) index(given, settings map[string]any) {
 	from, to := []string{"vectorIndex"}, []string{"settings", "vector_index"}
 	for _, kind := range indexes {
@@ -162,15 +164,13 @@ func (w *writer) index(given, settings map[string]any) {
 			continue
 		}
 		if settings["vector_index"] != nil {
-			w.leaveOut(fieldPath(slices.Concat(w.from, from, []string{kind.field})), "a provider has only one index, and "+
-				"another one is set; remove one of them")
+			w.leaveOut(fieldPath(slices.Concat(w.from, from, []string{kind.field})), "a provider has only one index, and another one is set; remove one of them")
 			continue
 		}
 		index, _ := w.setting(kind.field, given[kind.field], append(from, kind.field), to).(map[string]any)
 		index["type"] = kind.typ
 		settings["vector_index"] = index
-		w.note("The ogx-k8s-operator nests these keys and does not write the type. A server does not start with that "+
-			"configuration.", slices.Concat(w.to, to)...)
+		w.note("The ogx-k8s-operator nests these keys and does not write the type. A server does not start with that configuration.", slices.Concat(w.to, to)...)
 	}
 }
 
@@ -199,23 +199,11 @@ func (w *writer) secret(value any, from []string, to ...string) any {
 	return w.conversion.secret(value, slices.Concat(w.from, from), slices.Concat(w.to, to))
 }
 
-// secret returns a reference to a key of a Secret, which moves from one path to another.
+// secret returns a reference to a key of a Secret, and records the new path of the reference.
 func (c *conversion) secret(value any, from, to []string) any {
 	c.went(from, to)
 	for _, field := range []string{"name", "key"} {
 		c.went(append(slices.Clone(from), field), append(slices.Clone(to), "secretKeyRef", field))
 	}
 	return map[string]any{"secretKeyRef": runtime.DeepCopyJSONValue(value)}
-}
-
-// snake returns a field's name in the server's spelling: maxTokens is max_tokens.
-func snake(name string) string {
-	var out strings.Builder
-	for i, r := range name {
-		if r >= 'A' && r <= 'Z' && i > 0 {
-			out.WriteByte('_')
-		}
-		out.WriteString(strings.ToLower(string(r)))
-	}
-	return out.String()
 }

@@ -2,7 +2,7 @@ package ogxserver
 
 import "regexp"
 
-// storage converts the stores of the server's state. An OGXServer with spec.storage has both stores; a store that is
+// storage converts the stores of the server's state. An OGXServer with spec.storage has both stores. A store that is
 // not set uses SQLite.
 func (c *conversion) storage() {
 	if c.get("spec.storage") == nil {
@@ -20,9 +20,9 @@ func (c *conversion) storage() {
 	c.reference("spec.storage.sql.connectionString")
 	c.redis()
 	if sqlite && c.get("spec.workload.storage") != nil {
-		c.differs("An OGXServer with spec.storage stores the SQLite data in the files /.ogx/kvstore.db and "+
-			"/.ogx/sqlstore.db. This stack stores it in the directory that its configuration sets, on the volume. To keep the "+
-			"data, follow docs/how-to/migrate-from-ogx.md.", "spec", "storage")
+		c.differs("An OGXServer with spec.storage stores the SQLite data in the files /.ogx/kvstore.db and /.ogx/sqlstore.db. "+
+			"This stack stores the data on the volume, in the directory that the configuration sets. "+
+			"To keep the data, follow docs/how-to/migrate-from-ogx.md.", "spec", "storage")
 	}
 }
 
@@ -36,11 +36,11 @@ func (c *conversion) reference(field string) {
 // hostAndPort matches the Redis addresses that the operator accepts.
 var hostAndPort = regexp.MustCompile(`^(redis://)?([a-zA-Z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?(/0?)?$`)
 
-// redis warns if the operator rejects the address of Redis. The warning does not contain the address, which may contain
-// a password.
+// redis warns about an address of Redis that the operator rejects. The warning does not contain the address, which may
+// contain a password.
 func (c *conversion) redis() {
 	if endpoint := c.text("spec.storage.kv.endpoint"); endpoint != "" && !hostAndPort.MatchString(endpoint) {
-		c.differs("The operator accepts only host:port or redis://host:port, and rejects this value. Use one of these "+
-			"forms, store any password in a Secret, and set password to that Secret.", "spec", "storage", "kv", "endpoint")
+		c.differs("The operator accepts only host:port or redis://host:port, and rejects this value. "+
+			"Use one of these forms, store any password in a Secret, and set password to that Secret.", "spec", "storage", "kv", "endpoint")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// The types define which fields exist and which values they accept. The values are read from the JSON itself, so the
-// fields are never set. A field without omitempty is required.
+// These types define the fields of an OGXServer and their values, for package typecheck. The conversion reads the JSON
+// values, so nothing sets the fields of these types. A field without omitempty is required.
 
 type server struct {
 	metav1.TypeMeta `json:",inline"`

@@ -26,8 +26,8 @@ func (c *conversion) workload() {
 	}
 }
 
-// resources converts the resources of the container as an OGXServer has them: missing requests are added, and, with
-// workers, missing limits too.
+// resources converts the resources of the container. It adds the requests that the ogx-k8s-operator would add and, if
+// workers is set, the limits.
 func (c *conversion) resources() {
 	given, ok := runtime.DeepCopyJSONValue(c.get("spec.workload.resources")).(map[string]any)
 	workers, limited := c.number("spec.workload.workers")
@@ -37,12 +37,22 @@ func (c *conversion) resources() {
 	if given == nil {
 		given = make(map[string]any)
 	}
+	added := addDefaults(given, max(workers, 1), limited)
+	c.put(given, "spec", "workload", "resources")
+	c.went(path("spec.workload.resources"), path("spec.workload.resources"))
+	if added {
+		c.note("These resources include the defaults of an OGXServer: the requests and, if workers is set, equal limits.",
+			"spec", "workload", "resources")
+	}
+}
+
+// addDefaults adds the missing requests and, if limited, the missing limits. It reports whether any was missing.
+func addDefaults(given map[string]any, workers int64, limited bool) bool {
 	requests, limits := child(given, "requests"), child(given, "limits")
-	usual := map[string]string{"cpu": strconv.FormatInt(max(workers, 1), 10), "memory": "1Gi"}
 	added := false
-	for _, name := range []string{"cpu", "memory"} {
-		if unset(requests[name]) && !below(limits[name], usual[name]) {
-			requests[name], added = usual[name], true
+	for name, usual := range map[string]string{"cpu": strconv.FormatInt(workers, 10), "memory": "1Gi"} {
+		if unset(requests[name]) && !below(limits[name], usual) {
+			requests[name], added = usual, true
 		}
 		if limited && unset(limits[name]) && requests[name] != nil {
 			limits[name], added = requests[name], true
@@ -51,12 +61,7 @@ func (c *conversion) resources() {
 	if len(limits) == 0 {
 		delete(given, "limits")
 	}
-	c.put(given, "spec", "workload", "resources")
-	c.went(path("spec.workload.resources"), path("spec.workload.resources"))
-	if added {
-		c.note("Contains the defaults for the container of an OGXServer: the requests, and, if workers is set, equal limits.",
-			"spec", "workload", "resources")
-	}
+	return added
 }
 
 // child returns a nested object, and creates it if necessary.
@@ -85,7 +90,7 @@ func below(limit any, request string) bool {
 	return ok && !parsed.IsZero() && parsed.Cmp(resource.MustParse(request)) < 0
 }
 
-// autoscaling keeps the replicas of an OGXServer as the minimum.
+// autoscaling converts the autoscaler. The replicas of an OGXServer become the minimum.
 func (c *conversion) autoscaling() {
 	const field = "spec.workload.autoscaling"
 	if c.get(field) == nil {
@@ -101,11 +106,11 @@ func (c *conversion) autoscaling() {
 	least, _ := c.number(field + ".minReplicas")
 	if replicas, _ := c.number("spec.workload.replicas"); replicas > max(least, 1) {
 		c.put(json.Number(strconv.FormatInt(replicas, 10)), path(field+".minReplicas")...)
-		c.note("The autoscaler of an OGXServer does not go below spec.workload.replicas.", path(field+".minReplicas")...)
+		c.note("The autoscaler of an OGXServer does not scale below spec.workload.replicas.", path(field+".minReplicas")...)
 	}
 }
 
-// volume converts the claim for the server's data.
+// volume converts the PersistentVolumeClaim for the server's data.
 func (c *conversion) volume() {
 	const field = "spec.workload.storage"
 	if c.get(field) == nil {
@@ -118,5 +123,5 @@ func (c *conversion) volume() {
 		c.move(field+".mountPath", field+".mountPath")
 		return
 	}
-	c.note("The path at which an OGXServer mounts its volume.", place...)
+	c.note("This is the path at which an OGXServer mounts its volume.", place...)
 }

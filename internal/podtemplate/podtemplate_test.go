@@ -218,7 +218,7 @@ var refusalCases = map[string]struct{ patch, want string }{
 	},
 	"no quantity": {
 		`{spec: {containers: [{name: llama-stack, resources: {limits: {cpu: much}}}]}}`,
-		`podTemplate.spec.containers[0].resources.limits[cpu]: "much" is not a quantity: write one like 10Gi, 500m or 2`,
+		`podTemplate.spec.containers[0].resources.limits[cpu]: "much" is not a quantity: write a quantity such as 10Gi, 500m or 2`,
 	},
 	"null": {
 		`{spec: {containers: [{name: llama-stack, livenessProbe: null}]}}`,

@@ -10,11 +10,11 @@ import (
 )
 
 // addMissing adds the APIs that the base needs to start and that the user did not disable. Not every shipped
-// configuration starts, and a user's provider may need an API that a small base does not have. addMissing warns of each
-// API that it adds.
+// configuration starts, and a user's provider may need an API that a small base does not have. addMissing warns about
+// each API that it adds.
 func addMissing(d *draft.Draft) {
 	storage.AddRequired(d)
-	// An added API may have requirements of its own. A chain of them cannot be longer than the number of APIs.
+	// An added API may require further APIs. A chain of requirements cannot be longer than the number of APIs.
 	for range d.Release.APIs() {
 		missing := check.MissingAPIs(d)
 		added := false
@@ -29,7 +29,7 @@ func addMissing(d *draft.Draft) {
 	}
 }
 
-// addAPI adds an API: an empty list where that is enough, otherwise a provider that needs no values from the user.
+// addAPI adds an API with an empty list if it can start without providers, or with a provider that needs no values.
 func addAPI(d *draft.Draft, m check.Missing) bool {
 	origin := draft.Origin{Note: "needed by " + m.Names()}
 	all := yamlnode.Get(d.Root, "providers")
@@ -44,26 +44,30 @@ func addAPI(d *draft.Draft, m check.Missing) bool {
 	if kind == nil {
 		return false
 	}
-	node := yamlnode.Map()
 	e := &draft.Provider{
 		API: m.API, ID: kind.Short(), Text: kind.Short(), Enabled: true, ProviderType: kind.Type,
-		Node: node, Kind: kind,
+		Node: yamlnode.Map(), Kind: kind,
 	}
-	d.Write(draft.Under(node, "provider_id"), yamlnode.String(e.ID), origin)
-	d.Write(draft.Under(node, "provider_type"), yamlnode.String(kind.Type), origin)
-	config := yamlnode.Map()
-	for _, needed := range kind.Defaults(e.ID, d.Distribution) {
-		d.Write(draft.Under(config, needed.Key), provider.Node(needed.Value), d.ReleaseDefault())
-	}
-	if len(config.Content) > 0 {
-		d.Write(draft.Under(node, "config"), config, origin)
-	}
-	d.Write(draft.EndOf(d.List(all, m.API, origin)), node, origin)
+	writeDefaults(d, e, origin)
+	d.Write(draft.EndOf(d.List(all, m.API, origin)), e.Node, origin)
 	d.Index.Add(e)
 	d.ServeAPI(m.API, origin)
 	d.Warn(draft.Finding{ConfigPath: "providers." + m.API, Message: "the distribution's configuration has no provider of the API " +
 		draft.APIField(m.API) + ", which " + m.Names() + " needs to start; the operator added " + kind.Type})
 	return true
+}
+
+// writeDefaults writes a provider with the default values of its type.
+func writeDefaults(d *draft.Draft, e *draft.Provider, origin draft.Origin) {
+	d.Write(draft.Under(e.Node, "provider_id"), yamlnode.String(e.ID), origin)
+	d.Write(draft.Under(e.Node, "provider_type"), yamlnode.String(e.ProviderType), origin)
+	config := yamlnode.Map()
+	for _, needed := range e.Kind.Defaults(e.ID, d.Distribution) {
+		d.Write(draft.Under(config, needed.Key), provider.Node(needed.Value), d.ReleaseDefault())
+	}
+	if len(config.Content) > 0 {
+		d.Write(draft.Under(e.Node, "config"), config, origin)
+	}
 }
 
 // selfContained returns the first inline type of an API whose required keys all have a working value.

@@ -34,7 +34,7 @@ func aliases(d *draft.Draft) {
 }
 
 // providerAliases sets the endpoint and the credential of a user's provider under every name that its type has for
-// them, unless the server would pass on or reject a name that it does not recognize.
+// them, unless the server would reject a name that it does not recognize, or pass it on to a library.
 func providerAliases(d *draft.Draft, e *draft.Provider) {
 	all := release.AliasesOf(e.API, e.Kind.Type)
 	config := yamlnode.Get(e.Node, "config")

@@ -51,8 +51,8 @@ type keeper struct {
 	needs map[*draft.Provider][]string
 }
 
-// keepRequired returns the providers that stay: those of the spec, and one provider of the base for each API that they
-// need and that they do not serve. A warning names each provider of the base that stays.
+// keepRequired returns the providers that stay: the providers of the spec, and one provider of the base for each API
+// that these need and do not serve. A warning names each provider of the base that stays.
 func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 	k := keeper{Draft: d, needs: make(map[*draft.Provider][]string)}
 	for _, e := range d.Index.Providers {
@@ -102,9 +102,9 @@ func (k *keeper) keepNeeded(e *draft.Provider) {
 	}
 }
 
-// ofBase returns the provider of the base that serves an API which the spec's providers need: the one that the base
-// itself names as its default, otherwise the first that runs inside the server, otherwise the first. It returns nil
-// when the base has none, or only providers that need a variable which is not set.
+// ofBase returns the provider of the base that serves an API that the spec's providers need: the provider that the base
+// names as its default, otherwise the first that runs inside the server, otherwise the first. It returns nil when the
+// base has no provider of the API, or only providers that need a variable that is not set.
 func ofBase(d *draft.Draft, api string) *draft.Provider {
 	for _, reference := range d.Release.References {
 		if reference.API == api && reference.ProviderKey != "" {
@@ -130,8 +130,7 @@ func ofBase(d *draft.Draft, api string) *draft.Provider {
 	return first
 }
 
-// usable reports whether a provider exists and starts. The step dependents removes a provider that needs a disabled
-// API.
+// usable reports whether a provider exists and starts. A provider that needs a disabled API does not.
 func usable(d *draft.Draft, e *draft.Provider) bool {
 	_, disables := missingRequirement(d, e)
 	return e.Enabled && !d.Disabled.Has(e.API, e.ID) && disables == nil && (e.Kind == nil || e.Kind.Broken == "")
@@ -164,7 +163,7 @@ func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 	}
 }
 
-// serves reports whether an API in the list of the base stays: it has a provider, or the server has it without one.
+// serves reports whether an API of the base stays, because it has a provider or the server has it without one.
 func serves(d *draft.Draft, api string) bool {
 	known, ok := d.Release.API(api)
 	switch {
@@ -181,8 +180,8 @@ func serves(d *draft.Draft, api string) bool {
 // sectionAPIs are the APIs that read a section of settings, by the name of the section.
 var sectionAPIs = map[string]string{"vector_stores": "vector_io", "safety": "safety"}
 
-// warnOfReference warns of a default of the base that is gone with its provider, if the server still serves the API
-// that reads the default. A user who sets or removes the default in the settings has decided about it.
+// warnOfReference warns about a default of the base that was removed with its provider, if the server still serves the
+// API that reads the default. It does not warn if the settings set or remove the default.
 func warnOfReference(d *draft.Draft, path, provider string) {
 	section, _, _ := strings.Cut(path, ".")
 	if api := sectionAPIs[section]; api == "" || len(d.Index.Of(api)) == 0 || d.Intent.Settings.Decides(strings.Split(path, ".")...) {

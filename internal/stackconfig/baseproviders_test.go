@@ -39,8 +39,8 @@ var requiredStacks = []struct{ name, api, spec string }{
 		"    sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}\n"},
 }
 
-// TestRequiredBaseProviders runs every stack over every distribution of every release. The checks of the engine find no
-// error, and the golden file shows the providers and APIs that are left.
+// TestRequiredBaseProviders generates the configuration of every stack with every distribution of every release. The
+// checks find no errors, and the golden file shows the providers and APIs that remain.
 func TestRequiredBaseProviders(t *testing.T) {
 	left := map[string]map[string]any{}
 	for _, line := range release.Lines() {
@@ -148,7 +148,7 @@ func checkRequired(
 			warned++
 		}
 	}
-	if kept > warned+1 || kept < warned { // the step add-missing warns of a provider that it adds
+	if kept > warned+1 || kept < warned { // the step add-missing warns about a provider that it adds
 		t.Errorf("%s: %d providers of the base, %d warnings", at, kept, warned)
 	}
 }

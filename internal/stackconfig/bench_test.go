@@ -26,8 +26,8 @@ func largeObject() []byte {
 	return []byte(b.String())
 }
 
-// BenchmarkGenerate measures the way from base bytes to config bytes, for the starter distribution with ten providers
-// and twenty models.
+// BenchmarkGenerate measures the time from the text of a base to the text of a configuration, for the starter
+// distribution with ten providers and twenty models.
 func BenchmarkGenerate(b *testing.B) {
 	data := starter(b)
 	in := readIntent(b, largeObject())

@@ -1,7 +1,7 @@
 package stackconfig
 
 import (
-	"fmt"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -16,32 +16,19 @@ import (
 // ClearText returns a warning for each credential in clear text in the configuration of an image: values of keys that
 // the release marks as secret, and values of keys whose names identify a credential. No warning contains a value.
 func ClearText(base *baseconfig.Base, rel *release.Release) []Finding {
-	var findings []Finding
-	told := map[string]bool{}
-	warn := func(path string) {
-		if !told[path] {
-			told[path] = true
-			findings = append(findings, Finding{
-				ConfigPath: path,
-				Message: "is a credential in clear text, which everyone who can pull the image can read; " +
-					"write ${env.NAME} here, and name the Secret in spec.secretEnv of the stack",
-			})
-		}
-	}
 	d := draft.New(base, &intent.Intent{MoreVariables: true}, rel, "")
 	draft.Resolve(d)
-	at := map[string]int{}
-	for _, e := range d.Index.Providers {
-		path := fmt.Sprintf("providers.%s[%d].config.", e.API, at[e.API])
-		at[e.API]++
-		if e.Kind == nil {
-			continue
+	var findings []Finding
+	seen := map[string]bool{}
+	warn := func(path string) {
+		if !seen[path] {
+			seen[path] = true
+			findings = append(findings, Finding{ConfigPath: path, Message: inClearText})
 		}
-		for _, key := range e.Kind.Secrets() {
-			value := yamlnode.At(e.Node, "config", key)
-			if value != nil && value.Kind == yaml.ScalarNode && !yamlnode.IsNull(value) && credential.IsClearText(value.Value) {
-				warn(path + key)
-			}
+	}
+	for path, e := range d.Index.All {
+		for _, key := range secretsInClearText(e) {
+			warn(path + ".config." + key)
 		}
 	}
 	var value any
@@ -51,4 +38,15 @@ func ClearText(base *baseconfig.Base, rel *release.Release) []Finding {
 		}
 	}
 	return findings[:min(len(findings), intent.MaxErrors)]
+}
+
+const inClearText = "is a credential in clear text, which everyone who can pull the image can read; " +
+	"write ${env.NAME} here, and name the Secret in spec.secretEnv of the stack"
+
+// secretsInClearText returns the secret keys of a provider whose values are text without a reference to a variable.
+func secretsInClearText(e *draft.Provider) []string {
+	return slices.DeleteFunc(e.Kind.Secrets(), func(key string) bool {
+		value := yamlnode.At(e.Node, "config", key)
+		return yamlnode.IsNull(value) || value.Kind != yaml.ScalarNode || !credential.IsClearText(value.Value)
+	})
 }

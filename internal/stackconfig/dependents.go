@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 )
 
-// dependents disables the providers that need an API that the user disabled, and everything that needs those providers
-// in turn, because the server would not start with them. A warning names each of them.
+// dependents disables the providers that need an API that the user disabled, and the providers that need these
+// providers in turn, because the server would not start with them. Warnings name the disabled providers.
 func dependents(d *draft.Draft) {
 	if len(d.Intent.Disabled) == 0 {
 		return
@@ -34,6 +34,11 @@ func dependents(d *draft.Draft) {
 			with[item] = append(with[item], fmt.Sprintf("%s/%s (%s)", draft.APIField(e.API), e.ID, draft.APIField(need)))
 		}
 	}
+	warnDependents(d, with)
+}
+
+// warnDependents warns about the providers of the base that each entry of spec.disabled also disables.
+func warnDependents(d *draft.Draft, with map[*intent.Disabled][]string) {
 	for i := range d.Intent.Disabled {
 		item := &d.Intent.Disabled[i]
 		if names := with[item]; len(names) > 0 {
@@ -60,8 +65,7 @@ func missingRequirement(d *draft.Draft, e *draft.Provider) (string, *intent.Disa
 	return "", nil
 }
 
-// disablerOf returns the entry of spec.disabled that removes an API completely. It returns nil when the server still
-// has the API.
+// disablerOf returns the entry of spec.disabled that removes an API completely. It returns nil when the API remains.
 func disablerOf(d *draft.Draft, api string) *intent.Disabled {
 	if item := d.Disabled.APIs[api]; item != nil {
 		return item

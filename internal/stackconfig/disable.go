@@ -15,9 +15,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// disable removes APIs and single providers, together with the resources and settings that refer to them. When
-// something is both disabled and configured, it is disabled and a warning reports that. dropped are the ids of the
-// resources of the base that the step base-providers removed, by kind.
+// disable removes APIs and single providers, together with the resources and settings that refer to them. If a provider
+// is both disabled and configured, it is disabled, and a warning reports this. dropped lists the ids of the resources
+// of the base that the step base-providers removed, by kind.
 func disable(d *draft.Draft, dropped map[string][]string) {
 	if len(d.Intent.Disabled) == 0 && len(d.Dropped) == 0 {
 		return
@@ -115,7 +115,7 @@ func removeProviders(d *draft.Draft) {
 	for key := range d.Disabled.Providers {
 		removeBareAPI(d, key[0], all, apis)
 	}
-	// An empty list would make the server serve no APIs, not even its own (server fact 56).
+	// With an empty list, the server would serve no APIs, not even its own (server fact 56).
 	if listed && yamlnode.Len(apis) == 0 && d.Release.Runtime.EmptyAPIsServeNone {
 		yamlnode.Remove(d.Root, "apis")
 	}
@@ -137,7 +137,7 @@ func removeItem(list *yaml.Node, match func(*yaml.Node) bool) {
 	}
 }
 
-// removeResources removes the resources of the providers that are gone, and returns their ids by kind.
+// removeResources removes the resources of the removed providers, and returns the ids of these resources by kind.
 func removeResources(d *draft.Draft, gone func(api, id string) bool) map[string][]string {
 	removed := make(map[string][]string)
 	for _, known := range d.Release.Resources() {
@@ -157,8 +157,8 @@ func removeResources(d *draft.Draft, gone func(api, id string) bool) map[string]
 	return removed
 }
 
-// removeReferences removes the settings that name a removed provider or resource. With them, the server would not start
-// or would fail the requests that use them.
+// removeReferences removes the settings that name a removed provider or resource. With such settings, the server would
+// not start, or requests that use them would fail.
 func removeReferences(d *draft.Draft, removed map[string][]string) {
 	for _, reference := range d.Release.References {
 		keys := strings.Split(reference.Path, ".")

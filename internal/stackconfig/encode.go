@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// header returns the comment at the top of the file. Its content does not change with an upgrade of the operator, with
-// time, or with the digest of an image, because a change would restart the pods.
+// header returns the comment at the top of the file. Its content does not depend on the version of the operator, the
+// time or the digest of an image, because a changed configuration restarts the pods.
 func header(d *draft.Draft) string {
 	what := d.Intent.Distribution.Name
 	if what == "" {
@@ -25,7 +25,7 @@ func header(d *draft.Draft) string {
 		"# Generated. Change the LlamaStackDistribution, not this file.\n", oneLine(d.Intent.Name), oneLine(what), line)
 }
 
-// oneLine replaces the characters outside printable ASCII, so that a name cannot end the comment that contains it.
+// oneLine replaces the characters outside printable ASCII, so that a name with a line break cannot end the comment.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

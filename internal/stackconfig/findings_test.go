@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// numbered repeats a line, with the number of the line in it.
+// numbered repeats a line that contains its own number.
 func numbered(count int, format string) string {
 	var b strings.Builder
 	for i := range count {

@@ -46,9 +46,9 @@ func FuzzParseBase(f *testing.F) {
 	})
 }
 
-// FuzzGenerate runs any spec over any base. It checks that nothing panics, that the result parses, that no provider is
-// lost, and that a second run produces the same bytes. Each of our variables that the configuration names must be in
-// the environment and come from a Secret.
+// FuzzGenerate generates a configuration from any spec and any base. It checks that Generate does not panic, that the
+// result parses, that no provider is lost, and that a second run produces the same bytes. Each variable of the operator
+// in the configuration must be in the environment and have its value from a Secret.
 func FuzzGenerate(f *testing.F) {
 	base, err := sigsyaml.YAMLToJSON([]byte("providers: {inference: [{provider_id: '${env.X:+x}', provider_type: 'remote::vllm'}]}"))
 	if err != nil {
@@ -101,7 +101,7 @@ func FuzzGenerate(f *testing.F) {
 
 var ownVariable = regexp.MustCompile(`\$\{env\.(` + names.EnvPrefix + `[A-Z0-9_]*)\}`)
 
-// holds checks the properties of every result.
+// holds checks the properties that every result must have.
 func holds(t *testing.T, base []byte, in *intent.Intent, result *stackconfig.Result, report *stackconfig.Report) {
 	t.Helper()
 	var config yaml.Node
@@ -144,7 +144,7 @@ func holds(t *testing.T, base []byte, in *intent.Intent, result *stackconfig.Res
 	}
 }
 
-// told reports whether a warning contains a text: the name of a provider that is disabled together with something else.
+// told reports whether a warning contains a text, such as the name of a provider that is disabled together with an API.
 func told(report *stackconfig.Report, text string) bool {
 	return slices.ContainsFunc(report.Warnings,
 		func(f stackconfig.Finding) bool { return strings.Contains(f.String(), text) })
@@ -200,7 +200,8 @@ func replaced(in *intent.Intent, api, id string) bool {
 	return false
 }
 
-// inSettings reports whether the user wrote the reference in settings, which are passed on unchanged.
+// inSettings reports whether the user wrote the reference in settings, which become part of the configuration
+// unchanged.
 func inSettings(in *intent.Intent, reference string) bool {
 	data, err := sigsyaml.Marshal(in)
 	return err == nil && bytes.Contains(data, []byte(reference))

@@ -18,13 +18,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/storage"
 )
 
-// step does one job on the draft. It does not depend on the results of later steps.
+// step makes one kind of change to the draft. It does not depend on later steps.
 type step struct {
 	name string
 	run  func(*run)
 }
 
-// run is one pass through the steps: the draft that they share, and the results of single steps.
+// run is one run of the steps, with the draft that they share and the results of single steps.
 type run struct {
 	Input
 	draft *draft.Draft
@@ -41,41 +41,41 @@ type run struct {
 
 // steps are the steps from a base to a configuration, in order.
 var steps = []step{
-	// the base's conditional ids; an index of its providers
+	// resolves the base's conditional ids, and indexes its providers
 	{"resolve", func(r *run) { draft.Resolve(r.draft) }},
-	// the user's providers, which replace the base's by id
+	// adds the user's providers, which replace those of the base by id
 	{"providers", func(r *run) { providers.Apply(r.draft) }},
-	// providers that have their own images, which replace all others by id
+	// adds the providers that have their own images, which replace all others by id
 	{"external", func(r *run) { r.external = external.Apply(r.draft, r.Packages) }},
-	// removal of the base's other providers, on request
+	// removes the base's other providers, if the spec requests this
 	{"base-providers", func(r *run) { r.dropped = baseProviders(r.draft) }},
-	// providers that need a disabled API
+	// disables the providers that need a disabled API
 	{"dependents", func(r *run) { dependents(r.draft) }},
-	// models, tools and shields
+	// registers models, tools and shields
 	{"resources", func(r *run) { r.models, r.registers = resources.Register(r.draft) }},
-	// backends, stores, a registry for this stack only
+	// sets backends and stores, with a registry for this stack only
 	{"storage", func(r *run) { r.registry, r.derived = storage.Place(r.draft, r.registers) }},
-	// tables of key-value stores in PostgreSQL, the same in every release
+	// names the tables of key-value stores in PostgreSQL, which are the same in every release
 	{"tables", func(r *run) { storage.NameTables(r.draft, r.KVTable) }},
-	// removal of APIs and providers, with the references to them
+	// removes disabled APIs and providers, with the references to them
 	{"disable", func(r *run) { disable(r.draft, r.dropped) }},
-	// the APIs that the base needs to start
+	// adds the APIs that the base needs to start
 	{"add-missing", func(r *run) { addMissing(r.draft) }},
-	// port, host, workers
+	// sets the port, the host and the workers
 	{"server", func(r *run) { server(r.draft) }},
-	// the user's own patch
+	// applies the user's own patch
 	{"settings", func(r *run) { r.removed = settings(r.draft) }},
-	// the whole configuration against the release
+	// checks the whole configuration against the data of the release
 	{"check", func(r *run) { r.directories = check.Configuration(r.draft, r.removed) }},
-	// parts that need the internet, in an offline cluster
+	// finds the parts that need the internet, for an offline cluster
 	{"offline", func(r *run) { offline.Check(r.draft) }},
-	// an unknown release: the names that other releases use
+	// adds the names that other releases use, if the release is unknown
 	{"aliases", func(r *run) { aliases(r.draft) }},
 }
 
-// Generate returns the configuration that Input.Release starts with. It does not change its input, and the same input
-// always produces the same bytes. Errors do not stop it, so that the Report lists all of them. With errors, the Result
-// is nil. The Report is never nil.
+// Generate returns the configuration with which Input.Release starts. It does not change its input, and the same input
+// always results in the same bytes. It continues after an error, so that the Report lists all errors. With errors, the
+// Result is nil. The Report is never nil.
 func Generate(in Input) (*Result, *draft.Report) {
 	r := &run{Input: in, draft: draft.New(in.Base, in.Intent, in.Release, in.Directory)}
 	r.draft.Unknown = in.ReleaseUnknown

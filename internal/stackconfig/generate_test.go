@@ -42,11 +42,11 @@ func TestDeterministic(t *testing.T) {
 		Base:   parseBase(t, starter(t)), Release: release.Default(),
 	})
 	if !bytes.Equal(first.Config, fresh.Config) {
-		t.Error("the base was changed on the way")
+		t.Error("the base was changed")
 	}
 }
 
-// The base keeps its bytes when its values are replaced, disabled or moved.
+// The base does not change when its values are replaced, disabled or moved in the result.
 func TestBaseIsNotChanged(t *testing.T) {
 	base := parseBase(t, starter(t))
 	plain := stackconfig.Input{Intent: readIntent(t, []byte("metadata: {name: demo}\nspec: {networking: {port: 9000}}")), Base: base, Release: release.Default()}
@@ -136,7 +136,7 @@ func lines(data []byte) map[string]bool {
 	return set
 }
 
-// The header is a comment for any name, and it does not change with the operator, the time or the digest of an image.
+// The header is a comment for any name, and it does not depend on the operator, the time or the digest of an image.
 func TestHeader(t *testing.T) {
 	in := readIntent(t, []byte("metadata: {name: demo}\nspec: {distribution: {image: \"registry/image:1@sha256:abc\"}}"))
 	in.Name = "a\nb: c"
@@ -211,8 +211,8 @@ func TestPathVariables(t *testing.T) {
 	}
 }
 
-// A stack has one registry, whatever it registers. The name that earlier operators used for it depends only on what is
-// registered.
+// A stack has the same registry for any list of resources. The name that earlier operators used for the registry
+// depends only on the registered resources.
 func TestOneRegistryWhateverIsRegistered(t *testing.T) {
 	const redis = "storage: {kv: {type: redis, endpoint: \"r:1\"}}\n"
 	registry := func(spec string) (string, stackconfig.Registry) {
@@ -250,7 +250,7 @@ func TestOneRegistryWhateverIsRegistered(t *testing.T) {
 	}
 }
 
-// A base may take its registry's namespace from a variable, and one variable cannot contain another.
+// A base may read the namespace of its registry from a variable, and one reference cannot contain another.
 func TestRegistryInANamespaceOfAVariable(t *testing.T) {
 	base := strings.Replace(string(starter(t)), "      namespace: registry\n", "      namespace: ${env.MINE:=own}\n", 1)
 	base = strings.Replace(base, "type: kv_sqlite", "type: kv_redis", 1)
@@ -290,7 +290,7 @@ func TestFilesOfABaseWithoutStorage(t *testing.T) {
 				t.Errorf("no %q in\n%s", want, result.Config)
 			}
 			if got, want := path.Dir(result.Registry.Earlier), tc.want; got != want {
-				t.Errorf("earlier registries are looked for in %q, want %q", got, want)
+				t.Errorf("the earlier registry is %q, want %q", got, want)
 			}
 		})
 	}

@@ -40,7 +40,7 @@ func generateFor(t *testing.T, line, spec string) (*stackconfig.Result, string) 
 const vllmSpec = "providers: {inference: {provider: vllm, endpoint: 'http://vllm:8000', apiKey: {secretKeyRef: {name: v, key: t}}}}\n" +
 	"  resources: {models: [a]}"
 
-// A small stack passes the checks of every release line that has a section for storage.
+// A small stack has no errors in any release line that has a section for storage.
 func TestEveryLineTakesASmallStack(t *testing.T) {
 	for _, line := range release.Lines() {
 		if match, _ := release.Lookup(line); match.Release.Storage.Inline {
@@ -54,7 +54,7 @@ func TestEveryLineTakesASmallStack(t *testing.T) {
 	}
 }
 
-// Each case shows a difference between release lines that follows from their data.
+// Each case shows a difference between release lines that results from their data.
 func TestLinesDiffer(t *testing.T) {
 	for name, tc := range map[string]struct{ line, spec, want string }{
 		"an MCP server goes to the provider for MCP": {
@@ -106,7 +106,7 @@ func TestLinesDiffer(t *testing.T) {
 		"an API that was never there yet": {"0.3", "disabled: [skills]", `no API "skills", so this entry has no effect; release 1.1 is the first that has it`},
 		"keys of an account instead of an API key": {
 			"0.3", "providers: {inference: {provider: bedrock, apiKey: {secretKeyRef: {name: b, key: t}}}}",
-			"spec.providers.inference.apiKey: remote::bedrock does not accept an API key in release 0.3; name its secrets in secretRefs: " +
+			"spec.providers.inference.apiKey: remote::bedrock does not accept an API key in release 0.3; set its secrets in secretRefs: " +
 				"aws_access_key_id, aws_secret_access_key, aws_session_token; releases in which it accepts one: 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5",
 		},
 		"an API key of 0.4": {
@@ -132,7 +132,8 @@ func TestLinesDiffer(t *testing.T) {
 	}
 }
 
-// When disabling leaves the list of APIs empty, the list is removed if an empty list would serve nothing.
+// If spec.disabled removes all entries of the list of APIs, the list is also removed in a release in which an empty
+// list serves no APIs.
 func TestDisabledLeavesNoEmptyListOfAPIs(t *testing.T) {
 	match, err := release.Lookup("1.5")
 	if err != nil {

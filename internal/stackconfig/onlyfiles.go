@@ -18,9 +18,9 @@ import (
 // configuration share that data.
 var storingAPIs = []string{"vector_io", "files"}
 
-// OnlyFiles reports whether a server with this configuration keeps its data in its own files and nowhere else. It
-// returns false when this cannot be determined: the text is not a configuration, or the type of a store comes from a
-// variable. Providers that no variable enables do not count.
+// OnlyFiles reports whether a server with this configuration keeps its data only in its own files. It returns false
+// when this cannot be determined: the text is not a configuration, or the type of a store comes from a variable.
+// Providers that no variable enables do not count.
 func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
 	base, err := baseconfig.ParseUncached(config)
 	if err != nil {
@@ -38,9 +38,9 @@ func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
 	return !f.shares(base.Root())
 }
 
-// files looks for stores other than files.
+// files finds stores other than files.
 type files struct {
-	// served are the types of backends that have a server of their own.
+	// served has the types of the backends that are separate servers.
 	served map[string]bool
 	in     *intent.Intent
 }

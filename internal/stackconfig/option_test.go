@@ -30,7 +30,7 @@ func TestEveryOptionHasACase(t *testing.T) {
 	for _, at := range []struct {
 		path string // * stands for any name
 		of   reflect.Type
-		not  []string // covered elsewhere
+		not  []string // other tests cover these
 	}{
 		{"spec", reflect.TypeFor[v1alpha2.LlamaStackDistributionSpec](), []string{"baseConfig", "overrideConfig"}},
 		{"spec.distribution", reflect.TypeFor[v1alpha2.DistributionSpec](), []string{"imageUpdates"}},
@@ -60,7 +60,7 @@ func TestEveryOptionHasACase(t *testing.T) {
 	}
 }
 
-// collect records the paths of all values in a spec, for any entry of a list.
+// collect records the paths of all values in a spec. All entries of a list have the same path.
 func collect(value any, path string, written map[string]bool) {
 	written[path] = true
 	switch value := value.(type) {

@@ -16,9 +16,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// OverrideExternal returns a user's whole configuration, in.Base, with the external providers of the spec in it. Each
+// OverrideExternal returns a user's complete configuration, in.Base, with the external providers of the spec. Each
 // external provider replaces the provider with the same id. Everything else is unchanged, except that comments are
-// lost. The Result is nil with errors. Otherwise it holds only the configuration, its hash, the variables of the
+// removed. With errors, the Result is nil. Otherwise it contains only the configuration, the hash, the variables of the
 // external providers, and the external providers. The Report is never nil.
 func OverrideExternal(in Input) (*Result, *draft.Report) {
 	d := draft.New(in.Base, in.Intent, in.Release, in.Directory)
@@ -34,9 +34,9 @@ func OverrideExternal(in Input) (*Result, *draft.Report) {
 	return &Result{Config: config, Hash: hex.EncodeToString(sum[:]), Env: d.Variables(), External: installed}, report
 }
 
-// OverrideCopy returns a user's whole configuration with two changes: the number of workers (above 1) and the files of
-// the certificate, which the server takes only from its configuration. Everything else is unchanged, except that
-// comments are lost.
+// OverrideCopy returns a user's complete configuration with two changes: the number of workers (above 1) and the files
+// of the certificate, which the server reads only from its configuration. Everything else is unchanged, except that
+// comments are removed.
 func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
 	root, err := baseconfig.Read(data)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // PathVariables returns the variables of a distribution's own configuration whose default is below the server's data
 // directory. Each is set to the same path below mountPath, so that all data is on the volume. PathVariables returns
-// nothing for a distribution that the release does not ship. Use PathsIn for its configuration.
+// nothing for a distribution that the release does not ship. For the configuration of such a distribution, use PathsIn.
 func PathVariables(rel *release.Release, distribution, mountPath string) []draft.EnvVar {
 	known, ok := rel.Distribution(distribution)
 	if !ok {
@@ -45,8 +45,8 @@ func pathReferences(config []byte) []pathReference {
 	return found
 }
 
-// PathsIn is PathVariables for any configuration: it finds the variables in the text. When a variable has two defaults,
-// the first in the text counts.
+// PathsIn returns the variables of PathVariables for any configuration, by a search in the text. If a variable has
+// several defaults, the first one in the text is used.
 func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 	var variables []draft.EnvVar
 	for _, found := range pathReferences(config) {
@@ -58,10 +58,9 @@ func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 	return variables
 }
 
-// PathsBeside returns the variables of PathVariables and PathsIn that a volume for the server's data directory does not
-// cover. Release 0.8 renamed the directory, so the default of a variable can be below one directory while the volume
-// is mounted as the other (server fact 41). With these values, the server finds the data of earlier releases on the
-// volume.
+// PathsBeside returns the variables of PathVariables and PathsIn whose default is outside a volume for the server's
+// data directory. Release 0.8 renamed the directory, so the default of a variable can be below one directory while the
+// volume is mounted at the other (server fact 41). With these values, the server finds the data of earlier releases.
 func PathsBeside(config []byte, rel *release.Release, distribution, mountPath string) []draft.EnvVar {
 	mounted := path.Base(mountPath)
 	if !slices.Contains(dataDirectories, mounted) {

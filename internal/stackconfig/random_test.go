@@ -165,7 +165,8 @@ func required(class *schema.Class, name string) bool {
 	return ok && key.Required
 }
 
-// settings fills some keys of a class. It includes the required keys, except those that the engine has a value for.
+// settings fills some keys of a class. It includes the required keys, except those with a default value in the data of
+// the release.
 func (r *randomSpec) settings(p map[string]any, class *schema.Class, set map[string]bool, defaults bool) {
 	settings := make(map[string]any)
 	for i := range class.Keys {
@@ -198,7 +199,7 @@ func hasDefault(key string) bool {
 	return false
 }
 
-// value returns a random value of a simple type. Classes and unions of them are left out.
+// value returns a random value of a simple type. It omits classes and unions of classes.
 func (r *randomSpec) value(expr *schema.Expr) (any, bool) {
 	switch expr.Kind {
 	case schema.KindBool:
@@ -297,8 +298,8 @@ func randomIntent(seed uint64) (*intent.Intent, error) {
 	return in, nil
 }
 
-// TestRandomSpecs runs specs generated from the data of the release over the starter and over a nearly empty base.
-// Accepted specs keep the promises of the engine, and most specs are accepted.
+// TestRandomSpecs generates specs from the data of the release, and their configurations with the starter and with a
+// nearly empty base. The results have the properties that every result must have, and most specs are accepted.
 func TestRandomSpecs(t *testing.T) {
 	bases := [][]byte{starter(t), []byte("distro_name: bare\nproviders: {}\n")}
 	const runs = 600
@@ -326,7 +327,7 @@ func TestRandomSpecs(t *testing.T) {
 		}
 	}
 	if accepted < runs/2 {
-		t.Errorf("only %d of %d are accepted; the generator writes nonsense", accepted, runs)
+		t.Errorf("only %d of %d are accepted; the generator writes too many invalid specs", accepted, runs)
 	}
 }
 

@@ -20,11 +20,11 @@ type Input struct {
 	Base *baseconfig.Base
 	// Release is the server release that will read the configuration.
 	Release *release.Release
-	// ReleaseUnknown reports whether the release of the server is unknown, which makes Release the best guess. Then
-	// Generate writes what is safe for every release, and reports problems of the base with Release as warnings.
+	// ReleaseUnknown reports whether the release of the server is unknown. Release is then the best guess, Generate writes
+	// only settings that are safe in every release, and problems of the base in Release are warnings.
 	ReleaseUnknown bool
 	// Directory is the directory of the SQLite files of the running pods, as written in the configuration. Empty means
-	// that nothing runs or that the directory is unknown. It applies to a base that names no files.
+	// that no pods run or that the directory is unknown. It applies to a base that does not set the files.
 	Directory string
 	// Packages are the metadata in the images of external providers, by provider id. A provider without an entry has
 	// the type externalprovider.UnknownType until its pod starts.
@@ -42,26 +42,25 @@ type Result struct {
 	Hash string
 	// Env are the variables that the configuration reads, sorted by name.
 	Env []draft.EnvVar
-	// Derived are the entries of the Secret <name>-storage that Env refers to, sorted by key. Without entries, the
-	// Secret does not exist.
+	// Derived are the entries of the Secret <name>-storage to which Env refers, sorted by key. Without them, there is no
+	// Secret.
 	Derived []secretvalue.Derived
-	// Directories must exist before the server starts. The server creates most of its directories, but not these. They
-	// are spelled as in Config, with variables.
+	// Directories are the directories that must exist before the server starts, because the server does not create them.
+	// They are written as in Config, with variables.
 	Directories []string
-	// Registry is where the server stores the resources that it registered. Nil means that the release accepts changed
-	// resources without conflict (0.2).
+	// Registry describes where the server stores the resources that it registered. Nil means that the release accepts
+	// changed resources without conflict (0.2).
 	Registry *storage.Registry
 	// ProviderCount is the number of providers in the configuration, and ResourceCount the number of resources that it
 	// registers. Neither counts entries that exist only when a variable is set.
 	ProviderCount, ResourceCount int
-	// Models are the user's models under the names that clients use, in written order. Nil means that the release of
-	// the server is unknown.
+	// Models are the user's models with the names for clients, in written order. Nil means that the release is unknown.
 	Models []resources.PublicModel
 	// External are the external providers that the pods install, in installation order.
 	External []ExternalProvider
-	// Dropped are the keys, API and id, of the providers of the base that spec.distribution.baseProviders removed.
+	// Dropped has the keys, API and id, of the providers of the base that spec.distribution.baseProviders removed.
 	Dropped map[[2]string]bool
-	// ServesTLS reports whether the server serves HTTPS, whether a field or the base asked for it.
+	// ServesTLS reports whether the server serves HTTPS, because of a field or because of the base.
 	ServesTLS bool
 	// ConfigVersion is the schema version of the configuration.
 	ConfigVersion string
@@ -81,6 +80,6 @@ type (
 	Registry = storage.Registry
 	// ExternalProvider is an external provider of the configuration, with the known facts about its type.
 	ExternalProvider = external.Installed
-	// PublicModel is a model of the user under the name that clients use.
+	// PublicModel is a model of the user with the name that clients use.
 	PublicModel = resources.PublicModel
 )

@@ -9,9 +9,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// server sets how the server listens. Releases up to 1.0 take the port from the release's variable, which the
-// Deployment sets (server fact 26). server writes the key too, so that the file shows the actual port. Without a host,
-// some releases bind IPv6 only (server fact 28).
+// server sets how the server listens. Releases up to 1.0 read the port from a variable, which the Deployment sets
+// (server fact 26). server also writes the key, so that the file shows the actual port. Without a host, some releases
+// listen only on IPv6 (server fact 28).
 func server(d *draft.Draft) {
 	s := d.Section(d.Root, "server", d.ReleaseDefault())
 	d.Write(draft.Under(s, "port"), yamlnode.Int(int64(d.Intent.Server.Port)), draft.From(d.Intent.Server.PortPath))
@@ -37,7 +37,7 @@ func workers(d *draft.Draft) {
 		draft.From(d.Intent.Server.WorkersPath))
 }
 
-// certificate sets the files of the mounted Secret (FR-061).
+// certificate sets the paths of the certificate and the key in the mounted Secret (FR-061).
 func certificate(d *draft.Draft, server *yaml.Node) {
 	if tls := d.Intent.Server.TLS; tls != nil {
 		d.Write(draft.Under(server, keyCertificate), yamlnode.String(names.TLSDir+"/"+names.TLSCertificate),
@@ -46,7 +46,7 @@ func certificate(d *draft.Draft, server *yaml.Node) {
 	}
 }
 
-// These two keys make the server serve HTTPS, and only HTTPS, on its port (server fact 30).
+// With these two keys, the server serves only HTTPS on its port (server fact 30).
 const (
 	keyCertificate = "tls_certfile"
 	keyKey         = "tls_keyfile"
@@ -57,8 +57,7 @@ func servesTLS(root *yaml.Node) bool {
 	return yamlnode.Text(server, keyCertificate) != "" && yamlnode.Text(server, keyKey) != ""
 }
 
-// ServesTLS reports whether a server with this configuration serves HTTPS. It returns false for a configuration that
-// cannot be read.
+// ServesTLS reports whether a server with this configuration serves HTTPS. It returns false for an invalid one.
 func ServesTLS(config []byte) bool {
 	root, err := baseconfig.Read(config)
 	return err == nil && servesTLS(root)

@@ -16,9 +16,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// settings applies the user's own changes last. It first removes the removeSettings and then merges the settings (RFC
-// 7396). To replace a section of the base as a whole, name it in both. Package intent has already rejected changes that
-// are never allowed. settings also rejects a value that another field of the spec has set.
+// settings applies the user's own patch to the configuration. It removes the paths in removeSettings and then merges
+// the settings (RFC 7396). To replace a section of the base as a whole, a user lists the section in both. Package
+// intent has already rejected changes that are never allowed. settings rejects a value that another field has set.
 //
 // It returns the paths that removeSettings removed from the configuration, with the entry that removed each.
 func settings(d *draft.Draft) map[string]*field.Path {
@@ -32,7 +32,7 @@ func settings(d *draft.Draft) map[string]*field.Path {
 	storage.PlaceNamed(d)
 	storage.AddNeeded(d)
 	if d.Intent.Settings.Values["logging"] != nil {
-		d.Ignoredf(d.Intent.Settings.Path.Child("logging"), "server release %s does not read log levels from there; set %s in spec.workload.overrides.env",
+		d.Ignoredf(d.Intent.Settings.Path.Child("logging"), "server release %s does not read log levels from its configuration; set %s in spec.workload.overrides.env",
 			d.Release.Line, d.Release.Runtime.LoggingVariable)
 	}
 	return taken
@@ -62,7 +62,7 @@ func removeSetting(d *draft.Draft, removed *intent.RemovedSetting, taken map[str
 	}
 }
 
-// warnNothingRemoved warns of a path whose i-th key does not exist in the parent.
+// warnNothingRemoved warns about a path whose i-th key does not exist in the parent.
 func warnNothingRemoved(d *draft.Draft, removed *intent.RemovedSetting, parent *yaml.Node, i int) {
 	near := slices.Clone(removed.Keys)
 	near[i] = suggest.Nearest(near[i], yamlnode.Keys(parent))
@@ -94,8 +94,8 @@ func merge(d *draft.Draft, mapping *yaml.Node, values map[string]any, path *fiel
 	}
 }
 
-// setBy returns the field of the spec that set a value or a part of it, or nil when no field did. A value derived from
-// a field is a default, which the settings may replace.
+// setBy returns the field of the spec that set a value or a part of it, or nil when no field did. A value that is
+// derived from a field is a default, which the settings may replace.
 func setBy(d *draft.Draft, node *yaml.Node) *field.Path {
 	if node == nil {
 		return nil
@@ -111,7 +111,7 @@ func setBy(d *draft.Draft, node *yaml.Node) *field.Path {
 	return nil
 }
 
-// warnClearText warns of credentials in clear text, because anyone who can read the ConfigMap can read them.
+// warnClearText warns about credentials in clear text, because anyone who can read the ConfigMap can read them.
 func warnClearText(d *draft.Draft, value any, path *field.Path) {
 	for _, at := range credential.ClearText(value, path) {
 		d.Warnf(at, "is a credential in clear text; put it in a Secret, name the Secret in spec.secretEnv, and write ${env.NAME} here")

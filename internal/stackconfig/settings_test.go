@@ -46,7 +46,7 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 		"tenants": {"1.2", "settings: {server: {tenancy: {mode: single, default_tenant_id: a}}}", "    mode: single\n"},
 		"log levels that nobody reads": {
 			"1.5", "settings: {logging: {category_levels: {core: debug}}}",
-			"spec.settings.logging: server release 1.5 does not read log levels from there; set OGX_LOGGING in spec.workload.overrides.env",
+			"spec.settings.logging: server release 1.5 does not read log levels from its configuration; set OGX_LOGGING in spec.workload.overrides.env",
 		},
 		"the default shield without its API": {
 			"0.8", "disabled: [safety]\n  settings: {safety: {default_shield_id: guard}}",
@@ -104,7 +104,7 @@ func TestVariablesOfSettings(t *testing.T) {
 	}
 }
 
-// A secret that the server would read as a number is rejected where the key takes text.
+// TextVariables returns the variables of keys that accept only text.
 func TestTextVariables(t *testing.T) {
 	in := readIntent(t, []byte(`
 metadata: {name: demo}
@@ -121,6 +121,6 @@ spec:
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if got := stackconfig.TextVariables(&intent.Settings{}, release.Default()); got != nil {
-		t.Errorf("nothing set, and got %v", got)
+		t.Errorf("without settings, got %v", got)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// WantsText returns a function that reports whether the server requires a variable to be text: always for credentials,
-// by the release's schema for other keys, and for a user's own variable where settings pass it to such a key.
+// WantsText returns a function that reports whether the server requires the value of a variable to be text. It is
+// always true for credentials. For other keys, and for variables in the settings, it depends on the schema.
 func WantsText(in *intent.Intent, r *release.Release) func(variable string) bool {
 	text := map[string]bool{}
 	if store := in.Storage.KV; store != nil && store.Password != nil {
@@ -18,27 +18,31 @@ func WantsText(in *intent.Intent, r *release.Release) func(variable string) bool
 		text[name] = true
 	}
 	for i := range in.Providers {
-		p := &in.Providers[i]
-		if p.APIKey != nil {
-			text[p.APIKey.EnvVar] = true
-		}
-		known, ok := r.ResolveType(p.API, p.Type)
-		for _, secret := range p.Secrets {
-			if secret.Key == names.FieldAPIKey {
-				text[secret.EnvVar] = true
-			}
-			if !ok || known.Config == nil {
-				continue
-			}
-			if key, ok := known.Config.Key(secret.Key); ok {
-				text[secret.EnvVar] = textOnly(key.Type)
-			}
-		}
+		markText(text, &in.Providers[i], r)
 	}
 	return func(variable string) bool { return text[variable] }
 }
 
-// textOnly reports whether all members of the type take only a string.
+// markText marks the variables of a provider that must be text.
+func markText(text map[string]bool, p *intent.Provider, r *release.Release) {
+	if p.APIKey != nil {
+		text[p.APIKey.EnvVar] = true
+	}
+	known, ok := r.ResolveType(p.API, p.Type)
+	for _, secret := range p.Secrets {
+		if secret.Key == names.FieldAPIKey {
+			text[secret.EnvVar] = true
+		}
+		if !ok {
+			continue
+		}
+		if key, ok := known.Config.Key(secret.Key); ok {
+			text[secret.EnvVar] = textOnly(key.Type)
+		}
+	}
+}
+
+// textOnly reports whether all members of the type accept only a string.
 func textOnly(expr *schema.Expr) bool {
 	switch expr.Kind {
 	case schema.KindStr, schema.KindSecret, schema.KindURL, schema.KindPath, schema.KindNull:

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// warnOfVariables warns of references in settings that have the wrong form or name an unknown variable.
+// warnOfVariables warns about references in settings that have the wrong form or name an unknown variable.
 func warnOfVariables(d *draft.Draft, value any, path *field.Path) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -41,13 +41,13 @@ func variable(d *draft.Draft, found envref.Reference, path *field.Path) {
 		d.Warnf(path, "%q is not replaced: the server reads only names of upper-case letters, digits and '_'", envref.To(name))
 	case found.Operator != "" || d.IsSet(name):
 	case d.Intent.MoreVariables:
-		d.Warnf(path, "%q must come from spec.workload.overrides.envFrom, or the server does not start", name)
+		d.Warnf(path, "%q must be in spec.workload.overrides.envFrom, or the server does not start", name)
 	}
-	// Without envFrom it is an error, which the step check reports for the whole configuration.
+	// Without envFrom, an unknown variable is an error, which the step check reports for the whole configuration.
 }
 
-// TextVariables returns the variables, sorted, that settings pass to keys that take text and no number. A value such as
-// 12345 would stop the server.
+// TextVariables returns the variables, sorted, in settings whose keys accept text and no numbers. The server would not
+// start with a value such as 12345.
 func TextVariables(settings *intent.Settings, rel *release.Release) []string {
 	at := make(map[string]string)
 	probe, ok := numbered(settings.Values, "", at).(map[string]any)
@@ -65,8 +65,8 @@ func TextVariables(settings *intent.Settings, rel *release.Release) []string {
 	return slices.Compact(variables)
 }
 
-// numbered returns a copy of a value in which a number replaces each lone variable, and records in at where the
-// variables were.
+// numbered returns a copy of a value in which a number replaces each text that consists of a variable. It records the
+// paths of the variables in at.
 func numbered(value any, path string, at map[string]string) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// fieldPath matches the start of an error: a field of the spec, or a place in a base configuration.
+	// fieldPath matches the start of an error: a field of the spec, or a path in a base configuration.
 	fieldPath = regexp.MustCompile(`^([A-Za-z_]+)((\.[A-Za-z_]+)|(\[[0-9]+\]))*(\[[^]]+\])?: `)
 	// remedy matches a word with which an error states the remedy or the accepted values.
 	remedy = regexp.MustCompile(`\b(write|take|takes|set|remove|name|give|add|leave|keep|quote|choose|use|put|move|change|serve|disable|belongs|required|must|needs?|requires)\b|` +
@@ -20,8 +20,8 @@ var (
 
 const inBase = "(in the base configuration)"
 
-// Every error of the engine names a field of the spec or a place in the base configuration, and states the remedy or
-// the accepted values. The cases are those of the golden files.
+// Every error names a field of the spec or a path in the base configuration, and states the remedy or the accepted
+// values. The cases are those of the golden files.
 func TestErrorsAreWhole(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*/want/report.yaml")
 	if err != nil {
@@ -54,7 +54,7 @@ func errorsIn(t *testing.T, file string) []string {
 	return report.Errors
 }
 
-// incomplete returns what an error lacks, or an empty string when it is complete.
+// incomplete returns the missing part of an error, or an empty string when the error is complete.
 func incomplete(message string) string {
 	path := fieldPath.FindString(message)
 	switch {
@@ -66,7 +66,7 @@ func incomplete(message string) string {
 	return ""
 }
 
-// The check itself finds each missing part.
+// The function incomplete finds each missing part.
 func TestIncomplete(t *testing.T) {
 	for message, want := range map[string]string{
 		"it is wrong: take another":         "no path",

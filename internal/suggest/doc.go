@@ -1,2 +1,2 @@
-// Package suggest finds the name that a misspelt name most likely stands for, for "did you mean" in messages.
+// Package suggest finds the known name that is most similar to a misspelt name, for "did you mean" in messages.
 package suggest

@@ -2,11 +2,11 @@ package suggest
 
 import "strings"
 
-// longest is the length from which a name has no similar names. No key is half as long, and the time of a comparison
-// grows with the square of the length.
+// longest is the length of the longest name that is compared. Every known name is less than half as long, and the time
+// of a comparison grows with the square of the length.
 const longest = 100
 
-// Nearest returns the candidate that a misspelt name most likely stands for, or an empty string when none is similar. A
+// Nearest returns the candidate that is most similar to a misspelt name, or an empty string when none is similar. A
 // candidate is similar if it differs by a few typing errors (one for every three letters), or has a word in common
 // (`url` and `base_url`, `api_key` and `api_token`). Of equally similar candidates, the first wins.
 func Nearest(name string, candidates []string) string {
@@ -16,7 +16,7 @@ func Nearest(name string, candidates []string) string {
 	return Among(candidates).Nearest(name)
 }
 
-// Candidates are names prepared for comparison, for lists that are used often.
+// Candidates are names that are prepared for comparison. They save time for a list that is used often.
 type Candidates []candidate
 
 type candidate struct {
@@ -34,7 +34,7 @@ func Among(names []string) Candidates {
 	return candidates
 }
 
-// Nearest is the function Nearest for these candidates.
+// Nearest returns the candidate that is most similar to a misspelt name, as the function Nearest does.
 func (c Candidates) Nearest(name string) string {
 	if len(name) > longest {
 		return ""
@@ -69,7 +69,7 @@ func (c Candidates) nearestByWords(folded string) string {
 				}
 			}
 		}
-		// At least half the words must match, so that one common `max` does not make two keys similar.
+		// At least half the words must match, so that two keys are not similar only because both contain `max`.
 		if common > most && 2*common >= len(words) && 2*common >= len(theirs) {
 			best, most = c[i].name, common
 		}
@@ -100,8 +100,8 @@ func fold(name string) string {
 
 func isSeparator(r rune) bool { return r == '_' || r == ':' || r == '.' || r == '/' }
 
-// distance returns the number of letters to insert, delete, change or swap to get from one word to the other. It stops
-// at the limit and returns it when the number is at least that large.
+// distance returns the number of letters to insert, delete, change or swap to get from one word to the other. If the
+// number is at least as large as the bound, it returns the bound.
 func distance(a, b string, bound int) int {
 	if len(a)-len(b) >= bound || len(b)-len(a) >= bound {
 		return bound

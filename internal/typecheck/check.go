@@ -29,9 +29,9 @@ func (p Problem) String() string {
 	return p.Path + ": " + p.Message
 }
 
-// Check returns the problems, in the order of the sorted names. The value must be decoded by encoding/json with
-// UseNumber. The result is the value without the parts that a decoder rejects, so that the rest can be decoded and
-// checked too: such fields are left out, and such items of lists are null.
+// Check returns the problems of a value, in the order of the sorted names. The value must come from encoding/json with
+// UseNumber. The result fitting is the value without the parts that a decoder rejects, so that the rest can be decoded
+// and checked too. It omits such fields, and has null for such items of lists.
 func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {
 	c := checker{}
 	fitting, _ = c.value(value, typ, "")
@@ -40,7 +40,7 @@ func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {
 
 type checker struct{ problems []Problem }
 
-// wrong reports a value that does not fit, and drops it.
+// wrong adds a problem for a value that does not fit. It returns the result of a check that drops the value.
 func (c *checker) wrong(path, format string, args ...any) (any, bool) {
 	c.problems = append(c.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 	return nil, false
@@ -50,12 +50,10 @@ var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
 // value checks one value, and reports whether a decoder accepts it. Null counts as absent.
 func (c *checker) value(value any, typ reflect.Type, path string) (any, bool) {
-	for typ.Kind() == reflect.Pointer {
-		typ = typ.Elem()
-	}
 	if value == nil {
 		return nil, true
 	}
+	typ = pointed(typ)
 	if reflect.PointerTo(typ).Implements(unmarshaler) {
 		return c.special(value, typ, path)
 	}
@@ -96,8 +94,8 @@ func (c *checker) object(value any, typ reflect.Type, path string) (any, bool) {
 	return fitting, true
 }
 
-// mapping checks the values of a map. A path contains the key in brackets, except for a key with a list, which is a
-// field for users.
+// mapping checks the values of a map. The path of a value contains its key in brackets. A key with a list is an
+// exception: its path has the form of a field, because users regard such a key as a field.
 func (c *checker) mapping(value any, typ reflect.Type, path string) (any, bool) {
 	fields, ok := value.(map[string]any)
 	if !ok {
@@ -138,11 +136,7 @@ func FieldsOf(typ reflect.Type) map[string]reflect.Type {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case field.Anonymous && name == "":
-			inner := field.Type
-			for inner.Kind() == reflect.Pointer {
-				inner = inner.Elem()
-			}
-			maps.Copy(known, FieldsOf(inner))
+			maps.Copy(known, FieldsOf(pointed(field.Type)))
 		case name != "" && name != "-":
 			known[name] = field.Type
 		}
@@ -150,7 +144,15 @@ func FieldsOf(typ reflect.Type) map[string]reflect.Type {
 	return known
 }
 
-// fewFields is the number of names that an error lists.
+// pointed returns the type to which a pointer type points, or any other type unchanged.
+func pointed(typ reflect.Type) reflect.Type {
+	for typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	return typ
+}
+
+// fewFields is the maximum number of field names that an error lists.
 const fewFields = 12
 
 func unknownField(name string, known map[string]reflect.Type) string {

@@ -26,7 +26,7 @@ func TestCheck(t *testing.T) {
 				`spec.disabled: must be a list, got text; write a "-" in front of each item`,
 				`spec.networking.port: must be a whole number, got "8321"; write it without quotes`,
 				`spec.workload.replicas: must be a whole number, got "two"`,
-				`spec.workload.storage.size: "10GB" is not a quantity: write one like 10Gi, 500m or 2`,
+				`spec.workload.storage.size: "10GB" is not a quantity: write a quantity such as 10Gi, 500m or 2`,
 				`spec.workload.workers: must be a whole number, got 1.5`,
 			},
 		},
@@ -74,7 +74,7 @@ func TestCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := json.Unmarshal(data, &v1alpha2.LlamaStackDistribution{}); err != nil {
-				t.Errorf("what fits does not decode: %v", err)
+				t.Errorf("the fitting value does not decode: %v", err)
 			}
 		})
 	}
@@ -85,7 +85,7 @@ func TestCheckKeepsPlaces(t *testing.T) {
 	fitting, _ := typecheck.Check(decode(t, `{"containers": [{"name": 5}, "x", {"name": "b"}]}`), reflect.TypeFor[corev1.PodSpec]())
 	want := map[string]any{"containers": []any{map[string]any{}, nil, map[string]any{"name": "b"}}}
 	if diff := cmp.Diff(any(want), fitting); diff != "" {
-		t.Errorf("what fits (-want +got):\n%s", diff)
+		t.Errorf("fitting value (-want +got):\n%s", diff)
 	}
 }
 
@@ -107,7 +107,7 @@ func FuzzCheck(f *testing.F) {
 		fitting, problems := typecheck.Check(value, reflect.TypeFor[v1alpha2.LlamaStackDistribution]())
 		for _, p := range problems {
 			if strings.Contains(p.Message, "v1alpha2") || strings.Contains(p.Message, "int32") {
-				t.Errorf("a Go type: %s", p)
+				t.Errorf("the message contains a Go type: %s", p)
 			}
 		}
 		data, err := json.Marshal(fitting)
@@ -115,7 +115,7 @@ func FuzzCheck(f *testing.F) {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(data, &v1alpha2.LlamaStackDistribution{}); err != nil {
-			t.Errorf("%s: what fits does not decode: %v", text, err)
+			t.Errorf("%s: the fitting value does not decode: %v", text, err)
 		}
 	})
 }

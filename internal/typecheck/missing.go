@@ -9,12 +9,10 @@ import (
 )
 
 // Missing returns the paths of the missing fields of a value, in the order of the sorted names. A field is required if
-// it has no omitempty and is not a pointer. Null counts as absent. Missing does not look into types with their own
-// decoder, and leaves values of the wrong type to Check. The value is at the given path.
+// it has no omitempty and is not a pointer. Null counts as absent. Missing skips types with their own decoder, and
+// values of the wrong type, which Check reports. at is the path of the value.
 func Missing(value any, typ reflect.Type, at string) []string {
-	for typ.Kind() == reflect.Pointer {
-		typ = typ.Elem()
-	}
+	typ = pointed(typ)
 	if reflect.PointerTo(typ).Implements(unmarshaler) {
 		return nil
 	}
@@ -55,11 +53,7 @@ func requiredOf(typ reflect.Type) map[string]bool {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case field.Anonymous && name == "":
-			inner := field.Type
-			for inner.Kind() == reflect.Pointer {
-				inner = inner.Elem()
-			}
-			maps.Copy(required, requiredOf(inner))
+			maps.Copy(required, requiredOf(pointed(field.Type)))
 		case name != "" && name != "-" && options == "":
 			required[name] = field.Type.Kind() != reflect.Pointer
 		}

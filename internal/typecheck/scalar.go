@@ -61,7 +61,7 @@ func (c *checker) special(value any, typ reflect.Type, path string) (any, bool) 
 	}
 	switch typ {
 	case reflect.TypeFor[resource.Quantity]():
-		return c.wrong(path, "%s is not a quantity: write one like 10Gi, 500m or 2", abbreviated(value))
+		return c.wrong(path, "%s is not a quantity: write a quantity such as 10Gi, 500m or 2", abbreviated(value))
 	case reflect.TypeFor[intstr.IntOrString]():
 		return c.wrong(path, "must be a whole number or text such as 50%%, got %s", abbreviated(value))
 	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
@@ -71,7 +71,7 @@ func (c *checker) special(value any, typ reflect.Type, path string) (any, bool) 
 	}
 }
 
-// maxText is the length of the text that an error repeats.
+// maxText is the maximum length of a text that an error repeats.
 const maxText = 40
 
 func abbreviated(value any) string {
@@ -125,11 +125,9 @@ func kindOf(value any) string {
 	}
 }
 
-// outline returns the form of an object, if it is small: {secretKeyRef: {name: …, key: …}}.
+// outline describes the form of an object, with its fields if there are at most two: {secretKeyRef: {name: …, key: …}}.
 func outline(typ reflect.Type) string {
-	for typ.Kind() == reflect.Pointer {
-		typ = typ.Elem()
-	}
+	typ = pointed(typ)
 	if typ.Kind() != reflect.Struct || typ.NumField() > 2 || reflect.PointerTo(typ).Implements(unmarshaler) {
 		return "an object"
 	}

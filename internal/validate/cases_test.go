@@ -35,7 +35,7 @@ func TestCases(t *testing.T) {
 				t.Errorf("Spec (-want +got):\n%s", diff)
 			}
 			if len(c.Server) > 0 && len(got) == 0 && c.ServerOnly == "" {
-				t.Errorf("the API server refuses it and Spec does not: %q", c.Server)
+				t.Errorf("the API server rejects the object, but Spec does not: %q", c.Server)
 			}
 		})
 	}
@@ -52,7 +52,7 @@ func messages(t *testing.T, c *casetable.Case) []string {
 	object, err := c.Decode()
 	if err != nil {
 		if c.ServerOnly == "" {
-			t.Fatalf("decode: %v; say serverOnly when that is meant", err)
+			t.Fatalf("decode: %v; set serverOnly if this is intended", err)
 		}
 		return nil
 	}

@@ -16,7 +16,7 @@ const (
 	maxDisabledLength = 128
 )
 
-// disabledKnown rejects an API that no release has. The engine warns of an API that only other releases have.
+// disabledKnown rejects an API that no release has. Package stackconfig warns about an API of other releases.
 func disabledKnown(c *checks) {
 	for i, text := range c.Spec.Disabled {
 		api, _, _ := strings.Cut(text, "/")
@@ -45,10 +45,8 @@ func disabledTwice(c *checks) {
 // serverAPI returns the server's name of an API that is written in either form. It returns an empty string when no
 // release has the API.
 func serverAPI(name string) string {
-	for _, api := range release.KnownAPIs() {
-		if name == api || release.SnakeCase(name) == api || name == intent.APIField(api) {
-			return api
-		}
+	if api := draft.APIName(name); slices.Contains(release.KnownAPIs(), api) {
+		return api
 	}
 	return ""
 }

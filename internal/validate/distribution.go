@@ -18,7 +18,7 @@ const maxObjectName = 55
 var labelForm = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
 // name checks the name against the limits for the names of children. A stack of v1alpha1 may have any name that
-// Kubernetes accepts for all children except the Service, which not every such stack has. See serviceless.
+// Kubernetes accepts for all children except the Service. Not every such stack has a Service (see serviceless).
 func name(c *checks) {
 	path := field.NewPath("metadata", "name")
 	switch {
@@ -39,7 +39,7 @@ func distributionOne(c *checks) {
 	d, path := c.Spec.Distribution, spec("distribution")
 	switch {
 	case d.Name == "" && d.Image == "":
-		c.Required(path, "needs name (a known distribution, for example starter) or image")
+		c.Required(path, "set either name (a known distribution, for example starter) or image")
 	case d.Name != "" && d.Image != "":
 		c.Forbidden(path, `name %q and image %q are mutually exclusive: remove one of them`, d.Name, d.Image)
 	}
@@ -55,19 +55,19 @@ func distributionImageUpdates(c *checks) {
 	d, path := c.Spec.Distribution, spec("distribution", "imageUpdates")
 	oneOf(c, path, d.ImageUpdates, v1alpha2.ImageUpdatesStay, v1alpha2.ImageUpdatesFollow)
 	if d.ImageUpdates == v1alpha2.ImageUpdatesFollow && strings.Contains(d.Image, "@") {
-		c.Forbidden(path, `Follow needs an image without a digest, and %q has one, which always refers to the same image: `+
-			`remove the digest, or imageUpdates`, d.Image)
+		c.Forbidden(path, `Follow requires an image without a digest, but %q has a digest and always refers to the same image: `+
+			`remove the digest, or remove imageUpdates`, d.Image)
 	}
 }
 
-// distributionBaseProviders checks that the spec has providers of its own if it drops those of the base.
+// distributionBaseProviders checks that a spec that drops providers of the base configuration has its own providers.
 func distributionBaseProviders(c *checks) {
 	s, path := &c.Spec, spec("distribution", "baseProviders")
 	oneOf(c, path, s.Distribution.BaseProviders, v1alpha2.BaseProvidersAll, v1alpha2.BaseProvidersRequired)
 	switch {
 	case s.Distribution.BaseProviders != v1alpha2.BaseProvidersRequired:
 	case s.OverrideConfig != nil:
-		c.Forbidden(path, `excluded by overrideConfig, which is the whole configuration (ConfigMap %q): remove baseProviders or overrideConfig`,
+		c.Forbidden(path, `cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap %q): remove baseProviders or overrideConfig`,
 			s.OverrideConfig.ConfigMapName)
 	case s.Providers == nil && s.ExternalProviders == nil:
 		c.Forbidden(path, `Required keeps only your own providers, and the spec has none: `+
@@ -83,6 +83,6 @@ func distributionVersion(c *checks) {
 		c.Forbidden(path,
 			`%q selects the release of a named distribution: set name instead of image, or put the version in the tag of image`, d.Version)
 	case !release.IsVersion(d.Version):
-		c.InvalidText(path, d.Version, `is not a server release: write one like 0.7 or 0.7.3`)
+		c.InvalidText(path, d.Version, `is not a server release: write a release such as 0.7 or 0.7.3`)
 	}
 }

@@ -1,8 +1,8 @@
 // Package validate checks a LlamaStackDistribution before it is processed. It repeats in Go every rule that the API
-// server checks by schema, CEL and admission policy, with the same messages. An object that passed none of them then
-// gets the same response: an offline file, an object stored before a rule was installed, or one in a cluster without
-// the policy (decision 0008). It also contains the rules that CEL cannot express. Rules that depend on the server's
-// release, beyond the names of its APIs, belong to package stackconfig.
+// server checks by schema, CEL and admission policy, with the same messages. These rules then also apply to an object
+// that the API server has not checked: a file, an object that was stored before a rule existed, or an object in a
+// cluster without the policy (decision 0008). The package also contains the rules that CEL cannot express. Rules that
+// depend on the server's release, beyond the names of its APIs, belong to package stackconfig.
 //
 // Each file contains the rules of one topic, and a table in validate.go lists all rules. Every rule has accepted and
 // rejected cases in testdata/cases, which also run against a real API server.

@@ -17,7 +17,7 @@ const (
 	maxExternalSecrets = 16
 )
 
-// eachExternal iterates over all external providers, sorted by API, in written order.
+// eachExternal returns a check of all external providers, sorted by API and in written order.
 func eachExternal(check func(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider)) func(*checks) {
 	return func(c *checks) {
 		for _, api := range slices.Sorted(maps.Keys(c.Spec.ExternalProviders)) {
@@ -54,7 +54,7 @@ func externalID(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider
 	}
 }
 
-// externalTwice rejects two external providers with the same id, because only one of the two images can provide it.
+// externalTwice rejects two external providers with the same id, because only one image can provide that provider.
 func externalTwice(c *checks) {
 	first := make(map[string]string)
 	images := make(map[string]string)

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// FuzzSpec checks for any stored object that Spec returns errors with a path and a sentence, that a second run has the
-// same result, and that Spec changes nothing.
+// FuzzSpec checks for any stored object that Spec returns errors with a path and a message, that a second run has the
+// same result, and that Spec does not change the object.
 func FuzzSpec(f *testing.F) {
 	for _, c := range loadCases(f).Cases {
 		if data, err := json.Marshal(c.Object["spec"]); err == nil {
@@ -29,7 +29,7 @@ func FuzzSpec(f *testing.F) {
 		_, warnings, errs := Spec(obj)
 		_, again, errsAgain := Spec(before)
 		if !slices.Equal(warnings, again) || intent.Messages(errs) != intent.Messages(errsAgain) {
-			t.Errorf("two answers: %v and %v", errs, errsAgain)
+			t.Errorf("two runs have different results: %v and %v", errs, errsAgain)
 		}
 		for _, err := range errs {
 			if !strings.HasPrefix(err.Field, "spec") || err.Error() == "" {

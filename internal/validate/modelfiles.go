@@ -22,7 +22,7 @@ func modelFilesOne(c *checks) {
 	switch files := c.Spec.ModelFiles; {
 	case files == nil:
 	case files.PersistentVolumeClaim == nil && files.Image == nil:
-		c.Required(path, "needs persistentVolumeClaim or image, which contains the files")
+		c.Required(path, "set either persistentVolumeClaim or image, which provides the files")
 	case files.PersistentVolumeClaim != nil && files.Image != nil:
 		c.Forbidden(path, "persistentVolumeClaim and image are mutually exclusive: remove one of them")
 	}
@@ -43,7 +43,7 @@ func modelFilesImage(c *checks) {
 	pullPolicy(c, path.Child("pullPolicy"), image.PullPolicy)
 	if at := image.Path; at != "" && (len(at) > maxMountPath || !absoluteForm.MatchString(at) ||
 		dotsForm.MatchString(at)) {
-		c.InvalidText(path.Child("path"), at, `is not an absolute path: write one like /models, without ":", "." and ".."`)
+		c.InvalidText(path.Child("path"), at, `is not an absolute path: write a path such as /models, without ":" and without the segments "." and ".."`)
 	}
 }
 
@@ -55,6 +55,6 @@ func modelFilesDirectories(c *checks) {
 
 func (c *checks) directoryBelow(path *field.Path, at, example string) {
 	if at != "" && (len(at) > maxDirectory || !directoryForm.MatchString(at) || upwardsForm.MatchString(at)) {
-		c.InvalidText(path, at, `is not a directory within the files: write one like %s, without a leading "/", ":" and ".."`, example)
+		c.InvalidText(path, at, `is not a relative directory: write a directory such as %s, without a leading "/", and without ":" and the segment ".."`, example)
 	}
 }

@@ -48,17 +48,16 @@ func caBundle(c *checks) {
 	}
 }
 
-// hostname checks that a name is a host name that Ingress, Route and HTTPRoute accept: not an address, and with labels
-// that DNS allows.
+// hostname checks that Ingress, Route and HTTPRoute accept a host name: no IP address, and only labels that DNS allows.
 func (c *checks) hostname(path *field.Path, name string) {
 	switch {
 	case name == "":
 		return
 	case len(validation.IsValidIP(path, name)) == 0:
-		c.InvalidText(path, name, `is an IP address: write a host name like llama.example.com`)
+		c.InvalidText(path, name, `is an IP address: write a host name such as llama.example.com`)
 		return
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
-		c.InvalidText(path, name, `is not a host name: write one like llama.example.com, without scheme, port and path`)
+		c.InvalidText(path, name, `is not a host name: write a name such as llama.example.com, without scheme, port and path`)
 		return
 	}
 	for label := range strings.SplitSeq(name, ".") {

@@ -1,6 +1,6 @@
 package validate
 
-// overrideExcludes checks FR-013 and FR-070: with a whole configuration, the fields that generate one have no effect.
+// overrideExcludes checks FR-013 and FR-070: with a complete configuration, fields that generate one have no effect.
 func overrideExcludes(c *checks) {
 	s := &c.Spec
 	if s.OverrideConfig == nil {
@@ -20,7 +20,7 @@ func overrideExcludes(c *checks) {
 	} {
 		if other.given {
 			c.Forbidden(spec(other.field),
-				`excluded by overrideConfig, which is the whole configuration (ConfigMap %q): remove %s or overrideConfig`,
+				`cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap %q): remove %s or overrideConfig`,
 				s.OverrideConfig.ConfigMapName, other.field)
 		}
 	}

@@ -20,7 +20,7 @@ const maxPodLabels = 64
 
 func (c *checks) overrides() *v1alpha2.WorkloadOverrides { return intent.Overrides(&c.Spec) }
 
-// overridesCount limits the number of items that are added to the pods, as podtemplate does for patches.
+// overridesCount limits the items that overrides add to the pods. Package podtemplate has the same limit for patches.
 func overridesCount(c *checks) {
 	o, path := c.overrides(), spec("workload", "overrides")
 	for _, list := range []struct {
@@ -49,8 +49,7 @@ func imagePullPolicy(c *checks) {
 	pullPolicy(c, spec("workload", "overrides", "imagePullPolicy"), c.overrides().ImagePullPolicy)
 }
 
-// imagePullSecrets rejects duplicate names, because a server-side apply rejects a list in which two items have the same
-// name.
+// imagePullSecrets rejects duplicate names, because server-side apply rejects a list with duplicate names.
 func imagePullSecrets(c *checks) {
 	path := spec("workload", "overrides", "imagePullSecrets")
 	for i, secret := range repeated(c.overrides().ImagePullSecrets) {

@@ -20,7 +20,7 @@ func removeSettingsPath(c *checks) {
 	for i, text := range removed {
 		switch {
 		case len(text) > maxRemovedLength || !dottedForm.MatchString(text):
-			c.InvalidText(path.Index(i), text, `is not a dotted path: write one like server.quota`)
+			c.InvalidText(path.Index(i), text, `is not a dotted path: write a path such as server.quota`)
 		case seen[text]:
 			c.duplicate(path.Index(i), text)
 		}

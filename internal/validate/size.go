@@ -10,12 +10,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// MaxSpecBytes is the largest size of a spec as JSON. Content that fits into a ConfigMap belongs there. The API server
-// accepts six times as much, and 200 such objects need more than the operator's memory.
+// MaxSpecBytes is the largest size of a spec as JSON. Larger content belongs in a ConfigMap. The API server accepts
+// specs of six times this size, and 200 such objects need more memory than the operator has.
 const MaxSpecBytes = 256 << 10
 
-// omittedSpec is the annotation of a cached object whose spec was too large to keep. Its value is the number of bytes.
-// The API server rejects a key with a space, so no stored object has it.
+// omittedSpec is the annotation of a cached object whose spec was too large for the cache. Its value is the number of
+// bytes. The API server rejects a key with a space, so no stored object has this annotation.
 const omittedSpec = "spec bytes"
 
 // OmitLargeSpec removes a spec that is larger than MaxSpecBytes from an object, so that a cache does not hold it. Spec
@@ -38,7 +38,7 @@ func OmitLargeSpec(obj *v1alpha2.LlamaStackDistribution) {
 	obj.Spec = kept
 }
 
-// tooLarge rejects a spec that is too large. No other rule checks it then.
+// tooLarge rejects a spec that is too large. No other rule is applied to such a spec.
 func tooLarge(obj *v1alpha2.LlamaStackDistribution) field.ErrorList {
 	size := SpecBytes(obj)
 	if size <= MaxSpecBytes {
@@ -46,7 +46,7 @@ func tooLarge(obj *v1alpha2.LlamaStackDistribution) field.ErrorList {
 	}
 	return field.ErrorList{field.Invalid(spec(), size, fmt.Sprintf(
 		"%d bytes of JSON exceed the limit of %d for a spec: move long parts to a ConfigMap, "+
-			"and name it in spec.baseConfig or mount it", size, MaxSpecBytes))}
+			"and refer to the ConfigMap in spec.baseConfig or mount it", size, MaxSpecBytes))}
 }
 
 // SpecBytes returns the length of a spec as JSON, including a spec that a cache left out.

@@ -21,7 +21,7 @@ func sized(bytes int) *v1alpha2.LlamaStackDistribution {
 	return obj
 }
 
-// A spec that is too large is rejected with only this error, even when a cache has left it out.
+// A spec that is too large is rejected with only one error, even when a cache has omitted the spec.
 func TestTooLarge(t *testing.T) {
 	obj := sized(MaxSpecBytes)
 	const want = "spec: 262266 bytes of JSON exceed the limit of 262144 for a spec: "
@@ -42,9 +42,9 @@ func TestLargeEnough(t *testing.T) {
 	before := obj.DeepCopy()
 	OmitLargeSpec(obj)
 	if !bytes.Equal(obj.Spec.Settings.Raw, before.Spec.Settings.Raw) || obj.Annotations != nil {
-		t.Error("a spec within the bound is not kept whole")
+		t.Error("a spec within the limit is changed")
 	}
 	if errs := tooLarge(obj); len(errs) > 0 {
-		t.Errorf("a spec within the bound: %v", errs)
+		t.Errorf("a spec within the limit: %v", errs)
 	}
 }

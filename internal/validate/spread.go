@@ -8,8 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// spreadTwice rejects two constraints with the same topologyKey and whenUnsatisfiable, because the API server rejects
-// them.
+// spreadTwice rejects two constraints with the same topologyKey and whenUnsatisfiable, as the API server does.
 func spreadTwice(c *checks) {
 	type constrained struct {
 		key  string
@@ -24,11 +23,11 @@ func spreadTwice(c *checks) {
 			continue
 		}
 		c.InvalidText(spec("workload", "topologySpreadConstraints").Index(i), this.key,
-			`with %s is already constrained by entry %d: remove one of them`, this.when, j)
+			`with %s is already constrained by entry %d: remove one of the two entries`, this.when, j)
 	}
 }
 
-// spreadOfNothing warns of a constraint without a selector, which counts no pods.
+// spreadOfNothing warns about a constraint without a selector, which counts no pods.
 func spreadOfNothing(c *checks) []string {
 	var warnings []string
 	for i, constraint := range c.workload().TopologySpreadConstraints {

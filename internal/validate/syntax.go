@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The patterns below are those of the CRD's rules. A test checks that they are equal.
+// These patterns are the same as in the rules of the CRD. A test compares them.
 var (
 	subdomainForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 	dataKeyForm   = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
@@ -63,7 +63,7 @@ func (c *checks) configMapKey(path *field.Path, name, key string) {
 	}
 }
 
-// Image checks an image reference by the rule of the CRD.
+// Image checks an image reference by the same rule as the CRD.
 func Image(path *field.Path, reference string) field.ErrorList {
 	if len(reference) <= maxImage && imageForm.MatchString(reference) {
 		return nil
@@ -79,7 +79,7 @@ func (c *checks) duplicate(path *field.Path, value string) {
 	c.Add(err)
 }
 
-// between checks the range of a number that is set.
+// between checks the range of a number, if the number is set.
 func (c *checks) between(path *field.Path, value *int32, low, high int32) {
 	switch {
 	case value == nil || (*value >= low && *value <= high):
@@ -90,7 +90,7 @@ func (c *checks) between(path *field.Path, value *int32, low, high int32) {
 	}
 }
 
-// oneOf checks that a word that is set is one of the known words.
+// oneOf checks that a value, if it is set, is one of the known values.
 func oneOf[T ~string](c *checks, path *field.Path, value T, known ...T) {
 	if value == "" || slices.Contains(known, value) {
 		return
@@ -110,7 +110,7 @@ func (c *checks) atMost(path *field.Path, count, limit int) bool {
 	return count <= limit
 }
 
-// notEmpty checks that a list or map is not empty when it is set.
+// notEmpty checks that a list or map, if it is set, is not empty.
 func (c *checks) notEmpty(path *field.Path, given bool, count int) {
 	if given && count == 0 {
 		c.Empty(path)

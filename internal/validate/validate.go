@@ -14,7 +14,7 @@ import (
 type checks struct {
 	*v1alpha2.LlamaStackDistribution
 	intent.Errors
-	// intent contains the valid parts of the spec, and decodeErrors the errors of the others.
+	// intent contains the valid parts of the spec. decodeErrors are the errors in the other parts.
 	intent       *intent.Intent
 	decodeErrors field.ErrorList
 }
@@ -24,12 +24,12 @@ func checksOf(stack *v1alpha2.LlamaStackDistribution) *checks {
 	return &checks{LlamaStackDistribution: stack, intent: in, decodeErrors: errs}
 }
 
-// rule is one check. Tests use its name to check that it has cases.
+// rule is one check. Tests use the name to verify that the check has test cases.
 type rule struct {
 	name  string
 	check func(*checks)
-	// newInV1alpha2 reports whether v1alpha1 did not have this rule. A stack of that version gets a warning, and the
-	// API server still decides about its objects.
+	// newInV1alpha2 reports whether v1alpha1 did not have this rule. For a stack of v1alpha1, a violation is only a
+	// warning, and the API server accepts or rejects the objects of the stack.
 	newInV1alpha2 bool
 }
 
@@ -98,9 +98,9 @@ var rules = []rule{
 }
 
 // Spec returns all errors of an object, in the order of its fields, and warnings about valid values that are probably
-// mistakes. It changes nothing and never panics, whatever is stored. Each error is complete by itself: intent.Message
-// contains field path, value and remedy, and never the value of a secret. Spec returns the first intent.MaxErrors
-// errors and the number of the others.
+// mistakes. It does not change the object, and never panics for any stored object. intent.Message of each error
+// contains the field path, the value and the remedy, and never the value of a secret. Spec returns the first
+// intent.MaxErrors errors and the number of the others.
 //
 // The intent is the decoded spec. Without errors, it is complete, and all later steps use it. It is nil for a spec that
 // is too large to be checked.
@@ -125,7 +125,7 @@ func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings [
 // maxWarnings is the number of warnings that are reported at once.
 const maxWarnings = intent.MaxErrors
 
-// bounded limits a list of warnings, and ends it with the number of the others.
+// bounded limits a list of warnings. The last entry of a limited list is the number of further warnings.
 func bounded(warnings []string) []string {
 	if more := len(warnings) - maxWarnings; more > 0 {
 		return append(warnings[:maxWarnings:maxWarnings], fmt.Sprintf("and %d more warnings", more))
@@ -133,8 +133,8 @@ func bounded(warnings []string) []string {
 	return warnings
 }
 
-// fromIntent are the rules of the strict decoder: providers, resources, storage,
-// settings, disabled, port, workers and secret references.
+// fromIntent reports the errors of the strict decoder in providers, resources, storage, settings, disabled, port,
+// workers and secret references.
 func fromIntent(c *checks) { c.Add(c.decodeErrors...) }
 
 func spec(names ...string) *field.Path { return field.NewPath("spec", names...) }

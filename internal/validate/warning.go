@@ -16,18 +16,18 @@ func suspicious(c *checks) []string {
 		workersWithoutCPU(c), autoscaledBelowReplicas(c), serviceless(c))
 }
 
-// commandWithTLS warns of a command together with TLS. The server's own entrypoint reads the certificate's files from
-// the configuration, but uvicorn started by a command does not.
+// commandWithTLS warns about a command in a stack with TLS. The image's entrypoint reads the paths of the certificate
+// and the key from the configuration, but a uvicorn that the command starts does not.
 func commandWithTLS(c *checks) []string {
 	if !c.tls().Enabled || len(c.overrides().Command) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: the probes use HTTPS, so this command must serve HTTPS: use the two files in %s, or the image's entrypoint",
+	return []string{fmt.Sprintf("%s: the probes use HTTPS, so this command must serve HTTPS: use the certificate and the key in %s, or use the image's entrypoint",
 		spec("workload", "overrides", "command"), names.TLSDir)}
 }
 
-// disabledAndConfigured warns of a disabled provider that is also configured, because the provider is ignored. The
-// engine uses the same words, so that a caller of both can report the warning once.
+// disabledAndConfigured warns about a disabled provider that is also configured, because the provider is ignored.
+// Package stackconfig has the same message, so that a caller of both packages can report the warning once.
 func disabledAndConfigured(c *checks) []string {
 	var warnings []string
 	for _, provider := range c.intent.Providers {
@@ -42,36 +42,36 @@ func disabledAndConfigured(c *checks) []string {
 	return warnings
 }
 
-// variables warns of a variable of the user with the name of one that carries a secret, because the user's own takes
-// precedence.
+// variables warns about a variable of the user that has the same name as a variable with a secret, because the user's
+// variable takes precedence.
 func variables(c *checks) []string {
 	var warnings []string
 	for i, env := range c.overrides().Env {
 		path := spec("workload", "overrides", "env").Index(i).Child("name")
 		if _, both := c.Spec.SecretEnv[env.Name]; both {
-			warnings = append(warnings, fmt.Sprintf("%s: %q is also in secretEnv, and this value takes precedence", path, env.Name))
+			warnings = append(warnings, fmt.Sprintf("%s: %q is also set in secretEnv, and the value here takes precedence", path, env.Name))
 		}
 		if strings.HasPrefix(env.Name, names.EnvPrefix) {
-			warnings = append(warnings, fmt.Sprintf("%s: %q begins with %s, the prefix of the operator's variables, and replaces the variable of that name",
+			warnings = append(warnings, fmt.Sprintf("%s: %q begins with %s, the prefix of the operator's variables, and replaces the operator's variable with that name",
 				path, env.Name, names.EnvPrefix))
 		}
 	}
 	return warnings
 }
 
-// autoscaledBelowReplicas warns of a maximum below the stack's own replicas. An autoscaler of a stack of v1alpha1 never
-// scales below them, so such a maximum has no effect.
+// autoscaledBelowReplicas warns about a maximum below the stack's own replicas. The autoscaler of a stack of v1alpha1
+// never scales below the replicas, so such a maximum has no effect.
 func autoscaledBelowReplicas(c *checks) []string {
 	a, replicas := c.workload().Autoscaling, c.workload().Replicas
 	if !names.Compat(c.Annotations) || a == nil || replicas == nil || a.MaxReplicas < 1 || a.MaxReplicas >= *replicas {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: %d is less than %s, %d, below which the autoscaler of a v1alpha1 stack does not scale, so %d is used; raise it or lower replicas",
+	return []string{fmt.Sprintf("%s: %d is less than %s, which is %d: the autoscaler of a v1alpha1 stack does not scale below its replicas, so %d is used; raise maxReplicas or lower replicas",
 		spec("workload", "autoscaling", "maxReplicas"), a.MaxReplicas, spec("workload", "replicas"), *replicas, *replicas)}
 }
 
-// serviceless warns of a name that is not valid for a Service. The name of a stack of v1alpha1 may be one that
-// Kubernetes accepts for every object except the Service. The warning applies where the stack asks for a Service.
+// serviceless warns about a name that is not valid for a Service. The name of a stack of v1alpha1 may be valid for
+// every object except the Service. The warning applies to a stack that requests a Service.
 func serviceless(c *checks) []string {
 	if !names.Compat(c.Annotations) || (c.networking().Port == 0 && len(c.overrides().Env) == 0) {
 		return nil
@@ -83,7 +83,7 @@ func serviceless(c *checks) []string {
 	case len(c.Name) <= maxObjectName && !strings.Contains(c.Name, "."):
 		cluster = "Kubernetes before 1.36"
 	}
-	return []string{fmt.Sprintf("%s: %q: %s does not accept a Service %q or an Ingress for it: the server runs, but no Service selects it; "+
-		"to have a Service, use a name of at most %d lower-case letters, digits and %q that begins with a letter",
+	return []string{fmt.Sprintf("%s: %q: %s does not accept a Service with the name %q or an Ingress for such a Service, so the server runs without a Service; "+
+		"to have a Service, create the stack under a name of at most %d lower-case letters, digits and %q that begins with a letter",
 		field.NewPath("metadata", "name"), c.Name, cluster, names.Service(c.Name), maxObjectName, "-")}
 }

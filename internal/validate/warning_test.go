@@ -28,12 +28,12 @@ func TestWarnings(t *testing.T) {
 		},
 		"variable twice": {
 			spec: "{secretEnv: {TOKEN: {secretKeyRef: {name: a, key: b}}}, workload: {overrides: {env: [{name: TOKEN, value: x}]}}}",
-			want: []string{`spec.workload.overrides.env[0].name: "TOKEN" is also in secretEnv, and this value takes precedence`},
+			want: []string{`spec.workload.overrides.env[0].name: "TOKEN" is also set in secretEnv, and the value here takes precedence`},
 		},
 		"a command that has to serve HTTPS": {
 			spec: "{networking: {tls: {enabled: true, secretName: a}}, workload: {overrides: {command: [uvicorn]}}}",
 			want: []string{"spec.workload.overrides.command: the probes use HTTPS, so this command must serve HTTPS: " +
-				"use the two files in /etc/llama-stack-tls, or the image's entrypoint"},
+				"use the certificate and the key in /etc/llama-stack-tls, or use the image's entrypoint"},
 		},
 		"a command without HTTPS": {spec: "{networking: {tls: {}}, workload: {overrides: {command: [uvicorn]}}}"},
 		"a spread of nothing": {
@@ -44,7 +44,7 @@ func TestWarnings(t *testing.T) {
 		"workers that share a CPU": {
 			spec: "{workload: {workers: 4, resources: {limits: {cpu: 1500m}}}}",
 			want: []string{`spec.workload.resources.limits[cpu]: "1500m" is less than one CPU for each of 4 workers, and the server stops ` +
-				`a worker that takes more than 5 s to start, so it may never become ready; raise the limit to "4" or remove it`},
+				`a worker that takes more than 5 s to start, so the server may never become ready; raise the limit to "4" or remove it`},
 		},
 		"a CPU for each worker":         {spec: "{workload: {workers: 2, resources: {limits: {cpu: 2000m}}}}"},
 		"workers without limit":         {spec: "{workload: {workers: 2, resources: {requests: {cpu: 100m}, limits: {memory: 1Gi}}}}"},
@@ -53,7 +53,7 @@ func TestWarnings(t *testing.T) {
 		"the operator's prefix": {
 			spec: "{workload: {overrides: {env: [{name: A}, {name: LLSD_VLLM_API_KEY}]}}}",
 			want: []string{`spec.workload.overrides.env[1].name: "LLSD_VLLM_API_KEY" begins with LLSD_, ` +
-				`the prefix of the operator's variables, and replaces the variable of that name`},
+				`the prefix of the operator's variables, and replaces the operator's variable with that name`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

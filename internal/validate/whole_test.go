@@ -14,7 +14,8 @@ var remedy = regexp.MustCompile(`\b(write|take|set|remove|name|names|give|add|le
 	`did you mean|known (types|APIs|fields):|is neither .* nor |is not host:port or|is not a whole number greater than|require client certificates|combine|determines it|\bmust\b|\bneeds?\b|required|at most|cannot be|\(got|selects the pods|has no field`)
 
 // Every error of every rule names the field, repeats the value unless the field may hold a secret, and states a remedy.
-// The table has a case for each rule (TestRulesHaveCases), so a new rule without one of the three parts fails here.
+// The table has a case for each rule (TestRulesHaveCases), so this test fails for a new rule whose error does not have
+// all three parts.
 func TestErrorsAreWhole(t *testing.T) {
 	for _, c := range loadCases(t).Cases {
 		object, err := c.Decode()
@@ -31,7 +32,7 @@ func TestErrorsAreWhole(t *testing.T) {
 	}
 }
 
-// incomplete returns what an error lacks, or an empty string when it is complete.
+// incomplete returns the missing part of an error, or an empty string when the error is complete.
 func incomplete(err *field.Error) string {
 	value := fmt.Sprint(err.BadValue)
 	switch {
@@ -46,7 +47,7 @@ func incomplete(err *field.Error) string {
 	return ""
 }
 
-// The check itself finds each missing part.
+// The function incomplete finds each missing part.
 func TestIncomplete(t *testing.T) {
 	path := field.NewPath("spec", "a")
 	for want, err := range map[string]*field.Error{

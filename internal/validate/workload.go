@@ -50,12 +50,12 @@ func autoscalingTargets(c *checks) {
 
 func storageSize(c *checks) {
 	if size := c.volume().Size; size != nil && size.Sign() <= 0 {
-		c.InvalidText(spec("workload", "storage", "size"), size.String(), `is not a size: write one like 10Gi`)
+		c.InvalidText(spec("workload", "storage", "size"), size.String(), `is not a size greater than 0: write a size such as 10Gi`)
 	}
 }
 
-// ownMounts returns the paths at which the operator mounts its own volumes. A pod with two volumes at the same path is
-// rejected.
+// ownMounts returns the paths at which the operator mounts its own volumes. The API server rejects a pod with two
+// volumes at the same path.
 func (c *checks) ownMounts() []string {
 	mounts := []string{"/tmp", names.ConfigDir, names.TLSDir, names.CADir, names.StartupDir}
 	if len(c.Spec.ExternalProviders) > 0 {
@@ -72,9 +72,9 @@ func storageMountPath(c *checks) {
 	switch {
 	case at == "":
 	case slices.Contains(c.ownMounts(), strings.TrimSuffix(at, "/")):
-		c.InvalidText(path, at, `is where the operator mounts one of its volumes: use another path, for example /.llama`)
+		c.InvalidText(path, at, `is the mount path of one of the operator's volumes: use another path, for example /.llama`)
 	case len(at) > maxMountPath || !absoluteForm.MatchString(at) || dotsForm.MatchString(at):
-		c.InvalidText(path, at, `is not an absolute path: write one like /.llama, without ":", "." and ".."`)
+		c.InvalidText(path, at, `is not an absolute path: write a path such as /.llama, without ":" and without the segments "." and ".."`)
 	}
 }
 
@@ -95,7 +95,7 @@ func disruptionBudgetOne(c *checks) {
 	switch {
 	case budget == nil:
 	case budget.MinAvailable == nil && budget.MaxUnavailable == nil:
-		c.Required(path, "needs minAvailable or maxUnavailable")
+		c.Required(path, "set either minAvailable or maxUnavailable")
 	case budget.MinAvailable != nil && budget.MaxUnavailable != nil:
 		c.Forbidden(path, `minAvailable %q and maxUnavailable %q are mutually exclusive: remove one of them`,
 			budget.MinAvailable, budget.MaxUnavailable)

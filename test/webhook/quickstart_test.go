@@ -105,7 +105,7 @@ func (c *cluster) refusals(t *testing.T) {
 		"two providers with ids":              {two("id: first, "), ""},
 		"providers in addition to a userConfig": {
 			strings.Replace(quickstart, "  server:\n", "  server:\n    userConfig: {configMapName: mine}\n", 1),
-			"spec.server.providers: excluded by server.userConfig",
+			"spec.server.providers: cannot be combined with server.userConfig",
 		},
 		"an unknown distribution": {strings.Replace(quickstart, "name: starter", "name: startr", 1), `spec.server.distribution.name: unknown distribution "startr"`},
 	} {

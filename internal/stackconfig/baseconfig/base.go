@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// MaxSize is the largest size of a base in bytes. It fits into a ConfigMap with room for its metadata.
+// MaxSize is the largest size of a base in bytes. A base of this size fits into a ConfigMap together with its metadata.
 const MaxSize = 768 << 10
 
 // Base is the configuration of a distribution. It is never changed.
@@ -24,9 +24,10 @@ type Base struct {
 	version string
 }
 
-// The supported schema versions of a configuration (FR-028), and the version of a configuration that names none.
+// supportedVersions lists the supported schema versions of a configuration (FR-028).
 var supportedVersions = []string{"1", "2"}
 
+// defaultVersion is the schema version of a configuration that does not state one.
 const defaultVersion = "2"
 
 // UnsupportedVersionError reports a base with a schema version that is not supported (FR-029).
@@ -58,15 +59,16 @@ func (b *Base) Root() *yaml.Node { return b.root }
 // Version returns the schema version of the configuration.
 func (b *Base) Version() string { return b.version }
 
-// parsed caches the last bases by digest. Most stacks share a few bases, and parsing one takes longer than generating a
-// configuration from it.
+// parsed caches the most recently used bases by digest. Most stacks share a few bases, and parsing one takes longer
+// than generating a configuration from it.
 var parsed = lru.New(16)
 
-// maxKeptBase is the largest size in bytes of a base that is cached. The shipped bases are less than half of it. Nodes
-// need a hundred times the memory of the text, so a few large bases would fill the operator's memory.
+// maxKeptBase is the largest size in bytes of a base that is cached, twice that of the largest shipped base. The nodes
+// of a base need a hundred times the memory of its text, so a few large bases would exhaust the operator's memory.
 const maxKeptBase = 64 << 10
 
-// ParseUncached is Parse without the cache, for text that is not read again, such as a generated configuration.
+// ParseUncached reads a base configuration as Parse does, but does not cache it. Use it for text that is read only
+// once, such as a generated configuration.
 func ParseUncached(data []byte) (*Base, error) {
 	if len(data) > MaxSize {
 		return nil, fmt.Errorf("base config has %d bytes, which exceeds the limit of %d", len(data), MaxSize)
@@ -86,7 +88,7 @@ func ParseUncached(data []byte) (*Base, error) {
 	return &Base{root: root, version: version}, nil
 }
 
-// Read reads any configuration. Its version and shape need not be known.
+// Read reads any configuration, and does not check its version or shape.
 func Read(data []byte) (*yaml.Node, error) {
 	document, err := decodeYAML(data)
 	if err != nil {

@@ -7,23 +7,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A base is small: the largest shipped one has a thousand nodes, eight levels deep, in 20 kB. The limits keep a hostile
-// document (aliases of aliases, or of a long text) from filling the memory. They apply to the expanded document, and
-// reading stops as soon as one limit is exceeded.
+// A base is small: the largest shipped one has a thousand nodes, eight levels deep, in 20 kB. The limits prevent a
+// hostile document (with aliases of aliases, or of a long text) from exhausting the memory. They apply to the expanded
+// document, and reading stops as soon as one limit is exceeded.
 const (
 	maxNodes = 100_000
 	maxDepth = 100
-	// maxWritten limits the bytes of text and of indentation. A ConfigMap can hold half of it.
+	// maxWritten limits the bytes of text and of indentation. A ConfigMap can hold half of this size.
 	maxWritten = 2 << 20
 )
 
-// The tags for which the server's YAML reader constructs values.
+// knownTags lists the tags for which the server's YAML reader constructs values.
 var knownTags = []string{
 	"", "!", "!!null", "!!bool", "!!int", "!!float", "!!str", "!!binary", "!!timestamp", "!!seq", "!!map", "!!merge",
 }
 
-// normalizer removes aliases and merge keys from a parsed document, in place. It replaces an alias with the node that
-// the alias stands for, so the same node can occur in several places. A draft works on a copy, which is a tree.
+// normalizer removes aliases and merge keys from a parsed document, in place. It replaces an alias with the node to
+// which the alias refers, so the same node can occur in several places. A draft works on a copy, which is a tree.
 type normalizer struct{ nodes, written int }
 
 func normalize(document *yaml.Node) (*yaml.Node, error) {
@@ -40,28 +40,18 @@ func normalize(document *yaml.Node) (*yaml.Node, error) {
 
 // node visits a node as often as it occurs, and the limits count each visit.
 func (n *normalizer) node(node *yaml.Node, depth int) (*yaml.Node, error) {
-	n.nodes++
-	n.written += len(node.Value) + 2*depth
-	switch {
-	case depth > maxDepth:
-		return nil, fmt.Errorf("line %d: is nested more than %d levels deep", node.Line, maxDepth)
-	case n.nodes > maxNodes:
-		return nil, fmt.Errorf("line %d: has more than %d values after its aliases are expanded", node.Line, maxNodes)
-	case n.written > maxWritten:
-		return nil, fmt.Errorf("line %d: has more than %d bytes after its aliases are expanded", node.Line, maxWritten)
-	case node.Kind == yaml.AliasNode:
+	if err := n.visit(node, depth); err != nil {
+		return nil, err
+	}
+	if node.Kind == yaml.AliasNode {
 		return n.node(node.Alias, depth+1)
-	case !slices.Contains(knownTags, node.ShortTag()):
-		return nil, fmt.Errorf("line %d: the server does not support the tag %s", node.Line, node.ShortTag())
 	}
 	if node.Kind == yaml.MappingNode {
 		if err := checkKeys(node); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(node.Content, isMerge) {
-			if err := n.mergeAll(node, depth); err != nil {
-				return nil, err
-			}
+		if err := n.mergeAll(node, depth); err != nil {
+			return nil, err
 		}
 	}
 	for i, item := range node.Content {
@@ -74,8 +64,29 @@ func (n *normalizer) node(node *yaml.Node, depth int) (*yaml.Node, error) {
 	return node, nil
 }
 
+// visit counts a visit of a node. It returns an error if the node exceeds a limit or has an unsupported tag.
+func (n *normalizer) visit(node *yaml.Node, depth int) error {
+	n.nodes++
+	n.written += len(node.Value) + 2*depth
+	switch {
+	case depth > maxDepth:
+		return fmt.Errorf("line %d: is nested more than %d levels deep", node.Line, maxDepth)
+	case n.nodes > maxNodes:
+		return fmt.Errorf("line %d: has more than %d values after its aliases are expanded", node.Line, maxNodes)
+	case n.written > maxWritten:
+		return fmt.Errorf("line %d: has more than %d bytes after its aliases are expanded", node.Line, maxWritten)
+	case node.Kind != yaml.AliasNode && !slices.Contains(knownTags, node.ShortTag()):
+		return fmt.Errorf("line %d: the server does not support the tag %s", node.Line, node.ShortTag())
+	default:
+		return nil
+	}
+}
+
 // mergeAll expands merge keys in place. The mapping's own keys take precedence.
 func (n *normalizer) mergeAll(node *yaml.Node, depth int) error {
+	if !slices.ContainsFunc(node.Content, isMerge) {
+		return nil
+	}
 	merged := make([]*yaml.Node, 0, 2*len(node.Content))
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if !isMerge(node.Content[i]) {

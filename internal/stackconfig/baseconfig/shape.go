@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// shape is the structure that a section needs for the engine to work on it. Null counts as absent everywhere. The data
-// of the release checks the content.
+// shape is the structure that a section must have for the steps of package stackconfig. Null counts as absent
+// everywhere. Package check compares the content with the data of the release.
 type shape struct {
 	kind  yaml.Kind
 	keys  map[string]*shape
@@ -42,7 +42,7 @@ var (
 	}}
 )
 
-// mismatch is a node of the wrong kind. Each level of the recursion prepends its part to path.
+// mismatch is a node of the wrong kind. Each level of the recursion adds its part to path, innermost first.
 type mismatch struct {
 	node *yaml.Node
 	want yaml.Kind
@@ -114,7 +114,7 @@ func (s *shape) checkKeys(node *yaml.Node) *mismatch {
 	return nil
 }
 
-// dropNull removes null where it means the same as absent but the server rejects it.
+// dropNull removes null where it is equivalent to an absent key but the server rejects it.
 func dropNull(root *yaml.Node) {
 	for _, key := range []string{"version", "apis", "connectors"} {
 		if yamlnode.IsNull(yamlnode.Get(root, key)) {

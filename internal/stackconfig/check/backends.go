@@ -33,7 +33,7 @@ func (c *checker) backends() {
 		family, _, _ := strings.Cut(yamlnode.Text(named.Get(backend), "type"), "_")
 		if named.Get(backend) != nil && family != known.Family {
 			c.failAt("storage.stores."+name, func() string {
-				return fmt.Sprintf("requires a backend of type %s_*, and %q is not one", known.Family, backend)
+				return fmt.Sprintf("requires a backend of type %s_*, but %q has another type", known.Family, backend)
 			})
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Configuration compares the whole configuration with the release's data. Anything that would keep the server from
-// starting is an error. Anything that the server would silently ignore is a warning if the user wrote it, because a
-// base may hold keys of its own. removed are the paths that settings removed, with the entry that removed each.
-// Configuration returns the directories that must exist before the server starts.
+// Configuration compares the whole configuration with the release's data. Anything that would prevent the server from
+// starting is an error. Anything that the server would silently ignore is a warning, but only if the user wrote it,
+// because a base may contain additional keys. removed maps each path that settings removed to the entry that removed
+// it. Configuration returns the directories that must exist before the server starts.
 func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	c := checker{Draft: d, Finder: draft.NewFinder(d), choices: make(map[string]string), removed: removed}
 	c.variables()
@@ -36,9 +36,9 @@ func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 type checker struct {
 	*draft.Draft
 	draft.Finder
-	// choices are the lists of providers for messages, by API.
+	// choices caches the lists of providers for messages, by API.
 	choices map[string]string
-	// removed are the paths that the user removed from the configuration, with the entry that removed each.
+	// removed maps each path that the user removed from the configuration to the entry that removed it.
 	removed map[string]*field.Path
 }
 
@@ -52,8 +52,8 @@ func (c *checker) available(api string) string {
 	return text
 }
 
-// apis reports APIs that stop the server: unknown names, and APIs without a provider that require one (server fact 53,
-// server fact 54).
+// apis reports APIs with which the server does not start: unknown names, and APIs that require a provider and have none
+// (server fact 53, server fact 54).
 func (c *checker) apis() {
 	providers := yamlnode.Get(c.Root, "providers")
 	for i, item := range yamlnode.Items(yamlnode.Get(c.Root, "apis")) {
@@ -95,8 +95,8 @@ func (c *checker) sections() {
 
 const backendsPath = "storage.backends."
 
-// authentication reports a configuration whose health check requires a token (server fact 34). The kubelet would never
-// see the server as ready and would restart the pod forever.
+// authentication reports a configuration whose health check requires a token (server fact 34). The probes would always
+// fail, and the kubelet would restart the pod repeatedly.
 func (c *checker) authentication() {
 	if c.Release.Runtime.HealthNeedsToken && !yamlnode.IsNull(yamlnode.At(c.Root, "server", "auth")) {
 		c.failAt("server.auth", func() string {

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// credentials warns of the user's providers that call a service without a credential. It is not an error, because
+// credentials warns about the user's providers that call a service without a credential. It is not an error, because
 // clients may send their own key with their requests.
 func (c *checker) credentials() {
 	for _, e := range c.Index.Providers {
@@ -18,12 +18,12 @@ func (c *checker) credentials() {
 			c.hasAnyCredential(e) {
 			continue
 		}
-		remedy := "name its Secret here"
+		remedy := "name a Secret here"
 		if variable := c.credentialVariable(e); variable != "" {
 			remedy += fmt.Sprintf(", or set the variable %s in spec.secretEnv", variable)
 		}
 		c.Warnf(e.User.Path.Child("apiKey"), "%s calls a service that requires a credential, and none is set: %s; "+
-			"without it, requests that do not carry their own credential fail", e.Kind.Type, remedy)
+			"without a credential, requests that do not contain their own credential fail", e.Kind.Type, remedy)
 	}
 }
 

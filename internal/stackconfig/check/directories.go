@@ -13,10 +13,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// directories returns the directories of SQLite files that the server does not create, so that the pod creates them
-// first. A key-value backend creates its own directory. The relational backend does not, and fails at startup or at the
-// first request (server fact 46). This happens when the key-value state moves away from the directory that the two
-// backends shared.
+// directories returns the directories of SQLite files that the server does not create. The pod creates them before the
+// server starts. A key-value backend creates its own directory. The relational backend does not, and fails at startup
+// or at the first request (server fact 46). This happens when the key-value state moves away from the directory that
+// the two backends shared.
 func (c *checker) directories() []string {
 	var needed []string
 	backends := c.allBackends()
@@ -42,8 +42,8 @@ type configured struct {
 	early bool
 }
 
-// allBackends returns the backends of the section. Without that section, it returns the stores as backends, except the
-// stores of providers that no variable enables.
+// allBackends returns the backends of the section. In a release without that section, it returns the stores as
+// backends, except the stores of providers that no variable enables.
 func (c *checker) allBackends() []configured {
 	var found []configured
 	add := func(family string, node *yaml.Node, early bool) {
@@ -68,7 +68,7 @@ func (c *checker) allBackends() []configured {
 	return found
 }
 
-// directory returns the directory of a file when no variable moves it.
+// directory returns the directory of a file when the variables in its path are not set.
 func directory(file string) string {
 	resolved, _ := envref.Static(file)
 	return path.Dir(resolved)

@@ -9,7 +9,7 @@ import (
 // not prevent the start of the server.
 func External(d *draft.Draft) {
 	c := checker{Draft: d, Finder: draft.NewFinder(d)}
-	for path, e := range c.eachProvider {
+	for path, e := range c.Index.All {
 		config := yamlnode.Get(e.Node, "config")
 		if e.External == nil {
 			continue

@@ -5,14 +5,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Missing is an API that providers need and the configuration lacks.
+// Missing is an API that providers need and that the configuration does not have.
 type Missing struct {
 	API string
-	// by are the providers that need it.
+	// by lists the providers that need the API.
 	by []*draft.Provider
 }
 
-// Names returns the providers that need it, such as responses/builtin.
+// Names returns the providers that need the API, such as responses/builtin.
 func (m *Missing) Names() string {
 	names := make([]string, len(m.by))
 	for i, e := range m.by {
@@ -63,8 +63,8 @@ func ProvidedBy(d *draft.Draft, api string) string {
 	}
 }
 
-// isConfigured reports whether an API has an entry below providers. For an API that routes by itself, the server
-// creates the router as soon as it serves the API, with or without providers (server fact 53, server fact 55).
+// isConfigured reports whether an API has an entry below providers. For an API with a routing table, the server creates
+// the router as soon as it serves the API, with or without providers (server fact 53, server fact 55).
 func isConfigured(d *draft.Draft, api string) bool {
 	if known, _ := d.Release.API(api); known.RoutingTable != "" {
 		return d.ServesAPI(api)

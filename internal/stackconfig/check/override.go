@@ -19,8 +19,8 @@ import (
 const pathOverride = "spec.overrideConfig"
 
 // Override compares a user's own configuration with the settings that a release reads. It reports unknown keys, types
-// and APIs, and invalid values of keys. All findings are warnings, because the file belongs to the user and the server
-// decides: an image may add types of its own.
+// and APIs, and invalid values of keys. All findings are warnings, because an image may add its own types, so that only
+// the server can reject the file.
 func Override(data []byte, rel *release.Release) []draft.Finding {
 	base, err := baseconfig.Parse(data)
 	if err != nil {
@@ -66,10 +66,7 @@ func (c *overrideChecker) found(path, message string) {
 // providers checks each provider that exists without a variable against its type.
 func (c *overrideChecker) providers() {
 	external := !yamlnode.IsNull(yamlnode.Get(c.Root, "external_providers_dir"))
-	at := map[string]int{}
-	for _, e := range c.Index.Providers {
-		path := fmt.Sprintf("providers.%s[%d]", e.API, at[e.API])
-		at[e.API]++
+	for path, e := range c.Index.All {
 		api, known := c.Release.API(e.API)
 		switch {
 		case !known || !api.Providable:

@@ -51,8 +51,8 @@ server: {port: "${env.PORT:=8321}"}
 		`spec.overrideConfig: providers.inference[0]: "remote::vlm" is not a type of inference provider in release 0.7; did you mean "remote::vllm"?`,
 		`spec.overrideConfig: providers.inference[1].config.max_token: unknown key; the server ignores it; did you mean "max_tokens"?`,
 		`spec.overrideConfig: providers.inference[1].config.max_tokens: must be a whole number, found text`,
-		`spec.overrideConfig: registered_resources.scoring_fns[0].provider_id: inline::basic registers no scoring_fns of a ` +
-			`configuration, and the server does not start; remove the entry`,
+		`spec.overrideConfig: registered_resources.scoring_fns[0].provider_id: inline::basic cannot register scoring_fns from a ` +
+			`configuration, so the server does not start; remove the entry`,
 	}
 	var got []string
 	for _, finding := range check.Override([]byte(config), release.Default()) {

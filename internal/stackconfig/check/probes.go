@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// probes reports settings by which the server rejects the probes of its own pod. Probes have no token. A user with own
-// probes knows which requests they send.
+// probes reports settings with which the server rejects the probes of its pod, because probes have no token. It skips
+// stacks with the user's own probes, whose requests it does not know.
 func (c *checker) probes() {
 	if c.Intent.OwnProbes {
 		return
@@ -39,12 +39,11 @@ func (c *checker) routePolicy() {
 	}
 }
 
-// permits reports whether the rules permit a path to a client without a token. known is false if a rule cannot be
-// evaluated here.
+// permits reports whether the rules permit a path without a token. known is false if a rule cannot be evaluated here.
 func permits(rules []*yaml.Node, path string) (permitted, known bool) {
 	for _, rule := range rules {
 		if !yamlnode.IsNull(yamlnode.Get(rule, "when")) || !yamlnode.IsNull(yamlnode.Get(rule, "unless")) {
-			continue // a condition is about a user
+			continue // a condition applies only to a client with a token
 		}
 		scope := yamlnode.Get(rule, "permit")
 		permit := !yamlnode.IsNull(scope)
@@ -72,9 +71,9 @@ func permits(rules []*yaml.Node, path string) (permitted, known bool) {
 // maxExpression bounds, in bytes, a regular expression that is compiled here.
 const maxExpression = 256
 
-// matchesRoute reports whether a pattern of a rule matches a path, as the server does. known is false for a variable,
-// and for a regular expression that Go does not have. It is also false for an expression with a counted repetition,
-// because a short one can compile to a program of many megabytes.
+// matchesRoute reports whether a pattern of a rule matches a path in the server. known is false for a variable, and for
+// a regular expression that Go does not support. It is also false for an expression with a counted repetition, because
+// even a short expression of this kind can compile to a program of many megabytes.
 func matchesRoute(pattern, path string) (matches, known bool) {
 	if envref.In(pattern) {
 		return false, false
@@ -95,14 +94,15 @@ func matchesRoute(pattern, path string) (matches, known bool) {
 	return pattern == path, true
 }
 
-// probesPerDay is how many readiness probes a pod gets.
+// probesPerDay is the number of readiness probes of a pod in a day.
 const probesPerDay = 24 * 60 * 60 / release.ReadinessPeriod
 
-// defaultAnonymousRequests is how many requests a day the server answers to a client without a token if the quota names
-// no number.
+// defaultAnonymousRequests is the number of requests of a client without a token that the server answers in a day if
+// the quota does not set a number.
 const defaultAnonymousRequests = 100
 
-// quota warns of a quota that the probes use up. The server counts them like requests of a client (server fact 74).
+// quota warns about a quota that the probes exhaust. The server counts probes in the same way as the requests of a
+// client (server fact 74).
 func (c *checker) quota() {
 	path := "server.quota"
 	quota := yamlnode.At(c.Root, "server", "quota")
@@ -121,11 +121,11 @@ func (c *checker) quota() {
 	if limit > probesPerDay {
 		return
 	}
-	c.warnAt(path, fmt.Sprintf("the server also counts the %d readiness probes a day; after %d of them it rejects probes, and the pod gets no requests until "+
-		"the next day; set anonymous_max_requests above %d, or limit requests at the Ingress", probesPerDay, limit, probesPerDay))
+	c.warnAt(path, fmt.Sprintf("the quota also counts the %d readiness probes a day: after %d probes, the server rejects the others, and the pod receives no requests until the next day; "+
+		"set anonymous_max_requests above %d, or limit requests at the Ingress", probesPerDay, limit, probesPerDay))
 }
 
-// introspection warns of an endpoint whose certificate the server does not verify (server fact 75).
+// introspection warns about an endpoint whose certificate the server does not verify (server fact 75).
 func (c *checker) introspection() {
 	const path = "server.auth.provider_config"
 	provider := yamlnode.At(c.Root, "server", "auth", "provider_config")

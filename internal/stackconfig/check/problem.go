@@ -17,7 +17,7 @@ func (c *checker) problem(p *schema.Problem, path string) {
 	origin := c.OriginAt(path)
 	switch {
 	case p.Kind == schema.MissingKey && c.removed[path] != nil:
-		c.Failf(c.removed[path], "the server does not start without %s (%s): keep it, or set another value in spec.settings", path, p.Want)
+		c.Failf(c.removed[path], "the server does not start without %s (%s): keep the key, or set another value in spec.settings", path, p.Want)
 	case p.Kind == schema.MissingKey:
 		steps := draft.SplitPath(path)
 		c.failAt(path, func() string {
@@ -32,8 +32,8 @@ func (c *checker) problem(p *schema.Problem, path string) {
 	}
 }
 
-// warnIgnoredSection warns of the sections of a base that this release ignores and another release reads, because they
-// had an effect there (server fact 65). Keys that no release has are not reported.
+// warnIgnoredSection warns about the sections of a base that this release ignores and another release reads, because
+// they have an effect in the other release (server fact 65). Keys that no release has are not reported.
 func (c *checker) warnIgnoredSection(p *schema.Problem) {
 	if p.Kind != schema.UnknownKey || c.OriginAt(p.Path).Path != nil || yamlnode.Len(c.NodeAt(p.Path)) == 0 {
 		return
@@ -64,33 +64,34 @@ func (c *checker) messageOf(p *schema.Problem, path string) string {
 	return p.Message()
 }
 
-// failAt reports an error at a place of the configuration: at the field that wrote it, otherwise at the place itself,
-// which comes from the base. It builds the message only when the error is reported.
+// failAt reports an error in a value of the configuration, with the field that wrote the value, or with the path of a
+// value from the base. It calls message only when the error is reported.
 func (c *checker) failAt(path string, message func() string) {
 	origin := c.OriginAt(path)
 	isWarning := origin.Path == nil && c.Unknown
-	if !isWarning && c.ErrorsFull() {
+	switch {
+	case !isWarning && c.ErrorsFull():
 		c.Fail(&field.Error{Type: field.ErrorTypeInvalid})
-		return
-	}
-	if isWarning && c.WarningsFull() {
+	case isWarning && c.WarningsFull():
 		c.CountWarning()
-		return
-	}
-	if origin.Path != nil {
+	case origin.Path != nil:
 		c.Fail(field.Invalid(origin.Path, field.OmitValueType{}, message()))
-		return
+	case isWarning:
+		c.Warn(draft.Finding{
+			ConfigPath: path, Message: message() + " (" + sourceOf(origin) + "; the release of the server is unknown)",
+		})
+	default:
+		c.Fail(&field.Error{
+			Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{},
+			Detail: message() + " (" + sourceOf(origin) + ")",
+		})
 	}
-	from := origin.Note
+}
+
+// sourceOf describes the origin of a value that no field wrote.
+func sourceOf(origin draft.Origin) string {
 	if origin == draft.FromBase {
-		from = "in the base configuration"
+		return "in the base configuration"
 	}
-	if isWarning {
-		c.Warn(draft.Finding{ConfigPath: path, Message: message() + " (" + from + "; the release of the server is unknown)"})
-		return
-	}
-	c.Fail(&field.Error{
-		Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{},
-		Detail: message() + " (" + from + ")",
-	})
+	return origin.Note
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// providers checks each provider's config against its type. It skips a type that the release does not have, because the
-// image provides it and the server checks it.
+// providers checks each provider's config against its type. It skips a type that the release does not have, because
+// only the image, which provides the type, can check it.
 func (c *checker) providers() {
 	c.scoring()
 	seen := make(map[[2]string]bool, len(c.Index.Providers))
-	for path, e := range c.eachProvider {
+	for path, e := range c.Index.All {
 		key := [2]string{e.API, e.ID}
 		if seen[key] && e.Enabled {
 			c.Warn(draft.Finding{ConfigPath: path, Message: fmt.Sprintf("the id %q is used twice, and the server uses the last provider with this id", e.ID)})
@@ -35,18 +35,6 @@ func (c *checker) providers() {
 	}
 }
 
-// eachProvider iterates over the providers and their places in the configuration.
-func (c *checker) eachProvider(yield func(path string, e *draft.Provider) bool) {
-	at := make(map[string]int)
-	for _, e := range c.Index.Providers {
-		path := fmt.Sprintf("providers.%s[%d]", e.API, at[e.API])
-		at[e.API]++
-		if !yield(path, e) {
-			return
-		}
-	}
-}
-
 // providerConfig checks the config of the provider at a path against its type.
 func (c *checker) providerConfig(e *draft.Provider, path string) {
 	problems := e.Kind.Config.Check(c.withVariables(yamlnode.Get(e.Node, "config")))
@@ -55,8 +43,8 @@ func (c *checker) providerConfig(e *draft.Provider, path string) {
 	}
 }
 
-// scoring reports two providers of the same type that register the same scoring functions, because the server stops at
-// the second (server fact 61).
+// scoring reports two providers of the same type that register the same scoring functions, because the server does not
+// start with them (server fact 61).
 func (c *checker) scoring() {
 	if c.Release.Runtime.RegistryReplaces {
 		return
@@ -79,13 +67,12 @@ func (c *checker) scoring() {
 		case e.External != nil && other.External != nil:
 			c.Failf(path, same+"remove one of them", e.ProviderType, other.ID)
 		default:
-			c.Failf(path, same+"give this one the id %q, or disable %s/%s", e.ProviderType, other.ID, other.ID, draft.APIField(e.API), other.ID)
+			c.Failf(path, same+"give this provider the id %q, or disable %s/%s", e.ProviderType, other.ID, other.ID, draft.APIField(e.API), other.ID)
 		}
 	}
 }
 
-// providerProblem reports a problem with its remedy. A missing key has its own field when it is the endpoint or the
-// credential.
+// providerProblem reports a problem with its remedy. A missing endpoint or credential has its own field.
 func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path string) {
 	if e.User != nil && c.fromUnset(draft.JoinPath(path, p.Path)) {
 		c.unsetKey(e, p, draft.JoinPath(path, p.Path))
@@ -114,8 +101,8 @@ func (c *checker) fromUnset(path string) bool {
 	return c.unsetNote(path) != "" && c.OriginAt(path) == draft.FromBase
 }
 
-// unsetKey reports a key of a user's provider that the base takes from a variable that is not set. The remedy is the
-// field, or that variable.
+// unsetKey reports a key of a user's provider for which the base reads a variable that is not set. The remedy is to set
+// the field or the variable.
 func (c *checker) unsetKey(e *draft.Provider, p *schema.Problem, path string) {
 	at, what := e.User.Path.Child("settings"), fmt.Sprintf("the key %q", p.Path)
 	switch p.Path {
@@ -125,7 +112,7 @@ func (c *checker) unsetKey(e *draft.Provider, p *schema.Problem, path string) {
 		at, what = e.User.Path.Child("apiKey"), "a credential"
 	}
 	variable, _ := envref.Lookalike.First(c.NodeAt(path).Value)
-	c.Failf(at, "required: %s does not start without %s; set it here, or the variable %s, which the base reads, in spec.secretEnv or spec.workload.overrides.env",
+	c.Failf(at, "required: %s does not start without %s; set it here, or set the variable %s, which the base reads, in spec.secretEnv or spec.workload.overrides.env",
 		e.Kind.Type, what, variable.Name)
 }
 

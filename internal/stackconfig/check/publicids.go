@@ -13,8 +13,8 @@ import (
 )
 
 // publicIDs reports models with the same id. From 0.3 to 0.7, the id of a model is the provider's name for it, so two
-// names of one model are the same model (server fact 18). The server does not start when they differ in anything else
-// ("already exists").
+// entries for the same model of a provider have the same id (server fact 18). The server does not start when such
+// entries differ ("already exists").
 func (c *checker) publicIDs(known release.Resource) {
 	first := make(map[string]int)
 	items := yamlnode.Items(c.ResourcesOf(known))
@@ -30,7 +30,7 @@ func (c *checker) publicIDs(known release.Resource) {
 		}
 		if !yamlnode.Equal(withoutIDs(known, items[other]), withoutIDs(known, item)) {
 			c.failAt(draft.ItemPath(known, i), func() string {
-				return fmt.Sprintf("clients use the name %q for this and for %s; server release %s does not start when the two differ; keep one of them",
+				return fmt.Sprintf("clients use the name %q for this entry and for %s; server release %s does not start when the two entries differ; keep one of them",
 					id, c.writtenAt(draft.ItemPath(known, other)), c.Release.Line)
 			})
 		}
@@ -56,7 +56,7 @@ func withoutIDs(known release.Resource, item *yaml.Node) *yaml.Node {
 	return rest
 }
 
-// writtenAt returns the field that wrote a place of the configuration, otherwise the place itself.
+// writtenAt returns the field that wrote a value of the configuration, or the path of a value from the base.
 func (c *checker) writtenAt(path string) string {
 	if origin := c.OriginAt(path); origin.Path != nil {
 		return origin.Path.String()

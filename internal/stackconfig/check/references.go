@@ -37,7 +37,8 @@ func (c *checker) references() {
 	}
 }
 
-// modelReference warns of a model that the user names and nothing registers. A provider may list the model by itself.
+// modelReference warns about a model that the user names and that is not registered. It is only a warning, because the
+// provider may list the model.
 func (c *checker) modelReference(reference release.Reference, setting *yaml.Node) {
 	provider, model := draft.NamedID(setting, reference.ProviderKey), draft.NamedID(setting, reference.ResourceKey)
 	known, ok := c.Release.Resource(reference.Resource)
@@ -59,8 +60,8 @@ func (c *checker) modelReference(reference release.Reference, setting *yaml.Node
 		model, provider, reference.Path)
 }
 
-// resourceReference reports a default shield that does not exist, because the server does not start with it. Without
-// any shield, the server does not check (server fact 59).
+// resourceReference reports a default shield that does not exist, because the server does not start with it. If no
+// shields are registered, the server does not check the default (server fact 59).
 func (c *checker) resourceReference(reference release.Reference, setting *yaml.Node) {
 	id := draft.NamedID(setting, reference.ResourceKey)
 	known, ok := c.Release.Resource(reference.Resource)

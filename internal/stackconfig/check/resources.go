@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// registeredResources reports resources of unknown providers, which stop the server (server fact 17), and resources
-// that their provider does not register. It skips resources whose condition is not met.
+// registeredResources reports resources of unknown providers (server fact 17), and resources that their provider does
+// not register. The server does not start with either. It skips resources whose condition is not met.
 func (c *checker) registeredResources() {
 	for _, known := range c.Release.Resources() {
 		if known.Dropped {
@@ -44,8 +44,8 @@ func (c *checker) registeredResources() {
 	}
 }
 
-// warnDropped warns of a list that the server reads and then empties. Such a list comes from the base, because the
-// user's resources of that kind are rejected.
+// warnDropped warns about a list of resources that the server reads and does not use. Such a list comes from the base,
+// because the user's resources of that kind are rejected.
 func (c *checker) warnDropped(known release.Resource) {
 	if yamlnode.Len(c.ResourcesOf(known)) > 0 {
 		c.Warn(draft.Finding{ConfigPath: draft.JoinPath(known.Section, known.Kind), Message: fmt.Sprintf(
@@ -53,14 +53,15 @@ func (c *checker) warnDropped(known release.Resource) {
 	}
 }
 
-// refusal returns why the provider of a resource does not register it, and the key with the wrong value. The server
-// does not start then (server fact 60, server fact 72). The result is empty when the name is known only in the pod.
+// refusal returns the reason why the provider of a resource does not register it, and the key with the wrong value. The
+// server does not start then (server fact 60, server fact 72). The result is empty when the name is known only in the
+// pod.
 func refusal(known release.Resource, item *yaml.Node, kind *provider.Type) (key, problem string) {
 	if kind == nil {
 		return "", ""
 	}
 	if kind.RegistersNothing {
-		return "provider_id", fmt.Sprintf("%s registers no %s of a configuration, and the server does not start; remove the entry",
+		return "provider_id", fmt.Sprintf("%s cannot register %s from a configuration, so the server does not start; remove the entry",
 			kind.Type, known.Kind)
 	}
 	key = known.ProviderIDKey
@@ -71,6 +72,6 @@ func refusal(known release.Resource, item *yaml.Node, kind *provider.Type) (key,
 	if len(kind.ResourceIDs) == 0 || envref.In(name) || slices.Contains(kind.ResourceIDs, name) {
 		return "", ""
 	}
-	return key, fmt.Sprintf("%q is not accepted by %s, and the server does not start; use one of %s", name, kind.Type,
+	return key, fmt.Sprintf("%q is not accepted by %s, so the server does not start; use one of %s", name, kind.Type,
 		strings.Join(kind.ResourceIDs, ", "))
 }

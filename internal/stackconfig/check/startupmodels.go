@@ -8,9 +8,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// startupModels reports models that cannot be verified at startup. Up to 0.5, the server asks the provider for each
-// registered model and stops when the provider does not have it (server fact 58). A service lists no models without a
-// key, so the configuration cannot start. A server at the user's own endpoint may not require a key.
+// startupModels reports models that cannot be verified at startup. Up to 0.5, the server queries the provider for each
+// registered model, and does not start when the provider does not have the model (server fact 58). A service does not
+// list its models without a key. A server at the user's own endpoint may not require a key.
 func (c *checker) startupModels() {
 	models, ok := c.Release.Resource("models")
 	if !ok || !c.Release.Runtime.ModelsAskedAtStart {
@@ -25,7 +25,7 @@ func (c *checker) startupModels() {
 		}
 		message := fmt.Sprintf("server release %s queries %s for the model when it starts, and no API key is set", c.Release.Line, id)
 		if e.User != nil && e.User.Endpoint != "" {
-			c.Warnf(origin.Path, "%s: the server does not start if the endpoint requires a key; name its Secret in %s", message, e.User.Path.Child("apiKey"))
+			c.Warnf(origin.Path, "%s: the server does not start if the endpoint requires a key; name a Secret in %s", message, e.User.Path.Child("apiKey"))
 			continue
 		}
 		c.Failf(origin.Path, "%s: configure a provider in spec.providers.%s, with its apiKey, and name it as the model's provider", message, draft.APIField(models.API))

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// withVariables returns a value as the server will read it, as far as the spec sets the variables. With envFrom, the
-// variables are unknown.
+// withVariables returns a value as the server will read it, with the variables that the spec sets. With envFrom, the
+// variables are unknown, and the value stays unchanged.
 func (c *checker) withVariables(node *yaml.Node) *yaml.Node {
 	if node == nil || c.Intent.MoreVariables || !c.readsVariables(node) {
 		return node
@@ -44,7 +44,7 @@ func (c *checker) substitute(node *yaml.Node) {
 	}
 }
 
-// unsetNote returns a note that names the unset variable behind a finding, or an empty string when there is none.
+// unsetNote returns a note with the unset variable that causes a finding, or an empty string when there is none.
 func (c *checker) unsetNote(path string) string {
 	node := c.NodeAt(path)
 	if node == nil {
@@ -60,16 +60,16 @@ func (c *checker) unsetNote(path string) string {
 	return fmt.Sprintf(" while the variable %s is not set; name it in spec.secretEnv or spec.workload.overrides.env", found.Name)
 }
 
-// variables reports variables without a default that nothing sets. The server does not start with one in any text, even
-// in a provider that does not exist.
+// variables reports variables without a default that nothing sets. The server does not start with such a variable in
+// any text, even in a provider that no variable enables.
 func (c *checker) variables() {
-	// Most configurations have no such variable, and the walk with paths costs more.
+	// Most configurations have no such variable, and the walk with paths takes longer.
 	if !c.Intent.MoreVariables && c.anyUnset(c.Root) {
 		c.variablesOf(c.Root, "")
 	}
 }
 
-// anyUnset reports whether a text contains such a variable.
+// anyUnset reports whether a text contains a variable that nothing sets and that has no default.
 func (c *checker) anyUnset(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// words are the endings, in lower case, of key names that hold only a credential.
+// words lists, in lower case, the endings of keys whose value is always a credential.
 var words = []string{
 	"password", "passwd", "passphrase", "secret", "api_key", "api_keys", "apikey", "access_key", "secret_key",
 	"private_key", "token",
 }
 
-// IsKey reports whether a key of the server's configuration certainly holds a credential, such as client_secret,
-// api_keys or token.
+// IsKey reports whether the value of a key of the server's configuration is always a credential. Examples are
+// client_secret, api_keys and token.
 func IsKey(key string) bool {
 	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
 	return slices.ContainsFunc(words, func(word string) bool { return key == word || strings.HasSuffix(key, "_"+word) })

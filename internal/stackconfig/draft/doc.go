@@ -1,4 +1,4 @@
-// Package draft holds a configuration while it is generated: the tree that the steps of the engine work on, the origin
-// of each value, the variables that it reads, and the findings. Resolve, its first step, finds the providers of the
-// base. The other steps are separate packages, and they write every value through a Draft.
+// Package draft holds a configuration while it is generated: the tree that the steps of package stackconfig change, the
+// origin of each value, the variables that the configuration reads, and the findings. Resolve is the first step, which
+// finds the providers of the base. The other steps write every value through a Draft.
 package draft

@@ -18,7 +18,7 @@ import (
 type Draft struct {
 	// Intent is the user's intent.
 	Intent *intent.Intent
-	// Release is the release that reads the configuration. It is a guess when Unknown is true.
+	// Release is the release that reads the configuration, or the best guess if Unknown is true.
 	Release *release.Release
 	Unknown bool
 	// Root is the tree of the configuration.
@@ -35,10 +35,10 @@ type Draft struct {
 	Index Index
 	// Disabled holds the APIs and providers that the user disabled.
 	Disabled Disabled
-	// Dropped are the keys of the providers of the base that spec.distribution.baseProviders removed.
+	// Dropped has the keys, API and id, of the providers of the base that spec.distribution.baseProviders removed.
 	Dropped map[[2]string]bool
 
-	// errors, warnings and ignorances count the findings of the report. warned is the set of the warnings.
+	// errors, warnings and ignorances count the findings of the report. warned is the set of reported warnings.
 	errors, warnings, ignorances tally
 	warned                       map[Finding]bool
 
@@ -48,7 +48,7 @@ type Draft struct {
 }
 
 // New returns a Draft that starts with a copy of a base. directory is the directory of the SQLite files of the running
-// pods, or empty when nothing runs.
+// pods, or empty when no pods run.
 func New(base *baseconfig.Base, in *intent.Intent, rel *release.Release, directory string) *Draft {
 	d := &Draft{
 		Intent:  in,
@@ -64,7 +64,7 @@ func New(base *baseconfig.Base, in *intent.Intent, rel *release.Release, directo
 	return d
 }
 
-// Finish completes the list of findings and returns them. Do not add findings after it.
+// Finish completes the list of findings and returns the report. Do not add findings afterwards.
 func (d *Draft) Finish() *Report {
 	d.countRest()
 	return d.report
@@ -79,7 +79,7 @@ func (d *Draft) Variables() []EnvVar {
 	return d.env
 }
 
-// distributionName returns the base's own name, otherwise the name that the user wrote.
+// distributionName returns the name in the base, otherwise the name in the spec, otherwise the name of the stack.
 func distributionName(d *Draft) string {
 	for _, key := range []string{d.Release.Runtime.DistributionKey, "distro_name", "image_name"} {
 		if name := yamlnode.Text(d.Root, key); name != "" && !strings.ContainsAny(name, "/${}") {
@@ -108,8 +108,8 @@ func ItemOf(sequence *yaml.Node, i int) Place { return Place{parent: sequence, i
 // EndOf returns the place after the last item.
 func EndOf(sequence *yaml.Node) Place { return Place{parent: sequence, item: len(sequence.Content)} }
 
-// Write writes a value into the configuration and records its origin. All values that are not from the base are written
-// through it.
+// Write writes a value into the configuration and records its origin. All values that are not from the base must be
+// written with Write.
 func (d *Draft) Write(at Place, value *yaml.Node, origin Origin) {
 	switch {
 	case at.parent.Kind == yaml.MappingNode:
@@ -119,23 +119,26 @@ func (d *Draft) Write(at Place, value *yaml.Node, origin Origin) {
 	default:
 		at.parent.Content = append(at.parent.Content, value)
 	}
-	// The base often writes an empty list as []. A list that gets an item is written in block style like everything
-	// else.
+	// The base often has an empty list as []. A list to which an item is added is written in block style, as usual.
 	at.parent.Style &^= yaml.FlowStyle
 	d.report.origins[value] = origin
 }
 
-// Section returns a mapping at the top of the configuration or below. It adds the mapping when it does not exist.
+// Section returns a mapping below another mapping. It adds the mapping when it does not exist.
 func (d *Draft) Section(parent *yaml.Node, key string, origin Origin) *yaml.Node {
+	return d.existing(parent, key, yamlnode.Map, origin)
+}
+
+func (d *Draft) existing(parent *yaml.Node, key string, empty func() *yaml.Node, origin Origin) *yaml.Node {
 	if found := yamlnode.Get(parent, key); !yamlnode.IsNull(found) {
 		return found
 	}
-	made := yamlnode.Map()
+	made := empty()
 	d.Write(Under(parent, key), made, origin)
 	return made
 }
 
-// WriteField is Write for a mapping in which many fields are written.
+// WriteField does the same as Write, for a mapping in which many fields are written.
 func (d *Draft) WriteField(fields *yamlnode.Fields, key string, value *yaml.Node, origin Origin) {
 	fields.Set(key, value)
 	fields.Mapping().Style &^= yaml.FlowStyle
@@ -144,25 +147,19 @@ func (d *Draft) WriteField(fields *yamlnode.Fields, key string, value *yaml.Node
 
 // List returns a sequence below a mapping. It adds the sequence when it does not exist.
 func (d *Draft) List(parent *yaml.Node, key string, origin Origin) *yaml.Node {
-	if found := yamlnode.Get(parent, key); !yamlnode.IsNull(found) {
-		return found
-	}
-	made := yamlnode.Seq()
-	d.Write(Under(parent, key), made, origin)
-	return made
+	return d.existing(parent, key, func() *yaml.Node { return yamlnode.Seq() }, origin)
 }
 
 // ReleaseDefault returns the origin of a value that the release needs and that neither the user nor the base sets.
 func (d *Draft) ReleaseDefault() Origin { return Origin{Note: "default of release " + d.Release.Line} }
 
-// SecretVariable adds a variable for a reference to a Secret and returns the text that stands for it in the
-// configuration.
+// SecretVariable adds a variable for a reference to a Secret, and returns the text that refers to the variable.
 func (d *Draft) SecretVariable(ref *intent.SecretRef) string {
 	d.AddEnv(EnvVar{Name: ref.EnvVar, SecretName: ref.Name, SecretKey: ref.Key, FieldPath: ref.Path.String()})
 	return envref.To(ref.EnvVar)
 }
 
-// AddEnv adds a variable that the configuration reads. The first variable with a name counts.
+// AddEnv adds a variable that the configuration reads. If several variables have the same name, the first one is used.
 func (d *Draft) AddEnv(variable EnvVar) {
 	if !d.set[variable.Name] {
 		d.set[variable.Name] = true
@@ -170,12 +167,12 @@ func (d *Draft) AddEnv(variable EnvVar) {
 	}
 }
 
-// sqliteDirectory is the variable for that directory in the server's own configurations.
+// sqliteDirectory is the variable for the directory of SQLite files in the server's own configurations.
 const sqliteDirectory = "SQLITE_STORE_DIR"
 
 // dataDirectory returns the directory of SQLite files that the base does not name. Without a section for storage, the
-// server keeps them in a directory that all distributions share. A stack whose first resource adds that section keeps
-// its files.
+// server keeps SQLite files in a directory that all distributions share. If the first resource of a stack adds that
+// section, the stack keeps its files.
 func (d *Draft) dataDirectory(running string) string {
 	all := d.Release.Runtime.DataDir + "/distributions"
 	if !yamlnode.IsNull(yamlnode.Get(d.Root, "storage")) || d.Release.Storage.Required || d.Release.Storage.Inline {
@@ -185,7 +182,7 @@ func (d *Draft) dataDirectory(running string) string {
 }
 
 // ServeAPI adds an API to the list of APIs that the server serves. Without a list, the server serves all APIs. With an
-// empty list, it serves all APIs too, except in releases that then serve none.
+// empty list, some releases serve no APIs, and the others serve all APIs.
 func (d *Draft) ServeAPI(api string, origin Origin) {
 	apis := yamlnode.Get(d.Root, "apis")
 	if yamlnode.IsNull(apis) || (len(apis.Content) == 0 && !d.Release.Runtime.EmptyAPIsServeNone) {

@@ -9,19 +9,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// A configuration may have as many mistakes as it has values. A user fixes the first ones and looks again, and the
-// status has no room for more.
+// A configuration may have as many mistakes as it has values, and the status has no room for all of them. A user can
+// fix the first ones and generate the configuration again.
 const (
-	// maxFindings is the number of errors, and of warnings of each sort, that one run reports.
+	// maxFindings is the maximum number of errors, and of warnings of each kind, that one run reports.
 	maxFindings = intent.MaxErrors
-	// maxListed is the number of names that a message lists.
+	// maxListed is the maximum number of names that a message lists.
 	maxListed = 20
 )
 
 // tally counts the findings, reported or not.
 type tally struct {
 	count int
-	// kind is the type of the errors that are not reported: NotFound when all of them are of that type.
+	// kind is the type of the errors that are not reported. It is NotFound only if all of them have that type.
 	kind field.ErrorType
 }
 
@@ -72,12 +72,12 @@ func (d *Draft) Warnf(path *field.Path, format string, args ...any) {
 	d.Warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...)})
 }
 
-// Ignoredf reports a warning that something the user configured has no effect.
+// Ignoredf reports a warning about a part of the user's configuration that has no effect.
 func (d *Draft) Ignoredf(path *field.Path, format string, args ...any) {
 	d.Warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...), Ignored: true})
 }
 
-// countRest ends the lists of findings with the number of findings that are not reported.
+// countRest adds the number of findings that are not reported to the lists of findings.
 func (d *Draft) countRest() {
 	if more := d.errors.more(); more > 0 {
 		d.report.Errors = append(d.report.Errors, &field.Error{
@@ -108,7 +108,7 @@ func Listed(names []string) string {
 // ErrorsFull reports whether the limit of errors is reached, so that the caller need not build a message.
 func (d *Draft) ErrorsFull() bool { return d.errors.full() }
 
-// WarningsFull reports the same for warnings.
+// WarningsFull reports whether the limit of warnings is reached.
 func (d *Draft) WarningsFull() bool { return d.warnings.full() }
 
 // CountWarning counts a warning without a message.

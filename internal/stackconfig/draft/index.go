@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"fmt"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -21,7 +22,7 @@ type Provider struct {
 	Text string
 	// Condition is the variable without which the provider does not exist.
 	Condition string
-	// Enabled reports whether the provider exists, as far as the spec determines it.
+	// Enabled reports whether the provider exists, with the variables that the spec sets.
 	Enabled bool
 	// ProviderType is the full type, such as remote::vllm.
 	ProviderType string
@@ -30,14 +31,13 @@ type Provider struct {
 	User *intent.Provider
 	// External is the external provider. Nil means that the provider is of another kind.
 	External *intent.ExternalProvider
-	// Kind holds the facts about the type, from the release or from the package of an external provider. Nil means that
-	// neither has them.
+	// Kind holds the facts about the type, from the release or the package of an external provider. Nil means no facts.
 	Kind *provider.Type
 	// Incomplete reports whether a field of the user was invalid, so that its key is missing.
 	Incomplete bool
 }
 
-// Path returns the field that asked for the provider, or nil for a provider of the base.
+// Path returns the field of the spec with the provider, or nil for a provider of the base.
 func (e *Provider) Path() *field.Path {
 	switch {
 	case e.User != nil:
@@ -49,8 +49,8 @@ func (e *Provider) Path() *field.Path {
 	}
 }
 
-// Index holds the providers in the order of the configuration. Use Add and Remove to change it, so that it finds
-// providers by API and id.
+// Index holds the providers in the order of the configuration. Change it only with Add and Remove, so that Of and Find
+// return the correct providers.
 type Index struct {
 	Providers []*Provider
 	byAPI     map[string][]*Provider
@@ -82,6 +82,18 @@ func (x *Index) Remove(gone func(*Provider) bool) {
 	}
 }
 
+// All iterates over the providers with their paths in the configuration: providers.inference[0].
+func (x *Index) All(yield func(path string, e *Provider) bool) {
+	count := make(map[string]int)
+	for _, e := range x.Providers {
+		path := fmt.Sprintf("providers.%s[%d]", e.API, count[e.API])
+		count[e.API]++
+		if !yield(path, e) {
+			return
+		}
+	}
+}
+
 // Of returns the providers of an API.
 func (x *Index) Of(api string) []*Provider { return x.byAPI[api] }
 
@@ -97,7 +109,7 @@ func (x *Index) Find(api, id string) *Provider {
 type Disabled struct {
 	APIs      map[string]*intent.Disabled
 	Providers map[[2]string]*intent.Disabled
-	// Dependents are the keys of providers that the user did not name but that need something disabled.
+	// Dependents has the keys of the providers that the user did not name, but that need a disabled API or provider.
 	Dependents map[[2]string]bool
 }
 
@@ -112,8 +124,7 @@ func (x *Disabled) By(api, id string) *intent.Disabled {
 	return x.Providers[[2]string{api, id}]
 }
 
-// Of returns the entry that disables an API, otherwise the first entry that disables one of its providers, or nil when
-// there is none.
+// Of returns the entry that disables an API, otherwise the first entry that disables one of its providers, or nil.
 func (x *Disabled) Of(api string) *intent.Disabled {
 	first := x.APIs[api]
 	for key, item := range x.Providers {
@@ -124,14 +135,14 @@ func (x *Disabled) Of(api string) *intent.Disabled {
 	return first
 }
 
-// Gone reports whether the configuration does not have a provider of the base, because the user disabled it or because
+// Gone reports whether a provider of the base was removed, because the user disabled it or because
 // spec.distribution.baseProviders removed it.
 func (d *Draft) Gone(api, id string) bool {
 	return d.Disabled.Has(api, id) || d.Dropped[[2]string{api, id}]
 }
 
-// Resolve determines the content of the base: its providers by API and id, with conditional ids resolved (ids are
-// compared after that), and which of them the user disabled.
+// Resolve determines the providers of the base by API and id, and which of them the user disabled. It resolves
+// conditional ids first, because ids are compared in their resolved form.
 func Resolve(d *Draft) {
 	d.Disabled = Disabled{APIs: map[string]*intent.Disabled{}, Providers: map[[2]string]*intent.Disabled{}}
 	for i := range d.Intent.Disabled {
@@ -155,8 +166,8 @@ func Resolve(d *Draft) {
 	d.expandWildcards()
 }
 
-// expandWildcards disables the providers of the base that a wildcard in spec.disabled stands for: those of its API that
-// the spec does not declare and that no other entry names. It warns of a wildcard that stands for none.
+// expandWildcards disables the providers of the base that a wildcard in spec.disabled selects: those of its API that
+// the spec does not declare and that no other entry names. It warns about a wildcard that selects no provider.
 func (d *Draft) expandWildcards() {
 	for i := range d.Intent.Disabled {
 		item := &d.Intent.Disabled[i]
@@ -190,5 +201,5 @@ func (d *Draft) baseProvider(api string, node *yaml.Node) *Provider {
 	return e
 }
 
-// DisabledID is the id that makes the server skip a provider (server fact 7).
+// DisabledID is the id of a provider that the server skips (server fact 7).
 const DisabledID = "__disabled__"

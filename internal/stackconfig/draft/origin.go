@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Origin is where a value of the configuration comes from.
+// Origin is the origin of a value of the configuration.
 type Origin struct {
-	// Path is the field of the spec that asked for the value. Nil means that no field did.
+	// Path is the field of the spec that set the value. Nil means that no field set it.
 	Path *field.Path
 	// Note describes the origin when no field is set, or adds details: "default of release 0.7".
 	Note string
@@ -22,11 +22,11 @@ type Origin struct {
 // FromBase is the origin of every value that was not written into the draft.
 var FromBase = Origin{Note: "base"}
 
-// From returns the origin of a value that a field asks for.
+// From returns the origin of a value that a field sets.
 func From(path *field.Path) Origin { return Origin{Path: path} }
 
-// Derived returns the origin of a value that follows from a field. Such a value is a default: another field can replace
-// it.
+// Derived returns the origin of a value that is derived from a field. Such a value is a default, which another field
+// can replace.
 func Derived(path *field.Path, note string) Origin { return Origin{Path: path, Note: note} }
 
 // String returns the origin as text for users.
@@ -70,7 +70,7 @@ type explainer struct {
 	found   []Explained
 }
 
-// walk passes the origin of a node on to its content.
+// walk lists the values of a node. Content without its own origin has the origin of the node.
 func (e *explainer) walk(node *yaml.Node, path string, origin Origin) {
 	if own, ok := e.origins[node]; ok {
 		origin = own
@@ -101,7 +101,7 @@ func valueText(node *yaml.Node) string {
 	}
 }
 
-// Finder finds places of a configuration by their paths. The configuration must not change in the meantime.
+// Finder finds values of a configuration by their paths. The configuration must not change while a Finder is in use.
 type Finder struct {
 	top     *yaml.Node
 	origins map[*yaml.Node]Origin
@@ -141,8 +141,8 @@ func (f *Finder) OriginAt(path string) Origin {
 	return origin
 }
 
-// SplitPath splits a.b[2].c into a, b, [2], c. A key that contains dots or brackets leads to the nearest value around
-// it, which is accurate enough for a message.
+// SplitPath splits a.b[2].c into a, b, [2], c. For a key that contains dots or brackets, the path finds the nearest
+// surrounding value, which is accurate enough for a message.
 func SplitPath(path string) []string {
 	steps := strings.Split(strings.ReplaceAll(path, "[", ".["), ".")
 	return slices.DeleteFunc(steps, func(step string) bool { return step == "" })
@@ -159,7 +159,7 @@ func (f *Finder) NodeAt(path string) *yaml.Node {
 	return node
 }
 
-// narrow is the largest number of keys for which a mapping is searched key by key.
+// narrow is the maximum number of keys for which a mapping is searched key by key.
 const narrow = 16
 
 func (f *Finder) child(node *yaml.Node, step string) *yaml.Node {

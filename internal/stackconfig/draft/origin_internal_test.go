@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// The keys of a wide mapping are read once, however many paths lead into it. The keys of a narrow mapping are compared
-// one by one.
+// The keys of a wide mapping are read once for any number of paths in the mapping. The keys of a narrow mapping are
+// compared one by one.
 func TestFinderReadsKeysOnce(t *testing.T) {
 	wide, narrow := yamlnode.Map(), yamlnode.Map()
 	for i := range 1000 {

@@ -5,39 +5,38 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// EnvVar is an environment variable of the server: a plain value, or a key of a
-// Secret.
+// EnvVar is an environment variable of the server, with a plain value or with the value of a key of a Secret.
 type EnvVar struct {
 	Name  string
 	Value string
 	// SecretName and SecretKey are set instead of Value.
 	SecretName, SecretKey string
-	// FieldPath is the field of the spec that asked for the variable.
+	// FieldPath is the field of the spec that requires the variable.
 	FieldPath string
 }
 
 // Report holds the findings and the origins of a run.
 type Report struct {
-	// Errors prevent the rollout of the configuration. Each detail is complete by itself: value, reason, remedy. An
-	// error of type NotFound is a resource whose provider does not exist.
+	// Errors prevent the rollout of the configuration. Each detail contains the value, the reason and the remedy. An error
+	// of type NotFound means that the provider of a resource does not exist.
 	Errors field.ErrorList
 	// Warnings do not prevent the rollout.
 	Warnings []Finding
 
-	// The input of Explain, which does its work only when called.
+	// These fields are the input of Explain, which computes its result only when it is called.
 	root    *yaml.Node
 	origins map[*yaml.Node]Origin
 }
 
 // Finding is a warning.
 type Finding struct {
-	// Path is the field of the spec that caused the warning. Empty means that no field did.
+	// Path is the field of the spec that caused the warning. Empty means that no field caused it.
 	Path string
 	// ConfigPath is the place in the configuration. Empty means that there is none.
 	ConfigPath string
 	// Message is a sentence without a full stop.
 	Message string
-	// Ignored reports whether something that the user configured has no effect.
+	// Ignored reports whether a part of the user's configuration has no effect.
 	Ignored bool
 	// Overrides reports whether an external provider replaces another provider.
 	Overrides bool

@@ -34,8 +34,7 @@ func (d *Draft) ResourcesOf(known release.Resource) *yaml.Node {
 	return yamlnode.At(d.Root, known.Section, known.Kind)
 }
 
-// AvailableProviders lists the providers of an API that a resource may name, the user's
-// first.
+// AvailableProviders lists the providers of an API that a resource can refer to, with the user's providers first.
 func (d *Draft) AvailableProviders(api string) string {
 	var users, others []string
 	for _, e := range d.Index.Of(api) {
@@ -54,15 +53,15 @@ func (d *Draft) AvailableProviders(api string) string {
 	return Listed(all)
 }
 
-// HasDependent reports whether a provider of an API was disabled together with a provider or an API that it needs. With
-// types, only providers of these types count.
+// HasDependent reports whether a provider of an API was disabled together with a provider or an API that it needs. If
+// types are given, only providers of these types count.
 func (d *Draft) HasDependent(api string, types ...string) bool {
 	return slices.ContainsFunc(d.Index.Of(api), func(e *Provider) bool {
 		return d.Disabled.Dependents[[2]string{api, e.ID}] && (len(types) == 0 || slices.Contains(types, e.ProviderType))
 	})
 }
 
-// NamedID returns the id that a setting holds under a key. The key "." stands for the setting itself.
+// NamedID returns the id under a key of a setting. For the key ".", the setting itself is the id.
 func NamedID(setting *yaml.Node, key string) string {
 	text := ""
 	switch {

@@ -26,9 +26,9 @@ func (d *Draft) IsSet(name string) bool {
 	return d.set[name] || slices.ContainsFunc(d.Intent.SecretEnv, func(v intent.Variable) bool { return v.Name == name })
 }
 
-// StartupText returns the text that the server reads instead of a text with a reference, as far as it is known. This is
-// the default or the alternative, or, for a variable with a default that is set, a reference that represents any value.
-// It returns false when the text names no variable, several variables, or a variable without a default.
+// StartupText returns the known text that the server reads in place of a text with a reference: the default, the
+// alternative or, for a variable that has a default and is set, a reference that represents any value. It returns false
+// when the text names no variable, several variables, or a variable without a default.
 func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
 	if node.Kind != yaml.ScalarNode || !envref.IsMeant(node.Value) {
 		return "", false
@@ -47,8 +47,8 @@ func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
 	return strings.Replace(node.Value, all[0].String(), text, 1), true
 }
 
-// Converted returns a text as the server converts it after a substitution: an empty text becomes null, and text that
-// reads as a bool or a number becomes one (server fact 5).
+// Converted returns a text as the server converts it after a substitution: an empty text becomes null, and text with
+// the form of a boolean or a number becomes one (server fact 5).
 func Converted(text string) *yaml.Node {
 	switch {
 	case text == "":

@@ -1,6 +1,7 @@
 package external
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -11,7 +12,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/credential"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/providers"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -24,8 +24,8 @@ type Installed struct {
 }
 
 // Apply writes the external providers into the configuration (FR-090 to FR-092). An external provider replaces a
-// provider with the same id and API in its place, with a warning. Otherwise it comes after the others of its API. Apply
-// leaves out what the user disabled, and the step disable reports it.
+// provider with the same API and id, with a warning. Otherwise it follows the other providers of its API. Apply omits
+// the providers that the user disabled, which the step disable reports.
 //
 // packages are the metadata of the images, by provider id. Apply returns the providers that the pods install.
 func Apply(d *draft.Draft, packages map[string]*externalprovider.Package) []Installed {
@@ -85,7 +85,7 @@ func overlay(d *draft.Draft, p *intent.ExternalProvider, found *externalprovider
 	place(d, e, replaced)
 }
 
-// place puts a provider in the place of another one, or after all providers of its API.
+// place replaces another provider with an external provider, or adds the provider after all others of its API.
 func place(d *draft.Draft, e, replaced *draft.Provider) {
 	origin := draft.From(e.External.Path)
 	list := d.List(yamlnode.Get(d.Root, "providers"), e.API, origin)
@@ -96,7 +96,7 @@ func place(d *draft.Draft, e, replaced *draft.Provider) {
 	}
 	d.Write(draft.ItemOf(list, slices.Index(list.Content, replaced.Node)), e.Node, origin)
 	*replaced = *e
-	// When two providers have the same id, the server takes the last one (server fact 15).
+	// If several providers have the same id, the server uses the last one (server fact 15).
 	others := map[*yaml.Node]bool{}
 	for _, other := range d.Index.Of(e.API) {
 		others[other.Node] = other.ID == e.ID && other != replaced
@@ -119,12 +119,9 @@ func warnOfOverride(d *draft.Draft, e, replaced *draft.Provider) {
 	}
 	d.Warn(draft.Finding{
 		Path: e.External.Path.Child("providerId").String(), Overrides: true,
-		Message: "the external provider " +
-			quoted(e.ID) + " replaces " + text + "; give it another id to keep both",
+		Message: fmt.Sprintf("the external provider %q replaces %s; give it another id to keep both", e.ID, text),
 	})
 }
-
-func quoted(id string) string { return `"` + id + `"` }
 
 // config returns the provider's config: the user's values, and the variables of Secrets, sorted by key.
 func config(d *draft.Draft, e *draft.Provider) *yaml.Node {
@@ -147,18 +144,18 @@ func config(d *draft.Draft, e *draft.Provider) *yaml.Node {
 	return fields.Mapping()
 }
 
-// warnClearText warns of credentials in clear text, because anyone who can read the ConfigMap can read them: keys that
-// the schema marks as secret, and keys whose names identify a credential.
+// warnClearText warns about credentials in clear text, which anyone who can read the ConfigMap can read. They are the
+// values of keys that the schema marks as secret, and of keys whose names identify a credential.
 func warnClearText(d *draft.Draft, e *draft.Provider) {
 	path := e.External.Path.Child("config")
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	warn := func(at *field.Path) {
-		if !told[at.String()] {
-			told[at.String()] = true
+		if !seen[at.String()] {
+			seen[at.String()] = true
 			d.Warnf(at, "is a credential in clear text; name a Secret in secretRefs, or name one in spec.secretEnv and write ${env.NAME} here")
 		}
 	}
-	for _, key := range secretKeys(e.Kind) {
+	for _, key := range e.Kind.Secrets() {
 		if credential.IsClearText(e.External.Config[key]) {
 			warn(path.Child(key))
 		}
@@ -166,11 +163,4 @@ func warnClearText(d *draft.Draft, e *draft.Provider) {
 	for _, at := range credential.ClearText(e.External.Config, path) {
 		warn(at)
 	}
-}
-
-func secretKeys(kind *provider.Type) []string {
-	if kind == nil {
-		return nil
-	}
-	return kind.Secrets()
 }

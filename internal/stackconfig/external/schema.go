@@ -12,8 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// kindOf returns the facts about an external provider's type for the checks, or nil when its package has no schema with
-// usable facts.
+// kindOf returns the facts about an external provider's type for the checks, or nil without a usable schema.
 func kindOf(found *externalprovider.Package) *provider.Type {
 	t := translator{root: found.ConfigSchema, classes: map[string]*schema.Class{}, open: map[string]bool{}}
 	class := t.expr(found.ConfigSchema, 0).Class
@@ -23,16 +22,16 @@ func kindOf(found *externalprovider.Package) *provider.Type {
 	return &provider.Type{API: found.API, Type: found.Type, Config: class}
 }
 
-// translator converts a JSON Schema, as pydantic writes it for the server's own classes, into the classes that provider
-// settings are checked against. A JSON Schema library would reject a reference to a variable where a number belongs,
-// accept values that the server's parser rejects, and take time that grows exponentially with the schema's depth.
-// Constraints that a class cannot express are left to the server: the translation never rejects a value that the schema
-// accepts.
+// translator converts a JSON Schema, in the form that pydantic writes for the server's own classes, to the classes
+// against which the settings of providers are checked. A JSON Schema library would reject a reference to a variable in
+// place of a number, accept values that the server's parser rejects, and take time that grows exponentially with the
+// schema's depth. The translation omits constraints that a class cannot express, so it never rejects a value that the
+// schema accepts. The server checks these constraints.
 type translator struct {
 	root map[string]any
 	// classes are the classes of the schema's definitions, which may contain each other.
 	classes map[string]*schema.Class
-	// open are the definitions that contain the current part of the translation.
+	// open has the definitions that contain the schema that is being translated.
 	open map[string]bool
 	// count is the number of translated schemas.
 	count int
@@ -50,7 +49,7 @@ const (
 // anything accepts every value.
 var anything = &schema.Expr{Kind: schema.KindAny}
 
-// basics are the types that a schema specifies with their name alone.
+// basics maps the names of the types without content.
 var basics = map[string]schema.Kind{
 	"string": schema.KindStr, "integer": schema.KindInt, "number": schema.KindFloat, "boolean": schema.KindBool,
 	"null": schema.KindNull,
@@ -115,8 +114,8 @@ func (t *translator) definition(name string) map[string]any {
 	return found
 }
 
-// union translates a choice of several types. At most one of them may look into a value. Otherwise the time of a check
-// would grow exponentially with the value's depth.
+// union translates a choice of several types. At most one of them may be a class, a list or a mapping, because
+// otherwise the time of a check would grow exponentially with the depth of the value.
 func (t *translator) union(members []any, depth int) *schema.Expr {
 	var args []*schema.Expr
 	deep := 0
@@ -226,8 +225,8 @@ func (t *translator) object(s map[string]any, depth int) *schema.Expr {
 	return &schema.Expr{Kind: schema.KindClass, Class: class}
 }
 
-// extra returns the handling of keys that are not properties. Only false rejects them. A class without a statement
-// ignores them.
+// extra returns the handling of keys that are not properties. Only false rejects such keys. A class that does not
+// define the handling ignores them.
 func extra(s map[string]any) schema.Extra {
 	switch allowed, given := s["additionalProperties"]; {
 	case s["patternProperties"] != nil:
@@ -266,7 +265,7 @@ func isSecretType(e *schema.Expr) bool {
 	return e.Kind == schema.KindSecret || e.Kind == schema.KindUnion && slices.ContainsFunc(e.Args, isSecretType)
 }
 
-// limits returns the limits of a property: its own, or those of its only type that is not null.
+// limits returns the limits of a property, or those of its only type that is not null.
 func limits(s map[string]any) *schema.Limits {
 	if members, ok := s["anyOf"].([]any); ok {
 		members = slices.DeleteFunc(slices.Clone(members), isNull)

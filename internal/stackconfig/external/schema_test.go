@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/external"
 )
 
-// problems returns the problems that a schema, in YAML, finds in a configuration.
+// problems returns the problems of a configuration with a schema, both in YAML.
 func problems(t testing.TB, schema, config string) []string {
 	t.Helper()
 	var decoded map[string]any
@@ -106,7 +106,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// Schemas whose members double with each level take no longer than others.
+// A schema whose number of members doubles with each level does not take exponential time.
 func TestSchemasThatGrow(t *testing.T) {
 	started := time.Now()
 	definitions := map[string]any{}
@@ -137,7 +137,7 @@ func TestSchemasThatGrow(t *testing.T) {
 	}
 }
 
-// No problem contains the value of a Secret, and no schema makes the check panic.
+// FuzzSchema checks that no problem contains the value of a Secret, and that the check does not panic for any schema.
 func FuzzSchema(f *testing.F) {
 	f.Add(`{"type":"object","properties":{"k":{"anyOf":[{"type":"string","format":"password"},{"type":"null"}]}}}`, `{"k":["canary-value"]}`)
 	f.Add(`{"$ref":"#/$defs/A","$defs":{"A":{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}}}}}`, `{"a":{"a":{"b":1}}}`)

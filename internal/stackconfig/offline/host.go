@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// insideDomains are top-level domains that no public name has: those of Kubernetes, those reserved for private use and
-// for tests, and those that offline networks commonly use.
+// insideDomains lists top-level domains of which no public name is part: those of Kubernetes, those reserved for
+// private use and for tests, and those that offline networks commonly use.
 var insideDomains = []string{
 	"corp", "home", "internal", "intranet", "invalid", "lan", "local", "localhost", "private",
 	"svc", "test",
 }
 
-// publicDomains distinguish a public name of two labels from a Service with its namespace. No namespace has one of
-// these names.
+// publicDomains lists domains that distinguish a public name of two labels from the name of a Service with its
+// namespace. No namespace has one of these names.
 var publicDomains = []string{"co", "com", "edu", "gov", "io", "net", "org"}
 
 // hostOf returns the host of an endpoint: of a URL, or of a host name with or without a port. It returns an empty
@@ -35,8 +35,9 @@ func hostOf(text string) string {
 	return strings.ToLower(strings.TrimSuffix(parsed.Hostname(), "."))
 }
 
-// isOutside reports whether a host does not look reachable from an offline cluster: it is neither a private address nor
-// a name of the cluster or of a private network. A name of two labels is a Service with its namespace.
+// isOutside reports whether a host is probably not reachable from an offline cluster, because it is neither a private
+// address nor a name of the cluster or of a private network. A name of two labels is that of a Service with its
+// namespace.
 func isOutside(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.IsGlobalUnicast() && !address.IsPrivate() && !carrier.Contains(address.Unmap())

@@ -1,16 +1,20 @@
 package offline
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// referenceNeeds returns the settings that name a model from outside: the default embedding model, the default
-// reranker.
+// referenceNeeds returns the needs of settings that name a model from outside the cluster, such as the default
+// embedding model or the default reranker.
 func (c *checks) referenceNeeds() []need {
 	var found []need
 	for _, reference := range c.Release.References {
@@ -30,8 +34,8 @@ func (c *checks) referenceNeeds() []need {
 	return found
 }
 
-// resourceNeeds returns the registered models from outside, and the outside URLs of other registered resources: MCP
-// servers, datasets.
+// resourceNeeds returns the needs of registered models from outside the cluster, and of outside URLs in registered
+// resources, such as MCP servers and datasets.
 func (c *checks) resourceNeeds() []need {
 	var found []need
 	for _, known := range c.Release.Resources() {
@@ -43,26 +47,28 @@ func (c *checks) resourceNeeds() []need {
 			for _, url := range c.outsideURLs(item, at) {
 				found = append(found, c.outsideNeed(url))
 			}
-			if known.Kind != "models" {
-				continue
-			}
-			id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
-			if own := yamlnode.Text(item, known.ProviderIDKey); own != "" {
-				id, _ = envref.Static(own)
-			}
-			provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
-			if asked := c.askedNeed(known.API, provider); asked != "" {
-				found = append(found, need{path: c.OriginAt(at).Path, at: at, fatal: true, message: asked})
-			} else if message := c.modelNeed(known.API, provider, id); message != "" {
-				found = append(found, need{path: c.OriginAt(at).Path, at: at, message: message + ", or remove the model"})
+			if known.Kind == "models" {
+				found = append(found, c.registeredNeed(known, item, at)...)
 			}
 		}
 	}
 	return found
 }
 
-// modelNeed returns a message with the outside source of a model and the remedy, or an empty string for a model that is
-// not from outside.
+// registeredNeed returns the need of a registered model, if it has one.
+func (c *checks) registeredNeed(known release.Resource, item *yaml.Node, at string) []need {
+	id, _ := envref.Static(cmp.Or(yamlnode.Text(item, known.ProviderIDKey), yamlnode.Text(item, known.IDKey)))
+	provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
+	if message := c.askedNeed(known.API, provider); message != "" {
+		return []need{{path: c.OriginAt(at).Path, at: at, fatal: true, message: message}}
+	}
+	if message := c.modelNeed(known.API, provider, id); message != "" {
+		return []need{{path: c.OriginAt(at).Path, at: at, message: message + ", or remove the model"}}
+	}
+	return nil
+}
+
+// modelNeed returns a message with the outside source of a model and the remedy, or an empty string if there is none.
 func (c *checks) modelNeed(api, provider, model string) string {
 	e := c.Index.Find(api, provider)
 	if e == nil || !e.Enabled || model == "" || strings.HasPrefix(model, "/") {
@@ -77,8 +83,8 @@ func (c *checks) modelNeed(api, provider, model string) string {
 	return ""
 }
 
-// askedNeed returns a message for a model whose provider the server asks at startup. Up to 0.5, the server asks the
-// provider for each registered model and stops without an answer.
+// askedNeed returns a message for a model for which the server queries the provider at startup. Up to 0.5, the server
+// queries the provider for each registered model, and does not start without a response.
 func (c *checks) askedNeed(api, provider string) string {
 	e := c.Index.Find(api, provider)
 	if !c.Release.Runtime.ModelsAskedAtStart || e == nil || !e.Enabled || e.Kind == nil || !e.Kind.IsRemote() {
@@ -88,6 +94,6 @@ func (c *checks) askedNeed(api, provider string) string {
 	if host == "" {
 		return ""
 	}
-	return fmt.Sprintf("server release %s queries %s for the model when it starts, and stops without a response; "+
+	return fmt.Sprintf("server release %s queries %s for the model when it starts, and does not start without a response; "+
 		"offline, give the provider %s an endpoint that the cluster can reach, or remove the model", c.Release.Line, host, provider)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// checks checks one configuration.
+// checks finds the needs of one configuration.
 type checks struct {
 	*draft.Draft
 	draft.Finder
@@ -27,7 +27,7 @@ type checks struct {
 func checksOf(d *draft.Draft) *checks { return &checks{d, draft.NewFinder(d)} }
 
 // Check reports the parts of a generated configuration that need the internet, for a stack in an offline cluster. A
-// part that keeps the server from starting is an error. A part that only fails when it is used is a warning.
+// part that prevents the server from starting is an error. A part that fails only when it is used is a warning.
 func Check(d *draft.Draft) {
 	if !d.Intent.Offline {
 		return
@@ -49,12 +49,12 @@ func Check(d *draft.Draft) {
 	}
 }
 
-// Findings returns the same for a configuration that is not generated: the user's own, or the image's. All findings are
-// warnings at a field, because the server decides whether it accepts such a configuration.
+// Findings returns the parts that need the internet in a configuration that is not generated: the user's own, or the
+// image's. All findings are warnings for a field, because only the server can reject such a configuration.
 func Findings(data []byte, path string, wishes *intent.Intent, rel *release.Release) []draft.Finding {
 	base, err := baseconfig.Parse(data)
 	if err != nil {
-		return nil // reported elsewhere
+		return nil // package check reports it
 	}
 	d := draft.New(base, wishes, rel, "")
 	draft.Resolve(d)
@@ -72,19 +72,18 @@ func Findings(data []byte, path string, wishes *intent.Intent, rel *release.Rele
 // maxFindings limits the findings of one file. Fixing the first findings usually fixes the others too.
 const maxFindings = 20
 
-// need is something that needs the internet.
+// need is a part of a configuration that needs the internet.
 type need struct {
-	// path is the field of the spec that asked for it. Nil means that no field did. at is its place in the
-	// configuration.
+	// path is the field of the spec that wrote the part. Nil means that no field wrote it. at is the part's path.
 	path *field.Path
 	at   string
-	// fatal reports whether the server does not start without it.
+	// fatal reports whether the server does not start without the internet.
 	fatal   bool
 	message string
 }
 
-// needs returns the needs in this order: providers, settings that name models, registered resources, authentication,
-// the tokenizer.
+// needs returns the needs of providers, of settings that name models, of registered resources, of authentication and of
+// the tokenizer, in this order.
 func (c *checks) needs() []need {
 	found := c.providerNeeds()
 	found = append(found, c.referenceNeeds()...)
@@ -95,20 +94,16 @@ func (c *checks) needs() []need {
 	return append(found, c.tokenizerNeed()...)
 }
 
-// providerNeeds returns one need for each provider that the user asked for, and one need for all providers of a kind
+// providerNeeds returns one need for each provider that the user configured, and one need for all providers of a kind
 // that come from the base.
 func (c *checks) providerNeeds() []need {
 	var found []need
 	var calls, loads []string
-	at := map[string]int{}
-	for _, e := range c.Index.Providers {
-		path := fmt.Sprintf("providers.%s[%d]", e.API, at[e.API])
-		at[e.API]++
+	for path, e := range c.Index.All {
 		if !e.Enabled {
 			continue
 		}
-		id := draft.APIField(e.API) + "/" + e.ID
-		service := c.serviceOf(e)
+		id, service, host := draft.APIField(e.API)+"/"+e.ID, c.serviceOf(e), c.downloadsFrom(e)
 		switch {
 		case service == "":
 		case e.Path() == nil && !e.Kind.ServiceAtStart:
@@ -116,12 +111,8 @@ func (c *checks) providerNeeds() []need {
 		default:
 			found = append(found, c.serviceNeed(e, path, service))
 		}
-		for _, url := range c.outsideURLs(yamlnode.Get(e.Node, "config"), path+".config") {
-			if url.host != service {
-				found = append(found, c.outsideNeed(url))
-			}
-		}
-		switch host := c.downloadsFrom(e); {
+		found = append(found, c.configNeeds(e, path, service)...)
+		switch {
 		case host == "":
 		case e.Path() == nil:
 			loads = append(loads, fmt.Sprintf("%s (%s)", id, host))
@@ -130,6 +121,23 @@ func (c *checks) providerNeeds() []need {
 				"%s downloads files from %s when it first needs them; %s", e.ProviderType, host, giveFiles(host, "remove it"))})
 		}
 	}
+	return append(found, baseNeeds(calls, loads)...)
+}
+
+// configNeeds returns the needs for the outside URLs in the config of a provider, except that of its service.
+func (c *checks) configNeeds(e *draft.Provider, path, service string) []need {
+	var found []need
+	for _, url := range c.outsideURLs(yamlnode.Get(e.Node, "config"), path+".config") {
+		if url.host != service {
+			found = append(found, c.outsideNeed(url))
+		}
+	}
+	return found
+}
+
+// baseNeeds returns the needs of the providers of the base that call public services or load files.
+func baseNeeds(calls, loads []string) []need {
+	var found []need
 	offline := field.NewPath("spec", "offline")
 	if len(calls) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
@@ -144,8 +152,7 @@ func (c *checks) providerNeeds() []need {
 	return found
 }
 
-// serviceOf returns the public service that a provider calls because no endpoint is set, or an empty string when there
-// is none.
+// serviceOf returns the public service that a provider calls because no endpoint is set, or an empty string.
 func (c *checks) serviceOf(e *draft.Provider) string {
 	if e.Kind == nil {
 		return ""
@@ -196,13 +203,13 @@ func (c *checks) serviceNeed(e *draft.Provider, path, host string) need {
 	}
 	if e.Kind.ServiceAtStart {
 		return need{path: at, at: path, fatal: true, message: fmt.Sprintf(
-			"%s calls %s when the server starts, and the server stops without a response; offline, %s", e.ProviderType, host, remedy)}
+			"%s calls %s when the server starts, and the server does not start without a response; offline, %s", e.ProviderType, host, remedy)}
 	}
 	return need{path: at, at: path, message: fmt.Sprintf("%s calls %s, and requests to it fail; offline, %s", e.ProviderType, host, remedy)}
 }
 
 // downloadsFrom returns the host from which a provider loads files that the user does not supply, or an empty string
-// when it needs none.
+// when there is none.
 func (c *checks) downloadsFrom(e *draft.Provider) string {
 	if e.Kind == nil || (e.Kind.Downloads == hub && c.hasHubFiles()) {
 		return ""
@@ -212,8 +219,8 @@ func (c *checks) downloadsFrom(e *draft.Provider) string {
 
 const hub = "huggingface.co"
 
-// hubVariables refer to a cache of the hub, or to a mirror. The operator sets HF_HOME itself, so only the user's own
-// HF_HOME counts.
+// hubVariables lists variables for a cache of the hub, or for a mirror. The operator sets HF_HOME too, so only an
+// HF_HOME that the user sets counts.
 var hubVariables = []string{names.EnvHubCache, names.EnvModelCache, names.EnvSentenceTransformers, names.EnvHubEndpoint}
 
 func (c *checks) hasHubFiles() bool { return c.Intent.Files.Hub || c.userSets(hubVariables...) }
@@ -226,7 +233,7 @@ func (c *checks) userSets(variables ...string) bool {
 	})
 }
 
-// giveFiles returns the remedy for files that the user does not supply.
+// giveFiles returns the remedy for files that a provider downloads.
 func giveFiles(host, otherwise string) string {
 	if host != hub {
 		return "offline, " + otherwise
@@ -243,14 +250,14 @@ func (c *checks) tokenizerNeed() []need {
 		return nil
 	}
 	return []need{{path: field.NewPath("spec", "offline"), message: fmt.Sprintf(
-		"the vector stores of server release %s load the tokenizer %s when they start, and the server stops without it: "+
+		"the vector stores of server release %s load the tokenizer %s when they start, and the server does not start without it: "+
 			"provide it with spec.modelFiles.tiktokenCache, unless the image has it in the directory that its variable %s specifies", c.Release.Line, name, names.EnvTiktokenCache)}}
 }
 
 // outsideURL is a URL of the configuration with a host outside the cluster.
 type outsideURL struct{ at, host string }
 
-// outsideURLs returns the outside URLs at a place of the configuration or below it.
+// outsideURLs returns the outside URLs in a value of the configuration.
 func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 	if node == nil {
 		return nil
@@ -260,7 +267,7 @@ func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			if node.Content[i].Value == "issuer" {
-				continue // a name in tokens, to which no request is sent
+				continue // the name of an issuer in tokens, to which the server sends no requests
 			}
 			found = append(found, c.outsideURLs(node.Content[i+1], draft.JoinPath(at, node.Content[i].Value))...)
 		}

@@ -1,5 +1,4 @@
 // Package provider describes the provider types of a server release. It has the keys that a type reads, the keys for
 // the endpoint and for the credential, the APIs that the type needs, and values for required keys that a user cannot be
-// expected to supply. The facts are data (package release loads them). A new key is a row in that data and needs no
-// code here.
+// expected to supply. The facts are data, which package release loads. A new key requires no code.
 package provider

@@ -29,8 +29,7 @@ func (f Fields) Get(key string) (any, bool) {
 	return nil, false
 }
 
-// DecodeOrdered decodes one JSON value and keeps the order of its mappings: nil, bool, string, json.Number, []any or
-// Fields.
+// DecodeOrdered decodes one JSON value to nil, bool, string, json.Number, []any or Fields, which keep their order.
 func DecodeOrdered(data []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

@@ -21,42 +21,40 @@ type Type struct {
 	Type string
 	// Config is the class of its `config` mapping: keys, types, defaults, and the handling of unknown keys.
 	Config *schema.Class
-	// Broken is the reason why no config with the type starts in this release, as a sentence that continues "…; "
-	// (server fact 13). Empty for nearly all types.
+	// Broken is the reason why no config with the type starts in this release, in words that follow "…; " (server fact
+	// 13). It is empty for nearly all types.
 	Broken string
-	// KeptForm names the format of the type's data, when a later release cannot read it and does not start with it
-	// (server fact 25). Empty for nearly all types.
+	// KeptForm names the format of the type's data, if a later release cannot read the format and does not start with such
+	// data (server fact 25). It is empty for nearly all types.
 	KeptForm string
 	// EndpointKey is the key for the user's endpoint: `base_url`, `url`, `host`. Empty means that the type has none,
 	// and an endpoint in the spec is an error.
 	EndpointKey string
 	// EndpointPath is appended to an endpoint URL that has no path: `/v1`. Empty means that the URL is used unchanged.
 	EndpointPath string
-	// EndpointIgnored reports whether the server reads EndpointKey without using it. It calls the public service
-	// (server fact 11).
+	// EndpointIgnored reports whether the server ignores EndpointKey and calls the public service (server fact 11).
 	EndpointIgnored bool
-	// EndpointParts are the keys for the parts of an endpoint when EndpointKey takes only a host name (pgvector). The
-	// port belongs to Port, and a scheme or path is an error. The zero value means that the endpoint is a URL.
+	// EndpointParts are the keys for the parts of an endpoint when EndpointKey accepts only a host name (pgvector). Port
+	// is then the key for the port, and a scheme or path is an error. The zero value means that the endpoint is a URL.
 	EndpointParts EndpointParts
-	// CredentialKey is the key for the user's API key or password: `api_key`, `api_token`, `password`. Empty means that
-	// the type has none.
+	// CredentialKey is the key for the API key or password: `api_key`, `password`. Empty means that the type has none.
 	CredentialKey string
 	// CredentialOptional reports whether the type has other ways to authenticate: keys of an account, or the identity
 	// that the platform assigns to its pods.
 	CredentialOptional bool
 	// InMemory reports whether each pod answers from its own memory and reads the type's store only when it starts.
-	// Then replicas do not see the writes of other replicas.
+	// Replicas then do not see each other's writes.
 	InMemory bool
 	// RegionKey is the key for a cloud region: `region_name`, `region`. Empty means that the type has none.
 	RegionKey string
-	// ResourceIDs are the only names that the provider accepts for its resources. Any other name stops the server.
-	// Empty for nearly all types, which accept any name.
+	// ResourceIDs are the only names that the provider accepts for its resources. With any other name, the server does not
+	// start. The list is empty for nearly all types, which accept any name.
 	ResourceIDs []string
-	// RegistersNothing reports whether the provider serves only its own resources. An entry of the configuration that
-	// names the provider stops the server.
+	// RegistersNothing reports whether the provider serves only its own resources. With an entry of the configuration that
+	// names the provider, the server does not start.
 	RegistersNothing bool
 	// RequiredDefaults are values for keys that the type requires and that a user cannot be expected to supply, in the
-	// order in which they are written. Defaults returns them with the placeholders filled.
+	// order in which they are written. Defaults replaces their placeholders.
 	RequiredDefaults []Default
 	// Requires are the APIs that the server requires to start with this provider.
 	Requires []string
@@ -72,11 +70,10 @@ type Type struct {
 	// Downloads is the host from which the type loads missing files when it first needs them: `huggingface.co`. Empty
 	// means that it loads none.
 	Downloads string
-	// ToolGroup is the tool group that the server registers for the type by itself: `builtin::websearch`. Empty means
-	// that there is none.
+	// ToolGroup is the tool group that the server registers for the type without an entry: `builtin::websearch`. Empty
+	// means that there is none.
 	ToolGroup string
-	// Deprecated is the server's advice for a type that still works but will be removed. Empty means that the type is
-	// not deprecated.
+	// Deprecated is the server's advice for a type that will be removed. Empty means that the type is not deprecated.
 	Deprecated string
 }
 
@@ -130,7 +127,7 @@ func (t *Type) NeedsCredential() bool {
 
 // Secrets returns the names of the first-level keys that hold credentials, in declared order.
 func (t *Type) Secrets() []string {
-	if t.Config == nil {
+	if t == nil || t.Config == nil {
 		return nil
 	}
 	var names []string

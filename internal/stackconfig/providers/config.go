@@ -21,8 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// configWriter writes the config of one provider. setBy records the field that set each key, so that two fields cannot
-// set the same key.
+// configWriter writes the config of one provider. setBy has the field that set each key, so that no other field sets
+// it.
 type configWriter struct {
 	*draft.Draft
 	entry  *draft.Provider
@@ -71,7 +71,7 @@ func (c *configWriter) endpoint() {
 }
 
 // takesURL reports whether the server parses the endpoint as a URL. Plain text keys also accept host:port (weaviate,
-// elasticsearch), unless the type's endpoints have a path of their own.
+// elasticsearch), unless the type has an EndpointPath.
 func (c *configWriter) takesURL() bool {
 	key, ok := c.kind.Config.Key(c.kind.EndpointKey)
 	return c.kind.EndpointPath != "" || (ok && isURL(key.Type))
@@ -85,12 +85,12 @@ func (c *configWriter) checkEndpoint(endpoint string) error {
 		return intent.CheckURL(endpoint)
 	}
 	if strings.Contains(endpoint, "@") && !envref.In(endpoint) {
-		return errors.New("contains a user or password, which is not allowed in an endpoint; use a Secret")
+		return errors.New("contains a user or password, which is not allowed in an endpoint; put the credential in a Secret")
 	}
 	if found || !strings.ContainsAny(endpoint, " \t\r\n") {
 		return nil
 	}
-	return fmt.Errorf("%q is not an endpoint; write one like host:8000", endpoint)
+	return fmt.Errorf("%q is not an endpoint; write an endpoint such as host:8000", endpoint)
 }
 
 func isURL(expr *schema.Expr) bool {
@@ -127,8 +127,8 @@ func (c *configWriter) credential() {
 	c.put(c.kind.CredentialKey, yamlnode.String(text), p.APIKey.Path)
 }
 
-// insteadOfAPIKey returns how to set the credentials of a type without an API key, and which releases read an API key.
-// Up to 0.3, Bedrock takes the keys of an AWS account.
+// insteadOfAPIKey returns the remedy for a type without an API key: the keys for its credentials, and the releases that
+// read an API key. Up to 0.3, for example, Bedrock reads the keys of an AWS account.
 func (c *configWriter) insteadOfAPIKey() string {
 	var secrets []string
 	for i := range c.kind.Config.Keys {
@@ -138,7 +138,7 @@ func (c *configWriter) insteadOfAPIKey() string {
 	}
 	text := "its keys are " + c.keyNames()
 	if len(secrets) > 0 {
-		text = "name its secrets in secretRefs: " + strings.Join(secrets, ", ")
+		text = "set its secrets in secretRefs: " + strings.Join(secrets, ", ")
 	}
 	if lines := release.LinesWithCredential(c.entry.API, c.kind.Type); len(lines) > 0 {
 		text += "; releases in which it accepts one: " + strings.Join(lines, ", ")
@@ -177,8 +177,8 @@ func (c *configWriter) baseConfig(replaced *draft.Provider) *yaml.Node {
 
 // connection keeps the connection of the base's provider to its service: the credentials, the endpoint that they belong
 // to, and all other values that the base reads from the environment (a region, a project). A credential belongs to one
-// service and is never sent to another. With the user's own endpoint, nothing is kept. With the user's own credential,
-// neither the base's credential nor a value that names a host is kept.
+// service, so the server must never send it to another. If the user sets the endpoint, connection keeps nothing. If the
+// user sets a credential, it keeps neither the base's credential nor a value that names a host.
 func (c *configWriter) connection(base *yaml.Node) {
 	ownCredential := false
 	for i := range c.kind.Config.Keys {
@@ -206,8 +206,8 @@ func (c *configWriter) connection(base *yaml.Node) {
 	}
 }
 
-// starts reports whether the server accepts the resolved value of a value from the base. The base's provider may exist
-// only when its variable is set. The user's provider always exists, even without that variable.
+// starts reports whether the server starts with a value from the base after it resolves the value. The base's provider
+// may exist only when its variable is set, but the user's provider always exists.
 func (c *configWriter) starts(key *schema.Key, value *yaml.Node) bool {
 	text, replaced := c.StartupText(value)
 	return !replaced || c.Intent.MoreVariables || !schema.AnyFatal(key.Type.Check(draft.Converted(text)))
@@ -218,15 +218,14 @@ func (c *configWriter) isEndpoint(key string) bool {
 	return key == c.kind.EndpointKey || key == c.kind.EndpointParts.Port
 }
 
-// defaults fills in the values that the type needs and the user did not set. It takes them from the base's provider
-// with the same id and type first (the same file, the same namespace, so that no data is lost), otherwise from the
-// defaults of the release.
+// defaults writes the values that the type needs and the user did not set. It uses the values of the base's provider
+// with the same id and type, so that the provider keeps its file or namespace and no data is lost. Otherwise it uses
+// the defaults of the release.
 func (c *configWriter) defaults(base *yaml.Node) {
 	needed := c.kind.Defaults(c.entry.ID, c.Distribution)
 	for i := range needed {
 		c.fill(needed[i].Key, base, func() (*yaml.Node, draft.Origin) {
-			return provider.Node(needed[i].Value),
-				c.ReleaseDefault()
+			return provider.Node(needed[i].Value), c.ReleaseDefault()
 		})
 	}
 	for i := range c.kind.Config.Keys {

@@ -15,8 +15,8 @@ import (
 )
 
 // Apply writes the user's providers into the configuration (FR-021). A provider replaces the base's provider with the
-// same id in its place. Otherwise it comes after the others of its API. Apply leaves out providers that the user
-// disabled or that an external provider replaces. The steps disable and external report them.
+// same API and id. Otherwise it follows the other providers of its API. Apply omits providers that the user disabled or
+// that an external provider replaces. The steps disable and external report them.
 func Apply(d *draft.Draft) {
 	for i := range d.Intent.Providers {
 		p := &d.Intent.Providers[i]
@@ -32,8 +32,7 @@ func Apply(d *draft.Draft) {
 	}
 }
 
-// HasAPI reports whether providers of an API can be configured in this release. path is the field that asks for the
-// provider.
+// HasAPI reports whether providers of an API can be configured in this release. path is the field with the provider.
 func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
 	api, known := d.Release.API(name)
 	if known && api.Providable {
@@ -43,8 +42,8 @@ func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
 	return false
 }
 
-// providerType returns the type that a user means: a full type unchanged, a bare name with the prefix that exists in
-// this release (FR-030).
+// providerType returns the type that the user's text identifies: a full type, or a short name, to which it adds the
+// prefix that exists in this release (FR-030).
 func providerType(d *draft.Draft, p *intent.Provider) (*provider.Type, bool) {
 	kind, ok := d.Release.ResolveType(p.API, p.Type)
 	if ok && kind.Broken != "" {

@@ -24,8 +24,8 @@ func newDraft(t *testing.T, base string, in *intent.Intent) *draft.Draft {
 	return d
 }
 
-// A user's provider replaces the base's provider with the same id, even one with a condition. Other providers come
-// after it.
+// A user's provider replaces the base's provider with the same id, even if that provider has a condition. Other
+// providers of the user follow those of the base.
 func TestApply(t *testing.T) {
 	const base = `providers:
   inference:
@@ -52,7 +52,7 @@ func TestApply(t *testing.T) {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
 	if report := d.Finish(); len(report.Errors)+len(report.Warnings) > 0 {
-		t.Errorf("told: %v, %v", report.Errors, report.Warnings)
+		t.Errorf("findings: %v, %v", report.Errors, report.Warnings)
 	}
 }
 

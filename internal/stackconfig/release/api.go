@@ -4,13 +4,11 @@ package release
 type API struct {
 	// Name is the name in the config: `vector_io`.
 	Name string `json:"name"`
-	// Providable reports whether the API may be listed in `apis` and have providers. The server adds the other APIs
-	// itself.
+	// Providable reports whether the API may be listed in `apis` and have providers. The server adds other APIs.
 	Providable bool `json:"providable"`
 	// Internal reports whether the server implements the API itself.
 	Internal bool `json:"internal"`
-	// RoutingTable is the API that lists the resources of this one: `models` for `inference`. Empty means that there is
-	// none.
+	// RoutingTable is the API that lists the resources of this one: `models` for `inference`. Empty means none.
 	RoutingTable string `json:"routing_table,omitempty"`
 	// Router is the API that a routing table belongs to: `inference` for `models`.
 	Router string `json:"router,omitempty"`
@@ -18,14 +16,14 @@ type API struct {
 	NeedsProvider bool `json:"needs_provider"`
 }
 
-// Removal is something that earlier releases had and this release does not have.
+// Removal is a part that earlier releases had and this release does not have.
 type Removal struct {
 	// Kind is `api`, `provider`, `resource`, `section` or `tool`.
 	Kind string `json:"kind"`
-	// Name is its name: an API, `api/type` of a provider, a kind of resource, a top-level key.
+	// Name is the name of the part: an API, `api/type` of a provider, a kind of resource, or a top-level key.
 	Name string `json:"name"`
-	// Last is the last line that had it.
+	// Last is the last line that had the part.
 	Last string `json:"last"`
-	// Instead is the replacement, as a sentence that continues "…; ": "set OTEL_* variables in …".
+	// Instead is the replacement, in words that follow "…; ": "set OTEL_* variables in …".
 	Instead string `json:"instead"`
 }

@@ -26,22 +26,27 @@ func build(doc *document) (*Release, error) {
 		Offline:  doc.Offline.build(),
 		TopLevel: b.class(doc.TopLevel, "top_level"),
 		Server:   b.class(doc.Server, "server"),
-		apis:     make(map[string]API, len(doc.APIs)),
+		Storage:  b.storage(),
+
+		resources:     b.resources(),
+		providers:     b.providers(),
+		Tools:         b.tools(),
+		distributions: b.distributions(),
 	}
 	if len(r.Covers) == 0 {
 		r.Covers = []string{doc.Version}
 	}
-	for _, api := range doc.APIs {
+	r.References = b.references(r.TopLevel)
+	r.setAPIs(doc.APIs)
+	return r, b.err
+}
+
+func (r *Release) setAPIs(apis []API) {
+	r.apis = make(map[string]API, len(apis))
+	for _, api := range apis {
 		r.apis[api.Name] = api
 		r.apiNames = append(r.apiNames, api.Name)
 	}
-	r.References = b.references(r.TopLevel)
-	r.Storage = b.storage()
-	r.resources = b.resources()
-	r.providers = b.providers()
-	r.Tools = b.tools()
-	r.distributions = b.distributions()
-	return r, b.err
 }
 
 // builder keeps the first error, so that the code for the parts needs no error checks.
@@ -57,7 +62,7 @@ func (b *builder) fail(err error) {
 	}
 }
 
-// class returns a class by name. A name without a class is an error of the data.
+// class returns a class by name. A name without a class is an error in the data.
 func (b *builder) class(name, user string) *schema.Class {
 	c, ok := b.classes[name]
 	if !ok {

@@ -7,8 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// buildClasses creates the classes of a release. Classes refer to each other, so it creates all of them before it fills
-// any.
+// buildClasses creates the classes of a release. Classes refer to each other, so it creates all classes first.
 func buildClasses(rows map[string]*classRow) (map[string]*schema.Class, error) {
 	classes := make(map[string]*schema.Class, len(rows))
 	for name, row := range rows {

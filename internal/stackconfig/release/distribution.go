@@ -30,7 +30,8 @@ type Distribution struct {
 type Variable struct {
 	// Name is the variable's name: `VLLM_URL`.
 	Name string `json:"name"`
-	// Defaults are the values used when the variable is unset, each form once, sorted: [""] for `${env.VLLM_URL:=}`.
+	// Defaults are the different values that the config uses when the variable is unset, sorted: [""] for
+	// `${env.VLLM_URL:=}`.
 	Defaults []string `json:"defaults,omitempty"`
 	// Enables are the texts that the config contains only when the variable is set, sorted: [vllm] for
 	// `${env.VLLM_URL:+vllm}`.
@@ -39,7 +40,7 @@ type Variable struct {
 	Required bool `json:"required,omitempty"`
 }
 
-// PathVariable is a variable with the path of a data directory.
+// PathVariable is a variable for the path of a data directory.
 type PathVariable struct {
 	// Name is the variable's name: `SQLITE_STORE_DIR`.
 	Name string
@@ -49,8 +50,8 @@ type PathVariable struct {
 	Rest string
 }
 
-// YAML returns the config of the release as data: the same keys, values and order, in our own layout. The bytes are
-// shared. Do not change them.
+// YAML returns the config of the release as data: the same keys, values and order, in the operator's layout. The bytes
+// are shared. Do not change them.
 func (d *Distribution) YAML() ([]byte, error) { return d.yaml() }
 
 // newDistribution returns a distribution. Its config is encoded once, on first use.

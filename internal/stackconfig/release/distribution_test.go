@@ -137,8 +137,8 @@ func checkShipped(t *testing.T, r *release.Release, name string) {
 	}
 }
 
-// knownSlip reports whether a problem is a known mistake in the server's own configs: the harmless ones, and the one
-// that keeps a config from starting.
+// knownSlip reports whether a problem is a known mistake in the server's own configs. All but one of them are harmless.
+// With the other, a config does not start.
 func knownSlip(distribution, kind string, p schema.Problem) bool {
 	if distribution == "nvidia/run-with-safety" && kind == "remote::nvidia" && p.Kind == schema.MissingChoice {
 		return true // up to 0.3, its second inference provider, meant for safety, requires a key that it does not read

@@ -13,9 +13,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestFacts checks, for each line, all data that comes from a rule or an overlay instead of the package. There is one
-// file per line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes of a release. A file without a
-// line fails the test.
+// TestFacts checks, for each line, all data from rules and overlays, which the server's package does not contain. There
+// is one file per line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes of a release. A file
+// without a line fails the test.
 func TestFacts(t *testing.T) {
 	const dir = "testdata/facts"
 	seen := map[string]bool{}

@@ -85,8 +85,8 @@ type describedKey struct {
 }
 
 // TestAgreesWithTheReference compares each line with the reference data of the same release, which another program
-// extracted. Only corrections of the overlays may differ. Each is listed by name, with its line if it applies to one
-// line.
+// extracted. Only corrections of the overlays may differ. The test lists each of them by name, with the line if the
+// correction applies to one line.
 func TestAgreesWithTheReference(t *testing.T) {
 	corrected := map[string]bool{
 		"inference/remote::vllm.url is required":               true,
@@ -94,7 +94,7 @@ func TestAgreesWithTheReference(t *testing.T) {
 		"inference/remote::oci.oci_compartment_id is required": true,
 		"inference/remote::vllm.url type":                      true,
 		"inference/remote::vllm.base_url type":                 true,
-		// The reference has the values that the classes declare. Their code rejects these.
+		// The reference has the values that the classes declare, but the code of the classes rejects these values.
 		"inference/inline::meta-reference.model type":                   true,
 		"inference/remote::oci.oci_auth_type type":                      true,
 		"vector_io/remote::chromadb.url type":                           true,
@@ -257,7 +257,7 @@ func (c *comparison) keys(what string, class *schema.Class, want map[string]desc
 		c.equal(at+" deprecated", key.Deprecated, ours.Deprecated)
 		c.equal(at+" default variables", list(key.DefaultVariables), list(ours.DefaultVariables))
 		if key.Secret != "" && !ours.Secret {
-			c.t.Errorf("%s is a secret (%s) and not marked", at, key.Secret)
+			c.t.Errorf("%s is a secret (%s), but is not marked as one", at, key.Secret)
 		}
 		if !key.Required && !c.corrected[at+" is required"] {
 			c.equal(at+" default", key.Default, ours.Default)

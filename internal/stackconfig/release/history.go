@@ -1,28 +1,29 @@
 package release
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"sigs.k8s.io/yaml"
 )
 
-// retired is something that earlier releases had and later ones do not have.
+// retired is a part that earlier releases had and later releases do not have.
 type retired struct {
 	Removal `json:",inline"`
-	// Since is the first line that Instead applies to. Empty means the line after Last. When several rows describe the
-	// same thing, the newest counts.
+	// Since is the first line to which Instead applies. Empty means the line after Last. If several rows describe the same
+	// part, the newest row applies.
 	Since string `json:"since,omitempty"`
 }
 
 // chronicle is data/history.yaml: facts that span several releases.
 type chronicle struct {
-	// DefaultLine is the release line that runs when the user names none.
+	// DefaultLine is the release line that runs when the user does not name one.
 	DefaultLine string `json:"defaultLine"`
-	// Offered are the lines that users may ask for, ascending: the lines on which generated configs were tested to load
-	// and start.
+	// Offered are the lines that users may request, ascending. Tests show that they start with generated configs.
 	Offered []string `json:"offered"`
 	// APIs are the names of the APIs of all releases, with the lines that have them.
 	APIs []struct {
@@ -30,7 +31,7 @@ type chronicle struct {
 		First string `json:"first"`
 		Last  string `json:"last,omitempty"`
 	} `json:"apis"`
-	// Removed lists what earlier releases had and later ones do not have.
+	// Removed lists the parts that earlier releases had and later releases do not have.
 	Removed []retired `json:"removed"`
 }
 
@@ -46,19 +47,25 @@ var history = sync.OnceValue(func() chronicle {
 	return c
 })
 
-// Compare compares releases and lines by number: 0.9 comes before 0.10, and 0.10 before 0.10.1. The result is that of
-// [cmp.Compare].
-func Compare(a, b string) int { return compareLines(a, b) }
+// Compare compares releases and lines by number: 0.9 comes before 0.10, and 0.10 before 0.10.1. The result has the same
+// meaning as that of [cmp.Compare].
+func Compare(a, b string) int {
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int {
+		m, _ := strconv.Atoi(x)
+		n, _ := strconv.Atoi(y)
+		return cmp.Compare(m, n)
+	})
+}
 
-// removedBefore returns what lines before the given line had and the given line does not have, sorted by kind and name.
+// removedBefore returns the parts that earlier lines had and the given line does not have, sorted by kind and name.
 func removedBefore(line string) []Removal {
 	newest := map[string]retired{}
 	for _, row := range history().Removed {
-		if compareLines(row.Last, line) >= 0 || !covers(row.Since, "", line) {
+		if Compare(row.Last, line) >= 0 || !covers(row.Since, "", line) {
 			continue
 		}
 		thing := row.Kind + " " + row.Name
-		if known, ok := newest[thing]; !ok || compareLines(known.Since, row.Since) <= 0 {
+		if known, ok := newest[thing]; !ok || Compare(known.Since, row.Since) <= 0 {
 			newest[thing] = row
 		}
 	}
@@ -70,7 +77,7 @@ func removedBefore(line string) []Removal {
 }
 
 // KnownAPI reports whether any release has an API with that name, written as in the config (`vector_io`) or as in a
-// Kubernetes object (`vectorIo`). It distinguishes an API that this release lacks from a misspelt name.
+// Kubernetes object (`vectorIo`). It distinguishes an API of another release from a misspelt name.
 func KnownAPI(name string) bool {
 	return slices.Contains(KnownAPIs(), SnakeCase(name))
 }
@@ -86,8 +93,7 @@ func KnownAPIs() []string {
 	return names
 }
 
-// SnakeCase returns the name of an API as written in the config: vector_io for vectorIo. It returns a name in that form
-// unchanged.
+// SnakeCase returns the name of an API as written in the config: vector_io for vectorIo. It does not change vector_io.
 func SnakeCase(name string) string {
 	var b strings.Builder
 	for _, r := range name {

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// TestLimits shows values that the code of a class or an adapter rejects, each with a value that it accepts.
+// TestLimits checks values that the code of a class or an adapter rejects, each with a value that the code accepts.
 func TestLimits(t *testing.T) {
 	const (
 		responses = "responses/inline::builtin"
@@ -114,7 +114,7 @@ func TestAuthenticationNeedsAType(t *testing.T) {
 				}
 			}
 			if missing != want {
-				t.Errorf("%s: %s: the type is missed %d times, want %d", line, config, missing, want)
+				t.Errorf("%s: %s: %d types are missing, want %d", line, config, missing, want)
 			}
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 )
 
-// LinesWith returns the lines that have a provider type (as found by ResolveType), ascending. It reads the data of
-// every line, which takes a few milliseconds for each line, once. Use it for errors and reports.
+// LinesWith returns the lines in which ResolveType finds a provider type, ascending. It loads the data of every line,
+// which takes a few milliseconds for each line the first time. Use it only for errors and reports.
 func LinesWith(api, providerType string) []string {
 	return slices.DeleteFunc(Lines(), func(line string) bool {
 		_, ok := mustLoad(line).ResolveType(api, providerType)
@@ -34,7 +34,7 @@ func FirstLineWithOpenHealthCheck() string {
 	return lines[slices.IndexFunc(lines, func(line string) bool { return !mustLoad(line).Runtime.HealthNeedsToken })]
 }
 
-// LinesWithCredential returns the lines in which a provider type takes a credential, ascending.
+// LinesWithCredential returns the lines in which a provider type accepts a credential, ascending.
 func LinesWithCredential(api, providerType string) []string {
 	return slices.DeleteFunc(Lines(), func(line string) bool {
 		kind, ok := mustLoad(line).ResolveType(api, providerType)
@@ -42,7 +42,7 @@ func LinesWithCredential(api, providerType string) []string {
 	})
 }
 
-// NearestTypeOfAny returns the type of an API in any line with the name most similar to a misspelt one, as NearestType
+// NearestTypeOfAny returns the type of an API in any line whose name is most similar to a misspelt name, as NearestType
 // does for one line. It returns an empty string when there is none.
 func NearestTypeOfAny(api, name string) string {
 	var types []string
@@ -63,15 +63,15 @@ func LineWithAPI(line, api string) (string, bool) {
 			continue
 		}
 		last = other
-		if compareLines(other, line) > 0 {
+		if Compare(other, line) > 0 {
 			break
 		}
 	}
 	return last, last != ""
 }
 
-// LinesWithKey returns the lines whose configs have a key, given by its dotted path (`server.tenancy`), ascending. Like
-// LinesWith, it is for errors and reports.
+// LinesWithKey returns the lines whose configs have a key, given by its dotted path (`server.tenancy`), ascending. Use
+// it only for errors and reports, as LinesWith.
 func LinesWithKey(path string) []string {
 	if section, _, _ := strings.Cut(path, "."); !sections()[section] {
 		return nil
@@ -79,7 +79,7 @@ func LinesWithKey(path string) []string {
 	return slices.DeleteFunc(Lines(), func(line string) bool { return !mustLoad(line).TopLevel.HasPath(path) })
 }
 
-// sections are the top-level keys of all lines.
+// sections has the top-level keys of all lines.
 var sections = sync.OnceValue(func() map[string]bool {
 	all := make(map[string]bool)
 	for _, line := range Lines() {
@@ -95,11 +95,11 @@ var sections = sync.OnceValue(func() map[string]bool {
 
 // Aliases are the keys that a provider type reads in all lines.
 type Aliases struct {
-	// Endpoints are the keys for the endpoint, Credentials the keys for the credential, those of the newest line first.
+	// Endpoints and Credentials are the keys for the endpoint and the credential. Those of the newest line come first.
 	Endpoints   []EndpointAlias
 	Credentials []string
-	// Strict reports whether some line rejects an unknown key or passes it on, so that only one alias may be written
-	// (milvus, the safety provider passthrough).
+	// Strict reports whether a line rejects an unknown key or passes it on, so that only one alias may be written (milvus,
+	// the safety provider passthrough).
 	Strict bool
 }
 
@@ -136,7 +136,8 @@ func appendNew(keys []string, key string) []string {
 	return append(keys, key)
 }
 
-// DistributionKeys returns all names of the top-level key for the distribution's name, that of the newest line first.
+// DistributionKeys returns all names of the top-level key for the distribution's name. That of the newest line comes
+// first.
 func DistributionKeys() []string {
 	var keys []string
 	for _, line := range slices.Backward(Lines()) {

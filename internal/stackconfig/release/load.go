@@ -1,21 +1,18 @@
 package release
 
 import (
-	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 )
 
 //go:embed data
 var embedded embed.FS
 
-// directory lists the embedded lines, each with a function that loads it once.
+// directory lists the embedded lines, each with a function that loads the line once.
 type directory struct {
 	lines []string
 	load  map[string]func() (*Release, error)
@@ -25,7 +22,7 @@ type directory struct {
 // earlier releases of the line ship.
 var lineFile = regexp.MustCompile(`^([0-9]+\.[0-9]+)\.json$`)
 
-// files finds the embedded lines: there is one for every <line>.json.
+// files returns the embedded lines. There is one line for each <line>.json.
 var files = sync.OnceValue(func() directory {
 	dir := directory{load: map[string]func() (*Release, error){}}
 	entries, err := embedded.ReadDir("data")
@@ -41,7 +38,7 @@ var files = sync.OnceValue(func() directory {
 		dir.lines = append(dir.lines, line)
 		dir.load[line] = sync.OnceValues(func() (*Release, error) { return load(line) })
 	}
-	slices.SortFunc(dir.lines, compareLines)
+	slices.SortFunc(dir.lines, Compare)
 	return dir
 })
 
@@ -115,21 +112,11 @@ func corrected(doc *document, overlays ...*overlay) (*Release, error) {
 	return r, nil
 }
 
-// mustLoad returns the data of an embedded line. Invalid data cannot occur at run time, because a test loads every
-// line.
+// mustLoad returns the data of an embedded line. The data is valid, because a test loads every line.
 func mustLoad(line string) *Release {
 	r, err := files().load[line]()
 	if err != nil {
 		panic(fmt.Sprintf("release: embedded data of line %s: %v", line, err))
 	}
 	return r
-}
-
-// compareLines orders lines by number: 0.9 before 0.10.
-func compareLines(a, b string) int {
-	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int {
-		m, _ := strconv.Atoi(x)
-		n, _ := strconv.Atoi(y)
-		return cmp.Compare(m, n)
-	})
 }

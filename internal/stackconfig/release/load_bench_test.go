@@ -56,7 +56,7 @@ func loadAll(t testing.TB) []*Release {
 	return all
 }
 
-// sharedOnce reads the data that is read once for all lines, whatever tests ran before.
+// sharedOnce loads the data that all lines share, so that the result does not depend on the tests that ran before.
 func sharedOnce(t *testing.T) {
 	t.Helper()
 	if _, err := severalOverlays(); err != nil {
@@ -65,8 +65,8 @@ func sharedOnce(t *testing.T) {
 	history()
 }
 
-// embeddedBytes returns the size of the embedded files. They are mapped from the program's file, and resident after
-// they were read.
+// embeddedBytes returns the size of the embedded files. They are mapped from the program's file, and are resident after
+// they have been read.
 func embeddedBytes(t *testing.T) int64 {
 	t.Helper()
 	entries, err := embedded.ReadDir("data")

@@ -63,23 +63,24 @@ func LineOf(version string) string {
 	return ""
 }
 
-// Default returns the data of the release line that runs when the user names none.
+// Default returns the data of the release line that runs when the user does not name one.
 func Default() *Release { return mustLoad(DefaultLine()) }
 
-// DefaultLine returns the name of that line, without loading it.
+// DefaultLine returns the name of the line of Default, and does not load its data.
 func DefaultLine() string { return history().DefaultLine }
 
 // Lines returns the release lines with data, ascending.
 func Lines() []string { return slices.Clone(files().lines) }
 
-// Offered returns the release lines that users may ask for, ascending. A line is offered when configs generated for it
-// were tested to load and start. The data of the other lines is only for errors and reports.
+// Offered returns the release lines that users may request, ascending. Tests show that these lines load generated
+// configs and start. The data of the other lines is only for errors and reports.
 func Offered() []string { return slices.Clone(history().Offered) }
 
-// IsOffered reports whether users may ask for a line.
+// IsOffered reports whether users may request a line.
 func IsOffered(line string) bool { return slices.Contains(history().Offered, line) }
 
-// LookupOffered is Lookup for the lines that users may ask for. The error, an *UnknownError, lists only those.
+// LookupOffered returns the data for a release as Lookup does, but only for the lines that users may request. The
+// error, an *UnknownError, lists only these lines.
 func LookupOffered(asked string) (Match, error) {
 	match, err := Lookup(asked)
 	if err != nil || !IsOffered(match.Release.Line) {

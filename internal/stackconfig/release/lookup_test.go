@@ -150,8 +150,8 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// TestOffered checks that the offered lines have data, that the default is one of them, and that everything else is
-// rejected with that list.
+// TestOffered checks that the offered lines have data, that the default is one of them, and that the error for any
+// other line contains that list.
 func TestOffered(t *testing.T) {
 	offered := release.Offered()
 	if !slices.Contains(offered, release.DefaultLine()) || !slices.IsSortedFunc(offered, release.Compare) {

@@ -5,18 +5,18 @@ import "github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/prov
 // Offline describes the variables and files that a server without internet access needs (server fact 67,
 // decision 0022).
 type Offline struct {
-	// Variables are environment variables that keep its libraries from accessing the internet, sorted by name.
+	// Variables are environment variables that prevent connections to the internet by libraries, sorted by name.
 	Variables []OfflineVariable
-	// Tokenizer is the tokenizer of tiktoken that the vector stores load when they start: `cl100k_base`. The server
-	// stops without it. Empty means that the server's own package contains everything they need.
+	// Tokenizer is the tokenizer of tiktoken that the vector stores load when they start: `cl100k_base`. The server does
+	// not start without it. Empty means that the server's own package contains everything that they need.
 	Tokenizer string
 }
 
 // OfflineVariable is an environment variable with its value.
 type OfflineVariable struct{ Name, Value string }
 
-// offlineRow is the entry in the overlay. The maps name providers of several lines as api/type. Providers that the line
-// does not have are skipped.
+// offlineRow is the entry in the overlay. The maps have providers of several lines as keys, written as api/type.
+// Providers that the line does not have are ignored.
 type offlineRow struct {
 	Variables map[string]string `json:"variables"`
 	Tokenizer string            `json:"tokenizer"`

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestOffline checks the variables that keep each line from accessing the internet, and the tokenizer that its vector
+// TestOffline checks, for each line, the variables that prevent access to the internet, and the tokenizer that vector
 // stores load at startup.
 func TestOffline(t *testing.T) {
 	always := []string{
@@ -41,8 +41,8 @@ func TestOffline(t *testing.T) {
 	})
 }
 
-// TestServices checks the services that types call and the hosts that they load files from, and that the data names
-// only types of some line. A remote type without a service has an endpoint from the user.
+// TestServices checks the services that types call and the hosts from which they load files, and that the data has no
+// unknown types. The user sets the endpoint of a remote type without a service.
 func TestServices(t *testing.T) {
 	found := map[string]bool{}
 	eachLine(t, func(t *testing.T, r *release.Release) {
@@ -54,7 +54,7 @@ func TestServices(t *testing.T) {
 				}
 			}
 			if p.ServiceAtStart && p.Service == "" {
-				t.Errorf("%s asks no service and does it at the start", name)
+				t.Errorf("%s calls no service, but is marked as calling one at startup", name)
 			}
 			if p.IsRemote() && p.Service == "" && p.EndpointKey == "" && !slices.Contains(withoutService, name) {
 				t.Errorf("%s has neither an endpoint nor a service", name)
@@ -75,7 +75,7 @@ func TestServices(t *testing.T) {
 		"tool_runtime/remote::wolfram-alpha",
 	} {
 		if !found[want] {
-			t.Errorf("no line knows what %s needs of the internet", want)
+			t.Errorf("the data of no line contains %s", want)
 		}
 		delete(found, want)
 	}

@@ -24,14 +24,14 @@ type correction struct {
 	// inference/remote::vllm`, `backend kv_redis`, `store metadata`, `resource models`, `class GeminiConfig`, `key
 	// VLLMInferenceAdapterConfig.base_url`.
 	Of string `yaml:"of"`
-	// Since and Until are the first and the last line that the correction applies to. Empty means no limit.
+	// Since and Until are the first and the last line to which the correction applies. Empty means no limit.
 	Since string `yaml:"since"`
 	Until string `yaml:"until"`
 	// Set holds the fields to set, as in the data file. Other fields are unchanged.
 	Set ordered `yaml:"set"`
 	// Reason is the reason why the extracted data is not enough, and the source of the fact.
 	Reason string `yaml:"reason"`
-	// Test is the name of the test that shows it.
+	// Test is the name of the test that proves the fact.
 	Test string `yaml:"test"`
 }
 
@@ -89,9 +89,9 @@ func appendValue(out []byte, value any) ([]byte, error) {
 	return append(out, text...), err
 }
 
-// several are the overlays whose corrections name their lines. shared holds facts for configurations, registry facts
-// for the script before the server's start, checks facts only for checks, and offline facts about servers without
-// internet access. All but shared are separate because they do not affect any configuration.
+// several lists the overlays whose corrections name their lines. The overlay shared has facts for configurations. The
+// others are separate because they do not affect any configuration: registry has facts for the script before the
+// server's start, checks has facts that only checks need, and offline has facts about servers without internet access.
 var several = []string{"shared", "registry", "checks", "offline"}
 
 var severalOverlays = sync.OnceValues(func() ([]*overlay, error) {
@@ -133,7 +133,7 @@ func decodeOverlay(data []byte) (*overlay, error) {
 
 // covers reports whether a line is between two others, both included. An empty line is not a limit.
 func covers(since, until, line string) bool {
-	return (since == "" || compareLines(since, line) <= 0) && (until == "" || compareLines(line, until) <= 0)
+	return (since == "" || Compare(since, line) <= 0) && (until == "" || Compare(line, until) <= 0)
 }
 
 // apply applies the corrections of the overlay to the document.
@@ -157,38 +157,29 @@ var errNoPart = errors.New("no such part")
 
 // part returns a pointer to the part of the document that a correction names.
 func (d *document) part(of string) (any, error) {
+	unnamed := map[string]any{
+		"release": d, "runtime": &d.Runtime, "storage": &d.Storage, "offline": &d.Offline, "tools": &d.Tools,
+	}
 	kind, name, _ := strings.Cut(of, " ")
+	if part, ok := unnamed[kind]; ok {
+		return part, nil
+	}
 	switch kind {
-	case "release":
-		return d, nil
-	case "runtime":
-		return &d.Runtime, nil
-	case "storage":
-		return &d.Storage, nil
-	case "offline":
-		return &d.Offline, nil
-	case "tools":
-		return &d.Tools, nil
 	case "provider":
-		if row, ok := d.Providers[name]; ok {
-			return row, nil
-		}
+		return entry(d.Providers, name)
 	case "backend":
-		if row, ok := d.Storage.Backends[name]; ok {
-			return row, nil
-		}
+		return entry(d.Storage.Backends, name)
 	case "store":
 		return find(d.Storage.Stores, func(row *storeRow) bool { return row.Name == name })
 	case "resource":
 		return find(d.Resources, func(row *resourceRow) bool { return row.Kind == name })
 	case "class":
-		if row, ok := d.Classes[name]; ok {
-			return row, nil
-		}
+		return entry(d.Classes, name)
 	case "key":
 		return d.key(name)
+	default:
+		return nil, errNoPart
 	}
-	return nil, errNoPart
 }
 
 // key returns the row of `Class.key`. The name of the class may contain dots.
@@ -202,6 +193,13 @@ func (d *document) key(name string) (any, error) {
 		return nil, errNoPart
 	}
 	return find(class.Keys, func(row *keyRow) bool { return row.Name == name[dot+1:] })
+}
+
+func entry[T any](rows map[string]*T, name string) (any, error) {
+	if row, ok := rows[name]; ok {
+		return row, nil
+	}
+	return nil, errNoPart
 }
 
 func find[T any](rows []T, match func(*T) bool) (any, error) {

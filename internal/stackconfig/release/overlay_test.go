@@ -22,7 +22,7 @@ func TestCorrectionsAreShown(t *testing.T) {
 				t.Errorf("%s: the correction of %q names the test %q, which does not exist", name, c.Of, c.Test)
 			}
 			if !slices.Contains(several, name) && (c.Since != "" || c.Until != "") {
-				t.Errorf("%s: the correction of %q is for other lines too", name, c.Of)
+				t.Errorf("%s: the correction of %q also applies to other lines", name, c.Of)
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func testNames(t *testing.T) map[string]bool {
 	return names
 }
 
-// TestDataHasNoUnknownField checks that the extraction tool writes no field that is not read.
+// TestDataHasNoUnknownField checks that this package reads every field that the extraction tool writes.
 func TestDataHasNoUnknownField(t *testing.T) {
 	for _, line := range Lines() {
 		data, err := embedded.ReadFile("data/" + line + ".json")
@@ -131,7 +131,7 @@ corrections:
 		"the class of another key": r.TopLevel.Keys[0].Type.Args[0].Class == r.Server,
 	} {
 		if !ok {
-			t.Errorf("%s is not as corrected", what)
+			t.Errorf("%s is not corrected", what)
 		}
 	}
 }
@@ -180,8 +180,8 @@ func TestCompareLines(t *testing.T) {
 		a, b string
 		want int
 	}{{"0.7", "0.7", 0}, {"0.9", "0.10", -1}, {"1.0", "0.10", 1}} {
-		if got := compareLines(tt.a, tt.b); got != tt.want {
-			t.Errorf("compareLines(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		if got := Compare(tt.a, tt.b); got != tt.want {
+			t.Errorf("Compare(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
 }

@@ -1,10 +1,10 @@
 package release
 
 // Reference is a setting, outside the lists of resources, that names a provider or a resource. When the named object is
-// missing, the server does not start, or fails the requests that use it.
+// missing, the server does not start, or requests that use the object fail.
 type Reference struct {
 	// Path is the path of the setting: `vector_stores.default_embedding_model`. When the named object is missing, the
-	// whole setting must be left out.
+	// whole setting must be removed.
 	Path string `json:"path"`
 	// API is the API of the named provider, or the API that serves the resource: `inference`.
 	API string `json:"api"`

@@ -9,8 +9,9 @@ type Registry struct {
 	ExpirationType string `json:"expiration_type"`
 	// Published are the entries that the server registers at each start without a declaration in the configuration.
 	Published []Published `json:"published"`
-	// Carried are, by API, the prefixes of the keys that its providers read in a SQLite file under their namespace, and
-	// that earlier lines wrote without it. It is empty for lines without Runtime.RegistryKeepsNamespace.
+	// Carried has, by API, the prefixes of the keys that the API's providers read from a SQLite file with the namespace in
+	// front, and that earlier lines wrote without the namespace. It is empty for lines without
+	// Runtime.RegistryKeepsNamespace.
 	Carried map[string][]string `json:"carried"`
 }
 
@@ -18,11 +19,10 @@ type Registry struct {
 type Published struct {
 	// Type is the type of the entries in the registry: `model`.
 	Type string `json:"type"`
-	// API is the API of the providers. It is set when the server keeps entries of removed providers and the providers
-	// matter, because only entries of absent providers may be removed. Empty means that the server writes all entries
-	// again at each start.
+	// API is the API of the providers. It is set if the server keeps the entries of removed providers, because only the
+	// entries of absent providers may then be removed. Empty means that the server writes all entries again at each start.
 	API string `json:"api"`
-	// Source is the `source` of such an entry, which differs from that of an entry that a client registered.
+	// Source is the `source` of such an entry. An entry that a client registered has another source.
 	Source string `json:"source"`
 	// IDs are the ids of such entries, when they are always the same. Empty means any id.
 	IDs []string `json:"ids"`

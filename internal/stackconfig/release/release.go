@@ -19,7 +19,7 @@ type Release struct {
 	Covers []string
 	// Package is the name of the server's Python package: `llama-stack`.
 	Package string
-	// Module is the name of its top-level Python module: `llama_stack`.
+	// Module is the name of the package's top-level Python module: `llama_stack`.
 	Module string
 	// Runtime describes how the server is started and what it reads in addition to its config.
 	Runtime Runtime
@@ -38,7 +38,7 @@ type Release struct {
 	Offline Offline
 	// Tools describes how tools are declared.
 	Tools Tools
-	// Removed lists, from history.yaml, what earlier releases had and this one does not have, sorted by kind and name.
+	// Removed lists the parts that earlier releases had and this release does not have, sorted by kind and name.
 	Removed []Removal
 
 	apis          map[string]API
@@ -71,34 +71,35 @@ type Runtime struct {
 	// TelemetryVariables reports whether telemetry is configured by OTEL_* environment variables and not in the config.
 	TelemetryVariables bool `json:"telemetry_variables"`
 	// TelemetrySwitch is the path of the setting that enables telemetry (`telemetry.enabled`, 0.3 only). The OTEL_*
-	// variables apply too. Without TelemetryVariables and TelemetrySwitch, telemetry is an API with providers (0.2).
+	// variables apply too. If both TelemetryVariables and TelemetrySwitch are unset, telemetry is an API with providers
+	// (0.2).
 	TelemetrySwitch string `json:"telemetry_switch"`
 	// DataDir is the server's default directory for data: `~/.llama`.
 	DataDir string `json:"data_dir"`
 	// DefaultPort is the port without any setting: 8321.
 	DefaultPort int `json:"default_port"`
-	// Host is the value of `server.host` that makes the server reachable on IPv4-only nodes too: `0.0.0.0`.
+	// Host is the value of `server.host` with which the server is also reachable on IPv4-only nodes: `0.0.0.0`.
 	Host string `json:"host"`
 	// ServerPortIgnored reports whether `server.port` has no effect, so that PortVariable must be set.
 	ServerPortIgnored bool `json:"server_port_ignored"`
 	// PlainHTTPRefused reports whether the server does not start without TLS unless `server.insecure` is true.
 	PlainHTTPRefused bool `json:"plain_http_refused"`
-	// HealthNeedsToken reports whether the server, with authentication, requires a token for /v1/health too. Then no
-	// probe can see the server as ready.
+	// HealthNeedsToken reports whether the server, with authentication, requires a token for /v1/health too. Then every
+	// probe fails.
 	HealthNeedsToken bool `json:"health_needs_token"`
 	// IntrospectionUnverified reports whether the server verifies the certificate of an OAuth2 introspection endpoint only
 	// if tls_cafile is set.
 	IntrospectionUnverified bool `json:"introspection_unverified"`
-	// ModelsAskedAtStart reports whether the server asks the provider for each registered model when it starts, and
-	// stops when the provider does not have it (up to 0.5). Without an API key, a service lists no models.
+	// ModelsAskedAtStart reports whether the server queries the provider for each registered model, and does not start
+	// when the provider does not have the model (up to 0.5). A service lists no models without an API key.
 	ModelsAskedAtStart bool `json:"models_asked_at_start"`
 	// RegistryReplaces reports whether a resource that is registered again with other properties replaces the first one
 	// (0.2). Later releases do not start with such a resource.
 	RegistryReplaces bool `json:"registry_replaces"`
 	// WritesTemp reports whether the server needs a writable /tmp.
 	WritesTemp bool `json:"writes_temp"`
-	// EmptyAPIsServeNone reports whether `apis: []` serves no APIs. Before 1.5, it serves all of them, as a missing
-	// list does.
+	// EmptyAPIsServeNone reports whether `apis: []` serves no APIs. Before 1.5, the server serves all APIs, as without a
+	// list.
 	EmptyAPIsServeNone bool `json:"empty_apis_serve_none"`
 	// DistributionKey is the top-level key with the distribution's name: `distro_name`, `image_name`.
 	DistributionKey string `json:"distribution_key"`
@@ -121,8 +122,8 @@ func (r *Release) Provider(api, providerType string) (*provider.Type, bool) {
 	return t, ok
 }
 
-// ResolveType returns the provider type that a user means. It returns a full type unchanged. For a bare name, it
-// returns the remote type (FR-030), otherwise the inline type, because `remote::llama-guard` would not start.
+// ResolveType returns the provider type that a user's text identifies. It returns a full type unchanged. For a bare
+// name, it returns the remote type (FR-030), otherwise the inline type, because `remote::llama-guard` would not start.
 func (r *Release) ResolveType(api, name string) (*provider.Type, bool) {
 	if strings.Contains(name, "::") {
 		return r.Provider(api, name)
@@ -133,7 +134,7 @@ func (r *Release) ResolveType(api, name string) (*provider.Type, bool) {
 	return r.Provider(api, provider.Inline+name)
 }
 
-// NearestType returns the type of an API with the name most similar to a misspelt one, or an empty string. A type
+// NearestType returns the type of an API whose name is most similar to a misspelt name, or an empty string. A type
 // without a prefix is compared with the types' names without their prefix.
 func (r *Release) NearestType(api, name string) string {
 	return nearestType(r.ProviderTypes(api), name)
@@ -153,14 +154,9 @@ func nearestType(types []string, name string) string {
 	return ""
 }
 
-// Removal returns the removal of something that earlier releases had: ("api", "telemetry").
+// Removal returns the removal of a part that earlier releases had: ("api", "telemetry").
 func (r *Release) Removal(kind, name string) (Removal, bool) {
-	for _, gone := range r.Removed {
-		if gone.Kind == kind && gone.Name == name {
-			return gone, true
-		}
-	}
-	return Removal{}, false
+	return first(r.Removed, func(gone Removal) bool { return gone.Kind == kind && gone.Name == name })
 }
 
 // ProviderTypes returns the full types of an API, sorted.
@@ -171,12 +167,7 @@ func (r *Release) Resources() []Resource { return r.resources }
 
 // Resource returns one kind of resource that a config can register: `models`, `shields`, `connectors`.
 func (r *Release) Resource(kind string) (Resource, bool) {
-	for _, res := range r.resources {
-		if res.Kind == kind {
-			return res, true
-		}
-	}
-	return Resource{}, false
+	return first(r.resources, func(res Resource) bool { return res.Kind == kind })
 }
 
 // Distribution returns a config that the release ships: `starter`, or `starter/run-with-postgres-store` for a variant.

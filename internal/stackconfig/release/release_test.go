@@ -29,7 +29,7 @@ func between(t testing.TB, first, last string) []string {
 	return lines
 }
 
-// TestRuntime checks how the server of each line starts. Each row lists what changes with its line.
+// TestRuntime checks how the server of each line starts. Each row lists the differences from the earlier line.
 func TestRuntime(t *testing.T) {
 	want := release.Runtime{
 		ConfigFile:        "run.yaml",
@@ -298,7 +298,7 @@ func TestProviderDetails(t *testing.T) {
 	})
 }
 
-// TestCredentialIsOptional checks which services can be called without a credential in the configuration.
+// TestCredentialIsOptional checks which services a server can call without a credential in the configuration.
 func TestCredentialIsOptional(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		var optional []string
@@ -347,7 +347,7 @@ func TestRegistersNothing(t *testing.T) {
 	})
 }
 
-// TestEveryProviderIsWhole checks what must be true of each provider type of each line.
+// TestEveryProviderIsWhole checks the properties that every provider type of every line must have.
 func TestEveryProviderIsWhole(t *testing.T) {
 	for _, line := range release.Lines() {
 		match, err := release.Lookup(line)
@@ -428,7 +428,8 @@ func TestNearestType(t *testing.T) {
 	}
 }
 
-// TestStorageCredentials checks, for each line, how a backend takes its password and what it requires.
+// TestStorageCredentials checks, for each line, the key for the password of a backend, and the keys that a backend
+// requires.
 func TestStorageCredentials(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		want := map[string]release.Backend{
@@ -537,7 +538,7 @@ func TestStores(t *testing.T) {
 }
 
 // TestInlineStores checks that up to 0.2 every store of a provider is a whole backend with its own file. With access
-// rules, the vector stores require a store of their own.
+// rules, the vector stores require a separate store.
 func TestStoresRequiredWithSettings(t *testing.T) {
 	for _, line := range between(t, "1.0", "") {
 		store, ok := lineOf(t, line).Storage.Store("vector_stores")
@@ -547,8 +548,8 @@ func TestStoresRequiredWithSettings(t *testing.T) {
 	}
 }
 
-// TestListsOfVectorStores checks since which release replicas find each other's vector stores, and the vector stores
-// whose content they do not find.
+// TestListsOfVectorStores checks the first release in which replicas find each other's vector stores, and the types of
+// vector stores whose content they do not find.
 func TestListsOfVectorStores(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		store, _ := r.Storage.Store("vector_stores")
@@ -642,7 +643,7 @@ func TestResources(t *testing.T) {
 	})
 }
 
-// TestPublicIDs checks the id under which clients find a registered resource.
+// TestPublicIDs checks the id by which clients request a registered resource.
 func TestPublicIDs(t *testing.T) {
 	for _, tt := range []struct{ first, last, kind, id, alias, any string }{
 		{"0.2", "0.2", "models", "{provider_id}/{provider_model_id}", "{model_id}", ""},
@@ -659,7 +660,8 @@ func TestPublicIDs(t *testing.T) {
 	}
 }
 
-// TestRegistry checks where the server stores registered resources, and which it registers by itself.
+// TestRegistry checks where the server stores registered resources, and which resources it registers without an entry
+// in the configuration.
 func TestRegistry(t *testing.T) {
 	for _, tt := range []struct {
 		first, last, prefix, expiration string
@@ -710,7 +712,7 @@ func TestRegistryTypes(t *testing.T) {
 	}
 }
 
-// TestPublic checks the same for entries.
+// TestPublic checks the ids of entries for clients.
 func TestPublic(t *testing.T) {
 	for _, tt := range []struct{ line, kind, id, provider, own, want string }{
 		{"0.2", "models", "fast", "vllm", "", "vllm/fast"},
@@ -738,7 +740,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// TestBroken checks the types that exist and do not work.
+// TestBroken checks the types that exist but do not start.
 func TestBroken(t *testing.T) {
 	tgi := "inference/remote::tgi"
 	want := map[string][]string{
@@ -758,7 +760,7 @@ func TestBroken(t *testing.T) {
 	})
 }
 
-// TestKeptForm checks the types whose data keeps a later release from starting.
+// TestKeptForm checks the types with whose data a later release does not start.
 func TestKeptForm(t *testing.T) {
 	want := map[string]map[string]string{
 		"0.3": {"vector_io/inline::faiss": "chunk", "vector_io/inline::meta-reference": "chunk"},
@@ -774,7 +776,7 @@ func TestKeptForm(t *testing.T) {
 			}
 		})
 		if diff := cmp.Diff(want[r.Line], got); diff != "" {
-			t.Errorf("forms of what is kept (-want +got):\n%s", diff)
+			t.Errorf("formats of stored data (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -847,7 +849,7 @@ func TestTools(t *testing.T) {
 	})
 }
 
-// TestReferencesLeadToKeys checks which settings of each line name a provider or resource, and that their paths lead to
+// TestReferencesLeadToKeys checks which settings of each line name a provider or resource, and that their paths are
 // keys.
 func TestReferencesLeadToKeys(t *testing.T) {
 	since := map[string]string{
@@ -888,13 +890,13 @@ func TestReferencesLeadToKeys(t *testing.T) {
 	})
 }
 
-// TestRemovedIsGone checks, for each line, that what is listed as removed does not exist, and that its replacement
-// does.
+// TestRemovedIsGone checks, for each line, that the parts that are listed as removed do not exist, and that their
+// replacements exist.
 func TestRemovedIsGone(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		for _, gone := range r.Removed {
 			if has(r, gone.Kind, gone.Name) {
-				t.Errorf("the %s %s is still there", gone.Kind, gone.Name)
+				t.Errorf("the %s %s still exists", gone.Kind, gone.Name)
 			}
 			if gone.Kind == "api" && !release.KnownAPI(gone.Name) {
 				t.Errorf("the API %s is not in history.yaml", gone.Name)
@@ -902,7 +904,7 @@ func TestRemovedIsGone(t *testing.T) {
 			for _, prefix := range []string{"use ", "serve the model with vLLM and use "} {
 				use, ok := strings.CutPrefix(gone.Instead, prefix)
 				if ok && !has(r, "provider", strings.Fields(use)[0]) {
-					t.Errorf("%s is to be replaced by %s, which does not exist", gone.Name, use)
+					t.Errorf("the replacement of %s is %s, which does not exist", gone.Name, use)
 				}
 			}
 		}

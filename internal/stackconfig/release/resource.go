@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// The places in a config where resources are registered.
+// These are the sections of a config in which resources are registered.
 const (
 	RegisteredResources = "registered_resources"
 	TopLevel            = ""
@@ -17,8 +17,7 @@ const (
 type Resource struct {
 	// Kind is the key of the list: `models`.
 	Kind string
-	// Section is the top-level section of the list: RegisteredResources, or TopLevel when the list itself is a section
-	// (`connectors`).
+	// Section is the section of the list: RegisteredResources, or TopLevel when the list is a section (`connectors`).
 	Section string
 	// IDKey is the key with the resource's own id: `model_id`.
 	IDKey string
@@ -29,32 +28,30 @@ type Resource struct {
 	NeedsProvider bool
 	// Class describes the keys of an entry.
 	Class *schema.Class
-	// API is the API whose providers serve the resource: `inference` for models. Without it, the entries are useless or
-	// keep the server from starting. Empty means that none is needed.
+	// API is the API whose providers serve the resource: `inference` for models. Without the API, the entries have no
+	// effect, or the server does not start. Empty means that no API is needed.
 	API string
 	// PublicID is the form of the id that clients use, with the entry's keys in braces:
 	// `{provider_id}/{provider_model_id}`. A missing ProviderIDKey has the value of the IDKey.
 	PublicID string
-	// PublicAlias is that form for an entry whose ProviderIDKey differs from its IDKey. It is PublicID in all lines
-	// except 0.2, where such an id is unchanged.
+	// PublicAlias is the form of the public id for an entry whose ProviderIDKey differs from its IDKey. It is the same as
+	// PublicID in all lines except 0.2, where the id of such an entry is unchanged.
 	PublicAlias string
-	// AnyProvider is the value of `provider_id` that stands for any available provider (`all`). Empty means that the
-	// release has none.
+	// AnyProvider is the value of `provider_id` that selects any available provider (`all`). Empty means no such value.
 	AnyProvider string
-	// PrefixOnce reports whether an id that already starts with the id of its provider and a slash gets no second
-	// prefix.
+	// PrefixOnce reports whether an id that starts with the id of its provider and a slash gets no second prefix.
 	PrefixOnce bool
-	// RegistryType is the type of the entries in the server's registry: `model`. Empty means that the server stores
-	// none there.
+	// RegistryType is the type of the entries in the server's registry: `model`. Empty means that the server does not
+	// store such entries in the registry.
 	RegistryType string
-	// Dropped reports whether the server accepts the list and empties it. Instead is the replacement.
+	// Dropped reports whether the server accepts the list and then ignores its entries. Instead is the replacement.
 	Dropped bool
-	// Instead continues "…; " when Dropped: "declare MCP servers under connectors".
+	// Instead is the remedy if Dropped is true, in words that follow "…; ": "declare MCP servers under connectors".
 	Instead string
 }
 
-// Public returns the id under which clients find an entry. Its parameters are the entry's own id, the id of its
-// provider, and the provider's name for it. An empty name stands for the id.
+// Public returns the id by which clients request an entry. The parameters are the id of the entry, the id of its
+// provider, and the name that the provider uses for it. An empty name means that the name is the same as the id.
 func (r *Resource) Public(id, provider, own string) string {
 	form := r.PublicID
 	switch {
@@ -83,7 +80,7 @@ func (r *Resource) Public(id, provider, own string) string {
 	return text.String()
 }
 
-// DropsID reports whether clients do not see the id of an entry for which the provider has another name.
+// DropsID reports whether the public id does not contain the entry's id when the provider uses another name.
 func (r *Resource) DropsID() bool {
 	return r.PublicAlias != "" && !strings.Contains(r.PublicAlias, "{"+r.IDKey+"}")
 }
@@ -102,22 +99,17 @@ type Tools struct {
 
 // BuiltInTool is a tool with a short name.
 type BuiltInTool struct {
-	// Name is what users write: `websearch`.
+	// Name is the name that users write: `websearch`.
 	Name string `json:"name"`
 	// Group is the tool group's id on the server: `builtin::websearch`.
 	Group string `json:"group"`
 	// Automatic reports whether the server registers the group itself, so that nothing is written into the config.
 	Automatic bool `json:"automatic"`
-	// Providers are the tool_runtime provider types that can serve it. One of them must be configured.
+	// Providers are the tool_runtime provider types that can serve the tool group. One of them must be configured.
 	Providers []string `json:"providers"`
 }
 
 // BuiltInTool returns a built-in tool by its short name or its group id.
 func (t *Tools) BuiltInTool(name string) (BuiltInTool, bool) {
-	for _, b := range t.BuiltIn {
-		if b.Name == name || b.Group == name {
-			return b, true
-		}
-	}
-	return BuiltInTool{}, false
+	return first(t.BuiltIn, func(b BuiltInTool) bool { return b.Name == name || b.Group == name })
 }

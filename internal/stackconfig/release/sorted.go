@@ -9,3 +9,11 @@ import (
 func sortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
+
+// first returns the first item that matches. It returns false when no item matches.
+func first[T any](items []T, match func(T) bool) (found T, ok bool) {
+	if i := slices.IndexFunc(items, match); i >= 0 {
+		return items[i], true
+	}
+	return found, false
+}

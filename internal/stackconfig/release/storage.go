@@ -5,13 +5,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// The families of storage backends. A store needs a backend of its family.
+// These are the families of storage backends. A store needs a backend of its family.
 const (
 	KV  = "kv"
 	SQL = "sql"
 )
 
-// The names of the two backends in the server's defaults. With other names, every store would have to be listed.
+// These are the names of the two backends in the server's defaults. With other names, a config would have to list every
+// store.
 const (
 	KVDefault  = "kv_default"
 	SQLDefault = "sql_default"
@@ -19,11 +20,11 @@ const (
 
 // Storage describes the section `storage` of a release.
 type Storage struct {
-	// Inline reports whether there is no section `storage` (up to 0.2). Then the server's stores are keys of the top
-	// level. Each of them, and each store of a provider, is a whole backend and not a reference.
+	// Inline reports whether there is no section `storage` (up to 0.2). In these releases, the server's stores are keys of
+	// the top level. Each of these stores, and each store of a provider, is a whole backend and not a reference.
 	Inline bool
-	// Required reports whether a config must have the section. Without it, the server does not start, or stores its
-	// data in an unexpected place.
+	// Required reports whether a config must have the section. Without the section, the server does not start, or stores
+	// its data in an unexpected location.
 	Required bool
 	// Backends are the kinds of backend by `type`, sorted.
 	Backends []Backend
@@ -45,13 +46,12 @@ type Backend struct {
 	NeedsDirectory bool
 	// CredentialKey is the key of the password. Empty means that the backend has none.
 	CredentialKey string
-	// CredentialInHost reports whether `host` is the only place for the password, as `:<password>@<host>`, URL-encoded
+	// CredentialInHost reports whether the password can only be part of `host`, as `:<password>@<host>`, URL-encoded
 	// (kv_redis has no password key in any release).
 	CredentialInHost bool
-	// ConnectionStringKey is the key for a whole connection string. Empty means that only its parts are read.
+	// ConnectionStringKey is the key for a whole connection string. Empty means that the backend reads only the parts.
 	ConnectionStringKey string
-	// EncodePassword reports whether the server inserts the password into a URL unchanged, so that it must be
-	// URL-encoded.
+	// EncodePassword reports whether the password must be URL-encoded, because the server inserts it into a URL.
 	EncodePassword bool
 }
 
@@ -66,16 +66,16 @@ type Store struct {
 	// Class describes the keys of the reference: `namespace` and `backend`, or `table_name` and `backend`. It is nil
 	// when Storage.Inline is true, because then the keys are those of the backend.
 	Class *schema.Class
-	// Default is the reference for a config, with KVDefault or SQLDefault as the name of the backend. Nil means that
-	// the store is optional and off by default. When Storage.Inline is true, it is a whole backend. Its strings may
-	// contain the placeholder {distribution}, which For fills.
+	// Default is the reference for a config, with KVDefault or SQLDefault as the name of the backend. Nil means that the
+	// store is optional and that the defaults do not include it. When Storage.Inline is true, Default is a whole backend.
+	// Its strings may contain the placeholder {distribution}, which For fills.
 	Default provider.Fields
 	// Required reports whether the server does not start without the store when `storage` is set.
 	Required bool
-	// RequiredWith are settings that make the store required as soon as RequiredBy has a provider:
+	// RequiredWith are settings with which the store is required if RequiredBy has a provider:
 	// `server.auth.access_policy`, `server.tenancy.mode=multi`.
 	RequiredWith []string
-	// RequiredBy is the API whose providers then need the store: `vector_io`.
+	// RequiredBy is the API whose providers need the store with these settings: `vector_io`.
 	RequiredBy string
 	// ListOf is the API whose resources the server looks up in the store at each request: `vector_io` (server fact 52).
 	// Without the store, a pod finds only the resources that it created itself and those that existed when it started.
@@ -93,30 +93,15 @@ func (s *Store) For(distribution string) provider.Fields {
 
 // Backend returns a kind of backend by its `type`.
 func (s *Storage) Backend(backendType string) (Backend, bool) {
-	for _, b := range s.Backends {
-		if b.Type == backendType {
-			return b, true
-		}
-	}
-	return Backend{}, false
+	return first(s.Backends, func(b Backend) bool { return b.Type == backendType })
 }
 
 // Store returns a store by name.
 func (s *Storage) Store(name string) (Store, bool) {
-	for _, st := range s.Stores {
-		if st.Name == name {
-			return st, true
-		}
-	}
-	return Store{}, false
+	return first(s.Stores, func(st Store) bool { return st.Name == name })
 }
 
 // Lists returns the store in which the server looks up the resources of an API at each request.
 func (s *Storage) Lists(api string) (Store, bool) {
-	for _, st := range s.Stores {
-		if st.ListOf == api {
-			return st, true
-		}
-	}
-	return Store{}, false
+	return first(s.Stores, func(st Store) bool { return st.ListOf == api })
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Keys of a model's metadata (FR-042). The server stores them and reads only the dimension.
+// These are keys of a model's metadata (FR-042). The server stores all of them and reads only the dimension.
 const (
 	keyContextLength      = "context_length"
 	keyQuantization       = "quantization"
@@ -44,7 +44,7 @@ func (r *registrar) model(m *intent.Model) {
 	r.public(m, res)
 }
 
-// public records the name of a model for clients. It warns of a name that the release drops.
+// public records the name of a model for clients. It warns about a name that clients cannot use in the release.
 func (r *registrar) public(m *intent.Model, res *resource) {
 	if r.Unknown {
 		return
@@ -86,8 +86,7 @@ func (r *registrar) metadata(m *intent.Model) *yaml.Node {
 	return metadata
 }
 
-// embedding reports an embedding model of unknown dimension, because the server does not start with it
-// (server fact 19).
+// embedding reports an embedding model without a dimension. The server does not start with it (server fact 19).
 func (r *registrar) embedding(m *intent.Model) {
 	if m.ModelType != "embedding" {
 		return
@@ -105,9 +104,9 @@ func (r *registrar) embedding(m *intent.Model) {
 	}
 }
 
-// PublicModel is a model of the user. The release determines the id under which the server serves it.
+// PublicModel is a model of the user. The release determines the id by which clients request it.
 type PublicModel struct {
-	// Path is its field in the spec, and Name the value of the field.
+	// Path is the model's field in the spec, and Name is the name in the field.
 	Path, Name string
 	// ID is the name of the model in the requests of clients: vllm/llama3.2-8b.
 	ID string

@@ -15,21 +15,20 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// The kinds of resources, under the names of the server's lists.
+// These are the kinds of resources, with the names of the server's lists.
 const (
 	kindModels     = "models"
 	kindShields    = "shields"
 	kindToolGroups = "tool_groups"
 )
 
-// Register registers the user's models, tools and shields in addition to the base's. An entry with the same kind and id
-// replaces the base's. Each entry names its provider, because the server silently skips an entry without one
-// (server fact 16).
+// Register registers the user's models, tools and shields in addition to those of the base. An entry replaces the entry
+// of the base with the same kind and id. Each entry names its provider, because the server silently skips an entry
+// without one (server fact 16).
 //
-// It returns the user's models under the names that clients use, and reports whether the user registers anything that
-// the server stores.
+// It returns the user's models with the names for clients, and reports whether the server stores some of the resources.
 func Register(d *draft.Draft) (models []PublicModel, registers bool) {
-	r := registrar{Draft: d, written: map[string]*field.Path{}}
+	r := registrar{Draft: d, written: map[string]*field.Path{}, first: map[string]firstOf{}}
 	for i := range d.Intent.Models {
 		r.model(&d.Intent.Models[i])
 	}
@@ -43,12 +42,11 @@ func Register(d *draft.Draft) (models []PublicModel, registers bool) {
 	return r.models, r.registers
 }
 
-// registrar writes resources. written records the user's own by kind and id.
+// registrar writes resources. written has the fields of the user's resources by kind and id.
 type registrar struct {
 	*draft.Draft
 	written map[string]*field.Path
-	// models are the user's models under the names that clients use. registers reports whether the server stores some
-	// of the resources.
+	// models are the user's models with the names for clients. registers reports whether the server stores some resources.
 	models    []PublicModel
 	registers bool
 	// first is the id of the first resource of a kind that the user registered.
@@ -60,7 +58,7 @@ type firstOf struct {
 	path *field.Path
 }
 
-// resource is one entry while it is built.
+// resource is one entry while it is being built.
 type resource struct {
 	release.Resource
 	id    string
@@ -86,8 +84,8 @@ func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, b
 	return &resource{Resource: known, id: id, path: path, entry: entry, public: id}, true
 }
 
-// provider assigns a provider to a resource: the named one, otherwise the first one of its API (FR-040, FR-041,
-// FR-044). It returns false when there is none, or when the user disabled it.
+// provider assigns a provider to a resource: the named provider, otherwise the first provider of the API (FR-040,
+// FR-041, FR-044). It returns false when there is no such provider, or when the user disabled it.
 func (r *registrar) provider(res *resource, name string, path *field.Path) bool {
 	e, ok := r.choose(res.API, name, path)
 	if !ok {
@@ -106,8 +104,8 @@ func (r *registrar) provider(res *resource, name string, path *field.Path) bool 
 	return true
 }
 
-// warnOfChoice warns of a model without a named provider when the base has several providers, because the first one may
-// not be the intended one. A provider that exists because the user set its variable is the intended one.
+// warnOfChoice warns about a model without a named provider when the base has several providers, because the first
+// provider may not be the intended one. A provider that exists because the user set its variable is certainly intended.
 func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 	others := 0
 	for _, other := range r.Index.Of(res.API) {
@@ -121,24 +119,14 @@ func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 	}
 }
 
-// choose returns the provider of a resource.
+// choose returns the provider of a resource. It reports why there is none.
 func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider, bool) {
-	if item := r.Disabled.APIs[api]; item != nil {
-		r.Ignoredf(path, "the API %s is disabled by %s, so this entry is ignored", draft.APIField(api), item.Path)
+	switch item := r.Disabled.By(api, name); {
+	case r.ignoredWithAPI(api, path):
 		return nil, false
-	}
-	if name == "" {
-		if e := r.firstProvider(api); e != nil {
-			return e, true
-		}
-		if r.HasDependent(api) {
-			r.Ignoredf(path, "no provider of the API %s remains, so this entry is ignored", draft.APIField(api))
-			return nil, false
-		}
-		r.notFound(path, "", fmt.Sprintf("requires a provider of the API %s, and none is configured; add one to spec.providers.%s", draft.APIField(api), draft.APIField(api)))
-		return nil, false
-	}
-	if item := r.Disabled.By(api, name); item != nil {
+	case name == "":
+		return r.chooseFirst(api, path)
+	case item != nil:
 		r.Ignoredf(path, "provider %q is disabled by %s, so this entry is ignored", name, item.Path)
 		return nil, false
 	}
@@ -152,6 +140,36 @@ func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider,
 	}
 	r.notFound(path, name, detail)
 	return nil, false
+}
+
+// ignoredWithAPI reports whether an entry is ignored because the user disabled its API, and warns about it.
+func (r *registrar) ignoredWithAPI(api string, path *field.Path) bool {
+	item := r.Disabled.APIs[api]
+	if item != nil {
+		r.Ignoredf(path, "the API %s is disabled by %s, so this entry is ignored", draft.APIField(api), item.Path)
+	}
+	return item != nil
+}
+
+// chooseFirst returns the provider of a resource that does not name one.
+func (r *registrar) chooseFirst(api string, path *field.Path) (*draft.Provider, bool) {
+	if e := r.firstProvider(api); e != nil {
+		return e, true
+	}
+	if !r.ignoredWithProviders(api, path) {
+		r.notFound(path, "", fmt.Sprintf("requires a provider of the API %s, and none is configured; add one to spec.providers.%s", draft.APIField(api), draft.APIField(api)))
+	}
+	return nil, false
+}
+
+// ignoredWithProviders reports whether an entry is ignored because providers of its API were disabled and none remains,
+// and warns about it.
+func (r *registrar) ignoredWithProviders(api string, path *field.Path) bool {
+	ignored := r.HasDependent(api)
+	if ignored {
+		r.Ignoredf(path, "no provider of the API %s remains, so this entry is ignored", draft.APIField(api))
+	}
+	return ignored
 }
 
 // firstProvider returns the user's first provider in list order, otherwise the base's first enabled provider (FR-040).
@@ -173,15 +191,15 @@ func (r *registrar) firstProvider(api string) *draft.Provider {
 	return nil
 }
 
-// notFound reports an error of the kind that the status shows as MissingProviderForResource.
+// notFound reports an error that results in the reason MissingProviderForResource in the status.
 func (r *registrar) notFound(path *field.Path, value, detail string) {
 	err := field.NotFound(path, value)
 	err.Detail = detail
 	r.Fail(err)
 }
 
-// register writes an entry into its list. It replaces the base's entry with the same id, and an entry that the user
-// wrote twice appears once.
+// register writes an entry into its list. It replaces the base's entry with the same id. An entry that the user wrote
+// twice is registered once.
 func (r *registrar) register(res *resource) {
 	key := res.Kind + "\x00" + res.public
 	if other, twice := r.written[key]; twice {
@@ -202,18 +220,14 @@ func (r *registrar) register(res *resource) {
 	r.written[key] = res.path
 	r.written[res.Kind+"\x01"+res.id] = res.path
 	if _, ok := r.first[res.Kind]; !ok {
-		if r.first == nil {
-			r.first = map[string]firstOf{}
-		}
 		r.first[res.Kind] = firstOf{id: res.id, path: res.path}
 	}
 }
 
-// ownID reports whether the user already registered that id with another provider.
+// ownID reports whether the user has already registered the resource's id with another provider.
 func (r *registrar) ownID(res *resource) bool { return r.written[res.Kind+"\x01"+res.id] != nil }
 
-// registeredTwice handles a second entry with the same id. An identical entry counts once, and a different one is an
-// error.
+// registeredTwice handles a second entry with the same id. An identical entry is ignored. Any other entry is an error.
 func (r *registrar) registeredTwice(res *resource, other *field.Path) {
 	for _, item := range yamlnode.Items(r.listOf(res)) {
 		if origin := r.OriginOf(item); origin.Path == other && yamlnode.Equal(item, res.entry) {
@@ -231,15 +245,14 @@ func (r *registrar) listOf(res *resource) *yaml.Node {
 	return r.List(parent, res.Kind, draft.From(res.path))
 }
 
-// defaults corrects settings that name a resource (safety.default_shield_id). With a resource of the user, the server
-// stops when the default does not exist, and the base's resource is conditional.
+// defaults corrects settings that name a resource (safety.default_shield_id). If the user registers a resource of that
+// kind, the server does not start when the default does not exist, and the base's may be conditional.
 func (r *registrar) defaults() {
 	for _, reference := range r.Release.References {
 		if reference.Resource == "" || reference.ResourceKey != "." {
 			continue
 		}
-		own, registered := r.first[reference.Resource]
-		if registered {
+		if own, registered := r.first[reference.Resource]; registered {
 			r.replaceDefault(reference, own)
 		}
 	}

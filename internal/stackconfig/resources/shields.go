@@ -27,8 +27,8 @@ func (r *registrar) shield(s *intent.Shield) {
 	r.register(res)
 }
 
-// shieldModel warns of a model whose name differs only in case from a registered one. The server distinguishes upper
-// and lower case, and the first request would fail.
+// shieldModel warns about a model whose name differs only in case from that of a registered model. The server
+// distinguishes upper and lower case, and the first request would fail.
 func (r *registrar) shieldModel(s *intent.Shield) {
 	var near string
 	for _, name := range r.modelNames() {

@@ -17,20 +17,16 @@ import (
 
 const apiToolRuntime = "tool_runtime"
 
-// tool declares one tool group (FR-043) in the form of the release: a built-in one, an MCP server, or a group of a
-// provider.
+// tool declares one tool group (FR-043) in the form of the release: a built-in tool, an MCP server, or another group.
 func (r *registrar) tool(t *intent.Tool) {
-	if item := r.Disabled.APIs[apiToolRuntime]; item != nil {
-		r.Ignoredf(t.Path, "the API toolRuntime is disabled by %s, so this entry is ignored", item.Path)
-		return
-	}
-	if r.firstProvider(apiToolRuntime) == nil && r.HasDependent(apiToolRuntime) {
-		r.Ignoredf(t.Path, "no provider of the API toolRuntime remains, so this entry is ignored")
+	if r.ignoredWithAPI(apiToolRuntime, t.Path) {
 		return
 	}
 	if r.firstProvider(apiToolRuntime) == nil {
-		r.notFound(field.NewPath("spec", "resources", "tools"), "",
-			"resources.tools requires at least one toolRuntime provider to be configured")
+		if !r.ignoredWithProviders(apiToolRuntime, t.Path) {
+			r.notFound(field.NewPath("spec", "resources", "tools"), "",
+				"resources.tools requires at least one toolRuntime provider to be configured")
+		}
 		return
 	}
 	builtIn, known := r.Release.Tools.BuiltInTool(t.Name)
@@ -46,7 +42,7 @@ func (r *registrar) tool(t *intent.Tool) {
 	}
 }
 
-// builtInTool declares websearch or rag. A release that registers its groups itself needs no entry, only a provider
+// builtInTool declares websearch or rag. A release that registers its groups without an entry needs only a provider
 // that serves the group (server fact 57).
 func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 	e := r.toolProvider(t, builtIn.Name, builtIn.Providers)
@@ -69,7 +65,7 @@ func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 }
 
 // baseChoice returns the provider under which the base registers a built-in tool's group. It returns nil when the base
-// does not register it, or when that provider cannot serve it.
+// does not register the group, or when that provider cannot serve it.
 func (r *registrar) baseChoice(builtIn release.BuiltInTool) *draft.Provider {
 	known, _ := r.Release.Resource(kindToolGroups)
 	for _, item := range yamlnode.Items(r.ResourcesOf(known)) {
@@ -111,8 +107,8 @@ func (r *registrar) toolProvider(t *intent.Tool, what string, types []string) *d
 	return nil
 }
 
-// mcpServer declares an MCP server. A provider that is set together with the endpoint calls the server, so it must be a
-// provider for MCP. A release without tool groups in its configuration chooses a provider itself.
+// mcpServer declares an MCP server. If the user also names a provider, that provider calls the MCP server, so it must
+// support MCP. In a release without tool groups in its configuration, the server chooses the provider.
 func (r *registrar) mcpServer(t *intent.Tool) {
 	served := t.Provider
 	if r.Release.Tools.MCPProvider != "" {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
@@ -47,8 +48,8 @@ func (c *Class) check(path string, node *yaml.Node) []Problem {
 	return append(problems, c.broken(path, node)...)
 }
 
-// maxNearest is the number of problems of one mapping that name the most similar key. The search for it takes longer
-// than the rest of the check, and more would not be read.
+// maxNearest is the number of problems of one mapping that name the most similar key. The search for that key takes
+// longer than the rest of the check, and users do not read more problems.
 const maxNearest = 100
 
 // unknown returns the problem of a key that the class does not have.
@@ -150,8 +151,8 @@ func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
 }
 
 // checkUnion accepts a value that one member accepts. Otherwise it reports the problems for the member that was most
-// likely meant: the only one that takes a value of this shape, or, among several classes, the one with the matching
-// tag, otherwise the one with the fewest problems.
+// likely intended: the only member that accepts a value of this shape or, among several classes, the class with the
+// matching tag, otherwise the class with the fewest problems.
 func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
 	kind := kindOf(node)
 	if kind == valueReference && !e.takesScalar() {
@@ -195,16 +196,11 @@ func (e *Expr) takes(kind valueKind) bool {
 
 // takesScalar reports whether the type accepts any scalar, including null.
 func (e *Expr) takesScalar() bool {
-	for _, member := range e.Args {
-		if member.takes(valueString) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Args, func(member *Expr) bool { return member.takes(valueString) })
 }
 
-// worse reports whether the first list of problems is worse than the second. It compares the problems that stop the
-// server first, then all problems.
+// worse reports whether the first list of problems is worse than the second. It compares first the number of fatal
+// problems, then the number of all problems.
 func worse(a, b []Problem) bool {
 	if fa, fb := fatal(a), fatal(b); fa != fb {
 		return fa > fb

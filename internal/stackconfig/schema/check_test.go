@@ -205,8 +205,8 @@ func TestCheckExtra(t *testing.T) {
 	}
 }
 
-// TestCheckConstructedNodes checks nodes as the engine creates them: with a tag and no style. The result depends on the
-// text that the encoder writes for them.
+// TestCheckConstructedNodes checks nodes with a tag and no style, as the steps of package stackconfig create them. The
+// result depends on the text that the encoder writes for such nodes.
 func TestCheckConstructedNodes(t *testing.T) {
 	class := exampleClass(t, schema.ExtraIgnore)
 	token, _ := class.Key("api_token")

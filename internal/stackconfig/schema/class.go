@@ -10,12 +10,12 @@ import (
 type Extra string
 
 const (
-	// ExtraIgnore drops an unknown key silently. Nearly every class of the server uses it, so a misspelt key alone never
-	// causes an error (server fact 2).
+	// ExtraIgnore means that the class silently ignores an unknown key. Nearly every class of the server does this, so a
+	// misspelt key alone never causes an error (server fact 2).
 	ExtraIgnore Extra = "ignore"
-	// ExtraAllow keeps an unknown key and passes it on (for example, to a client library).
+	// ExtraAllow means that the class keeps an unknown key and passes it on, for example to a client library.
 	ExtraAllow Extra = "allow"
-	// ExtraForbid rejects a configuration with an unknown key.
+	// ExtraForbid means that the class rejects a configuration with an unknown key.
 	ExtraForbid Extra = "forbid"
 )
 
@@ -31,7 +31,7 @@ type Class struct {
 	Rules []Rule
 
 	index map[string]int
-	// candidates are the names of the keys, prepared for the comparison with unknown keys.
+	// candidates are the names of the keys, prepared for comparison with unknown keys.
 	candidates suggest.Candidates
 }
 
@@ -43,8 +43,7 @@ type Key struct {
 	Aliases []string
 	// Type is the type of the value.
 	Type *Expr
-	// Required reports whether the class does not load without the key. The key may still be null when Type allows
-	// null.
+	// Required reports whether the class does not load without the key. The key may be null when Type allows null.
 	Required bool
 	// Default is the value used when the key is absent: nil, bool, string, json.Number, []any or map[string]any.
 	// It is meaningful only when Required is false.
@@ -55,7 +54,7 @@ type Key struct {
 	Secret bool
 	// Deprecated reports whether the server accepts the key but advises against it.
 	Deprecated bool
-	// Internal reports whether the class inherited the key without using it. The key is not offered to users.
+	// Internal reports whether the class inherits the key and does not use it. Messages do not suggest the key to users.
 	Internal bool
 	// Limits are the limits of the value, or nil.
 	Limits *Limits
@@ -72,12 +71,11 @@ type Limits struct {
 	// Pattern is a regular expression that must match some part of a string. It has the syntax of Rust's regex crate,
 	// which Go's regexp supports too.
 	Pattern string `json:"pattern,omitempty"`
-	// Means is the meaning of Pattern in words, as a continuation of "must be …". Empty means that the pattern is clear
-	// enough.
+	// Means describes Pattern in words that follow "must be …". Empty means that the pattern is clear enough.
 	Means string `json:"means,omitempty"`
-	// Contains are texts that a string must contain anywhere.
+	// Contains are texts that a string must contain.
 	Contains []string `json:"contains,omitempty"`
-	// Not are strings that are rejected, in upper or lower case.
+	// Not are strings that the server rejects, in upper or lower case.
 	Not []string `json:"not,omitempty"`
 	// Values are the limits of each value of a list or a mapping.
 	Values *Limits `json:"values,omitempty"`
@@ -90,8 +88,7 @@ func NewClass(name string, extra Extra, keys []Key) *Class {
 	return c
 }
 
-// SetKeys sets the keys of a class. Use it for classes that refer to each other: create all of them first, then set
-// their keys.
+// SetKeys sets the keys of a class. Classes that refer to each other must all exist before it is called.
 func (c *Class) SetKeys(keys []Key) {
 	c.Keys = keys
 	c.reindex()
@@ -109,7 +106,7 @@ func (c *Class) Key(name string) (Key, bool) {
 	return c.Keys[i], true
 }
 
-// HasPath reports whether a dotted path leads from the class through nested classes to a key:
+// HasPath reports whether the class, with its nested classes, has a key at a dotted path:
 // `vector_stores.default_embedding_model`.
 func (c *Class) HasPath(path string) bool {
 	name, rest, nested := strings.Cut(path, ".")

@@ -8,13 +8,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Condition is a key with a value as it is written. For a list, the list must contain that value.
+// Condition is a key that must have a value, as written. A list must contain the value.
 type Condition struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
 }
 
-// met reports whether a mapping of the class meets every condition. A value that depends on the environment meets none.
+// met reports whether a mapping meets every condition. A value that depends on the environment meets no condition.
 func (c *Class) met(conditions []Condition, node *yaml.Node) bool {
 	for _, condition := range conditions {
 		value := c.valueOf(condition.Key, node)
@@ -45,7 +45,7 @@ func (c Condition) met(node *yaml.Node) bool {
 	return false
 }
 
-// together returns conditions as text: mode: single and x: 1.
+// together returns conditions as text, such as "mode: single and x: 1".
 func together(conditions []Condition) string {
 	parts := make([]string, len(conditions))
 	for i, condition := range conditions {

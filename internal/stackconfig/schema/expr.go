@@ -8,8 +8,7 @@ import (
 // Kind is the kind of a type expression.
 type Kind int
 
-// The kinds of type expressions. Each accepts the values that the server's parser accepts in its lax mode. Check
-// documents the details.
+// These are the kinds of types. Each kind accepts the values that the server's parser accepts in its lax mode.
 const (
 	KindAny     Kind = iota // any value
 	KindNull                // null
@@ -46,37 +45,25 @@ type Expr struct {
 func (e *Expr) String() string { return e.text }
 
 // Words describes a value of the type for users: a whole number; one of llm, embedding. It does not mention null,
-// because leaving out the key is the better way to say the same.
+// because users should omit the key instead.
 func (e *Expr) Words() string {
 	switch e.Kind {
-	case KindAny:
-		return "any value"
-	case KindNull:
-		return "null"
-	case KindBool:
-		return "true or false"
-	case KindInt:
-		return "a whole number"
-	case KindFloat:
-		return "a number"
-	case KindURL:
-		return "a URL that begins with http:// or https://"
-	case KindPath:
-		return "a path"
 	case KindLiteral:
 		return oneOf(e.Values)
-	case KindList:
-		return "a list"
-	case KindDict, KindClass:
-		return "a mapping"
 	case KindUnion:
 		return e.unionWords()
-	case KindStr, KindSecret:
+	default:
+		return kindWords[e.Kind]
 	}
-	return wordText
 }
 
-// unionWords returns the words of the members, each once.
+var kindWords = map[Kind]string{
+	KindAny: "any value", KindNull: "null", KindBool: "true or false", KindInt: "a whole number", KindFloat: "a number",
+	KindStr: wordText, KindSecret: wordText, KindURL: "a URL that begins with http:// or https://", KindPath: "a path",
+	KindList: "a list", KindDict: "a mapping", KindClass: "a mapping",
+}
+
+// unionWords returns the words of the members, without duplicates.
 func (e *Expr) unionWords() string {
 	var words []string
 	for _, member := range e.Args {
@@ -98,7 +85,7 @@ func oneOf(values []string) string {
 }
 
 const (
-	// anyOf is the start of the words for a choice.
+	// anyOf begins the words for a choice.
 	anyOf    = "one of "
 	wordText = "text"
 )

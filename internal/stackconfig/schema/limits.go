@@ -12,8 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// check returns the limit that a value breaks, if any. It accepts a value without a known number or length (a
-// reference, null).
+// check returns a problem if a value breaks a limit. It accepts a reference and null.
 func (l *Limits) check(path string, node *yaml.Node) []Problem {
 	var want string
 	switch kind := kindOf(node); kind {
@@ -98,10 +97,7 @@ func (l *Limits) stringLimit(value string) string {
 			return "text with " + part
 		}
 	}
-	if slices.ContainsFunc(l.Not, func(refused string) bool {
-		return strings.EqualFold(strings.TrimSpace(value),
-			refused)
-	}) {
+	if slices.ContainsFunc(l.Not, func(text string) bool { return strings.EqualFold(strings.TrimSpace(value), text) }) {
 		return "none of " + strings.Join(l.Not, ", ")
 	}
 	if l.Pattern == "" {

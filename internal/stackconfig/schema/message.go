@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Message returns the problem and its remedy, as a continuation of the path and a colon. It never contains a value.
+// Message returns the problem and its remedy, in words that follow the path and a colon. It never contains a value.
 func (p *Problem) Message() string {
 	switch p.Kind {
 	case UnknownKey:
@@ -20,7 +20,7 @@ func (p *Problem) Message() string {
 	case ConflictingKeys:
 		return fmt.Sprintf("must not be set together with %q; remove one of the two", p.Want)
 	case IncompleteKeys:
-		return fmt.Sprintf("has no effect alone, and the server rejects it; also set %s", p.Want)
+		return fmt.Sprintf("is incomplete, and the server rejects it; also set %s", p.Want)
 	case MissingChoice:
 		return fmt.Sprintf("one of these keys is required: %s", p.Want)
 	case ConflictingValues:
@@ -33,7 +33,7 @@ func (p *Problem) Message() string {
 
 func (p *Problem) typeMessage() string {
 	if strings.HasPrefix(p.Want, anyOf) && p.Got == valueNames[valueString] {
-		return "must be " + p.Want // it is a string, but not one of these
+		return "must be " + p.Want // a string, but not one of the choices
 	}
 	text := fmt.Sprintf("must be %s, found %s", p.Want, p.Got)
 	if p.Want == wordText && slices.Contains([]string{valueNames[valueInt], valueNames[valueFloat], valueNames[valueBool]},

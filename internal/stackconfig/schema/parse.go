@@ -38,13 +38,13 @@ type Parser struct {
 	seen    map[string]*Expr
 }
 
-// NewParser returns a parser that finds classes in the given map. A class may be filled after an expression with its
-// name was parsed.
+// NewParser returns a parser that finds classes in the given map. A class may receive its keys after an expression with
+// its name was parsed.
 func NewParser(classes map[string]*Class) *Parser {
 	return &Parser{classes: classes, seen: map[string]*Expr{}}
 }
 
-// Parse parses a type expression. A name that is neither built in nor a known class is accepted and stands for any
+// Parse parses a type expression. It accepts a name that is neither built in nor a known class. Such a type accepts any
 // value, because it cannot be checked.
 func (p *Parser) Parse(text string) (*Expr, error) {
 	if e, ok := p.seen[text]; ok {

@@ -109,7 +109,7 @@ func TestParserKeepsWhatItParsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first != second {
-		t.Error("equal expressions are two values")
+		t.Error("equal expressions have different values")
 	}
 }
 

@@ -13,17 +13,17 @@ const (
 	MissingKey ProblemKind = "MissingKey"
 	// WrongType means that the value does not have the key's type. The server does not start.
 	WrongType ProblemKind = "WrongType"
-	// OutOfRange means that the value has the correct type and breaks a limit. The server does not start.
+	// OutOfRange means that the value has the correct type, but breaks a limit. The server does not start.
 	OutOfRange ProblemKind = "OutOfRange"
-	// ConflictingKeys means that the key excludes another key, which Want names. The server does not start.
+	// ConflictingKeys means that the key and the key in Want are mutually exclusive. The server does not start.
 	ConflictingKeys ProblemKind = "ConflictingKeys"
 	// IncompleteKeys means that the key requires other keys, which Want names. The server does not start.
 	IncompleteKeys ProblemKind = "IncompleteKeys"
 	// MissingChoice means that the mapping needs one of the keys in Want. The server does not start.
 	MissingChoice ProblemKind = "MissingChoice"
-	// ConflictingValues means that the values in Want exclude each other. The server does not start.
+	// ConflictingValues means that the values in Want are mutually exclusive. The server does not start.
 	ConflictingValues ProblemKind = "ConflictingValues"
-	// DeprecatedKey means that the key works and that the server advises against it.
+	// DeprecatedKey means that the key works, but that the server advises against it.
 	DeprecatedKey ProblemKind = "DeprecatedKey"
 )
 
@@ -34,18 +34,17 @@ type Problem struct {
 	// Path is the path from the checked node to the finding: `network.tls.verify`, `allowed_models[2]`. For a
 	// MissingKey, it ends with the missing key. Empty means the checked node itself.
 	Path string
-	// Want describes the expectation in words: the type, the limit, the other keys. It is empty for UnknownKey and
-	// DeprecatedKey.
+	// Want describes the expected type or limit, or the other keys. It is empty for UnknownKey and DeprecatedKey.
 	Want string
 	// Got is the kind of the value ("a string"), never the value itself, which may be a secret.
 	Got string
-	// Nearest is the known key with the name most similar to the unknown one, or empty.
+	// Nearest is the known key whose name is most similar to that of the unknown key, or empty.
 	Nearest string
-	// Fatal reports whether the problem keeps the server from starting.
+	// Fatal reports whether the problem prevents the server from starting.
 	Fatal bool
 }
 
-// AnyFatal reports whether one of the problems keeps the server from starting.
+// AnyFatal reports whether one of the problems prevents the server from starting.
 func AnyFatal(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Fatal })
 }

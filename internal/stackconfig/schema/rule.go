@@ -14,19 +14,17 @@ import (
 type RuleKind string
 
 const (
-	// Exclusive excludes the first key together with any of the others.
+	// Exclusive forbids the first key together with any of the others.
 	Exclusive RuleKind = "exclusive"
-	// Together requires all of the keys or none of them.
+	// Together requires all of the keys or none of the keys.
 	Together RuleKind = "together"
 	// AnyOf requires at least one of the keys.
 	AnyOf RuleKind = "any_of"
 	// Below requires that the number of the first key is less than that of the second. An absent key has its default.
 	Below RuleKind = "below"
-	// NotAbove requires that the number of the first key is not greater than that of the second. An absent key has its
-	// default.
+	// NotAbove requires that the first number is not greater than the second. An absent key has its default.
 	NotAbove RuleKind = "not_above"
-	// Disjoint requires that no value of the first key, a list or a mapping, is a value of the second, in upper or
-	// lower case.
+	// Disjoint requires that two lists or mappings have no value in common, in upper or lower case.
 	Disjoint RuleKind = "disjoint"
 	// Never forbids that all conditions of If are met. The problem is reported at the first key.
 	Never RuleKind = "never"
@@ -42,7 +40,7 @@ type Rule struct {
 	If []Condition `json:"if,omitempty"`
 }
 
-// presence is whether a key has a value.
+// presence states whether a key has a value.
 type presence int
 
 const (
@@ -62,7 +60,7 @@ func presenceOf(node *yaml.Node) presence {
 	}
 }
 
-// maybeEmpty reports whether a text is a reference that is null while its variable is unset, or while it is set.
+// maybeEmpty reports whether a text is a reference that may be null, depending on whether its variable is set.
 func maybeEmpty(text string) bool {
 	reference, whole := envref.Server.Whole(text)
 	return whole && (reference.Operator == envref.Alternative || reference.Operator == envref.Default &&
@@ -85,21 +83,25 @@ func (c *Class) broken(path string, node *yaml.Node) []Problem {
 		if !c.met(rule.If, node) {
 			continue
 		}
-		p := rule.check(path, given)
-		switch rule.Kind {
-		case Below, NotAbove:
-			p = c.order(rule, path, node)
-		case Disjoint:
-			p = c.disjoint(rule, path, node)
-		case Never:
-			p = &Problem{Kind: ConflictingValues, Path: join(path, rule.Keys[0]), Want: together(rule.If), Fatal: true}
-		case Exclusive, Together, AnyOf:
-		}
-		if p != nil {
+		if p := c.breaks(rule, path, node, given); p != nil {
 			problems = append(problems, *p)
 		}
 	}
 	return problems
+}
+
+// breaks returns the problem if a mapping breaks a rule whose conditions it meets.
+func (c *Class) breaks(rule Rule, path string, node *yaml.Node, given map[string]presence) *Problem {
+	switch rule.Kind {
+	case Below, NotAbove:
+		return c.order(rule, path, node)
+	case Disjoint:
+		return c.disjoint(rule, path, node)
+	case Never:
+		return &Problem{Kind: ConflictingValues, Path: join(path, rule.Keys[0]), Want: together(rule.If), Fatal: true}
+	default:
+		return rule.check(path, given)
+	}
 }
 
 // check returns the problem with the keys that have a value.
@@ -120,7 +122,7 @@ func (r Rule) check(path string, given map[string]presence) *Problem {
 	return nil
 }
 
-// when returns the conditions for the end of a message.
+// when returns the conditions as text for the end of a message.
 func (r Rule) when() string {
 	if len(r.If) == 0 {
 		return ""

@@ -31,7 +31,7 @@ var (
 var rulesCases = map[string][]schema.Problem{
 	"in: {api_key: a}":                                        nil,
 	"in: {access_token: a, project: b}":                       nil,
-	"in: {access_token: a, project: b, http: c}":              nil, // only the first excludes the others
+	"in: {access_token: a, project: b, http: c}":              nil, // only the first key excludes other keys
 	"in: {http: single}":                                      {conditional},
 	"in: {http: ['${env.X}', single]}":                        {conditional},
 	"in: {http: '${env.X:=single}'}":                          nil,
@@ -95,7 +95,7 @@ func TestRules(t *testing.T) {
 		want    string
 	}{
 		{conflict("in.http"), `must not be set together with "api_key"; remove one of the two`},
-		{incomplete("in.project", "access_token"), "has no effect alone, and the server rejects it; also set access_token"},
+		{incomplete("in.project", "access_token"), "is incomplete, and the server rejects it; also set access_token"},
 		{never, "the server rejects http: * and project: true together; change one of them"},
 		{conditional, "one of these keys is required: project (with http: single)"},
 		{choice, "one of these keys is required: api_key, access_token, http"},

@@ -74,8 +74,8 @@ func scalarKind(node *yaml.Node) valueKind {
 	return plainKind(node.Value)
 }
 
-// mayBeOther reports whether a plain scalar can be anything but a string, by its first character and its length. Most
-// values of a config are names and need not be compared with all forms of numbers.
+// mayBeOther reports, from the first character and the length, whether a plain scalar can be anything other than a
+// string. Most values of a config are names, which then need not be compared with all forms of numbers.
 func mayBeOther(value string) bool {
 	if value == "" {
 		return true
@@ -117,9 +117,9 @@ func plainKind(value string) valueKind {
 	return valueString
 }
 
-// IsPlainString reports whether a string without quotes is read as that string by the server, which follows YAML 1.1
-// (server fact 3), and by readers of YAML 1.2. (The encoder handles text that YAML's own syntax forbids as plain text,
-// such as a leading `*`.)
+// IsPlainString reports whether both the server, which follows YAML 1.1 (server fact 3), and readers of YAML 1.2 read
+// text without quotes as the same string. The encoder handles text that YAML syntax does not allow without quotes, such
+// as text with a leading `*`.
 func IsPlainString(value string) bool {
 	bare := yaml.Node{Kind: yaml.ScalarNode, Value: value}
 	// A bare `=` has its own type in YAML 1.1, which the server's reader rejects.

@@ -6,20 +6,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// checkTagged checks a mapping against the one class of a union that its tag names. The tag is a key, usually `type`,
-// that is a literal in every class of the union. ok is false when the union has no tag, or when the tag does not
-// determine the class.
+// checkTagged checks a mapping against the class of a union that the tag of the mapping names. The tag is a key,
+// usually `type`, that is a literal in every class of the union. ok is false when the union has no tag, or when the tag
+// does not determine the class.
 func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok bool) {
 	name, classes := e.tag()
 	if name == "" || node.Kind != yaml.MappingNode {
 		return nil, false
 	}
-	var tag *yaml.Node
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		if node.Content[i].Value == name {
-			tag = node.Content[i+1]
-		}
-	}
+	tag := valueAt(node, name)
 	var known []string
 	for _, class := range classes {
 		key, _ := class.Key(name)
@@ -29,7 +24,7 @@ func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok
 		}
 	}
 	switch {
-	case tag == nil: // the parser requires it although each class has a default
+	case tag == nil: // the parser requires the tag although each class has a default for it
 		want := oneOf(known)
 		return []Problem{{Kind: MissingKey, Path: join(path, name), Want: want, Fatal: true}}, true
 	case kindOf(tag) != valueString:
@@ -38,8 +33,18 @@ func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok
 	return wrongType(join(path, name), oneOf(known), kindOf(tag)), true
 }
 
+// valueAt returns the value of a key in a mapping, or nil when there is none.
+func valueAt(node *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == key {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
+
 // tag returns the name of the key that distinguishes the classes of a union, and the classes. The name is empty when
-// another member takes mappings too, or when there is only one class.
+// another member also accepts mappings, or when there is only one class.
 func (e *Expr) tag() (name string, classes []*Class) {
 	for _, member := range e.Args {
 		switch {
@@ -61,10 +66,8 @@ func (e *Expr) tag() (name string, classes []*Class) {
 }
 
 func isTag(name string, classes []*Class) bool {
-	for _, class := range classes {
-		if key, ok := class.Key(name); !ok || key.Type.Kind != KindLiteral {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(classes, func(class *Class) bool {
+		key, ok := class.Key(name)
+		return !ok || key.Type.Kind != KindLiteral
+	})
 }

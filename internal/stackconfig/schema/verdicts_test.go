@@ -20,8 +20,8 @@ type verdicts struct {
 	} `json:"values"`
 }
 
-// TestAgreesWithTheServersParser checks the promise of the package: a value that is rejected here would have kept the
-// server from starting, and a value that is accepted here is not rejected by the server.
+// TestAgreesWithTheServersParser checks that the package accepts and rejects the same values as the server's own
+// parser.
 func TestAgreesWithTheServersParser(t *testing.T) {
 	data, err := os.ReadFile("testdata/verdicts.json")
 	if err != nil {
@@ -40,7 +40,7 @@ func TestAgreesWithTheServersParser(t *testing.T) {
 		for _, value := range want.Values {
 			accepted := len(kind.Check(parseYAML(t, value.YAML))) == 0
 			if expected := slices.Contains(value.AcceptedBy, text); accepted != expected {
-				t.Errorf("%s as %s: accepted %v, the server's parser says %v", value.YAML, text, accepted, expected)
+				t.Errorf("%s as %s: accepted %v, but the server's parser accepted %v", value.YAML, text, accepted, expected)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 var (
 	errConnection = errors.New("the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database")
 	errEscape     = errors.New("the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40")
-	errHosts      = errors.New("the connection string has several hosts, and the server supports only one")
+	errHosts      = errors.New("the connection string has several hosts, but the server supports only one; keep one host")
 )
 
 // parseConnection parses a URL or libpq's keyword form.
@@ -35,7 +35,7 @@ func parseConnection(value string) (connection, error) {
 	return c, c.complete()
 }
 
-// parseURL never returns an error of the URL parser, because it contains the URL.
+// parseURL parses a URL. It never returns an error of the URL parser, because such an error contains the URL.
 func (c *connection) parseURL(scheme, value string) error {
 	name, _, _ := strings.Cut(scheme, "+")
 	if name != "postgresql" && name != "postgres" {
@@ -53,7 +53,11 @@ func (c *connection) parseURL(scheme, value string) error {
 		c.user = u.User.Username()
 		c.password, _ = u.User.Password()
 	}
-	query, err := url.ParseQuery(u.RawQuery)
+	return c.setQuery(u.RawQuery)
+}
+
+func (c *connection) setQuery(text string) error {
+	query, err := url.ParseQuery(text)
 	if err != nil {
 		return errEscape
 	}
@@ -89,7 +93,7 @@ func (c *connection) parseKeywords(value string) error {
 	return nil
 }
 
-// keywordValue reads one value and returns it with the rest of the text.
+// keywordValue returns the first value of a text, and the rest of the text.
 func keywordValue(text string) (value, rest string, err error) {
 	quoted := strings.HasPrefix(text, "'")
 	if quoted {

@@ -11,11 +11,10 @@ import (
 // Part is a part of a Secret's value.
 type Part string
 
-// The parts of a PostgreSQL connection string, and a whole value encoded.
+// These are the parts of a PostgreSQL connection string, and the URL-encoded form of a whole value.
 const (
 	PartHost Part = "host"
-	// PartHostPlain is the host for a backend that cannot be configured to use TLS. A connection string that requires
-	// TLS is rejected.
+	// PartHostPlain is the host for a backend that cannot be configured to use TLS. It is an error if TLS is required.
 	PartHostPlain Part = "host-plain"
 	PartPort      Part = "port"
 	PartDB        Part = "db"
@@ -23,7 +22,7 @@ const (
 	PartPassword  Part = "password"
 	// PartPasswordEncoded is the password, URL-encoded, for a backend that inserts it into a URL unchanged.
 	PartPasswordEncoded Part = "password-encoded"
-	// PartSSLMode is the sslmode. If the string has none, it is `prefer`, the usual default.
+	// PartSSLMode is the sslmode. If the connection string does not set it, it is `prefer`, the default of PostgreSQL.
 	PartSSLMode Part = "sslmode"
 	// PartEncoded is the whole value, URL-encoded.
 	PartEncoded Part = "encoded"
@@ -42,8 +41,8 @@ type Derived struct {
 }
 
 // Derive returns a part of the value of a Secret: a connection string, postgresql://user:password@host:port/db or
-// host=… user=…, or for PartEncoded any value. The result is unchanged by the server's type conversion. Errors
-// describe the problem and never contain any part of the value.
+// host=… user=…, or for PartEncoded any value. The server's type conversion does not change the result. Errors describe
+// the problem and never contain any part of the value.
 func Derive(part Part, value string) (string, error) {
 	if part == PartEncoded {
 		return encoded(value, "the value")
@@ -52,7 +51,11 @@ func Derive(part Part, value string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch part { //nolint:exhaustive // PartEncoded is done above
+	return c.part(part)
+}
+
+func (c *connection) part(part Part) (string, error) {
+	switch part { //nolint:exhaustive // PartEncoded is the whole value
 	case PartHost:
 		return usable(c.host, "the host")
 	case PartHostPlain:
@@ -83,8 +86,8 @@ func usable(value, what string) (string, error) {
 	return value, nil
 }
 
-// encoded returns the URL-encoded value with %20 for a space, because a URL parser reads the result, not a form parser.
-// The result can look like a number only if the value does, but a value without encoded characters is checked anyway.
+// encoded returns the URL-encoded value. A space is encoded as %20, because a URL parser and not a form parser reads
+// the result. Both the value and the result must be usable.
 func encoded(value, what string) (string, error) {
 	if _, err := usable(value, what); err != nil {
 		return "", err
@@ -133,7 +136,7 @@ func (c *connection) complete() error {
 	return nil
 }
 
-// set sets one parameter of the string by libpq's name for it.
+// set sets one parameter of the connection string. name is libpq's name of the parameter.
 func (c *connection) set(name, value string) error {
 	switch name {
 	case "host":
@@ -149,14 +152,14 @@ func (c *connection) set(name, value string) error {
 	case "sslmode":
 		c.sslMode = value
 	case "application_name", "connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count":
-		// The server sets its own value, so nothing is lost.
+		// The server sets its own value, so the parameter is not needed.
 	default:
 		return fmt.Errorf("the connection string has a parameter%s that cannot be passed to the server; remove it", printable(name))
 	}
 	return nil
 }
 
-// printable returns a parameter's name for a message, but no text that only resembles a name.
+// printable returns the name of a parameter for a message. It returns no text that may be a part of a credential.
 func printable(name string) string {
 	if len(name) > 40 || name != url.QueryEscape(name) {
 		return ""

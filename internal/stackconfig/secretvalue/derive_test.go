@@ -54,8 +54,8 @@ func TestDeriveErrors(t *testing.T) {
 		{host, "postgresql://me:hid%zzden@db/stack", "the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40"},
 		{host, "postgresql://me:hid#den@db/stack", "the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40"},
 		{host, "postgresql://me:hidden@db/stack?a=%zz", "the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40"},
-		{host, "postgresql://me:hidden@one:5432,two:5432/stack", "the connection string has several hosts, and the server supports only one"},
-		{host, "host=one,two user=hidden", "the connection string has several hosts, and the server supports only one"},
+		{host, "postgresql://me:hidden@one:5432,two:5432/stack", "the connection string has several hosts, but the server supports only one; keep one host"},
+		{host, "host=one,two user=hidden", "the connection string has several hosts, but the server supports only one; keep one host"},
 		{host, "postgresql://me:hidden@/stack", "the connection string has no host"},
 		{host, "postgresql://db/stack", "the connection string has no user"},
 		{host, "postgresql://me:hidden@db:99999/stack", "the connection string has a port that is not between 1 and 65535"},
@@ -67,7 +67,7 @@ func TestDeriveErrors(t *testing.T) {
 		{secretvalue.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string sets sslmode=verify-full, which the server does not support for this store"},
 		{password, "postgresql://me@db/stack", "the password is empty"},
 		{password, "postgresql://me:12345@db/stack", "the password looks like a number, and the server would convert it to one and reject it; use another value"},
-		{secretvalue.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a bool, and the server would convert it to one and reject it; use another value"},
+		{secretvalue.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a boolean, and the server would convert it to one and reject it; use another value"},
 		{secretvalue.PartUser, "postgresql://1e5:hidden@db/stack", "the user looks like a number, and the server would convert it to one and reject it; use another value"},
 		{secretvalue.PartDB, "postgresql://me:hidden@db/17", "the name of the database looks like a number, and the server would convert it to one and reject it; use another value"},
 		{secretvalue.PartEncoded, "17", "the value looks like a number, and the server would convert it to one and reject it; use another value"},
@@ -82,7 +82,7 @@ func TestDeriveErrors(t *testing.T) {
 			t.Errorf("%s of %q:\ngot  %s\nwant %s", tc.part, tc.value, err, tc.want)
 		}
 		if strings.Contains(err.Error(), "hidden") {
-			t.Errorf("%s of %q: the error shows it", tc.part, tc.value)
+			t.Errorf("%s of %q: the error contains the value", tc.part, tc.value)
 		}
 	}
 	for part, want := range map[secretvalue.Part]string{
@@ -99,11 +99,11 @@ func TestDeriveErrors(t *testing.T) {
 	}
 }
 
-// Each case is a value of a variable with the result of the server's conversion.
+// Each case is the value of a variable with the expected error.
 func TestUsable(t *testing.T) {
 	const (
 		number  = "looks like a number, and the server would convert it to one and reject it; use another value"
-		boolean = "looks like a bool, and the server would convert it to one and reject it; use another value"
+		boolean = "looks like a boolean, and the server would convert it to one and reject it; use another value"
 	)
 	for value, want := range map[string]string{
 		"": "is empty", "  \t": "is empty", "\n": "is empty",
@@ -146,14 +146,14 @@ func FuzzDerive(f *testing.F) {
 		for _, part := range append(postgresParts, secretvalue.PartHostPlain, secretvalue.PartEncoded) {
 			got, err := secretvalue.Derive(part, value)
 			if err != nil {
-				// A message has its own words, so only a long match can come from the value.
+				// A message consists of other words, so only a long match can be a part of the value.
 				if len(value) > 60 && strings.Contains(err.Error(), value[:40]) {
-					t.Errorf("%s: the error shows the value: %v", part, err)
+					t.Errorf("%s: the error contains the value: %v", part, err)
 				}
 				continue
 			}
 			if part != secretvalue.PartPort && secretvalue.Usable(got) != nil {
-				t.Errorf("%s of %q is %q, which the server would not take", part, value, got)
+				t.Errorf("%s of %q is %q, which the server would not accept", part, value, got)
 			}
 		}
 	})

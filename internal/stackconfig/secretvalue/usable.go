@@ -12,7 +12,8 @@ import (
 
 var errLineBreak = errors.New("ends with a line break; create the Secret from a file without one, or with --from-literal")
 
-// Numbers as Python's int() and float() read them: with underscores between digits, and digits of any script.
+// These expressions match the numbers that Python's int() and float() accept, with underscores between digits, and with
+// digits of any script.
 var (
 	pythonInt   = regexp.MustCompile(`^[+-]?\p{Nd}+(?:_\p{Nd}+)*$`)
 	pythonFloat = regexp.MustCompile(`(?i)^[+-]?(?:(?:\p{Nd}+(?:_\p{Nd}+)*\.?(?:\p{Nd}+(?:_\p{Nd}+)*)?|\.\p{Nd}+(?:_\p{Nd}+)*)(?:e[+-]?\p{Nd}+(?:_\p{Nd}+)*)?|inf(?:inity)?|nan)$`)
@@ -24,9 +25,9 @@ func IsInteger(text string) bool { return pythonInt.MatchString(text) }
 // IsFloat reports whether the server reads a text without surrounding spaces as a number.
 func IsFloat(text string) bool { return pythonFloat.MatchString(text) }
 
-// Usable returns the reason why a value would not reach the server unchanged, or nil when it would. The server converts
-// the values of variables: a token 12345 becomes a number and is rejected, in every release, and no spelling prevents
-// it (server fact 5). The error never contains the value.
+// Usable returns the reason why the server would not read a value unchanged, or nil. The server converts the values of
+// variables. In every release, for example, the token 12345 becomes a number and is rejected, and no quoting prevents
+// this (server fact 5). The error never contains the value.
 func Usable(value string) error {
 	trimmed := strings.TrimSpace(value)
 	switch {
@@ -36,21 +37,21 @@ func Usable(value string) error {
 		return errors.New("is not valid UTF-8 text")
 	case strings.TrimRight(value, "\r\n") != value:
 		return errLineBreak
-	case strings.ContainsFunc(value, func(r rune) bool {
-		return unicode.IsControl(r) && r != '\t' && r != '\n' &&
-			r != '\r'
-	}):
+	case strings.ContainsFunc(value, isForbiddenControl):
 		return errors.New("contains a control character")
 	case strings.EqualFold(value, "true") || strings.EqualFold(value, "false"):
-		return errors.New("looks like a bool, and the server would convert it to one and reject it; use another value")
+		return errors.New("looks like a boolean, and the server would convert it to one and reject it; use another value")
 	case IsInteger(trimmed) || IsFloat(trimmed):
 		return errors.New("looks like a number, and the server would convert it to one and reject it; use another value")
 	case value == "~" || strings.HasPrefix(value, "~/"):
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
 	case envref.In(value):
-		// From 1.2 on, the workers read the configuration that the command line has resolved, and resolve it again
-		// (server fact 6).
+		// From 1.2 on, the workers resolve the configuration again that the command line has resolved (server fact 6).
 		return errors.New("contains a reference like ${env.NAME}, which newer servers replace a second time; use another value")
 	}
 	return nil
+}
+
+func isForbiddenControl(r rune) bool {
+	return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r)
 }

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -15,13 +16,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// backendWriter writes a backend with its own server.
+// backendWriter writes a backend that is a separate server.
 type backendWriter struct {
 	*storageWriter
 	kind  release.Backend
 	store *intent.Store
 	node  *yaml.Node
-	// id is the prefix of the names of its variables: storage-kv, storage-sql.
+	// id is the first part of the names of the backend's variables: storage-kv, storage-sql.
 	id string
 }
 
@@ -29,8 +30,8 @@ func (b *backendWriter) put(key string, value *yaml.Node, path *field.Path) {
 	b.Write(draft.Under(b.node, key), value, draft.From(path))
 }
 
-// redis writes a Redis backend. The server's class has no key for a password, so it is written before the host,
-// URL-encoded, because the server inserts host and port into a URL (server fact 43).
+// redis writes a Redis backend. If the server's class has no key for a password, the URL-encoded password is written in
+// front of the host, because the server inserts the host and the port into a URL (server fact 43).
 func (b *backendWriter) redis() {
 	path := b.store.Path.Child("endpoint")
 	host := b.store.Host
@@ -46,11 +47,10 @@ func (b *backendWriter) redis() {
 	b.put("port", yamlnode.Int(int64(b.store.Port)), b.store.Path.Child("endpoint"))
 }
 
-// postgres writes the parts of the connection string, which every release reads (FR-052). Releases that take the whole
+// postgres writes the parts of the connection string, which every release reads (FR-052). Releases that read the whole
 // string reject libpq's keyword form (server fact 44, server fact 45).
 func (b *backendWriter) postgres() {
-	ref := b.store.ConnectionString
-	if ref == nil {
+	if b.store.ConnectionString == nil {
 		return
 	}
 	host, password := secretvalue.PartHost, secretvalue.PartPassword
@@ -60,24 +60,23 @@ func (b *backendWriter) postgres() {
 	if b.kind.EncodePassword {
 		password = secretvalue.PartPasswordEncoded
 	}
-	for _, part := range []struct {
-		key  string
-		part secretvalue.Part
-	}{
-		{"host", host},
-		{"port", secretvalue.PartPort},
-		{"db", secretvalue.PartDB},
-		{"user", secretvalue.PartUser},
-		{b.kind.CredentialKey, password},
-		{"ssl_mode", secretvalue.PartSSLMode},
-	} {
-		if _, known := b.kind.Class.Key(part.key); known {
-			b.put(part.key, yamlnode.String(b.part(part.key, part.part, ref)), ref.Path)
-		}
+	b.putPart("host", host)
+	b.putPart("port", secretvalue.PartPort)
+	b.putPart("db", secretvalue.PartDB)
+	b.putPart("user", secretvalue.PartUser)
+	b.putPart(b.kind.CredentialKey, password)
+	b.putPart("ssl_mode", secretvalue.PartSSLMode)
+}
+
+// putPart writes a part of the connection string, if the backend has a key for it.
+func (b *backendWriter) putPart(key string, part secretvalue.Part) {
+	if _, known := b.kind.Class.Key(key); known {
+		b.put(key, yamlnode.String(b.part(key, part, b.store.ConnectionString)), b.store.ConnectionString.Path)
 	}
 }
 
-// part derives a value from a Secret's into the Secret <name>-storage, and returns the text that stands for it.
+// part adds an entry to the Secret <name>-storage that is derived from a Secret, and returns a reference to its
+// variable.
 func (b *backendWriter) part(key string, part secretvalue.Part, ref *intent.SecretRef) string {
 	variable := names.EnvVar(b.id, key)
 	value := secretvalue.Derived{
@@ -94,11 +93,5 @@ func (b *backendWriter) part(key string, part secretvalue.Part, ref *intent.Secr
 
 // derivedKey returns the key in the Secret: kv-password, sql-ssl-mode.
 func derivedKey(family, key string) string {
-	out := []byte(family + "-" + key)
-	for i, c := range out {
-		if c == '_' {
-			out[i] = '-'
-		}
-	}
-	return string(out)
+	return family + "-" + strings.ReplaceAll(key, "_", "-")
 }

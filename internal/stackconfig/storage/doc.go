@@ -1,3 +1,3 @@
-// Package storage is the step of the engine that determines where the server stores its data: backends, the stores in
-// them, and a registry for each stack.
+// Package storage is the step of package stackconfig that determines where the server stores its data: the backends,
+// the stores in the backends, and a registry for each stack.
 package storage

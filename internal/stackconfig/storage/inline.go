@@ -13,21 +13,22 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// InlineStore is a place for a store in a release where each store is a whole backend: a key of the top level, or of a
-// provider's config.
+// InlineStore is a store in a release in which each store is a whole backend. It is a key of the top level or of a
+// config.
 type InlineStore struct {
 	// In is the mapping that contains the store under key.
 	In  *yaml.Node
 	Key string
-	// name distinguishes it from others on the same server: `agents_meta-reference_persistence_store`.
+	// name distinguishes the store from others on the same server: `agents_meta-reference_persistence_store`.
 	name string
-	// Provider is the provider with the store. Nil means that it is the server's own.
+	// Provider is the provider that has the store. Nil means that the store belongs to the server.
 	Provider *draft.Provider
 }
 
-// inlineStorage writes the user's backend of a family into every store of the family, because no section names backends
-// for references (FR-053). A store in the settings of a provider is unchanged. The registry needs no place that depends
-// on its content, because these releases replace a model with its changed version (server fact 21, server fact 50).
+// inlineStorage writes the user's backend of a family to every store of the family, because these releases have no
+// section with backends to refer to (FR-053). A store in the settings of a provider is unchanged. The location of the
+// registry need not depend on its content, because these releases replace a model with its changed version (server fact
+// 21, server fact 50).
 func inlineStorage(d *draft.Draft) []secretvalue.Derived {
 	s := storageWriter{Draft: d}
 	for _, store := range []*intent.Store{d.Intent.Storage.KV, d.Intent.Storage.SQL} {
@@ -52,7 +53,7 @@ func inlineStorage(d *draft.Draft) []secretvalue.Derived {
 func (s *storageWriter) replaceInline(at *InlineStore, kind release.Backend, store *intent.Store) {
 	base := yamlnode.Get(at.In, at.Key)
 	if s.OriginOf(base).Path != nil {
-		return // the user's own, from the settings of a provider
+		return // the user's own store, from the settings of a provider
 	}
 	if store.Type == intent.SQLite {
 		if yamlnode.Text(base, "type") != kind.TypeValue {

@@ -23,23 +23,23 @@ const defaultNamespace = "default"
 // the configuration, of its providers and of its clients.
 //
 // A stack has one registry for its whole life. The server does not start when an entry of the configuration differs
-// from the stored one (0.3 to 1.5), so the programs of package startup remove the configuration's entries from the
+// from the stored entry (0.3 to 1.5), so the programs of package startup remove the configuration's entries from the
 // registry before each start (server fact 20, decision 0010).
 type Registry struct {
-	// Earlier is the place in which earlier operators stored the registry of the current resources: a SQLite file, as
+	// Earlier is the location in which earlier operators stored the registry of the current resources: a SQLite file, as
 	// written in the configuration, or a namespace.
 	Earlier string
-	// Namespace is the namespace of the registry in a store that several stacks may use, as LLS_REGISTRY takes it.
-	// Empty means that the store is the stack's own SQLite file, or that the base takes the namespace from a variable.
+	// Namespace is the namespace of the registry in a store that several stacks may use. It is the value of LLS_REGISTRY.
+	// Empty means that the store is the stack's own SQLite file, or that the base reads the namespace from a variable.
 	Namespace string
 }
 
-// registryNamespace sets a registry for this stack alone in a store that other stacks may use too, and records where
-// earlier operators stored the registry. A SQLite file belongs to one stack already, and releases up to 0.8 ignore its
-// namespace (server fact 24).
+// registryNamespace sets a separate namespace for the registry of this stack in a store that other stacks may also use,
+// and records where earlier operators stored the registry. A SQLite file already belongs to one stack, and releases up
+// to 0.8 ignore its namespace (server fact 24).
 //
-// The namespace contains the stack's name and namespace and not its UID: a stack that is restored from a backup finds
-// its registry again, and the offline renderer has no UID. A preflight pod, and a user who restores a stack under
+// The namespace contains the stack's name and namespace and not its UID, so that a stack that is restored from a backup
+// keeps its registry. The offline renderer also has no UID. A preflight pod, and a user who restores a stack under
 // another name, set LLS_REGISTRY.
 func (s *storageWriter) registryNamespace() *Registry {
 	metadata := yamlnode.Get(s.stores, "metadata")
@@ -62,8 +62,8 @@ func (s *storageWriter) registryNamespace() *Registry {
 	return registry
 }
 
-// siblingFile returns a file in the directory of another one. When a reference hides the directory, it returns the
-// directory of the server's own configurations.
+// siblingFile returns a file in the directory of another file. If the directory is part of a reference, it returns a
+// file in the directory of the server's own configurations.
 func siblingFile(d *draft.Draft, path, name string) string {
 	slash := strings.LastIndexByte(path, '/')
 	if brace := strings.LastIndexByte(path, '}'); slash < 0 || slash < brace {
@@ -72,7 +72,7 @@ func siblingFile(d *draft.Draft, path, name string) string {
 	return path[:slash+1] + name
 }
 
-// digest returns the first part of a hash over the values of a tree, independent of their spelling.
+// digest returns the first part of a hash of the values of a tree, independent of their spelling.
 func digest(node *yaml.Node) string {
 	h := sha256.New()
 	hashNode(h, node)

@@ -15,12 +15,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Place replaces the backend of a family that the user configured. Without one, the base's backend is unchanged
-// (FR-053). The backends are always named kv_default and sql_default, because the defaults of the server's stores refer
-// to these names (server fact 47). With other names, every store would have to be listed.
+// Place replaces the backend of each family for which the user configured one. The other backends of the base are
+// unchanged (FR-053). The backends are always named kv_default and sql_default, because the defaults of the server's
+// stores refer to these names (server fact 47). With other names, the configuration would have to list every store.
 //
-// Place returns where the server stores its registry, nil when the registry needs no changes, and the values that are
-// derived from those of Secrets.
+// Place returns the location of the server's registry, which is nil when the registry needs no changes, and the values
+// that are derived from Secrets.
 func Place(d *draft.Draft, registers bool) (*Registry, []secretvalue.Derived) {
 	if d.Release.Storage.Inline {
 		return nil, inlineStorage(d)
@@ -46,7 +46,7 @@ func Place(d *draft.Draft, registers bool) (*Registry, []secretvalue.Derived) {
 type storageWriter struct {
 	*draft.Draft
 	backends, stores *yaml.Node
-	// derived are the values of the backends that are derived from those of Secrets.
+	// derived are the values of the backends that are derived from Secrets.
 	derived []secretvalue.Derived
 }
 
@@ -63,7 +63,7 @@ func defaultName(family string) string {
 	return release.KVDefault
 }
 
-// replace writes the user's backend of a family in place of the base's, and changes all references to it.
+// replace writes the user's backend of a family in place of those of the base, and changes all references to them.
 func (s *storageWriter) replace(family string, store *intent.Store) {
 	kind, ok := s.kind(family, store)
 	if !ok {
@@ -80,7 +80,7 @@ func (s *storageWriter) replace(family string, store *intent.Store) {
 	s.Write(draft.Under(s.backends, defaultName(family)), node, draft.From(store.Path))
 }
 
-// kind returns the release's kind of backend that the user asks for. Not every release has all kinds.
+// kind returns the kind of backend that the user requests. Not every release has all kinds.
 func (s *storageWriter) kind(family string, store *intent.Store) (release.Backend, bool) {
 	kind, ok := s.Release.Storage.Backend(family + "_" + store.Type)
 	if !ok {
@@ -94,8 +94,8 @@ func (s *storageWriter) kind(family string, store *intent.Store) (release.Backen
 	return kind, ok
 }
 
-// ofFamily returns the names of the base's backends of a family. The one with the default name comes first, because its
-// file is kept.
+// ofFamily returns the names of the base's backends of a family. The backend with the default name comes first, because
+// the server keeps its file.
 func (s *storageWriter) ofFamily(family string) []string {
 	var found []string
 	for i := 0; i+1 < len(s.backends.Content); i += 2 {
@@ -129,7 +129,7 @@ func (s *storageWriter) removeBackends(gone map[string]bool) {
 	s.backends.Content = kept
 }
 
-// repoint changes every reference {backend: <name>} to a removed backend: stores, providers, quota.
+// repoint changes every reference {backend: <name>} to a removed backend, in stores, providers and the quota.
 func (s *storageWriter) repoint(node *yaml.Node, gone map[string]bool, to string, path *field.Path) {
 	if node == s.backends {
 		return
@@ -144,7 +144,7 @@ func (s *storageWriter) repoint(node *yaml.Node, gone map[string]bool, to string
 	}
 }
 
-// backend returns the user's backend. A SQLite file of the base keeps its place.
+// backend returns the user's backend. A SQLite file of the base keeps its path.
 func (s *storageWriter) backend(kind release.Backend, store *intent.Store, old []string) *yaml.Node {
 	if store.Type == intent.SQLite {
 		for _, name := range old {
@@ -157,7 +157,7 @@ func (s *storageWriter) backend(kind release.Backend, store *intent.Store, old [
 	return s.served(kind, store)
 }
 
-// served returns a backend with its own server.
+// served returns a backend that is a separate server.
 func (s *storageWriter) served(kind release.Backend, store *intent.Store) *yaml.Node {
 	b := backendWriter{storageWriter: s, kind: kind, store: store, node: yamlnode.Map(), id: intent.KVID}
 	if kind.Family == release.SQL {
@@ -180,7 +180,7 @@ func fileOf(family string) string {
 	return "kvstore.db"
 }
 
-// sqlite returns a SQLite backend with its file in the place of the server's own configurations.
+// sqlite returns a SQLite backend with its file in the directory of the server's own configurations.
 func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
 	node := yamlnode.Map()
 	s.Write(draft.Under(node, "type"), yamlnode.String(kind.TypeValue), s.ReleaseDefault())
@@ -191,7 +191,7 @@ func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
 // dataFile returns the path of a file in the directory for the distribution's databases.
 func dataFile(d *draft.Draft, name string) string { return d.Directory + "/" + name }
 
-// complete lists every store of the release, and the backends that they refer to.
+// complete adds the missing stores of the release that have a default, and the backends to which they refer.
 func (s *storageWriter) complete() {
 	for i := range s.Release.Storage.Stores {
 		store := &s.Release.Storage.Stores[i]

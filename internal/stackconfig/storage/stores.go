@@ -12,11 +12,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// AddRequired adds the stores that the base's section for storage needs to start. Up to 0.3, every configuration has
-// the section with two stores in it (server fact 48, server fact 49).
+// AddRequired adds the stores that the release requires in the section for storage. Up to 0.3, every configuration must
+// have the section with two stores (server fact 48, server fact 49).
 func AddRequired(d *draft.Draft) {
-	there := !yamlnode.IsNull(yamlnode.Get(d.Root, "storage"))
-	if !there && !d.Release.Storage.Required {
+	if yamlnode.IsNull(yamlnode.Get(d.Root, "storage")) && !d.Release.Storage.Required {
 		return
 	}
 	var missing []string
@@ -32,7 +31,7 @@ func AddRequired(d *draft.Draft) {
 	s.begin()
 	s.complete()
 	d.Warn(draft.Finding{ConfigPath: "storage.stores", Message: fmt.Sprintf(
-		"the base configuration has no %s, and server release %s does not start without them; the operator added them with the release's defaults",
+		"the base configuration has no %s, and server release %s does not start without them; the operator added the release's defaults",
 		strings.Join(missing, ", "), d.Release.Line)})
 }
 
@@ -42,7 +41,7 @@ func Lacks(d *draft.Draft, store *release.Store) bool {
 }
 
 // AddNeeded adds a store that only some settings require, because the server does not start without it: access rules
-// require a store for the owners of vector stores (server fact 52). No field of the spec and no setting can write it.
+// require a store for the owners of vector stores (server fact 52). No field and no setting can write it.
 func AddNeeded(d *draft.Draft) {
 	for i := range d.Release.Storage.Stores {
 		store := &d.Release.Storage.Stores[i]
@@ -56,14 +55,14 @@ func AddNeeded(d *draft.Draft) {
 			s.begin()
 			s.Write(draft.Under(s.stores, store.Name), storeReference(d, store, origin), origin)
 			s.complete()
-			d.Warn(draft.Finding{ConfigPath: store.Path, Message: fmt.Sprintf("%s and providers of the API %s need this store to start; the operator added it in %s",
+			d.Warn(draft.Finding{ConfigPath: store.Path, Message: fmt.Sprintf("%s and providers of the API %s need this store to start; the operator added it to the backend %s",
 				setting, draft.APIField(store.RequiredBy), defaultName(store.Family))})
 		}
 	}
 }
 
-// PlaceNamed places the stores that only settings name, such as storage.stores.vector_stores. spec.storage determines
-// where the data of a family is stored, and settings may not.
+// PlaceNamed sets the backend of the stores that only settings name, such as storage.stores.vector_stores, because
+// spec.storage and not the settings determines where the data of a family is stored.
 func PlaceNamed(d *draft.Draft) {
 	for i := range d.Release.Storage.Stores {
 		store := &d.Release.Storage.Stores[i]
@@ -81,8 +80,7 @@ func PlaceNamed(d *draft.Draft) {
 	}
 }
 
-// storeReference returns a store in the default backend of its family, in a table or a namespace with the name of the
-// store.
+// storeReference returns a store in the default backend of its family, in a table or namespace with its name.
 func storeReference(d *draft.Draft, store *release.Store, origin draft.Origin) *yaml.Node {
 	node := yamlnode.Map()
 	key := "table_name"

@@ -13,13 +13,13 @@ import (
 
 const (
 	tableKey = "table_name"
-	// keyValueTable is the default table of a key-value store in PostgreSQL up to release 0.7. Release 0.8 renamed its
-	// default, and does not find the data in this one (server fact 42).
+	// keyValueTable is the default table of a key-value store in PostgreSQL up to release 0.7. Release 0.8 has another
+	// default, and does not find the data in this table (server fact 42).
 	keyValueTable = "llamastack_kvstore"
 )
 
 // NameTables writes the table of each key-value store in PostgreSQL, so that it is the same in every release. A stack
-// whose data is in another table, the one in use, keeps that table.
+// whose data is in another table, inUse, keeps that table.
 func NameTables(d *draft.Draft, inUse string) {
 	if d.Release.Storage.Inline {
 		return

@@ -2,15 +2,15 @@ package yamlnode
 
 import "go.yaml.in/yaml/v3"
 
-// Clone copies a tree except for its scalars, which the copy shares with the original, because they are replaced and
-// never changed. When a node occurs in several places of the original (ParseBase inserts the target of an alias in each
-// place), the copy has a separate collection in each place.
+// Clone copies a tree except for its scalars. The copy shares the scalars with the original, because code replaces
+// scalars and never changes them. If a node occurs in several places of the original (package baseconfig replaces
+// aliases with their targets), the copy has a separate collection in each place.
 func Clone(node *yaml.Node) *yaml.Node {
 	if node == nil || node.Kind == yaml.ScalarNode {
 		return node
 	}
-	// Two blocks for the whole tree instead of two for every node: a configuration has hundreds of collections, and
-	// each run copies all of them.
+	// Allocate two blocks for the whole tree, and not two for every node, because a configuration has hundreds of
+	// collections, and each run copies all of them.
 	nodes, links := count(node)
 	c := cloner{nodes: make([]yaml.Node, 0, nodes), links: make([]*yaml.Node, 0, links)}
 	return c.clone(node)

@@ -1,5 +1,4 @@
-// Package yamlnode reads and changes YAML node trees: get, set and remove by key, deep copies, and nodes from Go
-// values. Nodes, unlike maps, keep what the author of a configuration wrote: order, unknown keys, the spelling of
-// scalars. New strings are quoted wherever the server's reader (PyYAML, which implements YAML 1.1) would read the plain
-// text as another type.
+// Package yamlnode reads and changes YAML node trees, copies them, and creates nodes from Go values. Nodes, unlike
+// maps, keep the order, unknown keys and the spelling of scalars in a configuration. New strings are quoted wherever
+// the server's reader (PyYAML, which implements YAML 1.1) would read plain text as another type.
 package yamlnode

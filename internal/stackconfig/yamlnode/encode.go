@@ -8,8 +8,8 @@ import (
 
 // Encode writes a tree in the layout of the server's own configurations: blocks, with the dash of a list under its key.
 // Collections in braces stay in braces. Scalars keep their spelling, because the server's reader follows YAML 1.1 and
-// the parser here 1.2: 12:30:00 is a number there and text here, and quotes around it would change the value that the
-// server reads.
+// the parser here 1.2: 12:30:00 is a number for the server and text for this parser, and quotes around it would change
+// the value that the server reads.
 func Encode(root *yaml.Node) []byte {
 	w := writer{out: make([]byte, 0, 16<<10)}
 	switch {
@@ -49,7 +49,7 @@ func isBlock(node *yaml.Node) bool {
 		len(node.Content) > 0 && node.Style&yaml.FlowStyle == 0
 }
 
-// mapping writes the pairs. The cursor is at the place of the first key, and mapping ends the last line.
+// mapping writes the pairs of a mapping, the first key at the end of the current line, and ends the last line.
 func (w *writer) mapping(node *yaml.Node, indent int) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if i > 0 {
@@ -60,7 +60,7 @@ func (w *writer) mapping(node *yaml.Node, indent int) {
 	}
 }
 
-// maxSimpleKey is the largest length of a key without a leading question mark.
+// maxSimpleKey is the maximum length of a key without a leading question mark.
 const maxSimpleKey = 1000
 
 func (w *writer) key(key *yaml.Node, indent int) {
@@ -195,7 +195,7 @@ const (
 	flowContext context = -2
 )
 
-// scalar keeps the spelling where it is safe. Elsewhere it writes text that is read as the same value.
+// scalar writes a scalar with its spelling where that is safe, and otherwise with another spelling of the same value.
 func (w *writer) scalar(node *yaml.Node, at context) {
 	w.taggedSpace(node)
 	value := node.Value
@@ -213,7 +213,7 @@ func (w *writer) scalar(node *yaml.Node, at context) {
 	case value == "" && node.ShortTag() == nullTag:
 		w.text("null")
 	case value == "=" || value == "<<":
-		w.singleQuoted(value) // the server's reader has its own types for these and rejects them
+		w.singleQuoted(value) // the server's reader has special types for these texts and rejects them
 	case !fitsPlain(value) || (at == flowContext && (value[0] == ':' || strings.ContainsAny(value, ",?[]{}"))):
 		w.singleQuoted(value)
 	default:
@@ -270,7 +270,7 @@ func fitsLiteral(value string) bool {
 	return !strings.ContainsFunc(value, func(r rune) bool { return r != '\n' && r != '\t' && needsEscape(r) })
 }
 
-// literal writes a block that keeps its lines. The number of line breaks at its end determines the indicator.
+// literal writes a block that keeps its lines. The line breaks at the end of the text determine the indicator.
 func (w *writer) literal(value string, indent int) {
 	body := strings.TrimRight(value, "\n")
 	ends := len(value) - len(body)

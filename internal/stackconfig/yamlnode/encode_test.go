@@ -48,8 +48,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// A style that does not fit its place is replaced: a text block is not possible in braces, and plain quotes are not
-// possible around a line break.
+// The encoder replaces a style that is not possible: a text block in braces, and single quotes around a line break.
 func TestEncodeMisplacedStyles(t *testing.T) {
 	block := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "a\nb", Style: yaml.LiteralStyle}
 	quoted := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "a\nb", Style: yaml.SingleQuotedStyle}

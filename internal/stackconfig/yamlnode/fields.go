@@ -2,17 +2,17 @@ package yamlnode
 
 import "go.yaml.in/yaml/v3"
 
-// Fields finds the values of one mapping by key. Get and Set search the keys one by one, which takes quadratic time for
-// many keys of a wide mapping. Fields takes linear time. While Fields are in use, only their Set may change the
-// mapping.
+// Fields finds the values of one mapping by key. The functions Get and Set search the keys one by one, which takes
+// quadratic time for many keys of a mapping. Fields takes linear time. While Fields is in use, only its method Set may
+// change the mapping.
 type Fields struct {
 	mapping *yaml.Node
 	// at is the position of each key in the content.
 	at map[string]int
 }
 
-// FieldsOf reads the keys of a mapping. The first occurrence of a duplicate key counts. A node that is not a mapping
-// has no fields.
+// FieldsOf reads the keys of a mapping. If a key occurs more than once, the first occurrence is used. A node that is
+// not a mapping has no fields.
 func FieldsOf(mapping *yaml.Node) *Fields {
 	f := &Fields{mapping: mapping, at: make(map[string]int, Len(mapping))}
 	if mapping == nil || mapping.Kind != yaml.MappingNode {

@@ -43,7 +43,7 @@ func Seq(items ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: seqTag, Content: items}
 }
 
-// String returns a string, quoted where its plain text would be read as another type.
+// String returns a string, in quotes if a reader would read the plain text as another type.
 func String(text string) *yaml.Node {
 	node := scalar(strTag, text)
 	switch {
@@ -55,8 +55,8 @@ func String(text string) *yaml.Node {
 	return node
 }
 
-// needsEscape reports whether a character is safe only between double quotes. Line breaks of any kind would be folded,
-// and control characters are rejected elsewhere.
+// needsEscape reports whether a character is safe only between double quotes. In other scalars, line breaks of any kind
+// are folded, and control characters are not allowed.
 func needsEscape(r rune) bool {
 	return r < ' ' || (r >= 0x7f && r <= 0xa0) || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffd
 }
@@ -65,22 +65,6 @@ func needsEscape(r rune) bool {
 // object, whose keys are sorted.
 func FromJSON(value any) *yaml.Node {
 	switch v := value.(type) {
-	case nil:
-		return Null()
-	case bool:
-		return Bool(v)
-	case string:
-		return String(v)
-	case json.Number:
-		return number(string(v))
-	case float64:
-		return number(strconv.FormatFloat(v, 'g', -1, 64))
-	case int:
-		return Int(int64(v))
-	case int32:
-		return Int(int64(v))
-	case int64:
-		return Int(v)
 	case []any:
 		list := Seq()
 		for _, item := range v {
@@ -95,12 +79,32 @@ func FromJSON(value any) *yaml.Node {
 		}
 		return mapping
 	default:
+		return fromScalar(value)
+	}
+}
+
+func fromScalar(value any) *yaml.Node {
+	switch v := value.(type) {
+	case nil:
+		return Null()
+	case bool:
+		return Bool(v)
+	case json.Number:
+		return number(string(v))
+	case float64:
+		return number(strconv.FormatFloat(v, 'g', -1, 64))
+	case int:
+		return Int(int64(v))
+	case int32:
+		return Int(int64(v))
+	case int64:
+		return Int(v)
+	default:
 		return String(fmt.Sprint(v))
 	}
 }
 
-// number returns a JSON number in a form that YAML 1.1 also reads as a number. YAML 1.1 does not support 1e5 or 1.5e5,
-// only 1.5e+5.
+// number returns a JSON number in a form that YAML 1.1 also reads as a number. YAML 1.1 supports only 1.5e+5, not 1e5.
 func number(text string) *yaml.Node {
 	if !strings.ContainsAny(text, ".eE") {
 		return scalar(intTag, text)

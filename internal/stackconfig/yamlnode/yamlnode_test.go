@@ -30,7 +30,7 @@ func TestGetAndSet(t *testing.T) {
 	}
 	for _, keys := range [][]string{{"x"}, {"b", "x", "y"}, {"a", "x"}, {"d", "x"}} {
 		if yamlnode.At(m, keys...) != nil {
-			t.Errorf("%v is there", keys)
+			t.Errorf("the keys are %v", keys)
 		}
 	}
 	if yamlnode.Text(m, "a") != "1" || yamlnode.Text(m, "n") != "" || yamlnode.Text(m, "b") != "" ||
@@ -40,7 +40,7 @@ func TestGetAndSet(t *testing.T) {
 	yamlnode.Set(m, "a", yamlnode.Int(2))
 	yamlnode.Set(m, "e", yamlnode.String("new"))
 	if !yamlnode.Remove(m, "b") || yamlnode.Remove(m, "b") {
-		t.Error("b is removed once")
+		t.Error("b was not removed exactly once")
 	}
 	if got, want := encode(m), "a: 2\nd: [x]\nn: null\ne: new\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -76,7 +76,7 @@ func TestLengths(t *testing.T) {
 		}
 	}
 	if yamlnode.Len(nil) != 0 || yamlnode.Items(nil) != nil || yamlnode.Items(parse(t, "{a: b}")) != nil {
-		t.Error("nothing has no length")
+		t.Error("the length of nil is not 0")
 	}
 	if len(yamlnode.Items(parse(t, "[1, 2]"))) != 2 {
 		t.Error("two items")
@@ -172,7 +172,7 @@ func TestReadAsOther(t *testing.T) {
 		}
 	}
 	if !yamlnode.ReadAsOther("") {
-		t.Error("nothing is null")
+		t.Error("empty text is not read as null")
 	}
 }
 
@@ -236,8 +236,8 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// hasAnchors reports whether a document contains anything that the engine removes from a base before it works on it:
-// aliases, merge keys, keys that are not scalars, and custom tags.
+// hasAnchors reports whether a document contains parts that package baseconfig expands or rejects: aliases, merge keys,
+// keys that are not scalars, and custom tags.
 func hasAnchors(node *yaml.Node) bool {
 	if node.Kind == yaml.AliasNode || node.ShortTag() == "!!merge" || (node.Style&yaml.TaggedStyle != 0 && !strings.HasPrefix(node.ShortTag(), "!!")) {
 		return true
