@@ -181,7 +181,7 @@ func TestMissing(t *testing.T) {
 		"starter@0.6.1=oci:" + t.TempDir(),
 	}
 	err := run(t.Context(), args, &stderr)
-	want := "2 of 4 images cannot be had: docker.io/ogxai/distribution-starter:0.7.3, docker.io/ogxai/distribution-starter:0.6.1"
+	want := "2 of 4 images cannot be pulled: docker.io/ogxai/distribution-starter:0.7.3, docker.io/ogxai/distribution-starter:0.6.1"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Fatalf("error %v, want %q in it", err, want)
 	}
@@ -200,7 +200,7 @@ func TestMissing(t *testing.T) {
 	if err != nil || len(opened.Images) != 2 || !strings.Contains(string(text), "not in it:\n\n    docker.io/ogxai/distribution-starter:0.7.3\n") {
 		t.Errorf("%d images, read me: %s, %v", len(opened.Images), text, err)
 	}
-	if err := run(t.Context(), []string{"-output", output}, &stderr); err == nil || !strings.Contains(err.Error(), "give -output and -operator") {
+	if err := run(t.Context(), []string{"-output", output}, &stderr); err == nil || !strings.Contains(err.Error(), "set -output and -operator") {
 		t.Errorf("error %v", err)
 	}
 }

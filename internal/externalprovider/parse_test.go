@@ -87,12 +87,12 @@ func TestParseErrors(t *testing.T) {
 		"empty name":       {"custom-vllm\n", "''\n", "line 4: metadata.name must not be empty"},
 		"name is a list":   {"custom-vllm\n", "[]\n", "line 4: metadata.name must be a string, got a list"},
 		"long name":        {"custom-vllm\n", strings.Repeat("x", 513) + "\n", "line 4: metadata.name has 513 bytes, but at most 512 are allowed"},
-		"module":           {"my_org.custom_vllm", "my-org", `line 9: spec.packageName is "my-org", which is not the name of a Python module; use a form like my_org.custom_vllm`},
-		"module with code": {"my_org.custom_vllm", "'os; import sys'", `line 9: spec.packageName is "os; import sys", which is not the name of a Python module; use a form like my_org.custom_vllm`},
+		"module":           {"my_org.custom_vllm", "my-org", `line 9: spec.packageName is "my-org", which is not the name of a Python module; use a name like my_org.custom_vllm`},
+		"module with code": {"my_org.custom_vllm", "'os; import sys'", `line 9: spec.packageName is "os; import sys", which is not the name of a Python module; use a name like my_org.custom_vllm`},
 		"type":             {"remote::custom-vllm", "custom-vllm", `line 10: spec.providerType is "custom-vllm", which is not a provider type; use remote:: or inline:: and a name, like remote::custom-vllm`},
 		"unknown type":     {"remote::custom-vllm", externalprovider.UnknownType, `line 10: spec.providerType is "external::unknown", which is not a provider type; use remote:: or inline:: and a name, like remote::custom-vllm`},
-		"api":              {"vector_io", "vectorIo", `line 11: spec.api is "vectorIo", which is not an API in the server's spelling; use a form like inference or vector_io`},
-		"long api":         {"vector_io", strings.Repeat("X", 200), `line 11: spec.api is "` + strings.Repeat("X", 128) + `…", which is not an API in the server's spelling; use a form like inference or vector_io`},
+		"api":              {"vector_io", "vectorIo", `line 11: spec.api is "vectorIo", which is not the name of an API of the server; use a name like inference or vector_io`},
+		"long api":         {"vector_io", strings.Repeat("X", 200), `line 11: spec.api is "` + strings.Repeat("X", 128) + `…", which is not the name of an API of the server; use a name like inference or vector_io`},
 		"wheel elsewhere":  {"/lls-provider/packages/", "/etc/", `line 12: spec.wheelPath is "/etc/custom_vllm-1.0-py3-none-any.whl", which ` + outside},
 		"wheel above":      {"packages/./a-1", "packages/../../a-1", `line 13: spec.dependencyWheels[0] is "packages/../../a-1-py3-none-any.whl", which ` + outside},
 		"no wheel":         {"packages/./a-1-py3-none-any.whl", "packages", `line 13: spec.dependencyWheels[0] is "packages", which ` + outside},
@@ -114,14 +114,14 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-const outside = "is not the path of a wheel below /lls-provider; use a form like packages/my_provider-1.0-py3-none-any.whl"
+const outside = "is not the path of a wheel below /lls-provider; use a path like packages/my_provider-1.0-py3-none-any.whl"
 
 func TestFromLabelErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "label io.llamastack.provider: lls-provider-spec.yaml: is empty",
-		"{}":                        "label io.llamastack.provider: is not base64",
+		"{}":                        "label io.llamastack.provider: the value is not base64",
 		"e30=":                      "label io.llamastack.provider: lls-provider-spec.yaml: line 1: apiVersion is missing",
-		strings.Repeat("A", 100000): "label io.llamastack.provider: contains more than 65536 bytes, which is the limit for a metadata file",
+		strings.Repeat("A", 100000): "label io.llamastack.provider: the metadata file is larger than 65536 bytes",
 	} {
 		if _, err := externalprovider.FromLabel(text); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)

@@ -39,8 +39,8 @@ func TestReadExposureRefuses(t *testing.T) {
 		}},
 		"a slip":               {operatorconfig.KeyIngress, "ingressClassName: nginx", []string{`ingress.ingressClassName: unknown field, did you mean "className"?`}},
 		"an annotation's type": {operatorconfig.KeyIngress, "annotations: {a: true}", []string{`ingress.annotations[a]: line 1: must be text, got the boolean "true"; put it in quotes`}},
-		"no namespace":         {operatorconfig.KeyGateway, "name: public", []string{"gateway: needs the name and the namespace of the Gateway"}},
-		"no gateway":           {operatorconfig.KeyGateway, "{}", []string{"gateway: needs the name and the namespace of the Gateway"}},
+		"no namespace":         {operatorconfig.KeyGateway, "name: public", []string{"gateway: the name or the namespace of the Gateway is missing; set both"}},
+		"no gateway":           {operatorconfig.KeyGateway, "{}", []string{"gateway: the name or the namespace of the Gateway is missing; set both"}},
 		"a text":               {operatorconfig.KeyGateway, "public", []string{`gateway: line 1: must be a mapping, got the text "public"`}},
 	} {
 		t.Run(name, func(t *testing.T) {

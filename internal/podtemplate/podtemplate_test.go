@@ -177,7 +177,7 @@ func TestBounds(t *testing.T) {
 		"labels":                      {`{metadata: {labels: {` + entries(501, "l%d: v") + `}}}`, `podTemplate.metadata.labels: 501 entries exceed the limit of 500: remove some`},
 		"bytes": {
 			`{metadata: {annotations: {a: ` + strings.Repeat("x", podtemplate.MaxBytes) + `}}}`,
-			`podTemplate: 262181 bytes exceed the limit of 262144 for a patch: move long parts to a ConfigMap and mount it`,
+			`podTemplate: 262181 bytes exceed the limit of 262144 for a patch: move long parts to a ConfigMap and mount the ConfigMap`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -267,7 +267,7 @@ var refusalCases = map[string]struct{ patch, want string }{
 	},
 	"where the configuration is": {
 		`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: mine, mountPath: /etc/llama-stack}]}]}}`,
-		`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": use another path`,
+		`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is the path at which the operator mounts volume "user-config": use another path`,
 	},
 	"the whole spec": {
 		`{spec: {$patch: replace, containers: [{name: llama-stack, image: server:1}]}}`,
@@ -275,7 +275,7 @@ var refusalCases = map[string]struct{ patch, want string }{
 			"podTemplate.spec.volumes[lls-tmp]: belongs to the operator and cannot be removed\n" +
 			"podTemplate.spec.volumes[model-files]: belongs to the operator and cannot be removed\n" +
 			"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be removed\n" +
-			`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": use another path`,
+			`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is the path at which the operator mounts volume "user-config": use another path`,
 	},
 }
 

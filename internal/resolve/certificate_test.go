@@ -59,7 +59,7 @@ func TestCertificates(t *testing.T) {
 		"a key behind its curve": {data: pair(certificate, append(block("EC PARAMETERS", "x"), key...))},
 		"another type of Secret": {
 			corev1.SecretTypeOpaque, pair(certificate, key), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has the type "Opaque", but a certificate must have the type kubernetes.io/tls`,
+			`Secret "tls" in namespace "ns" has the type "Opaque"; a Secret with a certificate must have the type kubernetes.io/tls`,
 		},
 		"no key": {
 			"",
@@ -88,7 +88,7 @@ func TestCertificates(t *testing.T) {
 		},
 		"a key with a passphrase": {
 			"", pair(certificate, block("ENCRYPTED PRIVATE KEY", "canary")), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has a private key under tls.key with a passphrase, which the server cannot read`,
+			`Secret "tls" in namespace "ns" has a private key with a passphrase under tls.key; the server requires a key without a passphrase`,
 		},
 		"swapped": {
 			"", pair(key, certificate), v1alpha2.ReasonSecretValueUnusable,

@@ -143,7 +143,7 @@ func TestTogether(t *testing.T) {
 		leave()
 		pass(5 * time.Second)
 		synctest.Wait()
-		if !errors.Is(results["leaver"].err, context.Canceled) || results["hasty"].err == nil || !strings.Contains(results["hasty"].err.Error(), "no response in time") {
+		if !errors.Is(results["leaver"].err, context.Canceled) || results["hasty"].err == nil || !strings.Contains(results["hasty"].err.Error(), "the host did not respond in time") {
 			t.Errorf("the leaver got %v, the hasty one %v", results["leaver"].err, results["hasty"].err)
 		}
 		if results["one"].err != nil || !results["one"].asked.Equal(results["another"].asked) || len(reader.flights) != 0 {

@@ -144,7 +144,7 @@ func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 	if len(got) != len(many) || got[alive] != "one" {
 		t.Errorf("%d images of %d, the one of the other registry: %q", len(got), len(many), got[alive])
 	}
-	if last := many[len(many)-1]; !strings.HasPrefix(got[last], fmt.Sprintf("read image %q: ask ", last)) {
+	if last := many[len(many)-1]; !strings.HasPrefix(got[last], fmt.Sprintf("read image %q: contact ", last)) {
 		t.Errorf("the last image: %q", got[last])
 	}
 	const requests = 10 // of one read: each address is tried by HTTPS and by HTTP, and then again

@@ -218,7 +218,7 @@ func TestRead(t *testing.T) {
 			wantErr: `label "io.llamastack.config.version": Unsupported config.yaml version 3. Supported versions: 1, 2`,
 		},
 		{name: "default without its file", labels: map[string]string{LabelDefaultConfig: "a.yaml"}, wantErr: `label "com.ogx.distribution.default-config": the image has no label "com.ogx.config.a.yaml"`},
-		{name: "not base64", labels: map[string]string{LabelBase64: "***"}, wantErr: `label "io.llamastack.config.base64": is not base64`},
+		{name: "not base64", labels: map[string]string{LabelBase64: "***"}, wantErr: `label "io.llamastack.config.base64": the value is not base64`},
 		{name: "large label", labels: map[string]string{LabelBase64: encoded(strings.Repeat("x", maxConfig+3))}, wantErr: `the configuration is larger than 786432 bytes`},
 		{name: "not a digest", labels: map[string]string{LabelLayer: "latest", LabelPath: "a"}, wantErr: `label "io.llamastack.config.layer": "latest" is not a digest`},
 		{name: "no path", labels: map[string]string{LabelLayer: digestOf(t, withFile)}, layers: []v1.Layer{withFile}, wantErr: `label "io.llamastack.config.path": "" is not the path of a file`},

@@ -191,7 +191,7 @@ func TestOtherFailures(t *testing.T) {
 		{
 			name: "the role does not trust the pod", way: with("IRSA",
 				map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": file(t, "another")}), asks: 1,
-			want: `ask "sts.eu-west-1.amazonaws.com": status 403 Forbidden and code AccessDenied; give the operator's ServiceAccount a role`,
+			want: `contact "sts.eu-west-1.amazonaws.com": status 403 Forbidden and code AccessDenied; give the operator's ServiceAccount a role`,
 		},
 		{
 			name: "no file of IRSA", way: with("IRSA", map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "/no/such/file"}),
@@ -201,7 +201,7 @@ func TestOtherFailures(t *testing.T) {
 		{
 			name: "another service for EKS", way: with("EKS Pod Identity",
 				map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:1/v1/credentials"}),
-			want: `ask "127.0.0.1:1"`, asks: 1,
+			want: `contact "127.0.0.1:1"`, asks: 1,
 		},
 		{name: "throttled", way: all["IRSA"], place: ecr, answer: says(400, nil, `{"__type":"ThrottlingException","message":"`+clouds.Secret+`"}`), want: "status 400 Bad Request and code Throttling", transient: true, asks: 2},
 		{name: "expired keys", way: all["IRSA"], place: ecr, answer: says(400, nil, `{"__type":"ExpiredTokenException"}`), want: "status 400 Bad Request and code ExpiredToken; give", asks: 2},
@@ -224,16 +224,16 @@ func TestOtherFailures(t *testing.T) {
 		{name: "an opaque token of Azure", way: all["managed identity"], place: "team.azurecr.io/oauth2/exchange", answer: clouds.Give(map[string]string{"refresh_token": "opaque"}), asks: 2},
 		{name: "no file of Azure", way: with("workload identity", map[string]string{"AZURE_FEDERATED_TOKEN_FILE": "/no/such/file"}), want: "read AZURE_FEDERATED_TOKEN_FILE: no such file or directory; give the operator's ServiceAccount a workload identity"},
 		{name: "no tenant of Azure", way: with("workload identity", map[string]string{"AZURE_TENANT_ID": ""}), want: "AZURE_TENANT_ID or AZURE_CLIENT_ID is not set; give"},
-		{name: "the identity is not known", way: with("workload identity", map[string]string{"AZURE_CLIENT_ID": "another"}), want: `ask "login.microsoftonline.com": status 400 Bad Request and code invalid_client; give`, asks: 1},
+		{name: "the identity is not known", way: with("workload identity", map[string]string{"AZURE_CLIENT_ID": "another"}), want: `contact "login.microsoftonline.com": status 400 Bad Request and code invalid_client; give`, asks: 1},
 		{
 			name: "Azure without TLS", way: with("workload identity",
 				map[string]string{"AZURE_AUTHORITY_HOST": "http://login.example.com"}),
-			want: `ask "login.example.com": ` + errAddress.Error(),
+			want: `contact "login.example.com": ` + errAddress.Error(),
 		},
 		{
 			name: "Azure at the machine", way: with("workload identity",
 				map[string]string{"AZURE_AUTHORITY_HOST": "https://169.254.169.254"}),
-			want: `ask "169.254.169.254": ` + errAddress.Error(),
+			want: `contact "169.254.169.254": ` + errAddress.Error(),
 		},
 		{
 			name: "Azure nowhere", way: with("workload identity", map[string]string{"AZURE_AUTHORITY_HOST": "%"}),
