@@ -39,7 +39,7 @@ func TestSelection(t *testing.T) {
 			{"op:1", "oci:op", true}, {starter + "0.7.3", "registry.example.com/s:1", false},
 		}, ""},
 		{[]string{"quay.io/a/b:1"}, []selected{{"op:1", "oci:op", true}, {"quay.io/a/b:1", "quay.io/a/b:1", false}}, ""},
-		{[]string{"starter@0.7.3=oci:a", "starter@0.7.3"}, nil, "from two places"},
+		{[]string{"starter@0.7.3=oci:a", "starter@0.7.3"}, nil, "from two sources"},
 		{[]string{"startre"}, nil, `unknown distribution "startre"`},
 		{[]string{"starter@9.9.9"}, nil, "has no version"},
 		{[]string{"quay.io/A/b:1"}, nil, "not the name of an image"},
@@ -197,7 +197,7 @@ func TestMissing(t *testing.T) {
 	}
 	defer opened.Close()
 	text, err := opened.Read(bundle.Readme, 1<<20)
-	if err != nil || len(opened.Images) != 2 || !strings.Contains(string(text), "not in it:\n\n    docker.io/ogxai/distribution-starter:0.7.3\n") {
+	if err != nil || len(opened.Images) != 2 || !strings.Contains(string(text), "not in the archive:\n\n    docker.io/ogxai/distribution-starter:0.7.3\n") {
 		t.Errorf("%d images, read me: %s, %v", len(opened.Images), text, err)
 	}
 	if err := run(t.Context(), []string{"-output", output}, &stderr); err == nil || !strings.Contains(err.Error(), "set -output and -operator") {

@@ -29,12 +29,12 @@ func TestDirFails(t *testing.T) {
 		want  string
 	}{
 		"changed": {map[string]string{"a.yaml": "another\n", "sub/b.yaml": "two\n"}, "a.yaml (-want +got)"},
-		"missing": {map[string]string{"a.yaml": "one\n"}, "b.yaml: produced, but there is no golden file"},
+		"missing": {map[string]string{"a.yaml": "one\n"}, "b.yaml: there is no golden file for this output"},
 		"orphaned": {
 			map[string]string{"a.yaml": "one\n", "sub/b.yaml": "two\n", "c.yaml": ""},
-			"c.yaml: nothing produces it",
+			"c.yaml: the test does not produce this file",
 		},
-		"no files": {nil, "a.yaml: produced, but there is no golden file"},
+		"no files": {nil, "a.yaml: there is no golden file for this output"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "want")

@@ -142,7 +142,7 @@ func (tc *hostile) run(t *testing.T, way *way, place string) {
 	host, _, _ := strings.Cut(place, "/")
 	text := err.Error()
 	if !strings.HasPrefix(text, fmt.Sprintf("get a token for the operator's identity at %s: ", way.cloud)) || !strings.Contains(text, tc.want) ||
-		tc.want != errNonsense.Error() && !strings.Contains(text, fmt.Sprintf("ask %q: ", host)) {
+		tc.want != errNonsense.Error() && !strings.Contains(text, fmt.Sprintf("contact %q: ", host)) {
 		t.Errorf("told %q, want the cloud, the host and %q", text, tc.want)
 	}
 	if strings.Contains(text, clouds.Secret) || strings.Contains(fmt.Sprintf("%+v", errors.Unwrap(err)), clouds.Secret) {
