@@ -304,7 +304,7 @@ func (b *bench) eventuallyUntrusted(t *testing.T, because string) {
 }
 
 // If another program keeps changing the bundle, the operator reports that and restores the bundle at a limited rate.
-func TestFight(t *testing.T) {
+func TestOtherWriterOfBundle(t *testing.T) {
 	b := newBench(t)
 	b.create(t, definition(service))
 	b.start(t, names.OperatorServiceAccount)
@@ -316,12 +316,12 @@ func TestFight(t *testing.T) {
 	}
 	testutil.Eventually(t, "the conflict to be reported", func() (bool, error) { return len(b.told()) == 1, nil })
 	if got := b.conversionTrusts(t); got != "" {
-		t.Errorf("it fights on: %s", got)
+		t.Errorf("the operator still writes the bundle: %s", got)
 	}
-	if event := b.told()[0]; !strings.Contains(event, "another client keeps writing a different bundle") || injected(t)[crdKind] != 0 {
+	if event := b.told()[0]; !strings.Contains(event, "another client writes a different one; stop that client") || injected(t)[crdKind] != 0 {
 		t.Errorf("event %q, metric %v", event, injected(t))
 	}
-	b.eventuallyUntrusted(t, "another client keeps writing a different bundle")
+	b.eventuallyUntrusted(t, "another client writes a different one; stop that client")
 	testutil.Eventually(t, "the bundle, later", func() (bool, error) {
 		b.clock.Step(writePause)
 		return b.conversionTrusts(t) != "" && b.untrusted(t) == nil, nil
