@@ -30,7 +30,7 @@ func TestRun(t *testing.T) {
 			minimum: 100,
 			want:    "coverage  100.0 %  m/a\ncoverage  100.0 %  total (1 statements, minimum 100 %)\n",
 		},
-		"too little": {
+		"coverage below the limit": {
 			profile: "mode: set\nm/a/x.go:1.1,2.2 1 1\nm/a/x.go:3.1,4.2 1 0\n",
 			minimum: 80,
 			want:    "coverage   50.0 %  m/a\n",
@@ -60,7 +60,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestRunNamesAMissingProfile(t *testing.T) {
+func TestMissingProfile(t *testing.T) {
 	if err := run(&bytes.Buffer{}, filepath.Join(t.TempDir(), "none"), 0); err == nil {
 		t.Error("no error for a profile that does not exist")
 	}

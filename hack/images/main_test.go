@@ -34,7 +34,7 @@ spec:
 		t.Errorf("images (-want +got), %v:\n%s", err, diff)
 	}
 	if _, err := named([]byte("a: b: c")); err == nil {
-		t.Error("no error of what is not YAML")
+		t.Error("there is no error for a text that is not YAML")
 	}
 }
 
