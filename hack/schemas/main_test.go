@@ -48,9 +48,9 @@ func TestRules(t *testing.T) {
 			`{"pattern":"^\\[a\\]$","patternErrorMessage":"The value is not valid: write a."}`,
 		},
 		"pattern and negated pattern": {`self.matches('a') && !self.matches('b')`, "", `{"not":{"pattern":"b"},"pattern":"a"}`},
-		"star or pattern":     {`self == '*' || self.matches('^a$')`, "", `{"pattern":"^\\*$|^a$"}`},
-		"required":            {`has(self.a)`, "", `{"required":["a"]}`},
-		"one of two":          {`has(self.a) || has(self.b)`, "", `{"anyOf":[{"required":["a"]},{"required":["b"]}]}`},
+		"star or pattern":             {`self == '*' || self.matches('^a$')`, "", `{"pattern":"^\\*$|^a$"}`},
+		"required":                    {`has(self.a)`, "", `{"required":["a"]}`},
+		"one of two":                  {`has(self.a) || has(self.b)`, "", `{"anyOf":[{"required":["a"]},{"required":["b"]}]}`},
 		"exclusive": {
 			`!has(self.a) || !has(self.b)`, "", `{"allOf":[{"if":{"required":["a"]},"then":{"properties":{"b":false}}}]}`,
 		},

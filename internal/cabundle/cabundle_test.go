@@ -34,16 +34,16 @@ func TestRead(t *testing.T) {
 		count int
 		want  []string
 	}{
-		"one":             {one, 1, nil},
-		"with comments":   {"# Company root\n" + one + "\nSubject: x\n" + two, 2, nil},
-		"Windows line ends":  {strings.ReplaceAll(one, "\n", "\r\n"), 1, nil},
-		"white space only":         {" \n", 0, nil},
-		"not PEM":  {"hello", 0, []string{"contains no certificate in PEM form"}},
-		"a private key":   {one + key, 1, []string{"line " + strconv.Itoa(lines+1) + ": is a private key, which everyone who can read the ConfigMap can use: remove it, and issue a new key"}},
-		"incomplete first block":         {cut + two, 1, []string{"line 1: is not a complete PEM block"}},
-		"incomplete last block": {"\n\n" + cut, 0, []string{"line 3: is not a complete PEM block"}},
-		"no certificate":  {garbled, 0, []string{"line 1: is not a valid certificate: malformed certificate"}},
-		"another block":   {"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n" + one, 1, []string{`line 1: is a "X509 CRL", not a certificate`}},
+		"one":                    {one, 1, nil},
+		"with comments":          {"# Company root\n" + one + "\nSubject: x\n" + two, 2, nil},
+		"Windows line ends":      {strings.ReplaceAll(one, "\n", "\r\n"), 1, nil},
+		"white space only":       {" \n", 0, nil},
+		"not PEM":                {"hello", 0, []string{"contains no certificate in PEM form"}},
+		"a private key":          {one + key, 1, []string{"line " + strconv.Itoa(lines+1) + ": is a private key, which everyone who can read the ConfigMap can use: remove it, and issue a new key"}},
+		"incomplete first block": {cut + two, 1, []string{"line 1: is not a complete PEM block"}},
+		"incomplete last block":  {"\n\n" + cut, 0, []string{"line 3: is not a complete PEM block"}},
+		"no certificate":         {garbled, 0, []string{"line 1: is not a valid certificate: malformed certificate"}},
+		"another block":          {"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n" + one, 1, []string{`line 1: is a "X509 CRL", not a certificate`}},
 		"several mistakes": {key + one + key, 1, []string{
 			"line 1: is a private key, which everyone who can read the ConfigMap can use: remove it, and issue a new key",
 			"line " + strconv.Itoa(strings.Count(key+one, "\n")+1) + ": is a private key, which everyone who can read the ConfigMap can use: remove it, and issue a new key",

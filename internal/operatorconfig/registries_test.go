@@ -15,8 +15,8 @@ func TestReadRegistries(t *testing.T) {
 		text string
 		want operatorconfig.Registries
 	}{
-		"nothing":       {"", operatorconfig.Registries{ReadLabels: true}},
-		"empty":         {"{}", operatorconfig.Registries{ReadLabels: true}},
+		"nothing":     {"", operatorconfig.Registries{ReadLabels: true}},
+		"empty":       {"{}", operatorconfig.Registries{ReadLabels: true}},
 		"null values": {"{allow: null, readLabels: }", operatorconfig.Registries{ReadLabels: true}},
 		"everything": {`
 allow: [registry.example.com, "localhost:5000/a/b", quay.io/team]

@@ -173,8 +173,8 @@ func TestBounds(t *testing.T) {
 	}
 	for name, tc := range map[string]struct{ patch, want string }{
 		"the maximum number of variables": {env(podtemplate.MaxEntries), ""},
-		"one variable too many":                    {env(podtemplate.MaxEntries + 1), `podTemplate.spec.containers[0].env: 501 entries exceed the limit of 500: remove some`},
-		"labels":                      {`{metadata: {labels: {` + entries(501, "l%d: v") + `}}}`, `podTemplate.metadata.labels: 501 entries exceed the limit of 500: remove some`},
+		"one variable too many":           {env(podtemplate.MaxEntries + 1), `podTemplate.spec.containers[0].env: 501 entries exceed the limit of 500: remove some`},
+		"labels":                          {`{metadata: {labels: {` + entries(501, "l%d: v") + `}}}`, `podTemplate.metadata.labels: 501 entries exceed the limit of 500: remove some`},
 		"bytes": {
 			`{metadata: {annotations: {a: ` + strings.Repeat("x", podtemplate.MaxBytes) + `}}}`,
 			`podTemplate: 262181 bytes exceed the limit of 262144 for a patch: move long parts to a ConfigMap and mount the ConfigMap`,
@@ -199,9 +199,9 @@ var refusalCases = map[string]struct{ patch, want string }{
 		`{spec: {containers: [{name: llama-stack, resources: {limit: {cpu: 1}}}]}}`,
 		`podTemplate.spec.containers[0].resources.limit: unknown field, did you mean "limits"?`,
 	},
-	"a field with no similar name":  {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field; known fields: metadata, spec`},
-	"a value of a map": {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector[a]: must be text, got a number; quote it`},
-	"the wrong type":     {`{spec: {hostNetwork: "yes"}}`, `podTemplate.spec.hostNetwork: must be true or false, got "yes"`},
+	"a field with no similar name": {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field; known fields: metadata, spec`},
+	"a value of a map":             {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector[a]: must be text, got a number; quote it`},
+	"the wrong type":               {`{spec: {hostNetwork: "yes"}}`, `podTemplate.spec.hostNetwork: must be true or false, got "yes"`},
 	"several mistakes": {
 		`{spec: {hostNetwork: "yes", terminationGracePeriodSeconds: long}}`,
 		"podTemplate.spec.hostNetwork: must be true or false, got \"yes\"\n" +
