@@ -113,7 +113,7 @@ func twoPlatforms(t *testing.T) v1.ImageIndex {
 	return index
 }
 
-// // A bundle of images from a registry and from a layout has the whole index or the image of one platform, and the
+// A bundle of images from a registry and from a layout has the whole index or the image of one platform, and the
 // files of the work tree.
 func TestRun(t *testing.T) {
 	server, operator := serve(t)

@@ -82,7 +82,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// // A block that is not a certificate can be left out if the text also has a certificate. An unreadable certificate
+// A block that is not a certificate can be left out if the text also has a certificate. An unreadable certificate
 // and a text without any certificate cannot be left out.
 func TestLeaveOut(t *testing.T) {
 	one, key := certificate(t)

@@ -184,7 +184,7 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// // TestCatalogue checks that every name in every release has a tag with the release, the data of its line, and a base
+// TestCatalogue checks that every name in every release has a tag with the release, the data of its line, and a base
 // config.
 func TestCatalogue(t *testing.T) {
 	want := map[string]string{
@@ -233,7 +233,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// // TestStarterBase compares the base of starter with the config in the release. It runs on machines with the
+// TestStarterBase compares the base of starter with the config in the release. It runs on machines with the
 // reference data.
 func TestStarterBase(t *testing.T) {
 	got, err := distribution.Resolve("starter", "", "", nil)

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 )
 
-// // The parser never panics, returns the same result for the same file, and accepts only values that are safe in a
+// The parser never panics, returns the same result for the same file, and accepts only values that are safe in a
 // configuration and in a path.
 func FuzzParse(f *testing.F) {
 	f.Add(whole)

@@ -203,7 +203,7 @@ func TestImagesChanged(t *testing.T) {
 	}
 }
 
-// // FuzzRead checks that no text causes a panic, that a lenient parser reads the same values, and that the last valid
+// FuzzRead checks that no text causes a panic, that a lenient parser reads the same values, and that the last valid
 // value stays in effect after an error.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// // TestDrain checks how a pod terminates: the server accepts requests for a moment, then finishes the requests that
+// TestDrain checks how a pod terminates: the server accepts requests for a moment, then finishes the requests that
 // it has accepted. The hook is never longer than the grace period, and is not added if the user has set a hook, because
 // the API server rejects both.
 func TestDrain(t *testing.T) {
@@ -66,7 +66,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// // checkPreflight checks that the pod that tries the template has no hook, because the pod serves no requests and its
+// checkPreflight checks that the pod that tries the template has no hook, because the pod serves no requests and its
 // grace period is short.
 func checkPreflight(t *testing.T, in render.Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	t.Helper()

@@ -87,7 +87,7 @@ func TestCopyModelFilesFails(t *testing.T) {
 	})
 }
 
-// // Several pods can read the claim with model files at the same time, so the claim does not prevent the trial of a
+// Several pods can read the claim with model files at the same time, so the claim does not prevent the trial of a
 // change. A user's volume that replaces it may prevent the trial.
 func TestModelFilesAreShared(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-claim", "in.yaml"))
@@ -106,7 +106,7 @@ func TestModelFilesAreShared(t *testing.T) {
 	}
 }
 
-// // The pod that tries a change has the model files, and the container that copies them has no settings of the
+// The pod that tries a change has the model files, and the container that copies them has no settings of the
 // server's registry.
 func TestModelFilesInAPreflight(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-image", "in.yaml"))

@@ -29,7 +29,7 @@ func template(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecApplyConfi
 	return nil
 }
 
-// // preflightCases are the cases that include, in addition to the objects of a stack, the objects for the trial of a
+// preflightCases are the cases that include, in addition to the objects of a stack, the objects for the trial of a
 // change.
 var preflightCases = map[string]render.Preflight{
 	"preflight":         {Constraint: "restricted-v2"},

@@ -40,7 +40,7 @@ type certificateCase struct {
 	want   string
 }
 
-// // TestCertificates checks that a Secret without a usable certificate for HTTPS is rejected before any object is
+// TestCertificates checks that a Secret without a usable certificate for HTTPS is rejected before any object is
 // written, with one sentence that does not show the Secret's content.
 func TestCertificates(t *testing.T) {
 	now := query(always).Now
@@ -130,7 +130,7 @@ func (tc certificateCase) check(t *testing.T) {
 	}
 }
 
-// // TestDigestOfACertificate checks that the digest depends only on the certificate and on the key. Certificate
+// TestDigestOfACertificate checks that the digest depends only on the certificate and on the key. Certificate
 // managers also store their authorities in the Secret.
 func TestDigestOfACertificate(t *testing.T) {
 	certificate, key := testutil.NewCertificate(t, query(always).Now.Add(time.Hour))

@@ -213,7 +213,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// // TestDigestOfANamespace checks that the digests reveal nothing about the values in other namespaces to a user who
+// TestDigestOfANamespace checks that the digests reveal nothing about the values in other namespaces to a user who
 // can write Secrets in one namespace.
 func TestDigestOfANamespace(t *testing.T) {
 	w := newWorld()
@@ -377,7 +377,7 @@ ConfigMap "c" in namespace "ns" has none of the keys run.yaml, b.crt. Referenced
 	}
 }
 
-// // TestConfigMapsOfAnotherNamespace checks that a ConfigMap of another namespace is read only if the ConfigMap allows
+// TestConfigMapsOfAnotherNamespace checks that a ConfigMap of another namespace is read only if the ConfigMap allows
 // it, and that the error does not reveal whether the ConfigMap exists.
 func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 	shared := func(name, allowed string) *corev1.ConfigMap {

@@ -15,7 +15,7 @@ func has(pool *Pool, target Target) bool {
 	return ok
 }
 
-// // TestPoolKeepsLittle checks that the pool keeps a bounded amount of data for a namespace, however many stacks the
+// TestPoolKeepsLittle checks that the pool keeps a bounded amount of data for a namespace, however many stacks the
 // namespace has, that dropped data is read again, and that no other namespace loses data.
 func TestPoolKeepsLittle(t *testing.T) {
 	pool := NewPool(PoolOptions{})
@@ -63,7 +63,7 @@ func TestPoolKeepsLittle(t *testing.T) {
 	}
 }
 
-// // TestPoolWaitsCheaply checks that the total rate at which the waiting stacks of a namespace check their share does
+// TestPoolWaitsCheaply checks that the total rate at which the waiting stacks of a namespace check their share does
 // not depend on the number of stacks, and that the stacks of another namespace do not wait longer.
 func TestPoolWaitsCheaply(t *testing.T) {
 	looks := func(waiting int) float64 {

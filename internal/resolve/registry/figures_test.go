@@ -305,7 +305,7 @@ func TestManyStacksOnOneImage(t *testing.T) {
 	})
 }
 
-// // TestManyStacksOnABusyRegistry counts the requests of as many stacks to a registry that answers "too many
+// TestManyStacksOnABusyRegistry counts the requests of as many stacks to a registry that answers "too many
 // requests". The registry must receive no request during the pause that it requires.
 func TestManyStacksOnABusyRegistry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

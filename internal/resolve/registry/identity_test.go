@@ -217,7 +217,7 @@ func TestCloudIdentityGoesNowhereElse(t *testing.T) {
 	}
 }
 
-// // TestCloudIdentityRequests counts the requests of reads with the operator's identity: all reads use one token, and
+// TestCloudIdentityRequests counts the requests of reads with the operator's identity: all reads use one token, and
 // a known image causes no request, even after the token changed.
 func TestCloudIdentityRequests(t *testing.T) {
 	c := serveClouds(t)
@@ -278,7 +278,7 @@ func (g *given) Credentials(context.Context, string) (authn.AuthConfig, error) {
 
 func (g *given) Refused(string) { g.refused++ }
 
-// // TestCloudIdentityStaysTheSame checks that a new token does not count as new credentials: images that were read
+// TestCloudIdentityStaysTheSame checks that a new token does not count as new credentials: images that were read
 // with the last token are not read again.
 func TestCloudIdentityStaysTheSame(t *testing.T) {
 	c := serveClouds(t)

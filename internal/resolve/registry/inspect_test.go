@@ -36,7 +36,7 @@ func (b blobs) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, error) {
 
 var amd64 = v1.Platform{OS: "linux", Architecture: "amd64"}
 
-// // TestInspect checks that an inspection finds the same content as a read, and all parts on the way to it. Each part
+// TestInspect checks that an inspection finds the same content as a read, and all parts on the way to it. Each part
 // contains the digest of the next one.
 func TestInspect(t *testing.T) {
 	server := serve(t)
@@ -110,7 +110,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// // TestInspectErrors checks that content without the right digest is rejected, and that content that is too large is
+// TestInspectErrors checks that content without the right digest is rejected, and that content that is too large is
 // not read.
 func TestInspectErrors(t *testing.T) {
 	repository := blobs{}
@@ -173,7 +173,7 @@ func TestPlatforms(t *testing.T) {
 	}
 }
 
-// // TestLabels checks that written labels can be read again. They contain a configuration below 50 KiB, and the
+// TestLabels checks that written labels can be read again. They contain a configuration below 50 KiB, and the
 // location of a larger one.
 func TestLabels(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -170,7 +170,7 @@ func TestRootCAs(t *testing.T) {
 	}
 }
 
-// // TestMirrorsOfTags checks that the operator compares a tag at the mirrors from which it reads the image, and that
+// TestMirrorsOfTags checks that the operator compares a tag at the mirrors from which it reads the image, and that
 // no registry receives the credentials of another one.
 func TestMirrorsOfTags(t *testing.T) {
 	source, place := serve(t), serve(t)

@@ -35,7 +35,7 @@ func read(t *testing.T, pool *Pool, asked Providers) map[string]string {
 	return got
 }
 
-// // TestPoolProviders checks that the images of a stack's external providers are read one after another, and cause one
+// TestPoolProviders checks that the images of a stack's external providers are read one after another, and cause one
 // notification. Other labels of an image are ignored, and no request is sent twice.
 func TestPoolProviders(t *testing.T) {
 	server := serve(t)
@@ -113,7 +113,7 @@ func TestPoolProviders(t *testing.T) {
 	}
 }
 
-// // TestPoolProvidersOfADeadRegistry checks that a registry that does not answer gets only one request, and not one
+// TestPoolProvidersOfADeadRegistry checks that a registry that does not answer gets only one request, and not one
 // for each image, and that another attempt follows later.
 func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 	server, dead := serve(t), serve(t)
@@ -177,7 +177,7 @@ func TestPoolProvidersWithoutCredentials(t *testing.T) {
 	}
 }
 
-// // TestPoolProvidersBounds checks that the time for reading the images of one stack and the amount of data that is
+// TestPoolProvidersBounds checks that the time for reading the images of one stack and the amount of data that is
 // kept from them are bounded.
 func TestPoolProvidersBounds(t *testing.T) {
 	server := serve(t)
@@ -212,7 +212,7 @@ func TestPoolProvidersBounds(t *testing.T) {
 	}
 }
 
-// // TestPoolProvidersMakeRoom checks that the data of external providers is dropped when other data of its namespace
+// TestPoolProvidersMakeRoom checks that the data of external providers is dropped when other data of its namespace
 // needs the space, and is read again later.
 func TestPoolProvidersMakeRoom(t *testing.T) {
 	server := serve(t)

@@ -111,7 +111,7 @@ func TestWatchManyStacks(t *testing.T) {
 	}
 }
 
-// // TestWatchThroughAnOutage checks the result while a registry does not answer: the last digest is kept, a single
+// TestWatchThroughAnOutage checks the result while a registry does not answer: the last digest is kept, a single
 // failure is not reported, and the pauses between requests grow.
 func TestWatchThroughAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestWatchReadsNewCredentials(t *testing.T) {
 	})
 }
 
-// // TestWatchSoon checks that a tag is compared immediately on request, and that no request is necessary shortly after
+// TestWatchSoon checks that a tag is compared immediately on request, and that no request is necessary shortly after
 // the image was read.
 func TestWatchSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestWatchSoon(t *testing.T) {
 	})
 }
 
-// // TestWatchOddRegistries checks the digest of a tag at registries that do not return it for HEAD, and that a tag
+// TestWatchOddRegistries checks the digest of a tag at registries that do not return it for HEAD, and that a tag
 // that can never be compared is reported immediately.
 func TestWatchOddRegistries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

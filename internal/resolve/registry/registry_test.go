@@ -199,7 +199,7 @@ func TestRead(t *testing.T) {
 			want:   Image{Config: []byte("version: 1\n"), ConfigLabel: LabelBase64},
 		},
 		{
-			name: "label of the server's own images",
+			name: "label of the servers own images",
 			labels: map[string]string{
 				LabelDefaultConfig: "config.yaml", "com.ogx.config.config.yaml": encoded(config), LabelImageVersion: "1.5.0",
 			},
@@ -257,7 +257,7 @@ func (tc readCase) check(t *testing.T, server *served) {
 	}
 }
 
-// // TestIndex checks that the image of the platform is read, and that the reported digest is the digest of the index,
+// TestIndex checks that the image of the platform is read, and that the reported digest is the digest of the index,
 // so that a pod with this digest runs on every platform.
 func TestIndex(t *testing.T) {
 	server := serve(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// // TestTenantForgesLayer covers the attack that the comparison of layer digests prevents: a tenant's registry serves
+// TestTenantForgesLayer covers the attack that the comparison of layer digests prevents: a tenant's registry serves
 // the manifest of a victim together with a forged layer. The file is at the start of the layer, and the changed bytes
 // are before its end.
 func TestTenantForgesLayer(t *testing.T) {

@@ -355,5 +355,5 @@ func configuration(service string) *admissionv1.ValidatingWebhookConfiguration {
 	}
 }
 
-// patience bounds the time for what replicas should do at once.
+// patience bounds the time of actions that replicas should take immediately.
 const patience = 20 * time.Second
