@@ -1,6 +1,6 @@
-# `make help` lists the targets. You need only Go, git and make. The targets build
-# tools from tools/go.mod into .cache/bin, and put a control plane into your cache
-# directory: its release, or a build from Go modules (test/cluster/README.md).
+# `make help` lists the targets. You need only Go, git and make. The targets build tools from tools/go.mod into
+# .cache/bin, and put a control plane into your cache directory: a published release, or a build from Go modules
+# (test/cluster/README.md).
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -75,11 +75,11 @@ image: ## Build the image of the operator from the Dockerfile [IMAGE=llama-stack
 	@$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) --tag $(IMAGE) .
 
 .PHONY: demo
-demo: cluster-tool $(if $(NODE),node-packages) ## Show the control plane, the operator and a sample stack [NODE=1: in pods, with an answer; as root]
+demo: cluster-tool $(if $(NODE),node-packages) ## Show the control plane, the operator and a sample stack [NODE=1: in pods, with an answer of a model; as root]
 	@$(BIN)/cluster run $(if $(NODE),--node) -- hack/demo
 
 .PHONY: clean
-clean: ## Remove what the targets built in this work tree
+clean: ## Remove the files that the targets built in this work tree
 	@rm -rf $(CACHE) bin
 
 ##@ Tests
@@ -92,7 +92,7 @@ OTHERS = $$($(GO) list ./... | grep -vE '/($(subst $(space),|,$(strip $(RACE_PAC
 # Each package runs once: packages with goroutines under the race detector, the others with coverage. Both runs are
 # parallel. Tests that wait for an API server use a core only part of the time, so three packages fill two cores.
 .PHONY: test
-test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API server, with the race detector where there is a C compiler, and coverage of the pure packages
+test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API server, with the race detector if there is a C compiler, and measure the coverage of the pure packages
 	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; \
 	[ -n "$$race" ] || echo "There is no C compiler: the packages with goroutines are tested without the race detector."; \
 	SECOND="-p=1 -timeout=30m $$race $(RACE)" MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
@@ -101,7 +101,7 @@ test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API 
 # This target ignores KUBEBUILDER_ASSETS, because it tests a specific version. The gate emulates the version, because the
 # build of a second Kubernetes takes ten minutes more.
 .PHONY: test-api-oldest
-test-api-oldest: cluster-tool $(BIN)/gotestsum ## Run the tests of the API and its admission on the oldest Kubernetes that is built here [EMULATED=true: on the newest, which emulates it]
+test-api-oldest: cluster-tool $(BIN)/gotestsum ## Run the tests of the API and its admission on the oldest Kubernetes that is built here [EMULATED=true: on the newest one, which emulates the oldest]
 	@assets="$$(KUBEBUILDER_ASSETS= $(BIN)/cluster assets $(if $(EMULATED),,--kubernetes $(OLDEST_KUBERNETES)))"; \
 	echo "Kubernetes $(OLDEST_KUBERNETES)$(if $(EMULATED), in emulation): $$assets"; \
 	KUBEBUILDER_ASSETS="$$assets" $(if $(EMULATED),EMULATED_KUBERNETES=$(OLDEST_KUBERNETES)) hack/test test-api-oldest -count=1 ./test/api
@@ -136,7 +136,7 @@ test-retention: $(BIN)/gotestsum ## Test on the real servers that changes of a s
 	cat $(CACHE)/test/retention.txt $(CACHE)/test/test-retention.closing; exit $$status
 
 .PHONY: test-faults
-test-faults: cluster-tool $(BIN)/gotestsum ## Break the calls and the environment of the operator, at every write; prints a table (minutes)
+test-faults: cluster-tool $(BIN)/gotestsum ## Test with faults in the calls and the environment of the operator, at every write; prints a table (minutes)
 	@export $(ASSETS); mkdir -p $(CACHE)/test; status=0; \
 	hack/test test-faults -count=1 -timeout=60m ./test/faults -all -table=$(abspath $(CACHE))/test/faults.md || status=$$?; \
 	cat $(CACHE)/test/faults.md; exit $$status
@@ -157,19 +157,19 @@ test-node-all: $(NODE_NEEDS) ## Run test-node with every scenario on the real se
 	@$(call node_tests,node$(comma)all$(if $(KUBECONFIG),,$(comma)own),90m)
 
 .PHONY: test-upgrade
-test-upgrade: $(NODE_NEEDS) ## Test upgrades with running pods: from the operator for v1alpha1, back and forth, and from an older commit [OLDER=bin/manager of its work tree, KUBECONFIG=]
+test-upgrade: $(NODE_NEEDS) ## Test upgrades with running pods: from and to the operator for v1alpha1, and from an older commit [OLDER=bin/manager of its work tree, KUBECONFIG=]
 	@OLDER="$(if $(OLDER),$(abspath $(OLDER)))"; export OLDER; $(call node_tests,node$(comma)all,30m,^(TestTakeOver|TestOperatorUpgrade)$$,step[:$(comma)] )
 
 # Prints the table of the pages, and the commands that failed.
 DOCS_TEST = -count=1 -timeout=60m ./test/docs -args $(if $(PAGE),-page=$(PAGE)) $(if $(UPDATE),-update) -table=$(abspath $(CACHE))/test/docs.txt
 
 .PHONY: docs-test
-docs-test: cluster-tool $(BIN)/helm $(if $(NODE),node-packages) ## Run the commands of the documentation and compare what they print [PAGE=how-to/vllm, UPDATE=1: write what they print, NODE=1: also those with pods, as root]
+docs-test: cluster-tool $(BIN)/helm $(if $(NODE),node-packages) ## Run the commands of the documentation and compare their output [PAGE=how-to/vllm, UPDATE=1: write the output, NODE=1: also run commands that need pods, as root]
 	@mkdir -p $(CACHE)/test; rm -f $(CACHE)/test/docs.txt; export $(ASSETS); status=0; \
 	$(if $(NODE),$(BIN)/cluster run --node --) $(GO) test $(if $(NODE),-tags=node) -run '^TestPages$(if $(NODE),OnNode)$$' -parallel=4 \
 		$(DOCS_TEST) >$(CACHE)/test/docs.log 2>&1 || status=$$?; \
 	if [ -s $(CACHE)/test/docs.txt ]; then cat $(CACHE)/test/docs.txt; else cat $(CACHE)/test/docs.log; fi; \
-	[ $$status -eq 0 ] || echo "The whole log is in $(CACHE)/test/docs.log."; exit $$status
+	[ $$status -eq 0 ] || echo "The complete log is in $(CACHE)/test/docs.log."; exit $$status
 
 # Prints the commands and their output, after a failure too.
 .PHONY: test-airgap
@@ -181,14 +181,14 @@ test-airgap: $(BIN)/gotestsum $(BIN)/helm cluster-tool node-packages ## Install 
 
 .PHONY: test-e2e-older
 test-e2e-older: cluster-tool node-packages ## Run the end-to-end suite of the operator for v1alpha1 on two new nodes (root, Linux) [SUITE=its checkout, RUN=]
-	@[ -n "$(SUITE)" ] || { echo "say where the checkout is: make test-e2e-older SUITE=/path/to/checkout" >&2; exit 2; }
+	@[ -n "$(SUITE)" ] || { echo "set the path of the checkout: make test-e2e-older SUITE=/path/to/checkout" >&2; exit 2; }
 	@RUN='$(RUN)' $(BIN)/cluster run --node -- hack/test-e2e-older $(abspath $(SUITE))
 
 .PHONY: test-release-data
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)
 	@hack/release-data/extract --test 0.7.3
 
-# The page is tested in its own folder, so that a site in the default folder stays as it is.
+# The test has its own folder for the page, so that it does not change a site in the default folder.
 .PHONY: test-playground
 test-playground: playground ## Test the page of the playground in headless Chromium (needs chromium, Node 20 or newer, npm)
 	@$(GO) build -o $(CACHE)/bin/kubectl-llamastack ./cmd/kubectl-llamastack
@@ -202,18 +202,18 @@ bench: $(BIN)/benchstat ## Run the benchmarks and compare with the last run [BEN
 	@cd $(CACHE)/bench; [ ! -f old.txt ] || { echo; $(abspath $(BIN))/benchstat old.txt new.txt; }
 
 .PHONY: bench-scale
-bench-scale: cluster-tool ## Measure the operator among many stacks [OBJECTS=1000 FOREIGN=20000 IDLE=1m CONTROLLERS=false EXPOSED=false BEFORE=program]
+bench-scale: cluster-tool ## Measure the operator with many stacks [OBJECTS=1000 FOREIGN=20000 IDLE=1m CONTROLLERS=false EXPOSED=false BEFORE=program]
 	@export $(ASSETS); mkdir -p $(CACHE)/bench; rm -f $(CACHE)/bench/scale.md; \
 	$(GO) test ./test/scale -run '^$$' -bench Scale -benchtime 1x -timeout 3h -args -objects=$(OBJECTS) -foreign=$(FOREIGN) \
 		-idle=$(IDLE) -controllers=$(CONTROLLERS) -exposed=$(EXPOSED) $(if $(BEFORE),-before=$(abspath $(BEFORE))) -table=$(abspath $(CACHE))/bench/scale.md; \
 	cat $(CACHE)/bench/scale.md
 
 .PHONY: bench-tenants
-bench-tenants: cluster-tool ## Measure the effect of 200 of the largest stacks in one namespace on another namespace (minutes)
+bench-tenants: cluster-tool ## Measure the effect of 200 stacks of the maximum size in one namespace on another namespace (minutes)
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
 
 .PHONY: bench-registry
-bench-registry: ## Measure the cost of reading images: time beyond the network, and the heap for a hundred images at the same time
+bench-registry: ## Measure the cost of reading images: the time without the network, and the heap for a hundred images at the same time
 	@$(GO) test ./internal/resolve/registry -run '^$$' -bench 'Extract|ManyImages' -benchmem
 
 .PHONY: bench-takeover
@@ -271,7 +271,7 @@ generate-api: $(BIN)/controller-gen
 generate-rbac: $(BIN)/controller-gen
 	@$(BIN)/controller-gen rbac:roleName=llama-stack-k8s-operator-manager-role paths=./internal/... output:rbac:dir=config/rbac
 	@$(GO) run ./hack/role config/rbac/role.yaml config/rbac/namespaced/role.yaml
-	@cp config/rbac/role.yaml internal/doctor/role.yaml # the rights that kubectl llamastack doctor looks for
+	@cp config/rbac/role.yaml internal/doctor/role.yaml # the permissions that kubectl llamastack doctor checks
 	@cp config/rbac/namespaced/role.yaml internal/doctor/role-namespaced.yaml
 
 .PHONY: generate-docs
@@ -314,7 +314,7 @@ SERVERS ?= starter
 # An image that cannot be pulled fails the target, unless MISSING=allow is set.
 .PHONY: airgap-bundle
 airgap-bundle: ## Write an archive for clusters without internet access [OPERATOR=image or image=oci:DIR, SERVERS="starter starter@0.7.3 image=SOURCE", PLATFORM=linux/amd64, BUNDLE=file, MISSING=allow]
-	@[ -n "$(OPERATOR)" ] || { echo "say which image of the operator: make airgap-bundle OPERATOR=registry.example.com/llama-stack-k8s-operator:v1, or OPERATOR=llama-stack-k8s-operator:dev=oci:DIR for one that docker buildx build --output type=oci,tar=false,dest=DIR wrote" >&2; exit 2; }
+	@[ -n "$(OPERATOR)" ] || { echo "set the image of the operator: make airgap-bundle OPERATOR=registry.example.com/llama-stack-k8s-operator:v1, or OPERATOR=llama-stack-k8s-operator:dev=oci:DIR for an image from docker buildx build --output type=oci,tar=false,dest=DIR" >&2; exit 2; }
 	@rm -rf $(CACHE)/airgap-bin; mkdir -p $(CACHE)/airgap-bin $(dir $(BUNDLE)); \
 	for platform in $(CLI_PLATFORMS); do \
 		CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' \
@@ -344,28 +344,28 @@ krew: ## Write dist/krew/llamastack.yaml, the krew manifest of a release [VERSIO
 		-output dist/krew/llamastack.yaml
 
 .PHONY: man
-man: ## Write the man pages of the CLI into dist/man, the same bytes for the same commands
+man: ## Write the man pages of the CLI into dist/man
 	@$(GO) run ./hack/man '$(VERSION)' dist/man
 
 PLAYGROUND ?= $(CACHE)/playground
 
 .PHONY: playground
-playground: ## Write the page of the playground, the same bytes for the same sources [PLAYGROUND=.cache/playground]
+playground: ## Write the page of the playground [PLAYGROUND=.cache/playground]
 	@$(GO) run ./hack/playground $(PLAYGROUND)
 
 .PHONY: release-data
 release-data: ## Extract the data of a server release from its package [RELEASE=0.7.3]
-	@[ -n "$(RELEASE)" ] || { echo "say which release: make release-data RELEASE=0.7.3" >&2; exit 2; }
+	@[ -n "$(RELEASE)" ] || { echo "set the release: make release-data RELEASE=0.7.3" >&2; exit 2; }
 	@hack/release-data/extract "$(RELEASE)"
 
 .PHONY: release-data-newest
-release-data-newest: ## List server releases in the package index that have no data here
+release-data-newest: ## List the server releases in the package index that have no data here
 	@hack/release-data/extract --newest
 
 ##@ Documentation site
 
-# The programs of the site have a folder for each version of the list. MkDocs 1.6 is pinned: the variable hides the
-# theme's advice about MkDocs 2.
+# Each version of the list of programs for the site has its own folder. The variable hides the theme's message about
+# MkDocs 2, because MkDocs 1.6 is pinned.
 SITE_ENV = $${XDG_CACHE_HOME:-$$HOME/.cache}/llama-stack-k8s-operator/site-$$(sha256sum site/requirements.txt | cut -c1-12)
 SITE_TOOLS = hack/server-env site/requirements.txt "$(SITE_ENV)"
 export NO_MKDOCS_2_WARNING := 1

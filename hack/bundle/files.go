@@ -71,7 +71,7 @@ func folderFiles(source, target string, executable bool) ([]bundle.File, error) 
 		return nil
 	})
 	if err == nil && len(found) == 0 {
-		err = errors.New("it is empty")
+		err = errors.New("the folder has no files")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read folder %q: %w", source, err)
@@ -79,19 +79,20 @@ func folderFiles(source, target string, executable bool) ([]bundle.File, error) 
 	return found, nil
 }
 
-const readmeBegin = `# Llama Stack operator, for clusters without a way out
+const readmeBegin = `# Llama Stack operator, for clusters without internet access
 
-This archive is an OCI layout. Tools that read one, such as skopeo and ctr, find the images by their names. It also has:
+This archive is an OCI layout. Tools that read OCI layouts, such as skopeo and ctr, find the images by their names. The
+archive also contains:
 
 | | |
 |---|---|
 | bin/ | the command line, kubectl-llamastack, for each platform |
-| chart/, manifests/ | two ways to install the operator |
-| samples/ | stacks to begin with |
+| chart/, manifests/ | the Helm chart and the manifests, two ways to install the operator |
+| samples/ | sample stacks |
 | images.txt | every image that installations pull |
-| SHA256SUMS | for sha256sum --check, in the folder that you unpack this archive into |
+| SHA256SUMS | the checksums for sha256sum --check, in the folder into which you unpack this archive |
 
-Load the images into your registry, and install from there:
+Load the images into your registry, and install the operator from there:
 
     tar -xf BUNDLE bin chart samples
     docker login registry.corp:5000
@@ -100,8 +101,8 @@ Load the images into your registry, and install from there:
     helm install llama-stack-k8s-operator chart/llama-stack-k8s-operator --create-namespace \
       --namespace llama-stack-k8s-operator-system --values values.yaml
 
-docs/how-to/air-gap.md in the operator's documentation has the rest: pull Secrets, the certificate of your registry,
-mirrors, and what stacks need.
+For pull Secrets, the certificate of your registry, mirrors, and the requirements of stacks, see docs/how-to/air-gap.md
+in the operator's documentation.
 
 ## Images of this archive
 
@@ -114,7 +115,7 @@ func readme(has []bundle.Image, missing []string) []byte {
 		fmt.Fprintf(&page, "    %s@%s\n", has[i].Reference, has[i].Descriptor.Digest)
 	}
 	if len(missing) > 0 {
-		page.WriteString("\nThese could not be had when it was made, and are not in it:\n\n")
+		page.WriteString("\nThese images were not available when the archive was created, and are not in the archive:\n\n")
 		for _, reference := range missing {
 			fmt.Fprintf(&page, "    %s\n", reference)
 		}

@@ -41,18 +41,18 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags := flag.NewFlagSet("bundle", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.output, "output", "", "`file` to write")
-	flags.StringVar(&o.cache, "cache", ".cache/airgap", "`folder` that keeps what was pulled, so that nothing is pulled twice")
+	flags.StringVar(&o.cache, "cache", ".cache/airgap", "`folder` for pulled images, so that later runs do not pull them again")
 	flags.StringVar(&o.operator, "operator", "", "image of the operator, REFERENCE or REFERENCE=SOURCE")
 	flags.StringVar(&o.tree, "tree", ".", "work tree with dist, charts and config")
 	flags.StringVar(&o.programs, "programs", "", "`folder` with the command line for each platform")
-	flags.StringVar(&o.platform, "platform", "", "take the images of this platform alone, as linux/amd64; unset: all that there are")
-	flags.BoolVar(&o.allowMissing, "allow-missing", false, "leave out images that cannot be pulled, and name them")
+	flags.StringVar(&o.platform, "platform", "", "pull only the images of this platform, such as linux/amd64; if unset, the images of all platforms")
+	flags.BoolVar(&o.allowMissing, "allow-missing", false, "omit images that cannot be pulled, and list them")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
 	o.servers = flags.Args()
 	if o.output == "" || o.operator == "" {
-		return nil, errors.New("give -output and -operator")
+		return nil, errors.New("set -output and -operator")
 	}
 	return o, nil
 }
@@ -77,11 +77,11 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		return err
 	}
 	if len(missing) > 0 && !o.allowMissing {
-		return fmt.Errorf("%d of %d images cannot be had: %s; name another place by REFERENCE=SOURCE, select others, or leave them out with -allow-missing",
+		return fmt.Errorf("%d of %d images cannot be pulled: %s; specify another source with REFERENCE=SOURCE, select other images, or set -allow-missing to omit them",
 			len(missing), len(wanted), strings.Join(missing, ", "))
 	}
 	if len(images) == 0 {
-		return errors.New("no image can be had, and a bundle without images is of no use")
+		return errors.New("no image can be pulled; a bundle needs at least one image")
 	}
 	files, err := files(o.tree, o.programs, readme(images, missing))
 	if err != nil {
@@ -130,7 +130,7 @@ func write(
 	}
 	if err == nil {
 		line := fmt.Sprintf("%x  %s\n", sum.Sum(nil), filepath.Base(output))
-		err = os.WriteFile(output+".sha256", []byte(line), 0o644) //nolint:gosec // to be carried with the archive, and read by everybody
+		err = os.WriteFile(output+".sha256", []byte(line), 0o644) //nolint:gosec // a public file next to the archive
 	}
 	if err != nil {
 		return 0, errors.Join(fmt.Errorf("write bundle: %w", err), os.RemoveAll(file.Name()))

@@ -39,7 +39,7 @@ func TestSelection(t *testing.T) {
 			{"op:1", "oci:op", true}, {starter + "0.7.3", "registry.example.com/s:1", false},
 		}, ""},
 		{[]string{"quay.io/a/b:1"}, []selected{{"op:1", "oci:op", true}, {"quay.io/a/b:1", "quay.io/a/b:1", false}}, ""},
-		{[]string{"starter@0.7.3=oci:a", "starter@0.7.3"}, nil, "from two places"},
+		{[]string{"starter@0.7.3=oci:a", "starter@0.7.3"}, nil, "from two sources"},
 		{[]string{"startre"}, nil, `unknown distribution "startre"`},
 		{[]string{"starter@9.9.9"}, nil, "has no version"},
 		{[]string{"quay.io/A/b:1"}, nil, "not the name of an image"},
@@ -113,8 +113,8 @@ func twoPlatforms(t *testing.T) v1.ImageIndex {
 	return index
 }
 
-// A bundle of a registry and a layout has the whole index, or the image of one platform, and the files of the work
-// tree.
+// A bundle of images from a registry and from a layout has the whole index or the image of one platform, and the
+// files of the work tree.
 func TestRun(t *testing.T) {
 	server, operator := serve(t)
 	for _, platform := range []string{"", "linux/arm64"} {
@@ -143,7 +143,7 @@ func bundleOf(t *testing.T, server, operator, platform string) {
 		t.Fatal(err)
 	}
 	if again, err := os.ReadFile(output); err != nil || !bytes.Equal(first, again) {
-		t.Errorf("the same content gives other bytes (%v)", err)
+		t.Errorf("a second bundle of the same content has different bytes (%v)", err)
 	}
 	sum, err := os.ReadFile(output + ".sha256")
 	if want := fmt.Sprintf("%x  bundle.tar\n", sha256.Sum256(first)); err != nil || string(sum) != want {
@@ -161,7 +161,7 @@ func bundleOf(t *testing.T, server, operator, platform string) {
 	for _, file := range []string{"images.txt", "manifests/install.yaml", "chart/llama-stack-k8s-operator/Chart.yaml", "samples/v1alpha2-simple.yaml", "SHA256SUMS"} {
 		content, err := opened.Read(file, 4<<20)
 		if err != nil || len(content) == 0 || strings.Contains(string(content), "yaml-language-server") {
-			t.Errorf("%s: %v, or it names a schema, which is not in the bundle", file, err)
+			t.Errorf("%s: error %v, or the file refers to a schema, which is not in the bundle", file, err)
 		}
 	}
 	if text, err := opened.Read(bundle.Readme, 1<<20); err != nil ||
@@ -170,7 +170,7 @@ func bundleOf(t *testing.T, server, operator, platform string) {
 	}
 }
 
-// An unavailable image is named. It ends the command unless missing images are allowed.
+// The error names each unavailable image. The command fails unless missing images are allowed.
 func TestMissing(t *testing.T) {
 	server, operator := serve(t)
 	output := filepath.Join(t.TempDir(), "bundle.tar")
@@ -181,12 +181,12 @@ func TestMissing(t *testing.T) {
 		"starter@0.6.1=oci:" + t.TempDir(),
 	}
 	err := run(t.Context(), args, &stderr)
-	want := "2 of 4 images cannot be had: docker.io/ogxai/distribution-starter:0.7.3, docker.io/ogxai/distribution-starter:0.6.1"
+	want := "2 of 4 images cannot be pulled: docker.io/ogxai/distribution-starter:0.7.3, docker.io/ogxai/distribution-starter:0.6.1"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Fatalf("error %v, want %q in it", err, want)
 	}
 	if _, err := os.Stat(output); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the bundle is there: %v", err)
+		t.Errorf("the command wrote a bundle: %v", err)
 	}
 	if err := run(t.Context(), append([]string{"-allow-missing"}, args...), &stderr); err != nil {
 		t.Fatal(err)
@@ -197,10 +197,10 @@ func TestMissing(t *testing.T) {
 	}
 	defer opened.Close()
 	text, err := opened.Read(bundle.Readme, 1<<20)
-	if err != nil || len(opened.Images) != 2 || !strings.Contains(string(text), "not in it:\n\n    docker.io/ogxai/distribution-starter:0.7.3\n") {
+	if err != nil || len(opened.Images) != 2 || !strings.Contains(string(text), "not in the archive:\n\n    docker.io/ogxai/distribution-starter:0.7.3\n") {
 		t.Errorf("%d images, read me: %s, %v", len(opened.Images), text, err)
 	}
-	if err := run(t.Context(), []string{"-output", output}, &stderr); err == nil || !strings.Contains(err.Error(), "give -output and -operator") {
+	if err := run(t.Context(), []string{"-output", output}, &stderr); err == nil || !strings.Contains(err.Error(), "set -output and -operator") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -53,18 +53,18 @@ func (p *puller) pull(ctx context.Context, source string) (*v1.Descriptor, error
 			return describe(image, into.WriteImage(image))
 		}
 	}
-	return nil, fmt.Errorf("it has no image for %s", p.platform)
+	return nil, fmt.Errorf("the index has no image for %s", p.platform)
 }
 
 // open opens the layout, and creates it if there is none.
 func (p *puller) open() (layout.Path, error) {
 	folder := string(p.layout)
 	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // a cache of public images
-		return "", fmt.Errorf("make folder for images: %w", err)
+		return "", fmt.Errorf("create folder for images: %w", err)
 	}
 	marker := filepath.Join(folder, "oci-layout")
 	if err := os.WriteFile(marker, []byte(`{"imageLayoutVersion":"1.0.0"}`), 0o644); err != nil { //nolint:gosec // as above
-		return "", fmt.Errorf("make layout: %w", err)
+		return "", fmt.Errorf("create layout: %w", err)
 	}
 	return layout.Path(folder), nil
 }
@@ -113,7 +113,7 @@ func inLayout(path string) (v1.Image, v1.ImageIndex, error) {
 		}
 	}
 	if len(matching) != 1 {
-		return nil, nil, fmt.Errorf("the OCI layout %q has %d images %q, want one: name its tag, %s%s:TAG", folder, len(matching), tag, layoutPrefix, folder)
+		return nil, nil, fmt.Errorf("the OCI layout %q has %d images with the tag %q and needs exactly one: specify the tag of an image, %s%s:TAG", folder, len(matching), tag, layoutPrefix, folder)
 	}
 	if matching[0].MediaType.IsIndex() {
 		inner, err := index.ImageIndex(matching[0].Digest)
@@ -123,7 +123,7 @@ func inLayout(path string) (v1.Image, v1.ImageIndex, error) {
 	return image, nil, err
 }
 
-// describe returns the descriptor of what was written.
+// describe returns the descriptor of an image or an index, or the error of writing it.
 func describe(of partial.Describable, written error) (*v1.Descriptor, error) {
 	if written != nil {
 		return nil, written

@@ -21,7 +21,7 @@ const (
 // part is the part of an object that the chart uses.
 type part struct {
 	source string // a file of manifests
-	name   string // the name of the object in it
+	name   string // the name of the object in the source
 	key    string // the key of the object: spec or rules
 	file   string // the file of the chart
 }
@@ -69,10 +69,10 @@ func write(p part, folder string) error {
 	}
 	out, err := take(data, p.name, p.key)
 	if err != nil {
-		return fmt.Errorf("take from %s: %w", p.source, err)
+		return fmt.Errorf("copy from %s: %w", p.source, err)
 	}
 	out = append(fmt.Appendf(nil, "# Generated from %s by make generate.\n", p.source), out...)
-	if err := os.WriteFile(filepath.Join(folder, p.file), out, 0o644); err != nil { //nolint:gosec // a file of the repository, for everybody to read
+	if err := os.WriteFile(filepath.Join(folder, p.file), out, 0o644); err != nil { //nolint:gosec // a public file of the repository
 		return fmt.Errorf("write file of the chart: %w", err)
 	}
 	return nil
@@ -85,7 +85,7 @@ func take(data []byte, name, key string) ([]byte, error) {
 	for decoder := yaml.NewDecoder(bytes.NewReader(data)); ; {
 		var document yaml.Node
 		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("no object %q", name)
+			return nil, fmt.Errorf("there is no object %q", name)
 		} else if err != nil {
 			return nil, fmt.Errorf("parse manifest: %w", err)
 		}

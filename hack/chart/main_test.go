@@ -24,10 +24,10 @@ other: 1
 
 func TestTake(t *testing.T) {
 	for _, test := range []struct{ name, object, want, err string }{
-		{name: "as it is written", object: "a", want: "rules:\n- {apiGroups: [x], verbs: [get]} # why\n\n- text: >-\n    folded\n      more\n"},
+		{name: "with comments and line breaks", object: "a", want: "rules:\n- {apiGroups: [x], verbs: [get]} # why\n\n- text: >-\n    folded\n      more\n"},
 		{name: "up to the next key", object: "d", want: "rules: [] # of another document\n"},
 		{name: "another kind", object: "b", err: `object "b" has no rules`},
-		{name: "none", object: "c", err: `no object "c"`},
+		{name: "no such object", object: "c", err: `there is no object "c"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := take([]byte(roleManifests), test.object, "rules")

@@ -1,5 +1,5 @@
 // Command clireference writes the reference of kubectl-llamastack: a page for each command, and an index. Each page
-// begins with the help of the command. Notes that people write follow below a line, and stay.
+// begins with the help of the command. Below a comment, a page may have further text, which the command keeps.
 package main
 
 import (
@@ -30,18 +30,18 @@ func main() {
 const (
 	index = "README.md"
 	begin = "<!-- Down to the next comment, `make generate-docs` writes this page from the help of the command. -->\n"
-	end   = "<!-- End of the help. People write the rest. -->\n"
+	end   = "<!-- End of the generated part. The text below is written by hand. -->\n"
 )
 
 const (
 	success  = "success"
 	rejected = "a manifest is rejected or cannot be read, or no stack is in the files; nothing is printed"
-	failed   = "the cluster or the server does not answer, a right is missing, or the stack does not exist"
+	failed   = "the cluster or the server does not answer, a permission is missing, or the stack does not exist"
 	wrong    = "an unknown command, flag or value, or a file that does not exist"
 )
 
-// exitCodes are the meanings of the exit codes 0, 1 and 2 of each command. A command that never ends with a code has an
-// empty text.
+// exitCodes lists the meanings of the exit codes 0, 1 and 2 of each command. The text of a code that the command never
+// uses is empty.
 var exitCodes = map[string][3]string{
 	"init":   {success, "", wrong + "; a wrong answer, or a file that exists without --force"},
 	"render": {success, rejected, wrong},
@@ -57,7 +57,7 @@ var exitCodes = map[string][3]string{
 	"migrate": {
 		success, "a stack is rejected or cannot be written, or the cluster or the conversion webhook does not answer", wrong,
 	},
-	"status": {"the status is shown, also that of a stack that is not ready", failed, wrong},
+	"status": {"the status is shown, even if the stack is not ready", failed, wrong},
 	"models": {success, failed, wrong},
 	"events": {success, failed, wrong},
 	"logs":   {success, failed, wrong},
@@ -85,7 +85,7 @@ func run(folder string) error {
 	for _, command := range commands {
 		known[fileOf(command)] = true
 		if _, ok := exitCodes[nameOf(command)]; !ok {
-			return fmt.Errorf("exitCodes does not have %q", nameOf(command))
+			return fmt.Errorf("command %q is missing in exitCodes; add it", nameOf(command))
 		}
 		if err := write(filepath.Join(folder, fileOf(command)), page(command)); err != nil {
 			return err
@@ -100,13 +100,13 @@ func run(folder string) error {
 	}
 	for _, file := range found {
 		if !known[file.Name()] {
-			return fmt.Errorf("no command has the page %s", filepath.Join(folder, file.Name()))
+			return fmt.Errorf("page %s belongs to no command; remove it", filepath.Join(folder, file.Name()))
 		}
 	}
 	return nil
 }
 
-// leaves returns the commands that do something, in the order of the help.
+// leaves returns the commands without subcommands, in the order of the help.
 func leaves(command *cobra.Command) []*cobra.Command {
 	if !command.HasSubCommands() {
 		return []*cobra.Command{command}
@@ -137,7 +137,7 @@ func write(path, text string) error {
 	if len(old) > 0 && !found {
 		return fmt.Errorf("%s does not have the line %q", path, strings.TrimSpace(end))
 	}
-	//nolint:gosec // a file of the repository, for everybody to read
+	//nolint:gosec // a public file of the repository
 	if err := os.WriteFile(path, []byte(text+end+notes), 0o644); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
@@ -163,7 +163,7 @@ func page(command *cobra.Command) string {
 	return text.String()
 }
 
-// block writes a section with a text as it is.
+// block writes a section with an unchanged text.
 func block(text *strings.Builder, title, content string) {
 	if content = strings.TrimRight(content, "\n"); content != "" {
 		fmt.Fprintf(text, "\n## %s\n\n```text\n%s\n```\n", title, content)

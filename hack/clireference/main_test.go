@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A page has the help, and keeps the notes that follow it. The index names every command.
+// A page has the help of the command, and keeps the handwritten text below the help. The index lists every command.
 func TestRun(t *testing.T) {
 	folder := t.TempDir()
 	if err := run(folder); err != nil {
@@ -33,7 +33,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := os.ReadFile(page); err != nil || string(again) != string(text)+"\n## Notes\n" {
-		t.Errorf("the second run writes, error %v:\n%s", err, again)
+		t.Errorf("the second run changes the page, error %v:\n%s", err, again)
 	}
 	overview, err := os.ReadFile(filepath.Join(folder, index))
 	if err != nil {
@@ -46,8 +46,9 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A page without the end of the help, and a page without a command, may have notes, so they are errors.
-func TestNotesAreNotLost(t *testing.T) {
+// A page without the comment at the end of the help, and a page of an unknown command, are errors, because they may
+// have handwritten text.
+func TestHandwrittenTextIsKept(t *testing.T) {
 	for name, text := range map[string]string{"status.md": "# status\n", "gone.md": "# gone\n\n" + end} {
 		folder := t.TempDir()
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {

@@ -47,7 +47,7 @@ func run(source, docs string) error {
 		if err != nil {
 			return err
 		}
-		//nolint:gosec // a file of the repository, for everybody to read
+		//nolint:gosec // a public file of the repository
 		if err := os.WriteFile(filepath.Join(docs, "reference", name), []byte(text), 0o644); err != nil {
 			return fmt.Errorf("write reference: %w", err)
 		}
@@ -64,7 +64,7 @@ type block struct {
 // constant is a condition type or a reason.
 type constant struct {
 	value string
-	// meaning is the comment without the name, and detail is what follows "Status:" or "Event:".
+	// meaning is the comment without the name, and detail is the text after "Status:" or "Event:".
 	meaning, detail string
 }
 
@@ -106,7 +106,7 @@ func read(source string) ([]block, error) {
 func constantOf(spec ast.Spec) (constant, error) {
 	values, ok := spec.(*ast.ValueSpec)
 	if !ok || len(values.Names) != 1 || len(values.Values) != 1 {
-		return constant{}, errors.New("a constant has another form than NAME = \"value\"")
+		return constant{}, errors.New("a constant does not have the form NAME = \"value\"")
 	}
 	literal, ok := values.Values[0].(*ast.BasicLit)
 	if !ok {
@@ -198,7 +198,7 @@ func table(page *strings.Builder, detail string, reasons []constant, found map[s
 	for _, reason := range reasons {
 		entry, ok := found[reason.value]
 		if !ok {
-			return fmt.Errorf("no page below docs/troubleshooting has an entry of %q: a heading \"`%s`: …\", or a row that "+
+			return fmt.Errorf("no page below docs/troubleshooting has an entry for %q: add a heading \"`%s`: …\", or a row that "+
 				"begins with an anchor", reason.value, reason.value)
 		}
 		fmt.Fprintf(page, "| [`%s`](../troubleshooting/%s) | %s | %s |\n", reason.value, entry, reason.detail, reason.meaning)

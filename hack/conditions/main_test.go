@@ -75,16 +75,16 @@ func TestPages(t *testing.T) {
 		}
 		for _, want := range tc.wanted {
 			if !strings.Contains(got, want) {
-				t.Errorf("no %q in\n%s", want, got)
+				t.Errorf("%q is missing in\n%s", want, got)
 			}
 		}
 		if strings.Contains(got, "Hidden") {
-			t.Errorf("a reason that the status never shows is in\n%s", got)
+			t.Errorf("the text has a reason that the status never shows:\n%s", got)
 		}
 	}
 	delete(found, "Serving")
-	if _, err := conditions(blocks, found); err == nil || !strings.Contains(err.Error(), `an entry of "Serving"`) {
-		t.Errorf("a reason without an entry: error %v", err)
+	if _, err := conditions(blocks, found); err == nil || !strings.Contains(err.Error(), `an entry for "Serving"`) {
+		t.Errorf("the error for a reason without an entry is %v", err)
 	}
 }
 

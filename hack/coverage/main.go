@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	minimum := flag.Float64("min", 0, "least share of covered statements, in percent, over all packages")
+	minimum := flag.Float64("min", 0, "minimum share of covered statements in all packages together, in percent")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: coverage [-min PERCENT] PROFILE")
@@ -39,7 +39,7 @@ func run(out io.Writer, profile string, minimum float64) error {
 	return report(out, countByPackage(blocks), minimum)
 }
 
-// block is a range of statements as the profile names it: file and positions.
+// block is a range of statements. The profile identifies it by its file and its positions.
 type block struct {
 	statements int
 	covered    bool
@@ -79,7 +79,7 @@ func (c count) percent() float64 {
 	return 100 * float64(c.covered) / float64(c.total)
 }
 
-// countByPackage excludes generated files, because their coverage does not measure our tests.
+// countByPackage returns the counts by package. It excludes generated files, which need no tests.
 func countByPackage(blocks map[string]block) map[string]count {
 	counts := map[string]count{}
 	for position, b := range blocks {
@@ -108,8 +108,8 @@ func report(out io.Writer, counts map[string]count, minimum float64) error {
 		}
 	}
 	if sum.percent() < minimum {
-		return fmt.Errorf("%.1f %% of statements covered, want at least %.0f %%", sum.percent(), minimum)
+		return fmt.Errorf("the tests cover %.1f %% of the statements, but the minimum is %.0f %%", sum.percent(), minimum)
 	}
-	_, err := fmt.Fprintf(out, "coverage  %5.1f %%  of %d statements in all (at least %.0f %%)\n", sum.percent(), sum.total, minimum)
+	_, err := fmt.Fprintf(out, "coverage  %5.1f %%  total (%d statements, minimum %.0f %%)\n", sum.percent(), sum.total, minimum)
 	return err
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// embedded lists the fields of each version that have Kubernetes types, as paths of property names. Their own
-// descriptions stay, and those below them are removed.
+// embedded lists the fields of each version that have Kubernetes types, as paths of property names. The descriptions of
+// these fields are kept, and the descriptions below them are removed.
 var embedded = map[string][]string{
 	v1alpha1.GroupVersion.Version: {
 		"spec.server.containerSpec.resources",
@@ -68,14 +68,14 @@ func rewrite(file string) error {
 	if err != nil {
 		return fmt.Errorf("finish %s: %w", file, err)
 	}
-	if err := os.WriteFile(file, out, 0o644); err != nil { //nolint:gosec // a file of the repository, for everybody to read
+	if err := os.WriteFile(file, out, 0o644); err != nil { //nolint:gosec // a public file of the repository
 		return fmt.Errorf("write definition: %w", err)
 	}
 	return nil
 }
 
 // finish returns the definition with its conversion, and without the descriptions below the embedded types. A missing
-// field is an error, because it was renamed.
+// field is an error, because embedded must list its new name.
 func finish(data []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
@@ -159,8 +159,8 @@ func child(node *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// undescribe removes the descriptions of a schema and everything below it. A property with the name description is a
-// mapping and stays.
+// undescribe removes the descriptions of a schema and of all schemas below it. It keeps a property with the name
+// description, which is a mapping.
 func undescribe(node *yaml.Node) {
 	if node.Kind == yaml.MappingNode {
 		kept := node.Content[:0]

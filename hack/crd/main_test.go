@@ -55,13 +55,13 @@ spec:
 		t.Fatal(err)
 	}
 	if strings.Contains(string(got), "gone") {
-		t.Errorf("a description was left:\n%s", got)
+		t.Errorf("a description is left:\n%s", got)
 	}
 	if n := strings.Count(string(got), "kept"); n != len(fields) {
 		t.Errorf("%d of %d descriptions were kept:\n%s", n, len(fields), got)
 	}
 	if !strings.Contains(string(got), "description: {type: string}") {
-		t.Errorf("a property that is called description was taken for one:\n%s", got)
+		t.Errorf("the property with the name description is removed:\n%s", got)
 	}
 }
 

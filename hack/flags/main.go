@@ -37,7 +37,7 @@ func rewrite(file string) error {
 	if err != nil {
 		return fmt.Errorf("complete %s: %w", file, err)
 	}
-	//nolint:gosec // a file of the repository, for everybody to read
+	//nolint:gosec // a public file of the repository
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}

@@ -34,7 +34,7 @@ spec:
 		t.Errorf("images (-want +got), %v:\n%s", err, diff)
 	}
 	if _, err := named([]byte("a: b: c")); err == nil {
-		t.Error("no error of what is not YAML")
+		t.Error("there is no error for a text that is not YAML")
 	}
 }
 
@@ -61,14 +61,14 @@ docker.io/b:1.1.0
 	}
 }
 
-func TestRunWantsAnImage(t *testing.T) {
+func TestManifestsWithoutImage(t *testing.T) {
 	folder := t.TempDir()
 	manifest := filepath.Join(folder, "manifest.yaml")
 	if err := os.WriteFile(manifest, []byte("kind: Namespace\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	err := run(filepath.Join(folder, "images.txt"), []string{manifest})
-	if err == nil || !strings.Contains(err.Error(), "name no image") {
+	if err == nil || !strings.Contains(err.Error(), "contain no image") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,3 +1,3 @@
-// Command krew packs the programs of the command line into archives, and writes the manifest by which krew, the package
-// manager of kubectl's plugins, installs them.
+// Command krew packs the programs of the command line into archives, and writes the manifest with which krew, the
+// package manager for kubectl plugins, installs them.
 package main

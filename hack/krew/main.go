@@ -18,10 +18,10 @@ func main() {
 // run packs the programs of a folder, or writes the manifest.
 func run(args []string) error {
 	flags := flag.NewFlagSet("krew", flag.ContinueOnError)
-	folder := flags.String("pack", "", "folder with kubectl-llamastack-OS-ARCH programs, which are packed with their checksums")
+	folder := flags.String("pack", "", "folder with programs kubectl-llamastack-OS-ARCH, for which to write archives and checksums")
 	license := flags.String("license", "LICENSE", "license to pack")
 	version := flags.String("version", "", "version of the release, for example v1.2.3")
-	url := flags.String("url", "", "folder of the archives in a network, without the name of the archive")
+	url := flags.String("url", "", "URL of the folder with the archives")
 	checksums := flags.String("checksums", "", "file with the checksums of the archives, as sha256sum prints them")
 	output := flags.String("output", "", "manifest to write")
 	if err := flags.Parse(args); err != nil {
@@ -41,10 +41,10 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(*output), 0o755); err != nil { //nolint:gosec // a manifest for everyone to read
-		return fmt.Errorf("make folder: %w", err)
+	if err := os.MkdirAll(filepath.Dir(*output), 0o755); err != nil { //nolint:gosec // a public manifest
+		return fmt.Errorf("create folder: %w", err)
 	}
-	if err := os.WriteFile(*output, data, 0o644); err != nil { //nolint:gosec // a manifest for everyone to read
+	if err := os.WriteFile(*output, data, 0o644); err != nil { //nolint:gosec // a public manifest
 		return fmt.Errorf("write manifest: %w", err)
 	}
 	return nil

@@ -134,7 +134,7 @@ func checkArchive(t *testing.T, path string) {
 	}
 }
 
-func TestManifestRefuses(t *testing.T) {
+func TestManifestErrors(t *testing.T) {
 	good := strings.Repeat("a", 64) + "  " + program + "-linux-amd64.tar.gz\n"
 	for _, tc := range []struct{ version, url, sums, want string }{
 		{"1.2.3", "https://a", good, `-version: "1.2.3" is not a version of krew`},

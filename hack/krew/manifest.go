@@ -71,19 +71,19 @@ func manifest(version, base string, checksums []byte) ([]byte, error) {
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("print manifest: %w", err)
+		return nil, fmt.Errorf("encode manifest: %w", err)
 	}
 	return data, nil
 }
 
-// platformsOf returns a platform for each archive of the checksums.
+// platformsOf returns the platform of each archive in the checksums.
 func platformsOf(base string, checksums []byte) ([]platform, error) {
 	var platforms []platform
 	lines := bufio.NewScanner(bytes.NewReader(checksums))
 	for lines.Scan() {
 		match := sum.FindStringSubmatch(lines.Text())
 		if match == nil {
-			return nil, fmt.Errorf("-checksums: %q is not a line of sha256sum about an archive %s-OS-ARCH.tar.gz", lines.Text(), program)
+			return nil, fmt.Errorf("-checksums: %q is not a line of sha256sum for an archive %s-OS-ARCH.tar.gz", lines.Text(), program)
 		}
 		bin := program
 		if match[2] == "windows" {

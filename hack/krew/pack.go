@@ -44,7 +44,7 @@ func pack(folder, license string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(folder, name+".tar.gz"), data, 0o644); err != nil { //nolint:gosec // for everyone to read
+		if err := os.WriteFile(filepath.Join(folder, name+".tar.gz"), data, 0o644); err != nil { //nolint:gosec // a public file
 			return fmt.Errorf("write archive: %w", err)
 		}
 		fmt.Fprintf(&sums, "%x  %s.tar.gz\n", sha256.Sum256(data), name)
@@ -52,7 +52,7 @@ func pack(folder, license string) error {
 	if sums.Len() == 0 {
 		return fmt.Errorf("%s has no program %s-OS-ARCH", folder, program)
 	}
-	if err := os.WriteFile(filepath.Join(folder, checksumsFile), sums.Bytes(), 0o644); err != nil { //nolint:gosec // for everyone to read
+	if err := os.WriteFile(filepath.Join(folder, checksumsFile), sums.Bytes(), 0o644); err != nil { //nolint:gosec // a public file
 		return fmt.Errorf("write checksums: %w", err)
 	}
 	return nil

@@ -30,8 +30,8 @@ func main() {
 
 // run writes the pages, and removes those of commands that no longer exist.
 func run(version, folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // pages for everyone to read
-		return fmt.Errorf("make folder: %w", err)
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // public files
+		return fmt.Errorf("create folder: %w", err)
 	}
 	old, err := filepath.Glob(filepath.Join(folder, "kubectl-llamastack*.1"))
 	if err != nil {
@@ -63,7 +63,7 @@ func write(command *cobra.Command, folder string) error {
 		return err
 	}
 	name := strings.ReplaceAll(command.CommandPath(), " ", "-") + ".1"
-	if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil { //nolint:gosec // for everyone to read
+	if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil { //nolint:gosec // a public file
 		return fmt.Errorf("write page: %w", err)
 	}
 	return nil
@@ -75,7 +75,7 @@ func page(command *cobra.Command) ([]byte, error) {
 	header := &doc.GenManHeader{Section: "1", Date: &zero, Source: "kubectl-llamastack", Manual: "Llama Stack"}
 	var text bytes.Buffer
 	if err := doc.GenMan(command, header, &text); err != nil {
-		return nil, fmt.Errorf("make page of %q: %w", command.CommandPath(), err)
+		return nil, fmt.Errorf("create page of %q: %w", command.CommandPath(), err)
 	}
 	return bytes.Replace(text.Bytes(), []byte(`"`+zero.Format("Jan 2006")+`"`), []byte(`""`), 1), nil
 }

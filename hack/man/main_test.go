@@ -27,10 +27,10 @@ func pages(t *testing.T, folder string) map[string]string {
 	return found
 }
 
-// dated is a month with a year, as a header of a man page has it.
+// dated matches a month with a year, the form of a date in the header of a man page.
 var dated = regexp.MustCompile(`"[A-Z][a-z]{2} \d{4}"`)
 
-// Every command has a page, the pages have no date, and the same commands give the same bytes.
+// Every command has a page, the pages have no date, and a second run writes the same bytes.
 func TestPages(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(second, "kubectl-llamastack-gone.1"), nil, 0o600); err != nil {
@@ -51,7 +51,7 @@ func TestPages(t *testing.T) {
 	} {
 		text, ok := found["kubectl-llamastack"+name+".1"]
 		if !ok {
-			t.Errorf("no page kubectl-llamastack%s.1", name)
+			t.Errorf("the page kubectl-llamastack%s.1 is missing", name)
 			continue
 		}
 		if head, _, _ := strings.Cut(text, ".SH NAME"); !strings.Contains(head, ".TH ") || dated.MatchString(head) {

@@ -69,7 +69,7 @@ func compile() ([]byte, error) {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	file := filepath.Join(folder, "playground.wasm")
-	//nolint:noctx // the build ends with this program
+	//nolint:noctx // this program never cancels the build
 	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", file,
 		"./web/playground/wasm")
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")

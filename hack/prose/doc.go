@@ -1,3 +1,4 @@
 // Command prose checks the English of the repository: comments, messages and Markdown. Each rule is a pattern with the
-// words to write instead, after the style guide of the Kubernetes documentation. Part of `make lint`.
+// words to write instead. The rules follow the style guide of the Kubernetes documentation. `make lint` runs the
+// command.
 package main

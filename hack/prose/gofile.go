@@ -13,7 +13,7 @@ import (
 // sentence matches a string that is prose: at least four words in a row.
 var sentence = regexp.MustCompile(`[A-Za-z]+,? [a-z]+,? [a-z]+,? [a-z]+`)
 
-// goTexts returns the comments of a file, and its messages where it belongs to the product.
+// goTexts returns the comments of a file, and its messages if the file belongs to the product.
 func goTexts(file string, data []byte) ([]text, error) {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, file, data, parser.ParseComments|parser.SkipObjectResolution)
@@ -53,7 +53,7 @@ func isProduct(file string) bool {
 	return false
 }
 
-// joined returns the strings that an expression adds up, with "x" for each other operand.
+// joined returns the concatenation of the strings in an expression, with "x" for each other operand.
 func joined(node ast.Expr) string {
 	switch node := node.(type) {
 	case *ast.BinaryExpr:

@@ -12,12 +12,13 @@ import (
 	"strings"
 )
 
-// skipped are the folders whose text is not ours: generated files, copies and the data of tests.
+// skipped lists the folders that are not checked: generated files, copies and the data of tests.
 var skipped = []string{
 	"docs/reference/", "testdata/", "charts/llama-stack-k8s-operator/files/", "config/crd/", "dist/", "bin/",
-	// The components are built from these folders: a change of a comment builds Kubernetes again.
+	// The components are built from this folder, so a changed comment would build Kubernetes again.
 	"test/cluster/components/",
-	// The record of passed runs on real servers has the digests of these files: a change of a comment asks for new runs.
+	// The record of passed runs on real servers has the digests of these files, so a changed comment would require new
+	// runs.
 	"internal/stackconfig/release/data/",
 }
 
@@ -28,12 +29,13 @@ func main() {
 		os.Exit(2)
 	}
 	if found > 0 {
-		fmt.Fprintf(os.Stderr, "prose: %d to rewrite\n", found)
+		fmt.Fprintf(os.Stderr, "prose: %d findings\n", found)
 		os.Exit(1)
 	}
 }
 
-// run checks the files that git tracks below the paths, all files without a path, and returns the number of findings.
+// run checks the files that git tracks below the paths, or all tracked files if there are no paths. It returns the
+// number of findings.
 func run(paths []string, out io.Writer) (int, error) {
 	files, err := tracked(paths)
 	if err != nil {
@@ -43,7 +45,7 @@ func run(paths []string, out io.Writer) (int, error) {
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // deleted, and git does not know it yet
+			continue // the file was deleted, and the deletion is not staged
 		}
 		if err != nil {
 			return found, fmt.Errorf("read %q: %w", file, err)
@@ -64,7 +66,7 @@ func run(paths []string, out io.Writer) (int, error) {
 	return found, nil
 }
 
-// tracked lists the files of the repository that hold text of ours.
+// tracked lists the files of the repository to check.
 func tracked(paths []string) ([]string, error) {
 	out, err := exec.CommandContext(context.Background(), "git", append([]string{"ls-files", "-z", "--"}, paths...)...).Output() //nolint:gosec // the paths of your command line
 	if err != nil {

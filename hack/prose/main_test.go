@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each rule finds the first sentences and allows the others.
+// Each rule reports the first sentences and accepts the others.
 func TestRules(t *testing.T) {
 	rows := map[string]struct{ found, allowed []string }{
 		"headless clause": {
@@ -127,11 +127,11 @@ func TestTexts(t *testing.T) {
 		}
 	}
 	if _, err := textsOf("a.go", []byte("no Go")); err == nil {
-		t.Error("a file that is not Go gives no error")
+		t.Error("there is no error for a file that is not Go code")
 	}
 }
 
-// A finding has the file, the line, the rule, the words and the advice. Files that git does not track are left out.
+// A finding has the file, the line, the rule, the words and the advice. Files that git does not track are ignored.
 func TestRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, data := range map[string]string{

@@ -11,11 +11,11 @@ import (
 	mdtext "github.com/yuin/goldmark/text"
 )
 
-// markdownTexts returns the paragraphs, headings and table cells of a page. Code is left out.
+// markdownTexts returns the paragraphs, headings and table cells of a page, without code.
 func markdownTexts(data []byte) []text {
 	page := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(mdtext.NewReader(data))
 	var texts []text
-	// The walk never fails, because the visitor does not.
+	// The walk never fails, because the visitor never returns an error.
 	_ = ast.Walk(page, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil

@@ -6,15 +6,15 @@ import "regexp"
 type rule struct {
 	name    string
 	pattern *regexp.Regexp // matched against each sentence
-	except  *regexp.Regexp // matches what the pattern finds and the rule allows; nil for none
-	kinds   []kind         // the texts that the rule holds for; nil means all
+	except  *regexp.Regexp // matches words that the rule allows although the pattern matches; nil means none
+	kinds   []kind         // the kinds of texts to which the rule applies; nil means all
 	advice  string         // the words to write instead
 }
 
-// actor is a program as the subject of a sentence.
+// actor matches a program as the subject of a sentence.
 const actor = `(?:operator|server|controller|webhook|program|command|code|function|step|package|test|kubelet|cluster|registry|API server)`
 
-// rules are the rules of the linter, after the style guide of the Kubernetes documentation.
+// rules lists the rules of the linter, which follow the style guide of the Kubernetes documentation.
 var rules = []rule{
 	{
 		name:    "headless clause",

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kind is the sort of a text. Some rules hold for one sort only.
+// kind is the kind of a text. Some rules apply only to some kinds.
 type kind int
 
 const (
@@ -21,7 +21,7 @@ type text struct {
 	words string
 }
 
-// textsOf returns the texts of a file, none for a file of an unknown type.
+// textsOf returns the texts of a file. It returns none for a file of an unknown type.
 func textsOf(file string, data []byte) ([]text, error) {
 	base := filepath.Base(file)
 	switch ext := filepath.Ext(base); {

@@ -31,8 +31,8 @@ func run(folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // pages for everyone to read
-		return fmt.Errorf("make folder: %w", err)
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // public files
+		return fmt.Errorf("create folder: %w", err)
 	}
 	old, err := filepath.Glob(filepath.Join(folder, "*.md"))
 	if err != nil {
@@ -47,7 +47,7 @@ func run(folder string) error {
 		}
 	}
 	for name, text := range pages {
-		//nolint:gosec // for everyone to read
+		//nolint:gosec // a public file
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
 			return fmt.Errorf("write page: %w", err)
 		}

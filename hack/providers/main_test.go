@@ -11,7 +11,7 @@ import (
 
 const committed = "../../docs/reference/providers"
 
-// The pages in the repository are those that the generator writes.
+// The pages in the repository are the output of the generator.
 func TestPagesAreUpToDate(t *testing.T) {
 	want, err := pages()
 	if err != nil {
@@ -67,7 +67,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("0.7.md does not contain %q", want)
 		}
 	}
-	// Every link of a page has its heading.
+	// Every link leads to a heading of the page.
 	link := regexp.MustCompile(`\]\(#([^)]+)\)`)
 	heading := regexp.MustCompile(`(?m)^#+ (.+)$`)
 	for name, text := range all {

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// line is a release line with what its page shows.
+// line is a release line with the data for its page.
 type line struct {
 	*release.Release
 
@@ -46,14 +46,14 @@ func index(lines []line) string {
 
 - **Key**: the key to write under ` + "`settings`" + ` of the provider. A key below ` + "`secretRefs`" + ` takes its
   value from a Secret.
-- **Type**: the type in the server's source. ` + "`str`" + ` is text, ` + "`HttpUrl`" + ` a URL, and
-  ` + "`SecretStr`" + ` text that is never shown. ` + "`null`" + ` in a type means that you can leave the key out.
+- **Type**: the type in the server's source. ` + "`str`" + ` is text, ` + "`HttpUrl`" + ` is a URL, and
+  ` + "`SecretStr`" + ` is text that is never shown. ` + "`null`" + ` in a type means that you can omit the key.
 - **Required**: "supplied" means that the operator writes a working value if you set none.
 - **Secret**: the key is a credential. Set it with ` + "`apiKey`" + ` or ` + "`secretRefs`" + `.
 - **Variable**: the environment variable that the distribution ` + "`starter`" + ` reads for this key. Set it with
   ` + "`secretEnv`" + `.
 
-How the fields and the base make a configuration is in [Providers](../../explanation/providers.md).
+[Providers](../../explanation/providers.md) explains how the operator combines these fields with the base configuration.
 `)
 	return out.String()
 }
@@ -147,7 +147,7 @@ func facts(kind providerType, found *provider.Type) []string {
 	return sentences
 }
 
-// appendClasses appends the classes that the keys of a class take, and the classes of their keys, each once.
+// appendClasses appends the classes of the keys of a class, and the classes of their keys, each once.
 func appendClasses(classes []*schema.Class, of *schema.Class) []*schema.Class {
 	for i := range of.Keys {
 		if of.Keys[i].Internal {
@@ -181,7 +181,7 @@ func writeClasses(out *strings.Builder, classes []*schema.Class) {
 		return
 	}
 	slices.SortFunc(classes, func(a, b *schema.Class) int { return strings.Compare(a.Name, b.Name) })
-	out.WriteString("\n## Mappings\n\nThe keys of the mappings that the types above name.\n")
+	out.WriteString("\n## Mappings\n\nThese are the keys of the mappings in the types above.\n")
 	for _, class := range classes {
 		fmt.Fprintf(out, "\n### %s\n\n", class.Name)
 		if len(class.Keys) == 0 {

@@ -12,8 +12,8 @@ var (
 )
 
 // relink repairs the links that lead to no section of the page. crd-ref-docs writes such links for types of another
-// package, and for types that have no section because users never see their names. A link to a section of the newer
-// page leads there. Any other link becomes plain text.
+// package, and for types that have no section because users never see their names. If the newer page has the section,
+// the link leads to that page. Any other link becomes plain text.
 func relink(page, newer, newerFile string) string {
 	own, others := anchorsOf(page), anchorsOf(newer)
 	return pageLink.ReplaceAllStringFunc(page, func(link string) string {

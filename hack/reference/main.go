@@ -46,14 +46,14 @@ func rewrite(types, file, olderFile string) error {
 }
 
 func write(file, text string) error {
-	//nolint:gosec // a file of the repository, for everybody to read
+	//nolint:gosec // a public file of the repository
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("write reference: %w", err)
 	}
 	return nil
 }
 
-// typeless is what crd-ref-docs prints for a field without a type.
+// typeless is the text that crd-ref-docs prints for a field without a type.
 const typeless = "_Validation:_\n- Type: \n\n"
 
 // complete adds the tables to the sections of the types.
@@ -75,7 +75,7 @@ func complete(page string, fields map[string][]shapes.Field) (string, error) {
 	return page, nil
 }
 
-// tables returns the table of the shapes of a type, and that of the keys of its object.
+// tables returns the table of the shapes of a type, and the table of the keys of its object.
 func tables(name string, fields []shapes.Field) string {
 	var out strings.Builder
 	out.WriteString("| Shape | Example | Meaning |\n| --- | --- | --- |\n")

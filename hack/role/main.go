@@ -21,7 +21,7 @@ var elsewhere = map[string]string{"llamastackdistributions": "patch"}
 
 const header = "# Generated from %s by make generate.\n"
 
-// manifest is a Role without the empty fields that its Go type would print.
+// manifest is a Role without the empty fields that the encoding of the Go type would have.
 type manifest struct {
 	APIVersion string              `json:"apiVersion"`
 	Kind       string              `json:"kind"`
@@ -50,7 +50,7 @@ func rewrite(from, to string) error {
 		return fmt.Errorf("derive a Role from %s: %w", from, err)
 	}
 	out = append(fmt.Appendf(nil, header, from), out...)
-	if err := os.WriteFile(to, out, 0o644); err != nil { //nolint:gosec // a file of the repository, for everybody to read
+	if err := os.WriteFile(to, out, 0o644); err != nil { //nolint:gosec // a public file of the repository
 		return fmt.Errorf("write Role: %w", err)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 func TestNamespaced(t *testing.T) {
 	for _, test := range []struct{ name, in, want, err string }{
 		{
-			name: "rules of a namespace stay as they are",
+			name: "rules for namespaced resources stay unchanged",
 			in: `
 kind: ClusterRole
 metadata: {name: manager}
@@ -46,7 +46,7 @@ rules:
   - list
 `,
 		},
-		{name: "no rule is left", in: "metadata: {name: empty}", err: `ClusterRole "empty" has no rule for a namespace`},
+		{name: "no rule for namespaced resources", in: "metadata: {name: empty}", err: `ClusterRole "empty" has no rule for a namespace`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := namespaced([]byte(test.in))

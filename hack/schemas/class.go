@@ -12,8 +12,8 @@ import (
 // classes holds the definitions of the configuration classes of a release.
 type classes struct{ definitions object }
 
-// The definitions of the values that the server's parser converts. A text with ${env.…} gets its type when the server
-// starts.
+// The names of the definitions for values that the server's parser converts. A text with ${env.…} gets its type when
+// the server starts.
 const (
 	environment = `\$\{env\.`
 	looseBool   = "boolean"
@@ -52,7 +52,7 @@ func (c *classes) name(class *schema.Class) string {
 	}
 	properties := object{}
 	definition := object{"properties": properties}
-	c.definitions[class.Name] = definition // before its keys, because classes refer to each other
+	c.definitions[class.Name] = definition // this comes before the keys, because classes refer to each other
 	for i := range class.Keys {
 		key := &class.Keys[i]
 		for _, name := range append([]string{key.Name}, key.Aliases...) {
@@ -98,7 +98,7 @@ func (c *classes) key(key *schema.Key) object {
 	return value
 }
 
-// describe returns the type, the default and the source of the default.
+// describe returns the description of a key: its type, its default and the source of the default.
 func describe(key *schema.Key) string {
 	words := key.Type.Words()
 	text := strings.ToUpper(words[:1]) + words[1:] + "."
@@ -181,8 +181,8 @@ func (c *classes) loose(name string) object {
 	return ref(name)
 }
 
-// union returns the schema of a union. If it has one member in addition to null, the schema is that of the member with
-// null as another type, so that a mistake is reported at its key.
+// union returns the schema of a union. If the union has one member in addition to null, the schema is the member's
+// schema with null as another type, so that editors report a mistake at its key.
 func (c *classes) union(expr *schema.Expr) object {
 	isNull := func(member *schema.Expr) bool { return member.Kind == schema.KindNull }
 	members := slices.DeleteFunc(slices.Clone(expr.Args), isNull)
@@ -215,7 +215,7 @@ func literals(values []string) []any {
 	return all
 }
 
-// limit adds the limits of a key that hold in every form in which the value can be written.
+// limit adds the limits of a key that apply to all forms in which the value can be written.
 func limit(value object, key *schema.Key) {
 	limits, expr := key.Limits, key.Type
 	if limits == nil {

@@ -11,7 +11,7 @@ import (
 // lineWidth is the longest line that encode writes for a value that fits into one line.
 const lineWidth = 120
 
-// encode returns the JSON of a schema with sorted keys. A value that fits is on one line.
+// encode returns the JSON of a schema with sorted keys. A value that fits into one line is on one line.
 func encode(schema object) []byte {
 	var out bytes.Buffer
 	writeValue(&out, schema, 0, 0)

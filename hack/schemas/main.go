@@ -54,7 +54,7 @@ func write(folder string) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		//nolint:gosec // a file of the repository, for everybody to read
+		//nolint:gosec // a public file of the repository
 		if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o644); err != nil {
 			return fmt.Errorf("write schema: %w", err)
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/hack/internal/shapes"
 )
 
-// maxSize is the largest size of a schema in bytes. An editor reads it for each file.
+// maxSize is the maximum size of a schema in bytes. An editor reads the schema for each file.
 const maxSize = 150_000
 
-// The schemas in the repository are up to date, and no larger than an editor reads quickly.
+// The schemas in the repository are up to date, and small enough that an editor reads them quickly.
 func TestGenerate(t *testing.T) {
 	root := filepath.Join("..", "..")
 	files, err := generate(root)
@@ -47,10 +47,10 @@ func TestRules(t *testing.T) {
 			`self.matches('^[[]a[]]$')`, `'"' + self + '" is not valid: write a'`,
 			`{"pattern":"^\\[a\\]$","patternErrorMessage":"The value is not valid: write a."}`,
 		},
-		"pattern and another": {`self.matches('a') && !self.matches('b')`, "", `{"not":{"pattern":"b"},"pattern":"a"}`},
-		"star or pattern":     {`self == '*' || self.matches('^a$')`, "", `{"pattern":"^\\*$|^a$"}`},
-		"required":            {`has(self.a)`, "", `{"required":["a"]}`},
-		"one of two":          {`has(self.a) || has(self.b)`, "", `{"anyOf":[{"required":["a"]},{"required":["b"]}]}`},
+		"pattern and negated pattern": {`self.matches('a') && !self.matches('b')`, "", `{"not":{"pattern":"b"},"pattern":"a"}`},
+		"star or pattern":             {`self == '*' || self.matches('^a$')`, "", `{"pattern":"^\\*$|^a$"}`},
+		"required":                    {`has(self.a)`, "", `{"required":["a"]}`},
+		"one of two":                  {`has(self.a) || has(self.b)`, "", `{"anyOf":[{"required":["a"]},{"required":["b"]}]}`},
 		"exclusive": {
 			`!has(self.a) || !has(self.b)`, "", `{"allOf":[{"if":{"required":["a"]},"then":{"properties":{"b":false}}}]}`,
 		},
@@ -58,7 +58,7 @@ func TestRules(t *testing.T) {
 			`!has(self.a) || (has(self.type) && self.type == 't')`, "",
 			`{"allOf":[{"else":{"properties":{"a":false}},"if":{"properties":{"type":{"const":"t"}},"required":["type"]}}]}`,
 		},
-		"another rule": {`self.a > self.b`, "", `{}`},
+		"a rule that a schema cannot express": {`self.a > self.b`, "", `{}`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

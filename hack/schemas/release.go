@@ -103,7 +103,7 @@ func (s *releaseSchema) provider(kind *provider.Type) object {
 	return then
 }
 
-// describeType returns what the server does with the fields of a type.
+// describeType returns the description of a provider type.
 func describeType(kind *provider.Type) string {
 	parts := []string{"Provider type " + kind.Type + "."}
 	if kind.EndpointKey != "" {

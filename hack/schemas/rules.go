@@ -18,7 +18,7 @@ var (
 	keysRule     = regexp.MustCompile(`^self\.all\(name, name\.matches\('([^']+)'\)\)$`)
 )
 
-// addRules adds what a schema can express of the rules of a field.
+// addRules adds the rules of a field that a schema can express.
 func addRules(to, from object) {
 	rules, _ := from["x-kubernetes-validations"].([]any)
 	for _, each := range rules {
@@ -94,7 +94,7 @@ func messageOf(rule object) string {
 	return "The value " + text + "."
 }
 
-// portable returns a regular expression of Go that JavaScript reads the same.
+// portable returns a regular expression of Go in a form that has the same meaning in JavaScript.
 func portable(pattern string) string {
 	return strings.NewReplacer("[[]", `\[`, "[]]", `\]`, "[:space:]", `\s`).Replace(pattern)
 }

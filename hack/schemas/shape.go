@@ -35,8 +35,8 @@ func typeOf(path []string) string {
 }
 
 // shape writes the schema of a field with more than one shape. It is one schema with several types. Each keyword
-// applies only to one of the types, so a mistake in an object is reported at its key. With oneOf, editors report that
-// no alternative matches.
+// applies only to one of the types, so editors report a mistake in an object at its key. With oneOf, they would report
+// only that no alternative matches.
 func (c *converter) shape(to object, path []string) {
 	name := typeOf(path)
 	fields, ok := c.fields[name]
@@ -100,7 +100,7 @@ func older() object {
 		return object{"anyOf": []any{object{"type": "string"}, ref(secretReference)}, "description": description}
 	}
 	return object{
-		"config":         object{"type": "object", "description": "config is the name of settings in v1alpha1. Keys of settings win."},
+		"config":         object{"type": "object", "description": "config is the name of settings in v1alpha1. The keys of settings take precedence."},
 		"region":         text("region sets the region in the provider's configuration."),
 		"deploymentName": text("deploymentName sets the key deployment_name. The server ignores it from release 0.3 on."),
 	}
@@ -121,7 +121,7 @@ func providerSchema(fields []shapes.Field, version string) object {
 			"This is the short form of secretRefs.",
 		"errorMessage": "This is not a field of a provider. The fields are " + strings.Join(names, ", ") +
 			". Put a key of the provider's configuration below settings, or write " + secretForm + ".",
-		"type": []any{"object"}, // in a list, because editors use the message only for a list of types
+		"type": []any{"object"}, // a list, because editors use the message only for a list of types
 		"if":   object{"type": "object"}, "then": ref(secretReference),
 	}
 	schema["maxProperties"] = intent.MaxProviderFields

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// shared is the length of a schema from which on it is shared, in bytes.
+// shared is the minimum length of a schema that is shared, in bytes.
 const shared = 100
 
 // sharer moves equal parts of a schema to its definitions.
 type sharer struct {
-	// counts has the number of occurrences by the text of the part.
+	// counts holds the number of occurrences of each part, by the text of the part.
 	counts      map[string]int
 	names       map[string]string
 	definitions object
@@ -73,7 +73,7 @@ func (s *sharer) free(name string) string {
 }
 
 // eachPart calls a function for each schema below a schema, with the name of the nearest field, and replaces the schema
-// by the result. With deep, it visits the schemas below them first.
+// with the result. If deep is true, it visits deeper schemas first.
 func (s *sharer) eachPart(schema object, name string, visit func(part object, name string) any, deep bool) {
 	one := func(holder object, key, name string) {
 		if part, ok := holder[key].(object); ok {

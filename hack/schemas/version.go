@@ -50,7 +50,7 @@ func ofVersion(
 		},
 	}
 	if c.unknown != "" {
-		return nil, fmt.Errorf("the field %s has no type, and none of the shapes fits", c.unknown)
+		return nil, fmt.Errorf("the field %s has no type and no known shape", c.unknown)
 	}
 	share(schema, c.definitions)
 	return schema, nil
@@ -91,13 +91,13 @@ type converter struct {
 	unknown string
 }
 
-// kept are the keywords that both dialects have with the same meaning.
+// kept lists the keywords that have the same meaning in both dialects.
 var kept = []string{
 	"default", "description", "enum", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength",
 	"minProperties", "minimum", "pattern", "required",
 }
 
-// schema converts the schema of a field. The path consists of the names of the fields, and [] for the items of a list.
+// schema converts the schema of a field. path contains the names of the fields, and [] for the items of a list.
 func (c *converter) schema(from object, path []string) object {
 	to := object{}
 	for _, keyword := range kept {

@@ -10,21 +10,27 @@ import (
 	roots "golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// PEM returns a text with the given certificates, which are in DER form, and the roots: sorted, each once.
+// PEM returns the given certificates, which are in DER form, and the public roots as PEM blocks, sorted and without
+// duplicates.
 func PEM(certificates [][]byte) []byte {
 	all := slices.Clone(certificates)
 	for root := range roots.Roots() {
 		all = append(all, root.Certificate)
 	}
+	return encode(all)
+}
+
+// encode returns certificates as PEM blocks, sorted and without duplicates. It returns nil if there are none.
+func encode(certificates [][]byte) []byte {
 	var text bytes.Buffer
-	for _, certificate := range sorted(all) {
+	for _, certificate := range sorted(certificates) {
 		text.Write(pem.EncodeToMemory(&pem.Block{Type: certificateType, Bytes: certificate}))
 	}
 	return text.Bytes()
 }
 
-// Digest returns a hex digest of a set of certificates. It excludes the roots: a newer operator has other roots, and
-// that must not restart a server.
+// Digest returns a hex digest of a set of certificates. It excludes the public roots, because the new roots of a newer
+// operator must not restart a server.
 func Digest(certificates [][]byte) string {
 	digest := sha256.New()
 	for _, certificate := range sorted(certificates) {

@@ -34,19 +34,19 @@ func TestRead(t *testing.T) {
 		count int
 		want  []string
 	}{
-		"one":             {one, 1, nil},
-		"with comments":   {"# Company root\n" + one + "\nSubject: x\n" + two, 2, nil},
-		"Windows' lines":  {strings.ReplaceAll(one, "\n", "\r\n"), 1, nil},
-		"nothing":         {" \n", 0, nil},
-		"something else":  {"hello", 0, []string{"contains no certificate in PEM form"}},
-		"a private key":   {one + key, 1, []string{"line " + strconv.Itoa(lines+1) + ": is a private key, which everyone who can read the ConfigMap now has: remove it, and issue a new key"}},
-		"cut off":         {cut + two, 1, []string{"line 1: is not a complete PEM block"}},
-		"cut off at last": {"\n\n" + cut, 0, []string{"line 3: is not a complete PEM block"}},
-		"no certificate":  {garbled, 0, []string{"line 1: is not a valid certificate: malformed certificate"}},
-		"another block":   {"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n" + one, 1, []string{`line 1: is a "X509 CRL", not a certificate`}},
+		"one":                    {one, 1, nil},
+		"with comments":          {"# Company root\n" + one + "\nSubject: x\n" + two, 2, nil},
+		"Windows line ends":      {strings.ReplaceAll(one, "\n", "\r\n"), 1, nil},
+		"white space only":       {" \n", 0, nil},
+		"not PEM":                {"hello", 0, []string{"contains no certificate in PEM form"}},
+		"a private key":          {one + key, 1, []string{"line " + strconv.Itoa(lines+1) + ": is a private key, which everyone who can read the ConfigMap can use: remove it, and issue a new key"}},
+		"incomplete first block": {cut + two, 1, []string{"line 1: is not a complete PEM block"}},
+		"incomplete last block":  {"\n\n" + cut, 0, []string{"line 3: is not a complete PEM block"}},
+		"no certificate":         {garbled, 0, []string{"line 1: is not a valid certificate: malformed certificate"}},
+		"another block":          {"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n" + one, 1, []string{`line 1: is a "X509 CRL", not a certificate`}},
 		"several mistakes": {key + one + key, 1, []string{
-			"line 1: is a private key, which everyone who can read the ConfigMap now has: remove it, and issue a new key",
-			"line " + strconv.Itoa(strings.Count(key+one, "\n")+1) + ": is a private key, which everyone who can read the ConfigMap now has: remove it, and issue a new key",
+			"line 1: is a private key, which everyone who can read the ConfigMap can use: remove it, and issue a new key",
+			"line " + strconv.Itoa(strings.Count(key+one, "\n")+1) + ": is a private key, which everyone who can read the ConfigMap can use: remove it, and issue a new key",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestKeys(t *testing.T) {
 }
 
 // A block that is not a certificate can be left out if the text also has a certificate. An unreadable certificate
-// cannot be left out, and neither can a whole text.
+// and a text without any certificate cannot be left out.
 func TestLeaveOut(t *testing.T) {
 	one, key := certificate(t)
 	trusted := strings.ReplaceAll(one, " CERTIFICATE", " TRUSTED CERTIFICATE")
@@ -122,10 +122,10 @@ func TestPEM(t *testing.T) {
 	second, _ := cabundle.Read([]byte(two + one + two))
 	bundle := cabundle.PEM(first)
 	if !bytes.Equal(bundle, cabundle.PEM(second)) || cabundle.Digest(first) != cabundle.Digest(second) {
-		t.Error("the order or the number of times changes the bundle")
+		t.Error("the order or the number of copies of a certificate changes the bundle")
 	}
 	if cabundle.Digest(first) == cabundle.Digest(first[:1]) {
-		t.Error("another certificate does not change the digest")
+		t.Error("the digest is the same with a different certificate")
 	}
 	all, problems := cabundle.Read(bundle)
 	if len(problems) > 0 || len(all) < 100 {
@@ -133,14 +133,14 @@ func TestPEM(t *testing.T) {
 	}
 	for _, wanted := range first {
 		if !slices.ContainsFunc(all, func(c []byte) bool { return bytes.Equal(c, wanted) }) {
-			t.Error("a certificate of the user's is missing")
+			t.Error("one of the user's certificates is missing")
 		}
 	}
 	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(bundle) {
-		t.Error("no pool takes the bundle")
+		t.Error("the bundle cannot be added to a certificate pool")
 	}
 	if limit := 512 << 10; len(bundle) > limit {
-		t.Errorf("%d bytes, and a ConfigMap must have room for the user's own", len(bundle))
+		t.Errorf("the bundle has %d bytes, which leaves too little room for the user's certificates in a ConfigMap", len(bundle))
 	}
 }
 
@@ -153,7 +153,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		found, problems := cabundle.Read(text)
 		if len(found)+len(problems) == 0 && len(bytes.TrimSpace(text)) > 0 {
-			t.Error("neither a certificate nor a problem")
+			t.Error("the result has neither a certificate nor a problem")
 		}
 		for _, der := range found {
 			if _, err := x509.ParseCertificate(der); err != nil {
@@ -163,7 +163,7 @@ func FuzzRead(f *testing.F) {
 		for _, problem := range problems {
 			if block, _ := pem.Decode(text); block != nil && len(block.Bytes) > 20 &&
 				strings.Contains(problem.Detail, string(block.Bytes)) {
-				t.Error("a problem holds the content")
+				t.Error("a problem contains the content")
 			}
 		}
 	})

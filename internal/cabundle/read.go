@@ -13,14 +13,14 @@ const (
 	certificateType = "CERTIFICATE"
 )
 
-// Problem describes a part of a text that cannot be trusted.
+// Problem describes a part of a text that is not a usable certificate.
 type Problem struct {
 	// Line is the first line of the block, from 1. Zero means the whole text.
 	Line int
 	// Detail describes the problem. It never contains content of the block.
 	Detail string
 	// Foreign reports whether the block is not a certificate: another type of block, or a truncated one. The other
-	// certificates are valid without it.
+	// certificates can be used without it.
 	Foreign bool
 }
 
@@ -35,8 +35,8 @@ func (p Problem) String() string {
 // none is the Problem for a text that contains no certificate.
 var none = Problem{Detail: "contains no certificate in PEM form"}
 
-// Keys reads several texts, in order. One of them may be empty, because platforms leave unused keys empty, but not all
-// of them.
+// Keys reads the certificates under several keys, in order. A key may be empty, because platforms leave unused keys
+// empty. Certificates under no key are a problem of the first key.
 func Keys(keys []string, content map[string][]byte) (certificates [][]byte, problems map[string][]Problem) {
 	problems = map[string][]Problem{}
 	for _, key := range keys {
@@ -105,7 +105,7 @@ func readBlock(text []byte) ([]byte, *Problem) {
 	case block == nil:
 		return nil, &Problem{Detail: "is not a complete PEM block", Foreign: true}
 	case strings.HasSuffix(block.Type, "PRIVATE KEY"):
-		return nil, &Problem{Detail: "is a private key, which everyone who can read the ConfigMap now has: " +
+		return nil, &Problem{Detail: "is a private key, which everyone who can read the ConfigMap can use: " +
 			"remove it, and issue a new key", Foreign: true}
 	case block.Type != certificateType:
 		return nil, &Problem{Detail: fmt.Sprintf("is a %q, not a certificate", block.Type), Foreign: true}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 
 	roots "golang.org/x/crypto/x509roots/fallback/bundle"
 )
@@ -16,8 +17,8 @@ type Serving struct {
 	// Authorities lists the authorities that came with the certificate, in DER form and in order. Nil means that there
 	// are none.
 	Authorities [][]byte
-	// Problem is the reason why the authorities cannot be used. Nil means that they can, or that there is no text with
-	// authorities.
+	// Problem is the reason why the authorities cannot be used. Nil means that they can be used, or that there is no text
+	// with authorities.
 	Problem *Problem
 
 	leaf          *x509.Certificate
@@ -25,8 +26,8 @@ type Serving struct {
 }
 
 // NewServing reads a chain of certificates, beginning with that of the server, and the text with its authorities, both
-// in PEM form. The text must contain only certificates, because it is copied. NewServing returns nil if the chain
-// contains no certificate.
+// in PEM form. The text must contain only certificates, because they are copied into a ConfigMap. NewServing returns
+// nil if the chain contains no certificate.
 func NewServing(chain, authorities []byte) *Serving {
 	serving := &Serving{intermediates: x509.NewCertPool()}
 	for block, rest := pem.Decode(chain); block != nil; block, rest = pem.Decode(rest) {
@@ -43,7 +44,7 @@ func NewServing(chain, authorities []byte) *Serving {
 		return nil
 	}
 	if len(authorities) > MaxAuthorities {
-		serving.Problem = &Problem{Detail: "is too long"}
+		serving.Problem = &Problem{Detail: fmt.Sprintf("is longer than %d bytes", MaxAuthorities)}
 		return serving
 	}
 	found, problems := Read(authorities)
@@ -56,13 +57,7 @@ func NewServing(chain, authorities []byte) *Serving {
 }
 
 // AuthoritiesPEM returns a text with the authorities alone, or nil if there are none.
-func (s *Serving) AuthoritiesPEM() []byte {
-	var text bytes.Buffer
-	for _, certificate := range sorted(s.Authorities) {
-		text.Write(pem.EncodeToMemory(&pem.Block{Type: certificateType, Bytes: certificate}))
-	}
-	return text.Bytes()
-}
+func (s *Serving) AuthoritiesPEM() []byte { return encode(s.Authorities) }
 
 // Public reports whether a public root signed the certificate, as of the time when it was issued.
 func (s *Serving) Public() bool {

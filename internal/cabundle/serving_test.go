@@ -15,16 +15,16 @@ func TestServingHostname(t *testing.T) {
 		names, wanted []string
 		want          string
 	}{
-		"the first of both": {
+		"both names, so the first": {
 			[]string{"llama.example.com", "my.ns.svc"},
 			[]string{"my.ns.svc", "llama.example.com"},
 			"my.ns.svc",
 		},
-		"the second":        {[]string{"llama.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com"},
-		"by a pattern":      {[]string{"*.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com"},
-		"none of them":      {[]string{"other.example.com"}, []string{"my.ns.svc", "llama.example.com"}, ""},
-		"no name":           {nil, []string{"my.ns.svc"}, ""},
-		"nothing is wanted": {[]string{"other.example.com"}, []string{""}, ""},
+		"only the second name": {[]string{"llama.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com"},
+		"a wildcard":           {[]string{"*.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com"},
+		"no name in common":    {[]string{"other.example.com"}, []string{"my.ns.svc", "llama.example.com"}, ""},
+		"no name":              {nil, []string{"my.ns.svc"}, ""},
+		"no requested name":    {[]string{"other.example.com"}, []string{""}, ""},
 	} {
 		if got := cabundle.NewServing(testutil.CertificateFor(t, tc.names...), nil).Hostname(tc.wanted...); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
@@ -32,7 +32,7 @@ func TestServingHostname(t *testing.T) {
 	}
 }
 
-// Only certificates are copied, and above all no key.
+// Only certificates are copied. A key is never copied.
 func TestServingAuthorities(t *testing.T) {
 	chain, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	authority, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
@@ -46,11 +46,11 @@ func TestServingAuthorities(t *testing.T) {
 			text: "# ours\n" + string(authority) + "secret\n" + string(authority),
 			want: string(authority),
 		},
-		"next to a key":               {text: string(authority) + string(key), problem: &cabundle.Problem{Line: 1 + strings.Count(string(authority), "\n")}},
-		"no certificate":              {text: "hello", problem: &cabundle.Problem{}},
-		"longer than what fits":       {text: strings.Repeat(" ", cabundle.MaxAuthorities+1), problem: &cabundle.Problem{}},
-		"as long as what fits":        {text: string(authority) + strings.Repeat(" ", cabundle.MaxAuthorities-len(authority)), want: string(authority)},
-		"white space, so it is empty": {text: " \n"},
+		"next to a key":                           {text: string(authority) + string(key), problem: &cabundle.Problem{Line: 1 + strings.Count(string(authority), "\n")}},
+		"no certificate":                          {text: "hello", problem: &cabundle.Problem{}},
+		"above the maximum length":                {text: strings.Repeat(" ", cabundle.MaxAuthorities+1), problem: &cabundle.Problem{}},
+		"maximum length":                          {text: string(authority) + strings.Repeat(" ", cabundle.MaxAuthorities-len(authority)), want: string(authority)},
+		"white space, which is the same as empty": {text: " \n"},
 	} {
 		serving := cabundle.NewServing(chain, []byte(tc.text))
 		if got := string(serving.AuthoritiesPEM()); got != tc.want {
@@ -64,12 +64,12 @@ func TestServingAuthorities(t *testing.T) {
 		}
 	}
 	if got := cabundle.NewServing(key, authority); got != nil {
-		t.Errorf("a chain without a certificate gives %+v", got)
+		t.Errorf("the result of a chain without a certificate is %+v", got)
 	}
 }
 
 func TestServingPublic(t *testing.T) {
-	// The certificate of www.google.com, expired since 2023, with the certificates that signed it.
+	// This is the certificate of www.google.com, which expired in 2023, with the certificates that signed it.
 	public, err := os.ReadFile("testdata/public.pem")
 	if err != nil {
 		t.Fatal(err)
@@ -80,9 +80,9 @@ func TestServingPublic(t *testing.T) {
 		chain string
 		want  bool
 	}{
-		"a public authority":      {string(public), true},
-		"without what is between": {alone + "-----END CERTIFICATE-----\n", false},
-		"a private certificate":   {string(private), false},
+		"a public authority": {string(public), true},
+		"a public authority without the intermediate certificates": {alone + "-----END CERTIFICATE-----\n", false},
+		"a private certificate": {string(private), false},
 	} {
 		if got := cabundle.NewServing([]byte(tc.chain), nil).Public(); got != tc.want {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)

@@ -118,7 +118,7 @@ func TestImageInspectRefuses(t *testing.T) {
 		"no such image":            {server.host + "/team/none:1", []string{"--insecure"}, 1, "the registry responds with status 404 Not Found and code NAME_UNKNOWN"},
 		"every platform":           {index, []string{"--insecure"}, 1, "the operator would not accept 2 of 2 images"},
 		"one platform":             {index, []string{"--insecure", "--platform", "linux/arm64"}, 1, "the operator would not accept 1 of 1 images"},
-		"not base64":               {push(map[string]string{reader.LabelBase64: "***"}), []string{"--insecure"}, 1, `label "io.llamastack.config.base64": is not base64`},
+		"not base64":               {push(map[string]string{reader.LabelBase64: "***"}), []string{"--insecure"}, 1, `label "io.llamastack.config.base64": the value is not base64`},
 		"unsupported by its label": {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelConfigVersion: "3"}), []string{"--insecure"}, 1, `label "io.llamastack.config.version": Unsupported config.yaml version 3`},
 		"another version":          {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelConfigVersion: "1"}), []string{"--insecure"}, 0, `label "io.llamastack.config.version" contains version 1, but the configuration has version 2; the operator uses the latter`},
 		"does not fit":             {push(map[string]string{reader.LabelBase64: encoded(strings.Replace(ownConfig, "config: {}", "config: {allowed_models: 7}", 1))}), []string{"--insecure"}, 1, "providers.inference[0].config.allowed_models: "},

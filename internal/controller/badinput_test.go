@@ -35,7 +35,7 @@ func TestBadCertificateOfARunningStack(t *testing.T) {
 		name, message string
 		bad           *corev1.Secret
 	}{
-		{"another type", `has the type "Opaque", but a certificate must have the type kubernetes.io/tls`, opaque},
+		{"another type", `has the type "Opaque"; a Secret with a certificate must have the type kubernetes.io/tls`, opaque},
 		{"another's key", "has a certificate and a key that do not match", controllertest.NewMismatchedTLSSecret(t, "cert")},
 		{"expired", "has a certificate that expired on " + ended.UTC().Format(time.DateOnly), controllertest.NewTLSSecretUntil(t, "cert", ended)},
 	} {

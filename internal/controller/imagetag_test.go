@@ -110,7 +110,7 @@ func TestMovedTag(t *testing.T) {
 	waitForDegraded(t, env, bare+", but the pods keep "+third+" because the new image cannot be used: its labels have no configuration")
 	waitForPinnedImage(t, env, image+"@"+third, bare)
 	r.PushImage(t, "team/own:prod", map[string]string{controllertest.ConfigLabel: "***"})
-	waitForDegraded(t, env, `label "io.llamastack.config.base64": is not base64`)
+	waitForDegraded(t, env, `label "io.llamastack.config.base64": the value is not base64`)
 	_, fourth := r.PushImage(t, "team/own:prod", controllertest.ConfigLabels("0.7.3"))
 	waitForPinnedImage(t, env, image+"@"+fourth, "")
 	waitForDegraded(t, env, "")

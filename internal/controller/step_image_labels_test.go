@@ -200,9 +200,9 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 		unknown bool
 		when    string
 	}{
-		"a label":          {&registry.LabelError{Label: registry.LabelBase64, Err: errors.New("is not base64")}, false, lasting},
+		"a label":          {&registry.LabelError{Label: registry.LabelBase64, Err: errors.New("the value is not base64")}, false, lasting},
 		"the admin":        {&registry.RefusedError{Repository: "example.com/mine"}, false, lasting},
-		"the network":      {errors.New("no response in time"), true, "The operator tries again"},
+		"the network":      {errors.New("the host did not respond in time"), true, "The operator tries again"},
 		"whatever it says": {errors.New(strings.Repeat("x", 10_000)), true, "The operator tries again"},
 	} {
 		t.Run(name, func(t *testing.T) {

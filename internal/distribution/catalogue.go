@@ -13,14 +13,15 @@ import (
 // entry is one distribution of the catalogue.
 type entry struct {
 	name string
-	// last is the last release that has it. Empty means that the newest release has it too.
+	// last is the last release that has the distribution. Empty means that the newest release has it too.
 	last string
-	// only are the releases that have it, if there are few. Empty means all.
+	// only lists the releases that have the distribution, if there are only a few. Empty means all.
 	only []string
 }
 
-// pinned are the releases for each line. Their image tags were seen in public use. Where no tag of a covered release
-// was seen, the tag is that of the newest release at the time when such images were built.
+// pinned maps each release line to the release that its stacks run. The image tag of the release is known from public
+// use. If no such tag is known for a covered release, the map has the newest release at the time when images of the
+// line were built.
 var pinned = map[string]string{
 	"0.2": "0.2.24",
 	"0.3": "0.3.5",
@@ -45,13 +46,13 @@ var catalogue = []entry{
 	{name: "starter"},
 }
 
-// image returns the image of a release: always with a tag.
+// image returns the image of a release, with its tag.
 func (e *entry) image(version string) string {
 	return "docker.io/ogxai/distribution-" + e.name + ":" + version
 }
 
-// pin returns the release for a line. It returns an empty string when the line or the distribution is not offered, or
-// no release of the line has the distribution.
+// pin returns the pinned release of a line. It returns an empty string if the line is not offered, or if the pinned
+// release does not have the distribution.
 func (e *entry) pin(line string) string {
 	if !release.IsOffered(line) {
 		return ""
@@ -71,8 +72,8 @@ func (e *entry) has(version string) bool {
 	return (e.last == "" || release.Compare(version, e.last) <= 0) && (e.only == nil || slices.Contains(e.only, version))
 }
 
-// versions returns the releases of a line that users may ask for, ascending: the releases covered by the line's data,
-// and the pinned one. It returns none when the line is not offered.
+// versions returns the releases of a line that users may request, ascending: the releases covered by the line's data,
+// and the pinned one. It returns none if the line is not offered.
 func (e *entry) versions(line string) []string {
 	match, err := release.LookupOffered(line)
 	if err != nil {
@@ -101,7 +102,7 @@ func (e *entry) defaultVersion() string {
 	return ""
 }
 
-// known returns the releases that users may ask for, as one text for each range: "0.7.0 to 0.7.3".
+// known returns the releases that users may request, as one text for each range: "0.7.0 to 0.7.3".
 func (e *entry) known() []string {
 	var out []string
 	versions := Versions(e.name)
@@ -143,7 +144,7 @@ func Known(overrides Overrides) []string {
 	return slices.Compact(names)
 }
 
-// Versions returns the releases of a distribution of the catalogue that users may ask for, ascending. It returns none
+// Versions returns the releases of a distribution of the catalogue that users may request, ascending. It returns none
 // for any other name.
 func Versions(name string) []string {
 	e := byName(name)
@@ -159,7 +160,7 @@ func Versions(name string) []string {
 
 // UnknownError reports a name, or a name with a version, that is not in the catalogue.
 type UnknownError struct {
-	// Name and Version are the requested values. Version is empty when the name alone is unknown.
+	// Name and Version are the requested values. Version is empty if the name itself is unknown.
 	Name, Version string
 	// Known are the available names, or the versions of the name as ranges: "0.7.0 to 0.7.3".
 	Known []string

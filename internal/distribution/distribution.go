@@ -12,16 +12,16 @@ import (
 type DetectedBy string
 
 const (
-	// ByVersion means that spec.distribution.version names it.
+	// ByVersion means that spec.distribution.version specifies the release.
 	ByVersion DetectedBy = "version"
-	// ByCatalogue means that it is the release of the catalogue's entry.
+	// ByCatalogue means that the catalogue specifies the release.
 	ByCatalogue DetectedBy = "catalogue"
-	// ByLabel means that a label of the image names it.
+	// ByLabel means that a label of the image specifies the release.
 	ByLabel DetectedBy = "label"
-	// ByTag means that the image's tag names it.
+	// ByTag means that the image's tag specifies the release.
 	ByTag DetectedBy = "tag"
-	// Unknown means that nothing names it, or that Resolved.Version is a release that is not offered. The data of the
-	// default line is used.
+	// Unknown means that the release is unknown, or that Resolved.Version is a release that is not offered. The data of
+	// the default line is used.
 	Unknown DetectedBy = "unknown"
 )
 
@@ -33,7 +33,7 @@ type Overrides map[string]string
 type Resolved struct {
 	// Name is the distribution's name. Empty means a bare image.
 	Name string
-	// Version is the server release as far as it is known: `0.7.1`, or a line. Empty means that it is unknown.
+	// Version is the server release, such as `0.7.1`, or only its line. Empty means that the release is unknown.
 	Version string
 	// Image is the image to run.
 	Image string
@@ -46,11 +46,11 @@ type Resolved struct {
 	DetectedBy DetectedBy
 	// Label is the release from a label of the image, when the label determined the release. See WithLabel.
 	Label string
-	// Entrypoint is the program, with its arguments, that the image starts. Nil means that it is not known with
-	// certainty, and nothing may depend on it.
+	// Entrypoint is the program, with its arguments, that the image starts. Nil means that the entrypoint is not known
+	// with certainty.
 	Entrypoint []string
-	// Base is the config that the distribution runs by default, as YAML. Do not change it. It is nil for a bare image,
-	// and for a name that only the overrides add: then the base is in the image or must be supplied.
+	// Base is the config that the distribution runs by default, as YAML. Callers must not change it. It is nil for a bare
+	// image, and for a name that only the overrides add. Such an image contains its base, or the user supplies one.
 	Base []byte
 }
 
@@ -101,7 +101,7 @@ func entrypoint(runtime release.Runtime) []string {
 
 // overridden resolves a name whose image is replaced. The replacement may contain another release than the catalogue's
 // image: a requested version and the image's tag take precedence. A name that the administrator adds has no entry, and
-// its base comes with the image.
+// its base is in the image.
 func overridden(name, version, image string) (Resolved, error) {
 	r, err := bareImage(image, version)
 	if err != nil {
@@ -115,7 +115,7 @@ func overridden(name, version, image string) (Resolved, error) {
 		if r.Version == "" {
 			r = own
 		}
-		r.Base = own.Base // the tag names a release that is not offered: Unknown is unchanged, and the user is warned
+		r.Base = own.Base // if the tag is a release that is not offered, DetectedBy stays Unknown and the user is warned
 	}
 	r.Name, r.Image, r.Entrypoint = name, image, nil // another image may have another entrypoint
 	if r.Base == nil && r.DetectedBy != Unknown {
@@ -127,19 +127,14 @@ func overridden(name, version, image string) (Resolved, error) {
 // bareImage resolves an image with the release from a version, from its tag, or without a known release.
 func bareImage(image, version string) (Resolved, error) {
 	if version != "" {
-		match, err := release.LookupOffered(version)
+		r, err := detected(image, version, ByVersion)
 		if err != nil {
 			return Resolved{}, fmt.Errorf("distribution version: %w", err)
 		}
-		return Resolved{
-			Version: match.Asked, Image: image, Release: match.Release, Exact: match.Exact, DetectedBy: ByVersion,
-		}, nil
+		return r, nil
 	}
-	match, err := release.LookupOffered(tag(image))
-	if err == nil {
-		return Resolved{
-			Version: match.Asked, Image: image, Release: match.Release, Exact: match.Exact, DetectedBy: ByTag,
-		}, nil
+	if r, err := detected(image, tag(image), ByTag); err == nil {
+		return r, nil
 	}
 	unknown := Resolved{Image: image, Release: release.Default(), DetectedBy: Unknown}
 	if release.IsVersion(tag(image)) {
@@ -148,7 +143,17 @@ func bareImage(image, version string) (Resolved, error) {
 	return unknown, nil
 }
 
-// baseConfig returns the config that a release ships for a distribution, or nil when it ships none with that name.
+func detected(image, version string, by DetectedBy) (Resolved, error) {
+	match, err := release.LookupOffered(version)
+	if err != nil {
+		return Resolved{}, err
+	}
+	return Resolved{
+		Version: match.Asked, Image: image, Release: match.Release, Exact: match.Exact, DetectedBy: by,
+	}, nil
+}
+
+// baseConfig returns the config that a release contains for a distribution, or nil if it contains none.
 func baseConfig(r *release.Release, name string) ([]byte, error) {
 	d, ok := r.Distribution(name)
 	if !ok {

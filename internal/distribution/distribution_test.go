@@ -22,7 +22,7 @@ const (
 	starterImage = repository + "starter:0.7.1"
 )
 
-// summary is a Resolved without its data, for comparison in tests.
+// summary contains the fields of a Resolved that tests compare.
 type summary struct {
 	Name, Version, Image, Line string
 	Exact                      bool
@@ -66,19 +66,19 @@ var resolveCases = map[string]struct {
 		name: "starter", overrides: mirrored,
 		want: summary{"starter", "0.7.3", "mirror.example.com/starter:0.7.3", "0.7", true, distribution.ByTag, true},
 	},
-	"an override that says nothing": {
+	"an override without a version": {
 		name: "starter", overrides: distribution.Overrides{"starter": "mirror.example.com/starter@sha256:abc"},
 		want: summary{
 			"starter", "0.7.1", "mirror.example.com/starter@sha256:abc", "0.7", true, distribution.ByCatalogue,
 			true,
 		},
 	},
-	"an override for the version goes first": {
+	"an override for the version takes precedence": {
 		name: "starter", version: "0.7.3",
 		overrides: distribution.Overrides{"starter": "a:0.7.0", "starter@0.7.3": "b:latest"},
 		want:      summary{"starter", "0.7.3", "b:latest", "0.7", true, distribution.ByVersion, true},
 	},
-	"a name of the administrator's own": {
+	"a name that only the administrator defines": {
 		name: "rh-dev", overrides: distribution.Overrides{"rh-dev": "registry.example.com/rh-dev:2.25"},
 		want: summary{"rh-dev", "2.25", "registry.example.com/rh-dev:2.25", "0.7", false, distribution.Unknown, false},
 	},
@@ -102,7 +102,7 @@ var resolveCases = map[string]struct {
 		image: "docker.io/ogxai/distribution-starter:9.5.0",
 		want:  summary{"", "9.5.0", "docker.io/ogxai/distribution-starter:9.5.0", "0.7", false, distribution.Unknown, false},
 	},
-	"an image whose version is said": {
+	"an image with a version": {
 		image: "stack:latest", version: "0.7.3",
 		want: summary{"", "0.7.3", "stack:latest", "0.7", true, distribution.ByVersion, false},
 	},
@@ -157,7 +157,7 @@ func TestResolveErrors(t *testing.T) {
 		"a line without the name": {
 			name: "remote-vllm", version: "0.7", want: `distribution "remote-vllm" has no version "0.7"; known versions: 0.2.14`,
 		},
-		"unknown version that begins alike": {
+		"unknown version with a known prefix": {
 			name: "starter", version: "0.7.10",
 			want: `distribution "starter" has no version "0.7.10"; known versions: ` + offered,
 		},
@@ -174,7 +174,7 @@ func TestResolveErrors(t *testing.T) {
 				t.Errorf("error %v, want %s", err, tt.want)
 			}
 			if !reflect.ValueOf(got).IsZero() {
-				t.Errorf("an error comes with %+v", summarize(got))
+				t.Errorf("in addition to an error, the result is %+v", summarize(got))
 			}
 		})
 	}
@@ -184,8 +184,8 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// TestCatalogue checks what must be true of every name in every release: a tag that names the release, the data of its
-// line, and a base config.
+// TestCatalogue checks that every name in every release has a tag with the release, the data of its line, and a base
+// config.
 func TestCatalogue(t *testing.T) {
 	want := map[string]string{
 		"meta-reference-gpu": "0.2 0.3 0.4",
@@ -229,12 +229,12 @@ func TestCatalogue(t *testing.T) {
 		t.Errorf("starter is not of the default release line: %v", err)
 	}
 	if got := distribution.Versions("stack"); got != nil {
-		t.Errorf("an unknown name has the versions %v", got)
+		t.Errorf("the versions of an unknown name are %v", got)
 	}
 }
 
-// TestStarterBase compares the base of starter with the config that the release ships, on machines with the reference
-// data.
+// TestStarterBase compares the base of starter with the config in the release. It runs on machines with the
+// reference data.
 func TestStarterBase(t *testing.T) {
 	got, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {

@@ -2,8 +2,7 @@ package distribution
 
 import "strings"
 
-// tag returns the tag of an image reference, or an empty string when it has none: 0.7.1 for
-// host:5000/a/b:0.7.1@sha256:….
+// tag returns the tag of an image reference, or an empty string if it has none: 0.7.1 for host:5000/a/b:0.7.1@sha256:….
 func tag(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	name := image[strings.LastIndexByte(image, '/')+1:]

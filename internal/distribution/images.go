@@ -25,9 +25,8 @@ func Images() []CatalogueImage {
 	return all
 }
 
-// OverrideKeys returns the keys of Overrides that stacks can use for a release of a distribution, sorted. They are its
-// name if the release is the default one, its name with the line if the line selects the release, and its name with the
-// release.
+// OverrideKeys returns the keys of Overrides that apply to a release of a distribution, sorted: the name if the release
+// is the default one, the name with the line if the line selects the release, and the name with the release.
 func OverrideKeys(name, version string) []string {
 	e := byName(name)
 	if e == nil {

@@ -23,7 +23,7 @@ func TestImages(t *testing.T) {
 			overrides[key] = "registry.example.com/mirror:" + one.Version
 		}
 		if got, _ := overrides.Image(one.Name, one.Version); got == "" {
-			t.Errorf("no key of %s is that of its release", one.Image)
+			t.Errorf("no override key of %s contains its release", one.Image)
 		}
 	}
 	for _, name := range distribution.Known(nil) {

@@ -15,15 +15,15 @@ var withLabelCases = map[string]struct {
 	own                  bool
 	want                 summary
 }{
-	"nothing else says it": {
+	"only the label": {
 		image: "stack:prod", label: "v0.7.2", own: true,
 		want: summary{"", "0.7.2", "stack:prod", "0.7", true, distribution.ByLabel, false},
 	},
-	"before the tag": {
+	"a label and a different tag": {
 		image: "stack:0.7.1", label: "0.7.3", own: true,
 		want: summary{"", "0.7.3", "stack:0.7.1", "0.7", true, distribution.ByLabel, false},
 	},
-	"after the version": {
+	"a label and a different version": {
 		image: "stack:prod", version: "0.7.1", label: "0.7.3", own: true,
 		want: summary{"", "0.7.1", "stack:prod", "0.7", true, distribution.ByVersion, false},
 	},
@@ -31,11 +31,11 @@ var withLabelCases = map[string]struct {
 		image: "stack:prod", label: "0.7.9", own: true,
 		want: summary{"", "0.7.9", "stack:prod", "0.7", false, distribution.ByLabel, false},
 	},
-	"an override whose release was a guess": {
+	"an override without a known release": {
 		name: "starter", image: "mirror.example.com/starter:prod", label: "0.7.3", own: true,
 		want: summary{"starter", "0.7.3", "mirror.example.com/starter:prod", "0.7", true, distribution.ByLabel, true},
 	},
-	"an administrator's name": {
+	"a name that only the administrator defines": {
 		name: "rh-dev", image: "quay.io/rh-dev:2.25", label: "0.7.3", own: true,
 		want: summary{"rh-dev", "0.7.3", "quay.io/rh-dev:2.25", "0.7", true, distribution.ByLabel, false},
 	},
@@ -94,7 +94,7 @@ func TestWithLabel(t *testing.T) {
 				t.Errorf("with the label (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, summarize(resolved)); diff != "" {
-				t.Errorf("it changed what it was asked about:\n%s", diff)
+				t.Errorf("WithLabel changed its input:\n%s", diff)
 			}
 		})
 	}

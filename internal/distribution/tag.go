@@ -11,9 +11,9 @@ const publishedPrefix = "distribution-"
 
 var fullVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
 
-// TagAlone reports whether only the tag names the release in the image. The tag of a user's own image may be a version
-// of anything. Then the release is used for a configuration and its checks, which a label or the server's answer can
-// correct, and not for a change of the container.
+// TagAlone reports whether only the tag specifies the release in the image. The tag of a user's own image may be the
+// version of other software. If only the tag specifies the release, the release determines the configuration and its
+// checks, which a label or the server's answer can correct, but does not change the container.
 //
 // A tag of a published distribution is trusted when it is a whole version. The repository name or an administrator's
 // override identifies such a distribution.
@@ -29,7 +29,7 @@ func (r *Resolved) TagAlone() bool {
 	return !published || !fullVersion.MatchString(tag(r.Image))
 }
 
-// publishedAs returns the distribution in the repository name of an image, or an empty string when there is none.
+// publishedAs returns the distribution in the repository name of an image, or an empty string if there is none.
 func publishedAs(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	repository, _, _ := strings.Cut(image[strings.LastIndexByte(image, '/')+1:], ":")

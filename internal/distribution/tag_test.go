@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// The tag of a user's own image may be a version of anything.
+// The tag of a user's own image may be a version of the image and not of the server.
 func TestTagAlone(t *testing.T) {
 	for image, alone := range map[string]bool{
 		"quay.io/team/llama:1.2":                                           true,
@@ -31,11 +31,11 @@ func TestTagAlone(t *testing.T) {
 		}
 		labelled, err := resolved.WithLabel("1.2.5", true)
 		if err != nil || labelled.TagAlone() {
-			t.Errorf("%s with a label: the tag alone, error %v", image, err)
+			t.Errorf("%s: the release comes only from the tag although there is a label, error %v", image, err)
 		}
 		asked, err := distribution.Resolve("", image, "1.2.5", nil)
 		if err != nil || asked.TagAlone() {
-			t.Errorf("%s with a version: the tag alone, error %v", image, err)
+			t.Errorf("%s: the release comes only from the tag although a version is set, error %v", image, err)
 		}
 	}
 	for image, alone := range map[string]bool{
@@ -49,6 +49,6 @@ func TestTagAlone(t *testing.T) {
 	}
 	own, err := distribution.Resolve("mine", "", "", distribution.Overrides{"mine": "mirror.example.com/mine:1.2.5"})
 	if err != nil || !own.TagAlone() {
-		t.Errorf("a name of an administrator's own: not the tag alone, error %v", err)
+		t.Errorf("a name that only the administrator defines: the release does not come only from the tag, error %v", err)
 	}
 }

@@ -1,4 +1,4 @@
 // Package externalprovider reads the metadata of a container image with an external provider: the file
-// /lls-provider/lls-provider-spec.yaml, in the image or in a label of the image. The format is the one of spec 001,
-// deploy-time providers. The package does no I/O.
+// /lls-provider/lls-provider-spec.yaml, in the image or in a label of the image. Spec 001 (deploy-time providers)
+// defines the format. The package does no I/O.
 package externalprovider

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 )
 
-// The parser does not panic on any file, a second run has the same result, and the parsed values are safe in a
+// The parser never panics, returns the same result for the same file, and accepts only values that are safe in a
 // configuration and in a path.
 func FuzzParse(f *testing.F) {
 	f.Add(whole)
@@ -19,7 +19,7 @@ func FuzzParse(f *testing.F) {
 		got, err := externalprovider.Parse([]byte(text))
 		again, errAgain := externalprovider.FromLabel(base64.StdEncoding.EncodeToString([]byte(text)))
 		if (err == nil) != (errAgain == nil) || !reflect.DeepEqual(got, again) {
-			t.Fatalf("two answers: %v %v and %v %v", got, err, again, errAgain)
+			t.Fatalf("two runs differ: %v %v and %v %v", got, err, again, errAgain)
 		}
 		if err != nil {
 			if got != nil || !strings.HasPrefix(err.Error(), "lls-provider-spec.yaml: ") {

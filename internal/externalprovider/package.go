@@ -4,14 +4,14 @@ package externalprovider
 type Package struct {
 	// Name, Version and Vendor identify the package.
 	Name, Version, Vendor string
-	// API is the server's API that the provider serves, in the server's spelling: vector_io.
+	// API is the API of the server that the provider implements, in the server's spelling: vector_io.
 	API string
 	// Type is the provider's type: remote::custom-vllm.
 	Type string
 	// Module is the Python module that the server imports: my_org.custom_vllm (server fact 68).
 	Module string
-	// Wheel is the path of the package's wheel below /lls-provider, and DependencyWheels are those of its dependencies.
-	// Without any, all wheels of /lls-provider/packages are installed.
+	// Wheel is the path of the package's wheel below /lls-provider, and DependencyWheels are those of its dependencies. If
+	// both are empty, all wheels of /lls-provider/packages are installed.
 	Wheel            string
 	DependencyWheels []string
 	// ConfigSchema is a JSON Schema of the provider's configuration, spec.configSchema of the file: nil, bool, int,

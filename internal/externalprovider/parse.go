@@ -29,12 +29,11 @@ const (
 // FromLabel reads the metadata in the label of an image. No input makes it panic.
 func FromLabel(text string) (*Package, error) {
 	if base64.StdEncoding.DecodedLen(len(text)) > MaxSize+2 {
-		return nil, fmt.Errorf("label %s: contains more than %d bytes, which is the limit for a metadata "+
-			"file", Label, MaxSize)
+		return nil, fmt.Errorf("label %s: the metadata file is larger than %d bytes", Label, MaxSize)
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
-		return nil, fmt.Errorf("label %s: is not base64", Label)
+		return nil, fmt.Errorf("label %s: the value is not base64", Label)
 	}
 	found, err := Parse(data)
 	if err != nil {
@@ -61,7 +60,11 @@ func parse(data []byte) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := section{node: root, problem: new(error)}
+	return packageOf(section{node: root, problem: new(error)})
+}
+
+// packageOf returns the package that a metadata file describes.
+func packageOf(file section) (*Package, error) {
 	file.must("apiVersion", apiVersion)
 	file.must("kind", kind)
 	metadata, spec := file.section("metadata"), file.section("spec")
@@ -76,11 +79,8 @@ func parse(data []byte) (*Package, error) {
 		DependencyWheels: spec.wheels("dependencyWheels"),
 		ConfigSchema:     spec.object("configSchema"),
 	}
-	if *file.problem != nil {
-		return nil, *file.problem
-	}
-	return found, nil
+	return found, *file.problem
 }
 
-var errOutside = errors.New("is not the path of a wheel below " + Directory + "; use a form like " +
+var errOutside = errors.New("is not the path of a wheel below " + Directory + "; use a path like " +
 	"packages/my_provider-1.0-py3-none-any.whl")

@@ -78,32 +78,32 @@ func TestParseShort(t *testing.T) {
 // Each row is a change of the complete file, with the resulting error.
 func TestParseErrors(t *testing.T) {
 	for name, tc := range map[string]struct{ old, new, want string }{
-		"another version":  {"llamastack.io/v1alpha1", "llamastack.io/v2", `line 1: apiVersion is "llamastack.io/v2", but must be llamastack.io/v1alpha1`},
-		"another kind":     {"ProviderPackage", "Provider", `line 2: kind is "Provider", but must be ProviderPackage`},
-		"no kind":          {"kind: ProviderPackage\n", "", "line 1: kind is missing"},
-		"no metadata":      {"metadata:", "metadate:", "line 1: metadata must be a mapping"},
-		"metadata is text": {"metadata:", "metadata: x\nmore:", "line 3: metadata must be a mapping"},
-		"no vendor":        {"  vendor: my-org\n", "", "line 4: metadata.vendor is missing"},
-		"empty name":       {"custom-vllm\n", "''\n", "line 4: metadata.name must not be empty"},
-		"name is a list":   {"custom-vllm\n", "[]\n", "line 4: metadata.name must be a string, got a list"},
-		"long name":        {"custom-vllm\n", strings.Repeat("x", 513) + "\n", "line 4: metadata.name has 513 bytes, but at most 512 are allowed"},
-		"module":           {"my_org.custom_vllm", "my-org", `line 9: spec.packageName is "my-org", which is not the name of a Python module; use a form like my_org.custom_vllm`},
-		"module with code": {"my_org.custom_vllm", "'os; import sys'", `line 9: spec.packageName is "os; import sys", which is not the name of a Python module; use a form like my_org.custom_vllm`},
-		"type":             {"remote::custom-vllm", "custom-vllm", `line 10: spec.providerType is "custom-vllm", which is not a provider type; use remote:: or inline:: and a name, like remote::custom-vllm`},
-		"unknown type":     {"remote::custom-vllm", externalprovider.UnknownType, `line 10: spec.providerType is "external::unknown", which is not a provider type; use remote:: or inline:: and a name, like remote::custom-vllm`},
-		"api":              {"vector_io", "vectorIo", `line 11: spec.api is "vectorIo", which is not an API in the server's spelling; use a form like inference or vector_io`},
-		"long api":         {"vector_io", strings.Repeat("X", 200), `line 11: spec.api is "` + strings.Repeat("X", 128) + `…", which is not an API in the server's spelling; use a form like inference or vector_io`},
-		"wheel elsewhere":  {"/lls-provider/packages/", "/etc/", `line 12: spec.wheelPath is "/etc/custom_vllm-1.0-py3-none-any.whl", which ` + outside},
-		"wheel above":      {"packages/./a-1", "packages/../../a-1", `line 13: spec.dependencyWheels[0] is "packages/../../a-1-py3-none-any.whl", which ` + outside},
-		"no wheel":         {"packages/./a-1-py3-none-any.whl", "packages", `line 13: spec.dependencyWheels[0] is "packages", which ` + outside},
-		"wheel is null":    {"packages/./a-1-py3-none-any.whl", "null", "line 13: spec.dependencyWheels[0] must be a string, got null"},
-		"wheels is a text": {"[packages/./a-1-py3-none-any.whl]", "a.whl", "line 13: spec.dependencyWheels must be a list, got a scalar"},
-		"too many wheels":  {"[packages/./a-1-py3-none-any.whl]", "[" + strings.Repeat("a.whl,", 257) + "]", "line 13: spec.dependencyWheels has 257 entries, but at most 256 are allowed"},
-		"schema is a list": {"configSchema:", "configSchema: []\n  more:", "line 14: spec.configSchema must be a mapping, got a list"},
-		"no YAML":          {"kind: ", "kind: : ", "is not YAML: yaml: line 2: mapping values are not allowed in this context"},
-		"no mapping":       {whole, "[a]", "must be a mapping, got a list"},
-		"nothing":          {whole, "", "is empty"},
-		"too large":        {whole, strings.Repeat("#", 65537), "has 65537 bytes, but at most 65536 are allowed"},
+		"another version":             {"llamastack.io/v1alpha1", "llamastack.io/v2", `line 1: apiVersion is "llamastack.io/v2", but must be llamastack.io/v1alpha1`},
+		"another kind":                {"ProviderPackage", "Provider", `line 2: kind is "Provider", but must be ProviderPackage`},
+		"no kind":                     {"kind: ProviderPackage\n", "", "line 1: kind is missing"},
+		"no metadata":                 {"metadata:", "metadate:", "line 1: metadata must be a mapping"},
+		"metadata is text":            {"metadata:", "metadata: x\nmore:", "line 3: metadata must be a mapping"},
+		"no vendor":                   {"  vendor: my-org\n", "", "line 4: metadata.vendor is missing"},
+		"empty name":                  {"custom-vllm\n", "''\n", "line 4: metadata.name must not be empty"},
+		"name is a list":              {"custom-vllm\n", "[]\n", "line 4: metadata.name must be a string, got a list"},
+		"long name":                   {"custom-vllm\n", strings.Repeat("x", 513) + "\n", "line 4: metadata.name has 513 bytes, but at most 512 are allowed"},
+		"module":                      {"my_org.custom_vllm", "my-org", `line 9: spec.packageName is "my-org", which is not the name of a Python module; use a name like my_org.custom_vllm`},
+		"module with code":            {"my_org.custom_vllm", "'os; import sys'", `line 9: spec.packageName is "os; import sys", which is not the name of a Python module; use a name like my_org.custom_vllm`},
+		"type":                        {"remote::custom-vllm", "custom-vllm", `line 10: spec.providerType is "custom-vllm", which is not a provider type; use remote:: or inline:: and a name, like remote::custom-vllm`},
+		"unknown type":                {"remote::custom-vllm", externalprovider.UnknownType, `line 10: spec.providerType is "external::unknown", which is not a provider type; use remote:: or inline:: and a name, like remote::custom-vllm`},
+		"api":                         {"vector_io", "vectorIo", `line 11: spec.api is "vectorIo", which is not the name of an API of the server; use a name like inference or vector_io`},
+		"long api":                    {"vector_io", strings.Repeat("X", 200), `line 11: spec.api is "` + strings.Repeat("X", 128) + `…", which is not the name of an API of the server; use a name like inference or vector_io`},
+		"wheel in another directory":  {"/lls-provider/packages/", "/etc/", `line 12: spec.wheelPath is "/etc/custom_vllm-1.0-py3-none-any.whl", which ` + outside},
+		"wheel in a parent directory": {"packages/./a-1", "packages/../../a-1", `line 13: spec.dependencyWheels[0] is "packages/../../a-1-py3-none-any.whl", which ` + outside},
+		"no wheel":                    {"packages/./a-1-py3-none-any.whl", "packages", `line 13: spec.dependencyWheels[0] is "packages", which ` + outside},
+		"wheel is null":               {"packages/./a-1-py3-none-any.whl", "null", "line 13: spec.dependencyWheels[0] must be a string, got null"},
+		"wheels is a text":            {"[packages/./a-1-py3-none-any.whl]", "a.whl", "line 13: spec.dependencyWheels must be a list, got a scalar"},
+		"too many wheels":             {"[packages/./a-1-py3-none-any.whl]", "[" + strings.Repeat("a.whl,", 257) + "]", "line 13: spec.dependencyWheels has 257 entries, but at most 256 are allowed"},
+		"schema is a list":            {"configSchema:", "configSchema: []\n  more:", "line 14: spec.configSchema must be a mapping, got a list"},
+		"not YAML":                    {"kind: ", "kind: : ", "is not YAML: yaml: line 2: mapping values are not allowed in this context"},
+		"not a mapping":               {whole, "[a]", "must be a mapping, got a list"},
+		"empty file":                  {whole, "", "is empty"},
+		"too large":                   {whole, strings.Repeat("#", 65537), "has 65537 bytes, but at most 65536 are allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := externalprovider.Parse([]byte(strings.Replace(whole, tc.old, tc.new, 1)))
@@ -114,14 +114,14 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-const outside = "is not the path of a wheel below /lls-provider; use a form like packages/my_provider-1.0-py3-none-any.whl"
+const outside = "is not the path of a wheel below /lls-provider; use a path like packages/my_provider-1.0-py3-none-any.whl"
 
 func TestFromLabelErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "label io.llamastack.provider: lls-provider-spec.yaml: is empty",
-		"{}":                        "label io.llamastack.provider: is not base64",
+		"{}":                        "label io.llamastack.provider: the value is not base64",
 		"e30=":                      "label io.llamastack.provider: lls-provider-spec.yaml: line 1: apiVersion is missing",
-		strings.Repeat("A", 100000): "label io.llamastack.provider: contains more than 65536 bytes, which is the limit for a metadata file",
+		strings.Repeat("A", 100000): "label io.llamastack.provider: the metadata file is larger than 65536 bytes",
 	} {
 		if _, err := externalprovider.FromLabel(text); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)

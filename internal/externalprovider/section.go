@@ -17,7 +17,7 @@ const (
 	maxText = 512
 	// maxWheels limits the number of wheels of a package.
 	maxWheels = 256
-	// maxShown is the length of the text that an error shows.
+	// maxShown is the number of bytes of a text that an error shows.
 	maxShown = 128
 )
 
@@ -30,7 +30,7 @@ type form struct {
 var (
 	module = &form{
 		regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`),
-		"is not the name of a Python module; use a form like my_org.custom_vllm",
+		"is not the name of a Python module; use a name like my_org.custom_vllm",
 	}
 	providerType = &form{
 		regexp.MustCompile(`^(remote|inline)(::[A-Za-z0-9][A-Za-z0-9._-]*)+$`),
@@ -38,7 +38,7 @@ var (
 	}
 	api = &form{
 		regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`),
-		"is not an API in the server's spelling; use a form like inference or vector_io",
+		"is not the name of an API of the server; use a name like inference or vector_io",
 	}
 )
 
@@ -60,7 +60,7 @@ func (s section) fail(key string, at *yaml.Node, format string, args ...any) {
 	}
 }
 
-// section returns a mapping below this one, or an empty one when it does not exist.
+// section returns a mapping below this one, or an empty one if it does not exist.
 func (s section) section(key string) section {
 	node := yamlnode.Get(s.node, key)
 	if node == nil || node.Kind != yaml.MappingNode {
@@ -107,7 +107,7 @@ func textOf(node *yaml.Node) (text, problem string) {
 	return node.Value, ""
 }
 
-// wheel returns the path of a wheel, or an empty string when there is none.
+// wheel returns the path of a wheel, or an empty string if there is none.
 func (s section) wheel(key string) string {
 	node := yamlnode.Get(s.node, key)
 	if yamlnode.IsNull(node) {
@@ -151,7 +151,7 @@ func (s section) wheelPath(key string, node *yaml.Node) string {
 	return below
 }
 
-// object returns a mapping as decoded JSON, or nil when there is none.
+// object returns a mapping as decoded JSON, or nil if there is none.
 func (s section) object(key string) map[string]any {
 	node := yamlnode.Get(s.node, key)
 	if yamlnode.IsNull(node) {
@@ -165,7 +165,7 @@ func (s section) object(key string) map[string]any {
 	return value
 }
 
-// plain returns a node as decoded JSON. Every key becomes a text, and so does a value without a JSON equivalent.
+// plain returns a node as decoded JSON. Every key, and every value without a JSON equivalent, becomes a string.
 func plain(node *yaml.Node) any {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -198,7 +198,7 @@ func scalar(node *yaml.Node) any {
 	}
 }
 
-// shorten cuts a text to the length that a message can show.
+// shorten returns at most maxShown bytes of a text, for a message.
 func shorten(text string) string {
 	if len(text) <= maxShown {
 		return text

@@ -26,8 +26,8 @@ var clouds = []struct {
 // CloudForms describes the hosts that CloudOf recognizes, for messages.
 const CloudForms = "<account>.dkr.ecr.<region>.amazonaws.com, <location>-docker.pkg.dev, gcr.io or <name>.azurecr.io"
 
-// CloudOf returns the only cloud that can serve a registry, which is in its normal form. It returns false if there is
-// none.
+// CloudOf returns the cloud of a registry that only this cloud can serve. The name of the registry must be in its
+// normal form. CloudOf returns false for all other registries.
 func CloudOf(registry string) (Cloud, bool) {
 	for _, one := range clouds {
 		if one.hosts.MatchString(registry) {

@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// TestCloudOf checks which hosts get a cloud's tokens, and that similar hosts do not.
+// TestCloudOf checks that the registries of a cloud get its tokens, and that hosts with similar names do not.
 func TestCloudOf(t *testing.T) {
 	for registry, want := range map[string]imagename.Cloud{
 		"123456789012.dkr.ecr.eu-west-1.amazonaws.com":                imagename.AWS,
@@ -32,7 +32,7 @@ func TestCloudOf(t *testing.T) {
 		"pkg.dev":           "",
 		"docker.pkg.dev":    "",
 		"-docker.pkg.dev.x": "",
-		// Ports, spellings and names that others may serve.
+		// Names with a port, unusual spellings, and names that may belong to somebody else.
 		"123456789012.dkr.ecr.eu-west-1.amazonaws.com:443":         "",
 		"123456789012.dkr.ecr.eu-west-1.amazonaws.com.":            "",
 		"123456789012.dkr.ecr.eu-west-1.amazonaws.com.example.com": "",

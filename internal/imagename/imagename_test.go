@@ -78,7 +78,8 @@ func TestFamiliar(t *testing.T) {
 	}
 }
 
-// FuzzRepository checks that a normal form is its own normal form, and is below each of its own prefixes.
+// FuzzRepository checks that normalizing a normal form does not change it, and that a normal form is below each of its
+// prefixes.
 func FuzzRepository(f *testing.F) {
 	for _, image := range []string{
 		"redis", "Docker.io/a/b:1", "quay.io/a/../b", "localhost:5000/a", "a:1@sha256:0",
@@ -100,7 +101,7 @@ func FuzzRepository(f *testing.F) {
 			}
 		}
 		if strings.Contains(repository, "/../") {
-			t.Errorf("%q leaves its place", repository)
+			t.Errorf("%q has a path that leaves the repository", repository)
 		}
 	})
 }

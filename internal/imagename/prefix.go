@@ -20,7 +20,7 @@ func Prefix(text string) string {
 	return Registry(host) + "/" + path
 }
 
-// Prefixes returns all prefixes that the texts stand for: docker.io/nginx also stands for docker.io/library/nginx.
+// Prefixes returns all prefixes that the texts mean: docker.io/nginx also means docker.io/library/nginx.
 func Prefixes(texts []string) []string {
 	var result []string
 	for _, text := range texts {
@@ -33,8 +33,8 @@ func Prefixes(texts []string) []string {
 	return result
 }
 
-// Rewrites returns the replacements by the prefix that they replace. If two texts stand for the same prefix, the one
-// that spells it out wins, then the first one by name.
+// Rewrites returns the replacements by the prefix that they replace. If two texts mean the same prefix, a text that
+// contains "library/" takes precedence, then the first text in alphabetical order.
 func Rewrites(rewrite map[string]string) map[string]string {
 	result := map[string]string{}
 	for _, also := range []func(string) string{Prefix, func(text string) string { return inLibrary(Prefix(text)) }} {
@@ -48,8 +48,7 @@ func Rewrites(rewrite map[string]string) map[string]string {
 	return result
 }
 
-// inLibrary returns the prefix of the image that docker.io/<name> stands for. It returns "" if the prefix is not the
-// name of an image.
+// inLibrary returns the prefix of docker.io/library/<name> for docker.io/<name>. It returns "" for all other prefixes.
 func inLibrary(prefix string) string {
 	name, ok := strings.CutPrefix(prefix, hubAsAsked+"/")
 	if !ok || strings.Contains(name, "/") {

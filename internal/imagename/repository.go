@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 )
 
-// Docker Hub is docker.io in images and index.docker.io for older programs. Images there without an organization are
-// below library.
+// Docker Hub is docker.io in the names of images and index.docker.io in requests. Its images without an organization
+// are below library.
 const (
 	hub        = "docker.io"
 	hubAsAsked = name.DefaultRegistry
@@ -43,7 +43,7 @@ func Registry(host string) string {
 	return host
 }
 
-// Familiar returns a name in its normal form as people write it, with docker.io.
+// Familiar returns a name that is in its normal form with the host that users write: docker.io for Docker Hub.
 func Familiar(repository string) string {
 	if below, ok := strings.CutPrefix(repository, hubAsAsked); ok && (below == "" || below[0] == '/') {
 		return hub + below

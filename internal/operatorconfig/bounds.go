@@ -83,7 +83,7 @@ func (r *reader) podSecurity(n node) api.Level {
 	return level
 }
 
-// count reads a number of things.
+// count reads a whole number that is not negative.
 func (r *reader) count(n node) *int {
 	value, err := strconv.Atoi(n.value.Value)
 	if err != nil || n.value.Tag != "!!int" || value < 0 {

@@ -64,7 +64,7 @@ func TestReadBounds(t *testing.T) {
 	}
 }
 
-func TestReadBoundsRefuses(t *testing.T) {
+func TestReadBoundsErrors(t *testing.T) {
 	const pattern = ` is not a pattern: write a name, with * for any characters and ? for one character`
 	for text, want := range map[string]string{
 		"{}":                         "bounds: line 1: must be a list, got a mapping",
@@ -85,12 +85,12 @@ func TestReadBoundsRefuses(t *testing.T) {
 			t.Errorf("%s: errors %q, want %q", text, errs, want)
 		}
 		if !config.Unknown(operatorconfig.KeyBounds) {
-			t.Errorf("%s: a key that could never be read is known", text)
+			t.Errorf("%s: the bounds count as known although they were never valid", text)
 		}
 	}
 }
 
-// TestBoundsAreKept checks that a mistake never removes a bound.
+// TestBoundsAreKept checks that an invalid value never removes a bound.
 func TestBoundsAreKept(t *testing.T) {
 	before, _ := readBounds("[{podTemplate: false}]")
 	now, _ := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyBounds: "[{podTemplat: false}]"}), before)

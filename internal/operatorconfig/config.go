@@ -30,7 +30,7 @@ const (
 	KeyBounds = "bounds"
 )
 
-// Config is the content of the ConfigMap. It does not change after it was read.
+// Config is the content of the ConfigMap. Callers must not change it.
 type Config struct {
 	// Images are images by name, or by name and version as `name@version`.
 	Images distribution.Overrides
@@ -49,8 +49,8 @@ type Config struct {
 	known map[string]bool
 }
 
-// Unknown reports whether a key was never valid. Its intended value is not known then, and what was done because of it
-// is best left unchanged.
+// Unknown reports whether a key was never valid. The intended value of such a key is not known, so the objects that
+// depend on the key should stay unchanged.
 func (c Config) Unknown(key string) bool { return !c.known[key] }
 
 // section is one key, with the functions that read it and keep its last value.
@@ -120,10 +120,8 @@ func Read(configMap *corev1.ConfigMap, last Config) (Config, field.ErrorList) {
 			config.known[s.key] = last.known[s.key]
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(configMap.Data)) {
-		r.unknownKey(key)
-	}
-	for _, key := range slices.Sorted(maps.Keys(configMap.BinaryData)) {
+	for _, key := range slices.Concat(
+		slices.Sorted(maps.Keys(configMap.Data)), slices.Sorted(maps.Keys(configMap.BinaryData))) {
 		r.unknownKey(key)
 	}
 	return config, r.errs

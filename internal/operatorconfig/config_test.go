@@ -54,7 +54,7 @@ func TestReadImages(t *testing.T) {
 				t.Errorf("images (-want +got):\n%s", diff)
 			}
 			if got.Unknown(operatorconfig.KeyImageOverrides) {
-				t.Error("a key that was read is unknown")
+				t.Error("a valid key counts as unknown")
 			}
 		})
 	}
@@ -62,7 +62,7 @@ func TestReadImages(t *testing.T) {
 
 // Every error has the key, the path, the value and a remedy. The key keeps its previous value, and the others take
 // effect.
-func TestReadRefuses(t *testing.T) {
+func TestReadErrors(t *testing.T) {
 	const key = operatorconfig.KeyImageOverrides
 	good, errs := operatorconfig.Read(configMap(map[string]string{key: "starter: a:1"}), operatorconfig.Config{})
 	if len(errs) > 0 {
@@ -72,25 +72,25 @@ func TestReadRefuses(t *testing.T) {
 		data map[string]string
 		want []string
 	}{
-		"not YAML":    {map[string]string{key: "starter: [a"}, []string{"image-overrides: is not YAML: yaml: line 1: did not find expected ',' or ']'"}},
-		"two":         {map[string]string{key: "a: b:1\n---\nc: d:1"}, []string{"image-overrides: contains more than one YAML document"}},
-		"a list":      {map[string]string{key: "- starter"}, []string{"image-overrides: line 1: must be a mapping, got a list"}},
-		"a text":      {map[string]string{key: "starter"}, []string{`image-overrides: line 1: must be a mapping, got the text "starter"`}},
-		"no image":    {map[string]string{key: "starter:"}, []string{"image-overrides[starter]: line 1: must be text, got empty"}},
-		"a number":    {map[string]string{key: "starter: 1.5"}, []string{`image-overrides[starter]: line 1: must be text, got the number "1.5"; put it in quotes`}},
-		"a bool":      {map[string]string{key: "starter: true"}, []string{`image-overrides[starter]: line 1: must be text, got the boolean "true"; put it in quotes`}},
-		"nested":      {map[string]string{key: "starter: {image: a}"}, []string{"image-overrides[starter]: line 1: must be text, got a mapping"}},
-		"an alias":    {map[string]string{key: "a: &x b:1\nc: *x"}, []string{"image-overrides[c]: line 2: must be text, got an alias"}},
-		"merged":      {map[string]string{key: "<<: {a: b}"}, []string{"image-overrides: line 1: a key must be text"}},
-		"a list key":  {map[string]string{key: "[a]: b"}, []string{"image-overrides: line 1: a key must be text"}},
-		"twice":       {map[string]string{key: "a: b:1\na: c:1"}, []string{`image-overrides[a]: line 2: duplicate key "a"`}},
-		"upper case":  {map[string]string{key: "starter: Quay.io/Team/X"}, []string{`image-overrides[starter]: "Quay.io/Team/X" is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case`}},
-		"a scheme":    {map[string]string{key: "starter: https://quay.io/x"}, []string{`image-overrides[starter]: "https://quay.io/x" is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case`}},
-		"a name":      {map[string]string{key: "my starter: a:1"}, []string{`image-overrides[my starter]: "my starter" is not a valid distribution name: use at most 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit`}},
-		"a version":   {map[string]string{key: "starter@latest: a:1"}, []string{`image-overrides[starter@latest]: version "latest": unknown server release "latest"; known release lines: `}},
-		"near":        {map[string]string{"image-override": ""}, []string{`image-override: unknown key, did you mean "image-overrides"?`}},
-		"far":         {map[string]string{"zzz": ""}, []string{"zzz: unknown key; known keys: bounds, featureFlags, gateway, image-overrides, ingress, registries"}},
-		"more errors": {map[string]string{key: "a b: c\nd: 1"}, []string{`image-overrides[a b]: "a b" is not`, "image-overrides[d]: line 2: must be text"}},
+		"not YAML":                   {map[string]string{key: "starter: [a"}, []string{"image-overrides: is not YAML: yaml: line 1: did not find expected ',' or ']'"}},
+		"two documents":              {map[string]string{key: "a: b:1\n---\nc: d:1"}, []string{"image-overrides: contains more than one YAML document"}},
+		"a list":                     {map[string]string{key: "- starter"}, []string{"image-overrides: line 1: must be a mapping, got a list"}},
+		"a text":                     {map[string]string{key: "starter"}, []string{`image-overrides: line 1: must be a mapping, got the text "starter"`}},
+		"no image":                   {map[string]string{key: "starter:"}, []string{"image-overrides[starter]: line 1: must be text, got empty"}},
+		"a number":                   {map[string]string{key: "starter: 1.5"}, []string{`image-overrides[starter]: line 1: must be text, got the number "1.5"; put it in quotes`}},
+		"a bool":                     {map[string]string{key: "starter: true"}, []string{`image-overrides[starter]: line 1: must be text, got the boolean "true"; put it in quotes`}},
+		"nested":                     {map[string]string{key: "starter: {image: a}"}, []string{"image-overrides[starter]: line 1: must be text, got a mapping"}},
+		"an alias":                   {map[string]string{key: "a: &x b:1\nc: *x"}, []string{"image-overrides[c]: line 2: must be text, got an alias"}},
+		"a merge key":                {map[string]string{key: "<<: {a: b}"}, []string{"image-overrides: line 1: a key must be text"}},
+		"a list key":                 {map[string]string{key: "[a]: b"}, []string{"image-overrides: line 1: a key must be text"}},
+		"twice":                      {map[string]string{key: "a: b:1\na: c:1"}, []string{`image-overrides[a]: line 2: duplicate key "a"`}},
+		"upper case":                 {map[string]string{key: "starter: Quay.io/Team/X"}, []string{`image-overrides[starter]: "Quay.io/Team/X" is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case`}},
+		"a scheme":                   {map[string]string{key: "starter: https://quay.io/x"}, []string{`image-overrides[starter]: "https://quay.io/x" is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case`}},
+		"a name":                     {map[string]string{key: "my starter: a:1"}, []string{`image-overrides[my starter]: "my starter" is not a valid distribution name: use at most 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit`}},
+		"a version":                  {map[string]string{key: "starter@latest: a:1"}, []string{`image-overrides[starter@latest]: version "latest": unknown server release "latest"; known release lines: `}},
+		"a key with a similar name":  {map[string]string{"image-override": ""}, []string{`image-override: unknown key, did you mean "image-overrides"?`}},
+		"a key with no similar name": {map[string]string{"zzz": ""}, []string{"zzz: unknown key; known keys: bounds, featureFlags, gateway, image-overrides, ingress, registries"}},
+		"more errors":                {map[string]string{key: "a b: c\nd: 1"}, []string{`image-overrides[a b]: "a b" is not`, "image-overrides[d]: line 2: must be text"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, errs := operatorconfig.Read(configMap(tc.data), good)
@@ -108,7 +108,7 @@ func TestReadRefuses(t *testing.T) {
 			}
 			want := good.Images
 			if _, given := tc.data[key]; !given {
-				want = nil // missing, so there is no value
+				want = nil // the key is missing, so there is no value
 			}
 			if diff := cmp.Diff(want, got.Images); diff != "" {
 				t.Errorf("images (-want +got):\n%s", diff)
@@ -146,7 +146,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// A new ConfigMap sets nothing, and the examples in its comments are valid.
+// A new ConfigMap changes no setting, and the examples in its comments are valid.
 func TestTemplate(t *testing.T) {
 	template := operatorconfig.Template()
 	if diff := cmp.Diff(operatorconfig.Keys(), slices.Sorted(maps.Keys(template))); diff != "" {
@@ -176,7 +176,7 @@ func TestTemplate(t *testing.T) {
 		"gateway": config.Gateway != nil && config.Gateway.SectionName != "",
 	} {
 		if !given {
-			t.Errorf("no example of %s", name)
+			t.Errorf("the example of %s is missing", name)
 		}
 	}
 }
@@ -199,12 +199,12 @@ func TestImagesChanged(t *testing.T) {
 		t.Errorf("changed (-want +got):\n%s", diff)
 	}
 	if got := operatorconfig.ImagesChanged(before, before); got != nil {
-		t.Errorf("nothing changed but %v", got)
+		t.Errorf("the result for two equal configurations is %v", got)
 	}
 }
 
-// FuzzRead checks that no text causes a panic, that a lenient parser finds the same values, and that an error keeps the
-// last valid value.
+// FuzzRead checks that no text causes a panic, that a lenient parser reads the same values, and that the last valid
+// value stays in effect after an error.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"", "starter: a:1", "starter@0.7.3: a/b:1", "- x", "a: &x b\nc: *x", "{a: b, a: c}", "? [a]\n: b", "\t",
@@ -219,7 +219,7 @@ func FuzzRead(f *testing.F) {
 		config, errs := operatorconfig.Read(configMap(map[string]string{key: text}), last)
 		for _, err := range errs {
 			if got := operatorconfig.KeyOf(err); got != key {
-				t.Errorf("an error about %q is said to be about %q: %v", key, got, err)
+				t.Errorf("KeyOf returns %[2]q for an error about %[1]q: %[3]v", key, got, err)
 			}
 		}
 		if key != operatorconfig.KeyImageOverrides {

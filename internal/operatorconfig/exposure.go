@@ -66,7 +66,7 @@ func readGateway(r *reader, root node, into **Gateway) {
 		"sectionName": func(n node) { gateway.SectionName = r.checked(n, validation.IsDNS1123Subdomain) },
 	})
 	if len(r.errs) == before && (gateway.Name == "" || gateway.Namespace == "") {
-		r.fail(root.path, "", "needs the name and the namespace of the Gateway")
+		r.fail(root.path, "", "the name or the namespace of the Gateway is missing; set both")
 	}
 	*into = gateway
 }

@@ -29,7 +29,7 @@ func TestReadExposure(t *testing.T) {
 	}
 }
 
-func TestReadExposureRefuses(t *testing.T) {
+func TestReadExposureErrors(t *testing.T) {
 	for name, tc := range map[string]struct {
 		key, text string
 		want      []string
@@ -37,10 +37,10 @@ func TestReadExposureRefuses(t *testing.T) {
 		"a URL for a domain": {operatorconfig.KeyIngress, "domain: https://apps.example.com", []string{
 			`ingress.domain: "https://apps.example.com" cannot be used: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
 		}},
-		"a slip":               {operatorconfig.KeyIngress, "ingressClassName: nginx", []string{`ingress.ingressClassName: unknown field, did you mean "className"?`}},
+		"a misspelt field":     {operatorconfig.KeyIngress, "ingressClassName: nginx", []string{`ingress.ingressClassName: unknown field, did you mean "className"?`}},
 		"an annotation's type": {operatorconfig.KeyIngress, "annotations: {a: true}", []string{`ingress.annotations[a]: line 1: must be text, got the boolean "true"; put it in quotes`}},
-		"no namespace":         {operatorconfig.KeyGateway, "name: public", []string{"gateway: needs the name and the namespace of the Gateway"}},
-		"no gateway":           {operatorconfig.KeyGateway, "{}", []string{"gateway: needs the name and the namespace of the Gateway"}},
+		"no namespace":         {operatorconfig.KeyGateway, "name: public", []string{"gateway: the name or the namespace of the Gateway is missing; set both"}},
+		"no gateway":           {operatorconfig.KeyGateway, "{}", []string{"gateway: the name or the namespace of the Gateway is missing; set both"}},
 		"a text":               {operatorconfig.KeyGateway, "public", []string{`gateway: line 1: must be a mapping, got the text "public"`}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,7 +44,7 @@ func readImages(r *reader, root node, images *distribution.Overrides) {
 	}
 }
 
-// overrideKey returns the problem of a name, or a name and a version, that no stack could ask for.
+// overrideKey returns the problem with a key that no stack can select by its name, or by its name and version.
 func overrideKey(key string) string {
 	name, version, versioned := strings.Cut(key, "@")
 	if len(name) > maxName || !nameForm.MatchString(name) {

@@ -17,20 +17,20 @@ type Registries struct {
 	// ReadLabels reports whether images are read at all, which is the default. If the key was never valid, the operator
 	// reads none, because the key may exclude a registry.
 	ReadLabels bool
-	// Allow lists the registries that may be read, as host[:port], or prefixes of repositories, as host[:port]/path.
-	// Empty means all. They are compared with the place after Rewrite. docker.io and index.docker.io are the same here
-	// and below.
+	// Allow lists the registries that may be read, as host[:port], or prefixes of repositories, as host[:port]/path. Empty
+	// means all. They are compared with the repository after Rewrite. In all fields, docker.io and index.docker.io are the
+	// same.
 	Allow []string
 	// Insecure lists the registries, as host[:port], that may be read over plain HTTP or with any certificate.
 	Insecure []string
-	// Rewrite maps prefixes of repositories, as host[:port][/path], to the place to read from. The longest matching
-	// prefix wins.
+	// Rewrite maps prefixes of repositories, as host[:port][/path], to the prefixes to read instead. The longest matching
+	// prefix takes precedence.
 	Rewrite map[string]string
 	// CheckInterval is the pause before the operator resolves the tag of an image again. Zero means an hour.
 	CheckInterval time.Duration
-	// CloudIdentity lists the cloud registries, or prefixes of their repositories, that are read with the identity of
-	// the operator's own pod if a stack's pull Secrets have no credentials for them. Empty means none. They are
-	// compared with the place after Rewrite, as in Allow.
+	// CloudIdentity lists the cloud registries, or prefixes of their repositories, that are read with the identity of the
+	// operator's own pod if a stack's pull Secrets have no credentials for them. Empty means none. They are compared with
+	// the repository after Rewrite, as in Allow.
 	CloudIdentity []string
 }
 

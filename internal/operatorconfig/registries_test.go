@@ -15,9 +15,9 @@ func TestReadRegistries(t *testing.T) {
 		text string
 		want operatorconfig.Registries
 	}{
-		"nothing":       {"", operatorconfig.Registries{ReadLabels: true}},
-		"empty":         {"{}", operatorconfig.Registries{ReadLabels: true}},
-		"null in there": {"{allow: null, readLabels: }", operatorconfig.Registries{ReadLabels: true}},
+		"nothing":     {"", operatorconfig.Registries{ReadLabels: true}},
+		"empty":       {"{}", operatorconfig.Registries{ReadLabels: true}},
+		"null values": {"{allow: null, readLabels: }", operatorconfig.Registries{ReadLabels: true}},
 		"everything": {`
 allow: [registry.example.com, "localhost:5000/a/b", quay.io/team]
 insecure: ["registry.example.com:5000", "[::1]:5000"]
@@ -46,7 +46,7 @@ cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com, Europe-docker.pkg.
 	}
 }
 
-func TestReadRegistriesRefuses(t *testing.T) {
+func TestReadRegistriesErrors(t *testing.T) {
 	const place = "a registry or a prefix of repositories: write host[:port][/path], with the path in lower case"
 	for text, want := range map[string][]string{
 		"allowed: []":           {`registries.allowed: unknown field, did you mean "allow"?`},
@@ -87,7 +87,7 @@ func TestReadRegistriesRefuses(t *testing.T) {
 				t.Errorf("errors (-want +got):\n%s", diff)
 			}
 			if got.Registries.ReadLabels || !got.Unknown(operatorconfig.KeyRegistries) {
-				t.Error("images are read although what may be read is not known")
+				t.Error("labels are read although the allowed registries are not known")
 			}
 		})
 	}

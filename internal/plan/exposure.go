@@ -13,17 +13,17 @@ func (p *Plan) exposureWarnings() {
 	if p.Exposure.Empty() {
 		return
 	}
-	if render.MadeUpForNobody(p.input) {
+	if render.HasDefaultDomain(p.input) {
 		p.warn(path, "the server gets the generated host name %q, which has no DNS record: set hostname, or ask an administrator to set "+
 			"domain under ingress in the operator's ConfigMap", p.Hostname)
 	}
 	class, stack, namespace := render.IngressClass(p.input), p.input.Stack.Name, p.input.Stack.Namespace
 	switch ingress := p.Exposure.Kind == "Ingress"; {
 	case !p.ServesTLS:
-	case ingress && !ingresscontroller.KnowsBackendTLS(class):
+	case ingress && !ingresscontroller.SupportsBackendTLS(class):
 		p.warn(path, "the server uses HTTPS, and the operator has no annotation that configures this for the controller of ingress class %q: "+
 			"set the controller's annotation under annotations", class)
-	case ingress && ingresscontroller.ChecksBackendTLS(class):
+	case ingress && ingresscontroller.VerifiesBackendTLS(class):
 		p.warn(path, "the server uses HTTPS, and Traefik verifies its certificate: create a ServersTransport of traefik.io/v1alpha1 in namespace %q, "+
 			"with a name in the certificate as serverName, and in rootCAs a Secret that contains the authority's certificate under %s; then run "+
 			"kubectl annotate service %s --namespace %s traefik.ingress.kubernetes.io/service.serverstransport=%s-NAME@kubernetescrd, where NAME is the name of the ServersTransport",

@@ -14,11 +14,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Apply merges the patch into a copy of the template. The server's container comes first in the result. The template
-// has only that container. The errors are for the user: each has its path below path and a remedy.
+// Apply merges the patch into a copy of the template, which has only the server's container. That container comes first
+// in the result. The errors are for the user. Each of them has its path, below path, and a remedy.
 func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, field.ErrorList) {
-	result, errs := lay(template, patch, path)
+	result, errs := merge(template, patch, path)
 	if len(errs) == 0 {
 		// Only the template of a stack has the operator's own init containers, which a patch may change without an
 		// image.
@@ -30,8 +30,8 @@ func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, p
 	return result, nil
 }
 
-// lay is Apply without the checks that need the complete template.
-func lay(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
+// merge does the same as Apply, except for the checks that need the complete template.
+func merge(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, field.ErrorList) {
 	changes, errs := read(patch, path)
 	if len(errs) > 0 {
@@ -41,7 +41,7 @@ func lay(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, pat
 	if err != nil {
 		return nil, broken(path, err)
 	}
-	original := runtime.DeepCopyJSON(before) // a merge writes to both of its arguments
+	original := runtime.DeepCopyJSON(before) // the merge changes both of its arguments
 	server := *template.Spec.Containers[0].Name
 	aside := setAside(original, changes, server)
 	after, err := strategicpatch.StrategicMergeMapPatch(original, changes, corev1.PodTemplateSpec{})
@@ -62,7 +62,7 @@ func lay(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, pat
 
 // Check returns the errors of a patch that do not depend on the stack. server is the name of the server's container.
 func Check(patch []byte, server string, path *field.Path) field.ErrorList {
-	_, errs := lay(skeleton(server), patch, path)
+	_, errs := merge(skeleton(server), patch, path)
 	return errs
 }
 
@@ -79,7 +79,7 @@ func skeleton(server string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	return corev1ac.PodTemplateSpec().WithLabels(names.Selector("stack")).WithSpec(spec)
 }
 
-// serverFirst makes the server's container the default for kubectl.
+// serverFirst moves the server's container to the first place, which makes it the default container of kubectl.
 func serverFirst(template map[string]any, server string) {
 	containers := items(template, "spec", "containers")
 	slices.SortStableFunc(containers, func(a, b any) int {
@@ -104,7 +104,7 @@ func fieldsOf(template *corev1ac.PodTemplateSpecApplyConfiguration) (map[string]
 	return fields, convert(template, &fields)
 }
 
-// convert converts a value by way of JSON, which both types support.
+// convert converts a value to another type with the same JSON form.
 func convert(from, to any) error {
 	data, err := json.Marshal(from)
 	if err != nil {

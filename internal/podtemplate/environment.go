@@ -2,12 +2,12 @@ package podtemplate
 
 import "slices"
 
-// environment keeps the variables of the server's container that a patch does not name out of the merge, and puts them
-// back in their places. A stack has a variable for each key of a Secret, and the merge takes quadratic time in their
-// number, because it sorts the list by searching for each of its items.
+// environment holds the variables of the server's container that are excluded from the merge, because the patch does
+// not name them. A stack has a variable for each key of a Secret, and the merge takes quadratic time in the number of
+// variables, because it searches the list for each of its items.
 type environment struct {
 	server string
-	// before are the variables of the template. Nil means that the merge gets all of them.
+	// before lists the variables of the template. Nil means that no variable is excluded from the merge.
 	before []any
 	named  naming
 }
@@ -15,7 +15,7 @@ type environment struct {
 // naming contains each variable that a patch names, and whether the patch removes it.
 type naming map[any]bool
 
-// setAside removes the variables that the patch does not name from the template.
+// setAside removes the variables that the patch does not name from the template, and returns them.
 func setAside(template, patch map[string]any, server string) environment {
 	container := find(items(template, "spec", "containers"), "name", server)
 	before, _ := container["env"].([]any)
@@ -28,24 +28,10 @@ func setAside(template, patch map[string]any, server string) environment {
 	return environment{server: server, before: before, named: named}
 }
 
-// namedIn returns the names of the variables in a patch of the containers. It returns false when there are none, or
-// when the patch does more than set and remove variables, so that only the merge itself can determine the result for
-// the others.
+// namedIn returns the names of the variables in a patch of the containers. It returns false if there are none, or if
+// the patch does more than set and remove variables, because only the merge can then determine the other variables.
 func namedIn(containers []any, server string) (naming, bool) {
-	var patch map[string]any
-	for _, item := range containers {
-		container, _ := item.(map[string]any)
-		if _, directed := container[directive]; directed {
-			return nil, false
-		}
-		if container["name"] != server {
-			continue
-		}
-		if patch != nil {
-			return nil, false
-		}
-		patch = container
-	}
+	patch := onlyPatch(containers, server)
 	list, _ := patch["env"].([]any)
 	if _, ordered := patch["$setElementOrder/env"]; ordered || len(list) == 0 {
 		return nil, false
@@ -63,24 +49,32 @@ func namedIn(containers []any, server string) (naming, bool) {
 	return named, true
 }
 
-// putBack merges the variables that were set aside into the list in the order of the merge: those of the patch in its
-// order, and each other one before the next variable of the patch that came after it.
+// onlyPatch returns the patch of the server's container. It returns nil if there are several or none, or if a directive
+// applies to a whole container.
+func onlyPatch(containers []any, server string) map[string]any {
+	var patch map[string]any
+	for _, item := range containers {
+		container, _ := item.(map[string]any)
+		_, directed := container[directive]
+		if directed || container["name"] == server && patch != nil {
+			return nil
+		}
+		if container["name"] == server {
+			patch = container
+		}
+	}
+	return patch
+}
+
+// putBack adds the variables that were set aside to the merged list, in the order of a complete merge: the variables of
+// the patch in its order, and each other variable before the next variable of the patch that followed it in the
+// template.
 func (e environment) putBack(template map[string]any) {
 	container := find(items(template, "spec", "containers"), "name", e.server)
 	if e.before == nil || container == nil {
 		return
 	}
-	position := make(map[any]int, len(e.before))
-	var others []int
-	for i, item := range e.before {
-		removed, named := e.named[name(item)]
-		if !named {
-			others = append(others, i)
-		}
-		if !removed {
-			position[name(item)] = i
-		}
-	}
+	position, others := e.positions()
 	merged, _ := container["env"].([]any)
 	result := make([]any, 0, len(others)+len(merged))
 	for _, item := range merged {
@@ -95,4 +89,20 @@ func (e environment) putBack(template map[string]any) {
 		result = append(result, e.before[i])
 	}
 	container["env"] = result
+}
+
+// positions returns the positions in the template of the variables that the patch does not remove, and the positions of
+// the variables that it does not name.
+func (e environment) positions() (position map[any]int, others []int) {
+	position = make(map[any]int, len(e.before))
+	for i, item := range e.before {
+		removed, named := e.named[name(item)]
+		if !named {
+			others = append(others, i)
+		}
+		if !removed {
+			position[name(item)] = i
+		}
+	}
+	return position, others
 }

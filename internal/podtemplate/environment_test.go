@@ -25,7 +25,8 @@ func merged(t *testing.T, before, changes map[string]any) map[string]any {
 	return after
 }
 
-// Variables that are set aside and put back are where the merge would have left them, for any patch of the others.
+// For any patch of the other variables, the variables that are set aside and put back have the same positions as after
+// a merge of all variables.
 func TestSetAside(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -64,15 +65,15 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// A patch that does more than set and remove variables gets all of them.
+// No variable is set aside if the patch does more than set and remove variables.
 func TestNothingSetAside(t *testing.T) {
 	variable := map[string]any{"name": "A", "value": "1"}
 	for name, changes := range map[string]map[string]any{
-		"nothing":           {},
+		"an empty patch":    {},
 		"no variables":      patchOf(nil),
 		"the list replaced": patchOf([]any{map[string]any{"$patch": "replace"}, variable}),
 		"no name":           patchOf([]any{map[string]any{"value": "1"}}),
-		"an order": {"spec": map[string]any{"containers": []any{map[string]any{
+		"an order of the variables": {"spec": map[string]any{"containers": []any{map[string]any{
 			"name": "server",
 			"env":  []any{variable}, "$setElementOrder/env": []any{variable},
 		}}}},
@@ -84,7 +85,7 @@ func TestNothingSetAside(t *testing.T) {
 	} {
 		template := patchOf([]any{map[string]any{"name": "A"}, map[string]any{"name": "B"}})
 		if aside := setAside(template, changes, "server"); aside.before != nil {
-			t.Errorf("%s: something is set aside", name)
+			t.Errorf("%s: a variable is set aside", name)
 		}
 		if diff := cmp.Diff(patchOf([]any{map[string]any{"name": "A"}, map[string]any{"name": "B"}}), template); diff != "" {
 			t.Errorf("%s: the template changed:\n%s", name, diff)

@@ -14,8 +14,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// ownVolumes are the operator's volumes. A patch must not remove or change a volume with a mount path, nor its mount,
-// because the server expects the operator's files there. The other volumes must only not be removed.
+// ownVolumes are the operator's volumes. A patch must not remove or change a volume with a mount path or its mount,
+// because the server reads the operator's files at that path. A patch may change the other volumes, but must not remove
+// them.
 var ownVolumes = []struct{ name, mountPath string }{
 	{names.DataVolume, ""},
 	{names.TmpVolume, ""},
@@ -67,14 +68,14 @@ func guardContainer(before, after map[string]any, server string, path *field.Pat
 		if mountNow := find(items(now, "volumeMounts"), "mountPath", volume.mountPath); !reflect.DeepEqual(mountBefore,
 			mountNow) {
 			errs = append(errs, field.Forbidden(path.Child("volumeMounts").Key(volume.mountPath),
-				fmt.Sprintf("is where the operator mounts volume %q: use another path", volume.name)))
+				fmt.Sprintf("is the path at which the operator mounts volume %q: use another path", volume.name)))
 		}
 	}
 	return errs
 }
 
-// imageless reports containers without an image, which cannot run. A name that is similar to the server's is a spelling
-// mistake, because nothing is then merged into the server's container.
+// imageless reports containers without an image, which cannot run. Such a container is often a patch of the server's
+// container with a misspelt name.
 func imageless(after map[string]any, server string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, item := range items(after, "spec", "containers") {
@@ -123,9 +124,9 @@ func differ(before, after map[string]any, place ...string) bool {
 	return !reflect.DeepEqual(at(before, place...), at(after, place...))
 }
 
-// at returns the value at a place, or nil when there is none.
+// at returns the value at a place, or nil if there is none.
 func at(fields map[string]any, place ...string) any {
-	value, _, _ := unstructured.NestedFieldNoCopy(fields, place...) // a value that is not an object means no value
+	value, _, _ := unstructured.NestedFieldNoCopy(fields, place...) // a value that is not an object has no fields
 	return value
 }
 
@@ -135,7 +136,7 @@ func items(fields map[string]any, place ...string) []any {
 	return list
 }
 
-// find returns the item whose key has the value, or nil when there is none.
+// find returns the item whose key has the value, or nil if there is none.
 func find(items []any, key, value string) map[string]any {
 	for _, item := range items {
 		if object, ok := item.(map[string]any); ok && object[key] == value {

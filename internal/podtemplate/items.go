@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// unnamed reports the items of lists that the merge cannot place: those without the key that identifies an item, such
-// as the name of a container or the path of a mount. An item that is a directive needs no key.
+// unnamed reports the items of lists that the merge cannot place, because they do not have the key that identifies an
+// item, such as the name of a container or the path of a mount. An item that is a directive needs no key.
 func unnamed(value any, typ reflect.Type, path *field.Path) field.ErrorList {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -25,22 +25,27 @@ func unnamed(value any, typ reflect.Type, path *field.Path) field.ErrorList {
 			errs = append(errs, unnamed(value, f.Type, path)...)
 			continue
 		}
-		items, isList := fields[name].([]any)
-		if !isList {
+		if items, isList := fields[name].([]any); isList {
+			errs = append(errs, unnamedItems(items, f, name, path.Child(name))...)
+		} else {
 			errs = append(errs, unnamed(fields[name], f.Type, path.Child(name))...)
+		}
+	}
+	return errs
+}
+
+// unnamedItems reports the same for the items of the list in a field.
+func unnamedItems(items []any, in reflect.StructField, name string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	key := in.Tag.Get("patchMergeKey")
+	for i, item := range items {
+		object, isObject := item.(map[string]any)
+		if isObject && key != "" && object[key] == nil && object[directive] == nil {
+			errs = append(errs, field.Required(path.Index(i).Child(key),
+				fmt.Sprintf("required: %s identifies the items of %s", key, name)))
 			continue
 		}
-		for i, item := range items {
-			at := path.Child(name).Index(i)
-			key := f.Tag.Get("patchMergeKey")
-			object, isObject := item.(map[string]any)
-			if isObject && key != "" && object[key] == nil && object[directive] == nil {
-				errs = append(errs, field.Required(at.Child(key), fmt.Sprintf("required: %s identifies the items of %s", key,
-					name)))
-				continue
-			}
-			errs = append(errs, unnamed(item, f.Type.Elem(), at)...)
-		}
+		errs = append(errs, unnamed(item, in.Type.Elem(), path.Index(i))...)
 	}
 	return errs
 }

@@ -76,7 +76,7 @@ var applyCases = map[string]struct {
 			containerOf(pod)["resources"].(map[string]any)["limits"] = map[string]any{"nvidia.com/gpu": "1"}
 		},
 	},
-	"where it runs": {
+	"the nodes on which the pod runs": {
 		`{spec: {nodeSelector: {gpu: a100}, tolerations: [{key: gpu, operator: Exists}], priorityClassName: high}}`,
 		func(pod map[string]any) {
 			specOf(pod)["nodeSelector"] = map[string]any{"gpu": "a100"}
@@ -108,7 +108,7 @@ var applyCases = map[string]struct {
 			containerOf(pod)["resources"] = map[string]any{"limits": map[string]any{"cpu": "2"}}
 		},
 	},
-	"labels in addition to ours": {
+	"labels in addition to the operator's": {
 		`{metadata: {labels: {team: b, more: c}, annotations: {d: e}}}`,
 		func(pod map[string]any) {
 			metadata := pod["metadata"].(map[string]any)
@@ -136,7 +136,7 @@ func TestApply(t *testing.T) {
 			}
 			want := fields(t, template(t))
 			if diff := cmp.Diff(want, fields(t, given)); diff != "" {
-				t.Errorf("the template that was given changed:\n%s", diff)
+				t.Errorf("the input template changed:\n%s", diff)
 			}
 			tc.edit(want)
 			if diff := cmp.Diff(want, fields(t, result)); diff != "" {
@@ -172,12 +172,12 @@ func TestBounds(t *testing.T) {
 		return `{spec: {containers: [{name: llama-stack, env: [` + entries(count, "{name: V%d}") + `]}]}}`
 	}
 	for name, tc := range map[string]struct{ patch, want string }{
-		"as many variables as may be": {env(podtemplate.MaxEntries), ""},
-		"one more":                    {env(podtemplate.MaxEntries + 1), `podTemplate.spec.containers[0].env: 501 entries exceed the limit of 500: remove some`},
-		"labels":                      {`{metadata: {labels: {` + entries(501, "l%d: v") + `}}}`, `podTemplate.metadata.labels: 501 entries exceed the limit of 500: remove some`},
+		"the maximum number of variables": {env(podtemplate.MaxEntries), ""},
+		"one variable too many":           {env(podtemplate.MaxEntries + 1), `podTemplate.spec.containers[0].env: 501 entries exceed the limit of 500: remove some`},
+		"labels":                          {`{metadata: {labels: {` + entries(501, "l%d: v") + `}}}`, `podTemplate.metadata.labels: 501 entries exceed the limit of 500: remove some`},
 		"bytes": {
 			`{metadata: {annotations: {a: ` + strings.Repeat("x", podtemplate.MaxBytes) + `}}}`,
-			`podTemplate: 262181 bytes exceed the limit of 262144 for a patch: move long parts to a ConfigMap and mount it`,
+			`podTemplate: 262181 bytes exceed the limit of 262144 for a patch: move long parts to a ConfigMap and mount the ConfigMap`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,9 +189,9 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// refusalCases are the cases of TestRefusals.
+// refusalCases are the cases of TestErrors.
 var refusalCases = map[string]struct{ patch, want string }{
-	"no object": {`[a]`, `podTemplate: must be an object that is part of a pod template, such as {spec: {tolerations: […]}}`},
+	"not an object": {`[a]`, `podTemplate: must be an object that is part of a pod template, such as {spec: {tolerations: […]}}`},
 	"a misspelt field": {
 		`{spec: {contaners: []}}`, `podTemplate.spec.contaners: unknown field, did you mean "containers"?`,
 	},
@@ -199,10 +199,10 @@ var refusalCases = map[string]struct{ patch, want string }{
 		`{spec: {containers: [{name: llama-stack, resources: {limit: {cpu: 1}}}]}}`,
 		`podTemplate.spec.containers[0].resources.limit: unknown field, did you mean "limits"?`,
 	},
-	"a field like none":  {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field; known fields: metadata, spec`},
-	"a field of a map's": {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector[a]: must be text, got a number; quote it`},
-	"the wrong type":     {`{spec: {hostNetwork: "yes"}}`, `podTemplate.spec.hostNetwork: must be true or false, got "yes"`},
-	"several at once": {
+	"a field with no similar name": {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field; known fields: metadata, spec`},
+	"a value of a map":             {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector[a]: must be text, got a number; quote it`},
+	"the wrong type":               {`{spec: {hostNetwork: "yes"}}`, `podTemplate.spec.hostNetwork: must be true or false, got "yes"`},
+	"several mistakes": {
 		`{spec: {hostNetwork: "yes", terminationGracePeriodSeconds: long}}`,
 		"podTemplate.spec.hostNetwork: must be true or false, got \"yes\"\n" +
 			`podTemplate.spec.terminationGracePeriodSeconds: must be a whole number, got "long"`,
@@ -216,7 +216,7 @@ var refusalCases = map[string]struct{ patch, want string }{
 		`{spec: {initContainers: [{name: prepare}]}}`,
 		`podTemplate.spec.initContainers[prepare].image: required: "prepare" is a separate container; set an image for it`,
 	},
-	"no quantity": {
+	"not a quantity": {
 		`{spec: {containers: [{name: llama-stack, resources: {limits: {cpu: much}}}]}}`,
 		`podTemplate.spec.containers[0].resources.limits[cpu]: "much" is not a quantity: write a quantity such as 10Gi, 500m or 2`,
 	},
@@ -224,7 +224,7 @@ var refusalCases = map[string]struct{ patch, want string }{
 		`{spec: {containers: [{name: llama-stack, livenessProbe: null}]}}`,
 		"podTemplate.spec.containers[0].livenessProbe: kubectl apply and Helm drop null: to remove an object, write {$patch: delete}",
 	},
-	"no directive": {
+	"not a directive": {
 		`{spec: {$path: delete}}`,
 		`podTemplate.spec.$path: "$path" is not a directive of a strategic merge patch: write $patch: delete or $patch: replace`,
 	},
@@ -245,7 +245,7 @@ var refusalCases = map[string]struct{ patch, want string }{
 		"podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it\n" +
 			"podTemplate.metadata.labels[app.kubernetes.io/instance]: selects the pods of the Deployment and cannot be changed: remove it",
 	},
-	"an annotation of ours": {
+	"an annotation of the operator": {
 		`{metadata: {annotations: {llamastack.io/inputs: x}}}`,
 		"podTemplate.metadata.annotations[llamastack.io/inputs]: belongs to the operator and cannot be changed: remove it",
 	},
@@ -257,7 +257,7 @@ var refusalCases = map[string]struct{ patch, want string }{
 		`{spec: {containers: [{name: llama-stack, $patch: delete}]}}`,
 		"podTemplate.spec.containers[llama-stack]: is the server's container and can neither be removed nor renamed",
 	},
-	"a volume of ours": {
+	"a volume of the operator": {
 		`{spec: {volumes: [{name: lls-storage, $patch: delete}]}}`,
 		"podTemplate.spec.volumes[lls-storage]: belongs to the operator and cannot be removed",
 	},
@@ -267,7 +267,7 @@ var refusalCases = map[string]struct{ patch, want string }{
 	},
 	"where the configuration is": {
 		`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: mine, mountPath: /etc/llama-stack}]}]}}`,
-		`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": use another path`,
+		`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is the path at which the operator mounts volume "user-config": use another path`,
 	},
 	"the whole spec": {
 		`{spec: {$patch: replace, containers: [{name: llama-stack, image: server:1}]}}`,
@@ -275,11 +275,11 @@ var refusalCases = map[string]struct{ patch, want string }{
 			"podTemplate.spec.volumes[lls-tmp]: belongs to the operator and cannot be removed\n" +
 			"podTemplate.spec.volumes[model-files]: belongs to the operator and cannot be removed\n" +
 			"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be removed\n" +
-			`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": use another path`,
+			`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is the path at which the operator mounts volume "user-config": use another path`,
 	},
 }
 
-func TestRefusals(t *testing.T) {
+func TestErrors(t *testing.T) {
 	for name, tc := range refusalCases {
 		t.Run(name, func(t *testing.T) {
 			_, errs := podtemplate.Apply(template(t), toJSON(t, tc.patch), path)
@@ -290,7 +290,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A patch that is forbidden for one stack is forbidden for all, because admission checks it before there is a template.
+// A patch that is forbidden for one stack is forbidden for all stacks, because admission checks the patch before there
+// is a template.
 func TestCheck(t *testing.T) {
 	for patch, refused := range map[string]bool{
 		`{spec: {priorityClassName: high}}`:                              false,
@@ -300,7 +301,7 @@ func TestCheck(t *testing.T) {
 		`{spec: {containers: [{name: llama-stack, image: "server:1"}]}}`: true,
 	} {
 		if errs := podtemplate.Check(toJSON(t, patch), names.Container, path); (len(errs) > 0) != refused {
-			t.Errorf("%s: %v, want refused %t", patch, errs, refused)
+			t.Errorf("%s: errors %v, want an error: %t", patch, errs, refused)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// Limits of a patch. The merge searches for each item of a list among all others, so a long list is expensive. No pods
-// with nearly as many variables or volumes are known.
+// Limits of a patch. A long list is expensive, because the merge searches the whole list for each of its items. The
+// largest known pods have far fewer variables and volumes.
 const (
 	// MaxBytes is the largest size of a patch in bytes.
 	MaxBytes = 256 << 10
@@ -33,12 +33,12 @@ const (
 // directives are the prefixes of keys in a patch that are not fields.
 var directives = []string{directive, "$retainKeys", "$deleteFromPrimitiveList/", "$setElementOrder/"}
 
-// read decodes a patch and reports fields that a pod template does not have. An object to remove is null in the result,
-// because the merge would leave an empty object.
+// read decodes a patch and reports fields that a pod template does not have. An object that the patch removes is null
+// in the result, because the merge would leave an empty object.
 func read(patch []byte, path *field.Path) (map[string]any, field.ErrorList) {
 	if len(patch) > MaxBytes {
 		return nil, field.ErrorList{field.Forbidden(path, fmt.Sprintf("%d bytes exceed the limit of %d for a patch: "+
-			"move long parts to a ConfigMap and mount it", len(patch), MaxBytes))}
+			"move long parts to a ConfigMap and mount the ConfigMap", len(patch), MaxBytes))}
 	}
 	var changes map[string]any
 	if err := json.Unmarshal(patch, &changes); err != nil || changes == nil {
@@ -65,25 +65,17 @@ func read(patch []byte, path *field.Path) (map[string]any, field.ErrorList) {
 
 // tooMany reports lists and maps that are too long.
 func tooMany(value any, path *field.Path, errs *field.ErrorList) {
-	entries := 0
-	switch value := value.(type) {
-	case map[string]any:
-		entries = len(value)
-		if entries <= MaxEntries {
-			for _, key := range slices.Sorted(maps.Keys(value)) {
-				tooMany(value[key], path.Child(key), errs)
-			}
-		}
-	case []any:
-		entries = len(value)
-		if entries <= MaxEntries {
-			for i, item := range value {
-				tooMany(item, path.Index(i), errs)
-			}
-		}
-	}
-	if entries > MaxEntries {
+	object, _ := value.(map[string]any)
+	list, _ := value.([]any)
+	if entries := len(object) + len(list); entries > MaxEntries {
 		*errs = append(*errs, field.Forbidden(path, fmt.Sprintf("%d entries exceed the limit of %d: remove some", entries, MaxEntries)))
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		tooMany(object[key], path.Child(key), errs)
+	}
+	for i, item := range list {
+		tooMany(item, path.Index(i), errs)
 	}
 }
 
@@ -92,19 +84,7 @@ func tooMany(value any, path *field.Path, errs *field.ErrorList) {
 func withoutDirectives(value any, path *field.Path, errs *field.ErrorList) any {
 	switch value := value.(type) {
 	case map[string]any:
-		fields := make(map[string]any, len(value))
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			switch {
-			case key == directive && !slices.Contains([]any{remove, "replace", "merge"}, value[key]):
-				*errs = append(*errs, field.Forbidden(path.Child(key), "must be delete, replace or merge"))
-			case !strings.HasPrefix(key, "$"):
-				fields[key] = withoutDirectives(value[key], path.Child(key), errs)
-			case !isDirective(key):
-				*errs = append(*errs, field.Forbidden(path.Child(key), fmt.Sprintf(
-					"%q is not a directive of a strategic merge patch: write $patch: delete or $patch: replace", key)))
-			}
-		}
-		return fields
+		return fieldsWithoutDirectives(value, path, errs)
 	case []any:
 		list := make([]any, 0, len(value))
 		for i, item := range value {
@@ -116,6 +96,22 @@ func withoutDirectives(value any, path *field.Path, errs *field.ErrorList) any {
 			"kubectl apply and Helm drop null: to remove an object, write {$patch: delete}"))
 	}
 	return value
+}
+
+func fieldsWithoutDirectives(value map[string]any, path *field.Path, errs *field.ErrorList) map[string]any {
+	fields := make(map[string]any, len(value))
+	for _, key := range slices.Sorted(maps.Keys(value)) {
+		switch {
+		case key == directive && !slices.Contains([]any{remove, "replace", "merge"}, value[key]):
+			*errs = append(*errs, field.Forbidden(path.Child(key), "must be delete, replace or merge"))
+		case !strings.HasPrefix(key, "$"):
+			fields[key] = withoutDirectives(value[key], path.Child(key), errs)
+		case !isDirective(key):
+			*errs = append(*errs, field.Forbidden(path.Child(key), fmt.Sprintf(
+				"%q is not a directive of a strategic merge patch: write $patch: delete or $patch: replace", key)))
+		}
+	}
+	return fields
 }
 
 func isDirective(key string) bool {
@@ -144,7 +140,8 @@ func strict(fields map[string]any, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// removals changes {$patch: delete} of an object to null. In a list, the directive names the item to remove, and stays.
+// removals changes {$patch: delete} of an object to null. It keeps the directive in an item of a list, because the item
+// identifies the item to remove.
 func removals(fields map[string]any) {
 	for key, value := range fields {
 		switch value := value.(type) {

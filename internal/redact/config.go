@@ -12,7 +12,7 @@ import (
 // maxConfig bounds, in bytes, the configuration that is shown.
 const maxConfig = 1 << 20
 
-// Config returns a configuration in YAML without its secrets and its comments. Of any other text it returns only the
+// Config returns a configuration in YAML without its secrets and its comments. For any other text, it returns only the
 // size, unless the text consists of certificates.
 func (k *Known) Config(text string) string {
 	if text == "" || isCertificates(text) {
@@ -37,10 +37,10 @@ func (w walker) config(text string) {
 	}
 }
 
-// parse returns the mapping or the list that a text in YAML has.
+// parse returns the mapping or the list in a YAML text. It returns false for any other text.
 func parse(text string) (root any, ok bool) {
 	defer func() {
-		if recover() != nil { // the parser is not ours, and the text is not either
+		if recover() != nil { // the parser is a library, which may panic on unexpected text
 			root, ok = nil, false
 		}
 	}()

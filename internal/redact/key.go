@@ -8,13 +8,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/credential"
 )
 
-// words are further names of keys that hold a credential, in snake case.
+// words lists the names of keys that hold a credential, in snake case, in addition to those of package credential.
 var words = []string{
 	"credential", "authorization", "auth", "cookie", "bearer", "pat", "dsn", "connection_string", "passcode",
 }
 
-// IsKey reports whether a key of a configuration or an object holds a credential, or several. Keys in camel case count
-// too.
+// IsKey reports whether a key of a configuration or an object holds one or more credentials. It also recognizes keys in
+// camel case.
 func IsKey(key string) bool {
 	name := strings.TrimSuffix(snake(key), "s")
 	return credential.IsKey(name) || credential.IsKey(snake(key)) || slices.ContainsFunc(words, func(word string) bool {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// shortest is the length in bytes from which a known value is replaced wherever it occurs. Shorter values are often
-// ordinary words.
+// shortest is the minimum length in bytes of a known value that is replaced in text. Shorter values are often ordinary
+// words.
 const shortest = 8
 
-// Known are values that are known to be secret. They are replaced wherever they occur in text.
+// Known is a set of values that are known to be secret. They are replaced everywhere in text.
 type Known struct {
 	values   map[string]bool
 	replacer *strings.Replacer
@@ -41,7 +41,7 @@ func (k *Known) add(value string) {
 // Text returns a text without known values, and without the secrets that the function Text recognizes.
 func (k *Known) Text(text string) string {
 	if k.replacer == nil {
-		// Of values that begin alike, the longest comes first.
+		// If one value is a prefix of another, the longer one must come first.
 		var values []string
 		for value := range k.values {
 			values = append(values, value)

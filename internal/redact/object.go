@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Object returns a copy of a Kubernetes object without secrets. It drops managed fields, and keeps of annotations only
-// those of the operator. Of a Secret it keeps the names of its keys.
+// Object returns a copy of a Kubernetes object without secrets. It drops managed fields, and replaces the values of all
+// annotations except the known ones. Of the data of a Secret, it keeps only the names of the keys.
 func (k *Known) Object(object map[string]any) map[string]any {
 	switch object["kind"] {
 	case "Secret":
@@ -96,7 +96,7 @@ func head(object map[string]any) map[string]any {
 	return map[string]any{"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": object["metadata"]}
 }
 
-// annotations are the operator's annotations with values that it makes, or that have one meaning.
+// annotations lists the annotations whose values are never secret.
 var annotations = []string{
 	names.AnnotationConfigHash, names.AnnotationCABundleHash, names.AnnotationInputs, names.AnnotationGeneration,
 	names.AnnotationRendered, names.AnnotationCompat, names.AnnotationContainerName, names.AnnotationRelease,
@@ -106,10 +106,10 @@ var annotations = []string{
 	"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller",
 }
 
-// dropped are annotations that repeat an object, with its secrets.
+// dropped lists the annotations that contain a copy of the object with its secrets.
 var dropped = []string{"kubectl.kubernetes.io/last-applied-configuration"}
 
-// variables are the environment variables that the operator sets. The values of others are redacted.
+// variables lists the environment variables that the operator sets. The values of all others are redacted.
 var variables = []string{
 	names.EnvModelCache, names.EnvHome, names.EnvConfig, names.EnvRunConfig, names.EnvCABundle, names.EnvRequestsCABundle,
 	names.EnvAWSCABundle, names.EnvPort, names.EnvWorkers, names.EnvRegistry, names.EnvGeneration, names.EnvPythonPath,
@@ -117,12 +117,12 @@ var variables = []string{
 	"POD_NAMESPACE", "GOMEMLIMIT", "GOMAXPROCS",
 }
 
-// imagePrefix begins the operator's variables with images.
+// imagePrefix is the prefix of the operator's variables that hold images.
 const imagePrefix = "RELATED_IMAGE_"
 
 func isOurs(variable string) bool {
 	return slices.Contains(variables, variable) || strings.HasPrefix(variable, imagePrefix)
 }
 
-// size describes text that is not shown.
+// size returns the replacement of a text that is not shown.
 func size(text string) string { return fmt.Sprintf("<redacted: %d bytes>", len(text)) }

@@ -9,17 +9,17 @@ import (
 )
 
 var (
-	// segment is the key that a path leads to. list is the key of a list in a path.
+	// segment matches the last key of a path. list matches the key of a list in a path.
 	segment = regexp.MustCompile(`([A-Za-z0-9_-]+)$`)
 	list    = regexp.MustCompile(`([A-Za-z0-9_-]+)\[`)
-	// plainDefault is a reference to a variable whose default is not secret whatever the name of its key.
+	// plainDefault matches a reference to a variable whose default is not secret, regardless of the name of the key.
 	plainDefault = regexp.MustCompile(`^\$\{env\.[A-Za-z0-9_]+:=([0-9]{1,6}|true|false)?\}$`)
-	// variable is the value of a variable of a container.
+	// variable matches the path of the value of a container's environment variable.
 	variable = regexp.MustCompile(`\benv\[([^\]]+)\]\.value$`)
 )
 
-// Value returns a value at a path of a configuration or an object without its secrets. A key such as api_key, or a
-// variable with such a name, marks the whole value. References to variables stay, without their defaults.
+// Value returns the value at a path of a configuration or an object without its secrets. It replaces the whole value of
+// a key such as api_key, or of a variable with such a name. It keeps references to variables, without their defaults.
 func Value(path, value string) string {
 	switch {
 	case value == "":
@@ -33,7 +33,7 @@ func Value(path, value string) string {
 	}
 }
 
-// Path returns a path without its secrets. The entries of a list of texts are identified by the texts themselves.
+// Path returns a path without its secrets. A path identifies an entry of a list of strings by the string itself.
 func Path(path string) string {
 	if end := secretList(path); end >= 0 {
 		return path[:end] + "[" + Mark + "]"
@@ -41,8 +41,8 @@ func Path(path string) string {
 	return Text(path)
 }
 
-// isSecret reports whether the key at a path holds a credential. Of keys whose name is less certain, numbers and
-// booleans are not secret, for example max_tokens.
+// isSecret reports whether the value at a path is a credential. For keys with ambiguous names, such as max_tokens,
+// numbers and booleans are not secret.
 func isSecret(path, value string) bool {
 	match := variable.FindStringSubmatch(path)
 	if match == nil {
@@ -54,7 +54,7 @@ func isSecret(path, value string) bool {
 	return match != nil && IsKey(match[1]) && !isPlain(value) && !plainDefault.MatchString(value)
 }
 
-// secretList returns where the first list of credentials in a path ends its key, or -1.
+// secretList returns the end of the key of the first list of credentials in a path, or -1 if there is none.
 func secretList(path string) int {
 	for _, match := range list.FindAllStringSubmatchIndex(path, -1) {
 		if credential.IsKey(snake(path[match[2]:match[3]])) {

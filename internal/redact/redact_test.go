@@ -15,7 +15,7 @@ const canary = "cAnArY-7d1f-51e2"
 
 func TestText(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
-		"nothing":              {"INFO started 3 workers, max_tokens=512", "INFO started 3 workers, max_tokens=512"},
+		"no secret":            {"INFO started 3 workers, max_tokens=512", "INFO started 3 workers, max_tokens=512"},
 		"assignment":           {"password=" + canary + " host=db", "password=<redacted> host=db"},
 		"words before":         {"the token password=" + canary, "the token password=<redacted>"},
 		"JSON":                 {`{"api_key": "` + canary + `", "url": "http://a"}`, `{"api_key": <redacted>, "url": "http://a"}`},
@@ -45,7 +45,7 @@ func TestText(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
 			}
 			if again := redact.Text(got); again != got {
-				t.Errorf("a second call gives %q, not %q", again, got)
+				t.Errorf("the result of a second call is %q, want %q", again, got)
 			}
 		})
 	}
@@ -115,7 +115,7 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// A value that is secret by its place is replaced wherever else it occurs.
+// A value of a secret field is also replaced in all other places.
 func TestLearn(t *testing.T) {
 	var known redact.Known
 	for _, text := range []string{

@@ -38,18 +38,18 @@ const (
 	// credentialName is the end of a name that holds a credential.
 	credentialName = `[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|` +
 		`credential|authorization|cookie)s?`
-	// someValue is a value with or without quotes. The closing quote may be cut off.
+	// someValue is a value with or without quotes. The closing quote may be missing.
 	someValue = `(\\?"(?:[^"\\]|\\[^"])*\\?"|'[^']*'|\\?["']?[^\s"',;&]+)`
 )
 
-// assignments are names that hold a credential, with a value: password=x, "api_key": "x", --token x.
+// assignments match a name that holds a credential, with its value: password=x, "api_key": "x", --token x.
 var assignments = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(` + credentialName + `\\?["']?\s*[:=]\s*(?:\\?["']?(?:bearer|basic)\s+)?)` + someValue),
 	regexp.MustCompile(`(?i)(\B--?` + credentialName + `\s+)` + someValue),
 }
 
-// triggers are parts in lower case of which every line with a secret that Text recognizes has one. They save time on
-// long logs.
+// triggers lists strings in lower case. Every line with a secret that Text recognizes contains one of them. Text skips
+// all other lines, which saves time for long logs.
 var triggers = []string{
 	"://", "passw", "passphrase", "secret", "token", "key", "credential", "authorization", "cookie", "bearer",
 	"basic", "eyj", "akia", "asia", "aiza", "sha256~", "sk", "pk", "rk", "hf", "nvapi", "tgp", "r8", "xai", "pplx", "fw",
@@ -89,23 +89,28 @@ func textOfLine(line string) string {
 	for _, assignment := range assignments {
 		line = assignment.ReplaceAllStringFunc(line, func(found string) string {
 			parts := assignment.FindStringSubmatch(found)
-			value := strings.Trim(parts[2], `\"'`)
-			if strings.HasPrefix(parts[1], "env.") { // of ${env.NAME:+value} and ${env.NAME:=default}
-				if strings.HasPrefix(value, "+") {
-					return found
-				}
-				value = strings.TrimSuffix(strings.TrimPrefix(value, "="), "}")
+			if isSecretValue(parts[1], strings.Trim(parts[2], `\"'`)) {
+				return parts[1] + Mark
 			}
-			if isReference(value) || isPlain(value) || strings.HasPrefix(value, Mark) {
-				return found
-			}
-			return parts[1] + Mark
+			return found
 		})
 	}
 	return line
 }
 
-// plain are values that are not secret whatever their name.
+// isSecretValue reports whether the value after a name is secret. The name may begin a reference: ${env.NAME:+value} or
+// ${env.NAME:=default}.
+func isSecretValue(name, value string) bool {
+	if strings.HasPrefix(name, "env.") {
+		if strings.HasPrefix(value, "+") {
+			return false
+		}
+		value = strings.TrimSuffix(strings.TrimPrefix(value, "="), "}")
+	}
+	return !isReference(value) && !isPlain(value) && !strings.HasPrefix(value, Mark)
+}
+
+// plain matches values that are not secret, regardless of their name.
 var plain = regexp.MustCompile(`^(|[0-9]{1,6}|true|false|null|None|` + regexp.QuoteMeta(Mark) + `)$`)
 
 func isPlain(value string) bool { return plain.MatchString(value) }

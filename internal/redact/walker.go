@@ -17,16 +17,16 @@ type walker struct {
 	free bool
 }
 
-// identifiers are fields whose values name objects. They are kept as they are.
+// identifiers lists the fields whose values identify objects. The values are kept unchanged.
 var identifiers = []string{
 	"apiVersion", "kind", "name", "namespace", "uid", "labels", "matchLabels", "selector", "image", "imageID", "caBundle",
 	"resourceVersion", "creationTimestamp", "secretName", "nodeName", "hostname", "involvedObject", "regarding", "reason",
 }
 
-// configurations are fields of a stack that hold parts of the server's configuration.
+// configurations lists the fields of a stack that hold parts of the server's configuration.
 var configurations = []string{"providers", "settings", "resources"}
 
-// value copies a value. Key is the key that it is under.
+// value copies the value of a key.
 func (w walker) value(key string, value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -53,7 +53,7 @@ func (w walker) text(key, text string) any {
 	}
 }
 
-// hidden replaces a secret.
+// hidden returns the replacement of a secret, and collects the secret.
 func (w walker) hidden(text string) string {
 	if w.hide != nil {
 		w.hide(text)
@@ -146,7 +146,8 @@ func (w walker) variable(variable map[string]any) any {
 	return kept
 }
 
-// argument copies an argument of a program. Of a flag with a value it keeps the name, of other text nothing.
+// argument copies an argument of a program. It keeps the name of a flag, and redacts the value of a flag and all other
+// text.
 func (w walker) argument(item any) any {
 	text, is := item.(string)
 	if !is {
@@ -166,7 +167,7 @@ func (w walker) argument(item any) any {
 	}
 }
 
-// operatorFlags are flags of the operator whose values describe an installation.
+// operatorFlags lists the flags of the operator whose values are not secret.
 var operatorFlags = map[string]bool{
 	"--metrics-bind-address": true, "--health-probe-bind-address": true, "--webhook-bind-address": true,
 	"--watch-namespaces": true, "--leader-elect": true, "--zap-log-level": true,

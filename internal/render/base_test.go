@@ -14,11 +14,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// bases are the cases whose objects are stored whole: a stack of each version with the least that a stack can have.
+// bases are the cases whose objects are stored completely: a stack of each version with the fewest fields that a stack
+// can have.
 var bases = []string{"minimal", "compat"}
 
-// differences returns the golden files of a case: the kinds and names of its objects in their order, each object that
-// the base of the case has too by its changes, and each other object whole.
+// differences returns the golden files of a case: the kinds and names of its objects in their order, the changes of
+// each object that is also in the base, and the complete text of each other object.
 func differences(t *testing.T, in render.Input, objects []render.Object) map[string][]byte {
 	t.Helper()
 	base := baseObjects(t, in.Stack)

@@ -1,10 +1,10 @@
 package render
 
-// Cluster holds the settings of a cluster for all of its stacks. None affects their pods.
+// Cluster holds the settings of a cluster for all of its stacks. No setting affects the pods.
 type Cluster struct {
 	// OperatorNamespace is the namespace of the operator. Empty means the namespace in the shipped manifests.
 	OperatorNamespace string `json:"operatorNamespace,omitempty"`
-	// NetworkPolicies reports whether each stack has a NetworkPolicy, whatever its spec contains.
+	// NetworkPolicies reports whether each stack has a NetworkPolicy, regardless of its spec.
 	NetworkPolicies bool `json:"networkPolicies,omitempty"`
 	// Ingress holds the settings for exposed stacks.
 	Ingress Ingress `json:"ingress,omitzero"`
@@ -27,7 +27,7 @@ type Ingress struct {
 	Domain string `json:"domain,omitempty"`
 	// ClassName is the class of Ingresses for stacks that name none. Empty means the cluster's default.
 	ClassName string `json:"className,omitempty"`
-	// Annotations are those of every Ingress. The annotations of a stack take precedence.
+	// Annotations are set on every Ingress. The annotations of a stack take precedence.
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// ControllerNamespaces are the namespaces from which connections to exposed stacks come.
 	ControllerNamespaces []string `json:"controllerNamespaces,omitempty"`
@@ -38,6 +38,6 @@ type Gateway struct {
 	// Name and Namespace identify the Gateway.
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
-	// SectionName is the name of its listener. Empty means each listener that accepts the route.
+	// SectionName is the name of a listener of the Gateway. Empty means each listener that accepts the route.
 	SectionName string `json:"sectionName,omitempty"`
 }

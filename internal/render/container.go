@@ -18,27 +18,16 @@ const insecureArgument = "--insecure"
 const defaultMemory = "1Gi"
 
 // serverContainer returns the server's container. It runs the image's entrypoint, which reads the environment and adds
-// instrumentation (server fact 38). A command would replace that, so only an image whose entrypoint does not find its
-// configuration gets one.
+// instrumentation (server fact 38). A command would replace the entrypoint, so the container has one only if it is
+// needed, see command.
 func serverContainer(
 	in Input, mounts []*corev1ac.VolumeMountApplyConfiguration,
 ) (*corev1ac.ContainerApplyConfiguration, error) {
-	spec := &in.Stack.Spec
-	user := overrides(spec)
-	env, err := environment(in)
-	if err != nil {
-		return nil, err
-	}
-	envFrom, err := applyConfiguration[[]*corev1ac.EnvFromSourceApplyConfiguration](
-		"spec.workload.overrides.envFrom", user.EnvFrom)
-	if err != nil {
-		return nil, err
-	}
 	resources, err := resources(in)
 	if err != nil {
 		return nil, err
 	}
-	port := Port(spec)
+	port := Port(&in.Stack.Spec)
 	container := corev1ac.Container().
 		WithName(names.ServerContainer(in.Stack.Annotations)).
 		WithImage(in.Image).
@@ -46,18 +35,21 @@ func serverContainer(
 		WithArgs(arguments(in)...).
 		WithPorts(corev1ac.ContainerPort().
 			WithName(names.PortName).WithContainerPort(port).WithProtocol(corev1.ProtocolTCP)).
-		WithEnv(env...).
-		WithEnvFrom(envFrom...).
 		WithResources(resources).
 		WithVolumeMounts(mounts...).
 		WithSecurityContext(containerSecurity(in)).
 		WithStartupProbe(startupProbe(in)).
 		WithReadinessProbe(readinessProbe(in)).
 		WithLivenessProbe(livenessProbe(port))
-	if user.ImagePullPolicy != "" {
-		container.WithImagePullPolicy(user.ImagePullPolicy)
+	setPullPolicy(container, overrides(&in.Stack.Spec).ImagePullPolicy)
+	return container, setEnvironment(in, container)
+}
+
+// setPullPolicy sets the pull policy of a container's image, unless it is empty.
+func setPullPolicy(container *corev1ac.ContainerApplyConfiguration, policy corev1.PullPolicy) {
+	if policy != "" {
+		container.WithImagePullPolicy(policy)
 	}
-	return container, nil
 }
 
 // arguments returns the user's arguments. Without any, a server that requires TLS gets the argument for plain HTTP

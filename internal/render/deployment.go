@@ -39,7 +39,7 @@ func deployment(in Input) (*appsv1ac.DeploymentApplyConfiguration, error) {
 		WithSpec(spec), nil
 }
 
-// Replicas returns the number of pods that the spec asks for.
+// Replicas returns the number of pods in the spec.
 func Replicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	if wanted := workload(spec).Replicas; wanted != nil {
 		return *wanted
@@ -55,7 +55,7 @@ func strategy(spec *v1alpha2.LlamaStackDistributionSpec) *appsv1ac.DeploymentStr
 }
 
 // WithAccessModes returns a copy of a rendered Deployment with the strategy for a volume with these access modes,
-// whatever the spec contains.
+// regardless of the spec.
 func WithAccessModes(
 	rendered *appsv1ac.DeploymentApplyConfiguration, modes []corev1.PersistentVolumeAccessMode,
 ) *appsv1ac.DeploymentApplyConfiguration {

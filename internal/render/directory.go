@@ -21,8 +21,8 @@ func directoryContainer(
 	return likeServer(server, names.DirectoryContainer, shell(strings.Join(script, " && ")))
 }
 
-// shellText returns a path of the server's configuration for a shell, for use in double quotes. Both have the same
-// three forms of a reference, and treat an empty variable as unset.
+// shellText returns a path of the server's configuration for a shell, for use in double quotes. The configuration and
+// the shell have the same three forms of a reference, and treat an empty variable as unset.
 func shellText(path string) string { return envref.Server.Replace(path, shellReference, shellLiteral) }
 
 func shellReference(reference envref.Reference) string {
@@ -30,8 +30,8 @@ func shellReference(reference envref.Reference) string {
 	return "${" + reference.Name + operator + shellLiteral(reference.Text) + "}"
 }
 
-// shellLiteral escapes the characters that a shell interprets in double quotes. A leading ~ stands for the server's
-// home directory.
+// shellLiteral escapes the characters that a shell interprets in double quotes. A leading ~ means the server's home
+// directory.
 func shellLiteral(text string) string {
 	home := ""
 	if text == "~" || strings.HasPrefix(text, "~/") {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestShellText makes a real shell read the paths, with a variable set and unset.
+// TestShellText checks that a real shell reads the same paths, with a variable set and unset.
 func TestShellText(t *testing.T) {
 	for _, tc := range []struct {
 		path, unset, set string

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// drainGrace is the time in seconds that a terminating server has to finish its requests. The server ends as soon
-	// as it has finished them, so only long streaming answers use the whole time. The default of Kubernetes is too
-	// short for them.
+	// drainGrace is the time in seconds that a terminating server has to finish its requests. The server ends as soon as
+	// it has finished them, so only long streaming answers use the whole time. The default of Kubernetes is too short for
+	// such answers.
 	drainGrace = 120
-	// drainSleep is the time in seconds for which a terminating server still accepts requests, until all senders know that
-	// it is terminating. After SIGTERM, it rejects new connections (server fact 70).
+	// drainSleep is the time in seconds for which a terminating server still accepts requests. In this time, all senders
+	// can remove it from their lists. After SIGTERM, it rejects new connections (server fact 70).
 	drainSleep = 5
 )
 

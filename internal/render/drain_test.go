@@ -15,9 +15,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// TestDrain checks how a pod terminates: the server accepts requests for a moment, then finishes those that it has. The
-// hook is never longer than the grace period and never added to a hook of the user, because the API server rejects
-// both.
+// TestDrain checks how a pod terminates: the server accepts requests for a moment, then finishes the requests that
+// it has accepted. The hook is never longer than the grace period, and is not added if the user has set a hook, because
+// the API server rejects both.
 func TestDrain(t *testing.T) {
 	grace := func(seconds int64) *v1alpha2.WorkloadOverrides {
 		return &v1alpha2.WorkloadOverrides{TerminationGracePeriodSeconds: &seconds}
@@ -40,7 +40,7 @@ func TestDrain(t *testing.T) {
 		"longer":            {overrides: grace(600), grace: 600, lifecycle: sleeps + "5\n"},
 		"short":             {overrides: grace(6), grace: 6, lifecycle: sleeps + "3\n"},
 		"too short":         {overrides: grace(1), grace: 1},
-		"at once":           {overrides: grace(0)},
+		"no grace period":   {overrides: grace(0)},
 		"short by a patch":  {overrides: patch("{spec: {terminationGracePeriodSeconds: 4}}"), grace: 4, lifecycle: sleeps + "2\n"},
 		"the user's hook":   {overrides: patch("{spec: {containers: [{name: llama-stack, lifecycle: {preStop: {exec: {command: [a]}}}}]}}"), grace: 120, lifecycle: "preStop:\n  exec:\n    command:\n    - a\n"},
 		"another hook":      {overrides: patch("{spec: {containers: [{name: llama-stack, lifecycle: {postStart: {sleep: {seconds: 9}}}}]}}"), grace: 120, lifecycle: "postStart:\n  sleep:\n    seconds: 9\n" + sleeps + "5\n"},
@@ -66,8 +66,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// checkPreflight checks that the pod that tries the template has no hook, because it serves no requests and its grace
-// period is short.
+// checkPreflight checks that the pod that tries the template has no hook, because the pod serves no requests and its
+// grace period is short.
 func checkPreflight(t *testing.T, in render.Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	t.Helper()
 	before := lifecycleOf(t, template.Spec)

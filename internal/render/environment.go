@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,16 +10,26 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// environment returns the operator's variables followed by the user's, each name once. The user's variable takes
-// precedence.
-func environment(in Input) ([]*corev1ac.EnvVarApplyConfiguration, error) {
+// setEnvironment sets the variables of the server's container: the operator's variables followed by the user's, each
+// name once, and the user's sources of further variables. The user's variable takes precedence.
+func setEnvironment(in Input, container *corev1ac.ContainerApplyConfiguration) error {
 	var own []*corev1ac.EnvVarApplyConfiguration
 	for _, variable := range lastOfEach(ownEnvironment(in), EnvVar.name) {
 		own = append(own, variable.applyConfiguration())
 	}
-	return withUsers("spec.workload.overrides.env",
+	env, err := withUsers("spec.workload.overrides.env",
 		own, func(e *corev1ac.EnvVarApplyConfiguration) string { return *e.Name },
 		overrides(&in.Stack.Spec).Env, func(e corev1.EnvVar) string { return e.Name })
+	if err != nil {
+		return err
+	}
+	envFrom, err := applyConfiguration[[]*corev1ac.EnvFromSourceApplyConfiguration](
+		"spec.workload.overrides.envFrom", overrides(&in.Stack.Spec).EnvFrom)
+	if err != nil {
+		return err
+	}
+	container.WithEnv(env...).WithEnvFrom(envFrom...)
+	return nil
 }
 
 // ownEnvironment returns the operator's variables in a fixed order, because a variable may refer to an earlier one as
@@ -28,8 +39,7 @@ func ownEnvironment(in Input) []EnvVar {
 	mountPath := MountPath(spec)
 	port := strconv.Itoa(int(Port(spec)))
 
-	env := []EnvVar{{Name: names.EnvModelCache, Value: mountPath}}
-	env = append(env, configVariables(in)...)
+	env := append([]EnvVar{{Name: names.EnvModelCache, Value: mountPath}}, configVariables(in)...)
 	for _, name := range in.Server.PortVariables {
 		env = append(env, EnvVar{Name: name, Value: port})
 	}
@@ -42,15 +52,20 @@ func ownEnvironment(in Input) []EnvVar {
 	if in.CABundle != nil {
 		env = append(env, caVariables(in)...)
 	}
-	env = append(env, in.Offline...)
-	env = append(env, modelFilesVariables(spec.ModelFiles)...)
-	if workload(spec).Storage != nil {
-		if !compat(in) {
-			env = append(env, EnvVar{Name: names.EnvHome, Value: mountPath})
-		}
-		env = append(env, in.Paths...)
-	}
+	env = slices.Concat(env, in.Offline, modelFilesVariables(spec.ModelFiles), storageVariables(in))
 	return append(env, in.Secrets...)
+}
+
+// storageVariables returns the variables with paths on the data volume.
+func storageVariables(in Input) []EnvVar {
+	switch {
+	case workload(&in.Stack.Spec).Storage == nil:
+		return nil
+	case compat(in):
+		return in.Paths
+	default:
+		return append([]EnvVar{{Name: names.EnvHome, Value: MountPath(&in.Stack.Spec)}}, in.Paths...)
+	}
 }
 
 // OwnVariables returns the names of the variables that the operator sets on the server's container, except those with

@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"maps"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -31,8 +30,9 @@ func exposedBy(in Input, kind schema.GroupVersionKind) bool {
 	return by == kind && served
 }
 
-// Hostname returns the stack's host name (FR-064, FR-065). An empty string means a host name from the cluster. A stack
-// of v1alpha1, and an exposure from an earlier operator, keep their name, or stay without one.
+// Hostname returns the stack's host name (FR-064, FR-065). An empty string means that the cluster generates a host
+// name, or that there is none. A stack of v1alpha1, and a stack that an earlier operator exposed, keep the host name
+// that they have, or stay without one.
 func Hostname(in Input) string {
 	domain := in.Cluster.Ingress.Domain
 	switch kind, _ := Exposure(in); {
@@ -49,17 +49,7 @@ func Hostname(in Input) string {
 	}
 }
 
-// MadeUpForNobody reports whether the stack's host name is in the default domain, which no DNS server resolves.
-func MadeUpForNobody(in Input) bool {
+// HasDefaultDomain reports whether the stack's host name is in the default domain, which no DNS server resolves.
+func HasDefaultDomain(in Input) bool {
 	return in.Expose != nil && in.Expose.Hostname == "" && in.Cluster.Ingress.Domain == "" && Hostname(in) != ""
-}
-
-// exposureAnnotations returns the stack's annotations merged over others.
-func exposureAnnotations(in Input, others map[string]string) map[string]string {
-	annotations := maps.Clone(others)
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	maps.Copy(annotations, in.Expose.Annotations)
-	return annotations
 }

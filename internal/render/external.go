@@ -70,7 +70,8 @@ func externalContainers(
 	return append(containers, install), nil
 }
 
-// installContainer returns a container like the server's except for its environment, because it needs no secrets.
+// installContainer returns the container that installs the packages. It runs the server's image, but without the
+// server's environment, because it needs no secrets.
 func installContainer(
 	in Input, server *corev1ac.ContainerApplyConfiguration,
 ) (*corev1ac.ContainerApplyConfiguration, error) {
@@ -88,7 +89,7 @@ func installContainer(
 			corev1ac.VolumeMount().WithName(names.ExternalVolume).WithMountPath(names.ExternalDir),
 			corev1ac.VolumeMount().WithName(names.ConfigVolume).WithMountPath(names.ConfigDir).WithReadOnly(true),
 			corev1ac.VolumeMount().WithName(names.StartupVolume).WithMountPath(names.StartupDir).WithReadOnly(true),
-			withoutToken()).
+			withoutToken(names.ExternalVolume)).
 		WithSecurityContext(restricted()).
 		WithTerminationMessagePath(terminationLog).
 		WithTerminationMessagePolicy(corev1.TerminationMessageReadFile)
@@ -157,7 +158,7 @@ func withPackages(env []corev1ac.EnvVarApplyConfiguration) []corev1ac.EnvVarAppl
 	return slices.Concat(before, []corev1ac.EnvVarApplyConfiguration{*path}, env[i+1:])
 }
 
-// isExternal reports whether a container with that name installs external providers.
+// isExternal reports whether the container with a name copies or installs external providers.
 func isExternal(in Input, container string) bool {
 	return hasExternal(in) && (container == names.ExternalContainer ||
 		slices.ContainsFunc(in.External,

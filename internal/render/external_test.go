@@ -56,13 +56,13 @@ func TestExternalProvidersMeetRestricted(t *testing.T) {
 // the server.
 func TestResourcesOfExternalProviders(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, copies, installs string }{
-		"the usual ones":    {"{}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
-		"a large server":    {"{workers: 8, resources: {requests: {cpu: 8, memory: 64Gi}, limits: {memory: 64Gi}}}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
-		"a small server":    {"{resources: {requests: {cpu: 50m, memory: 32Mi}, limits: {cpu: 500m, memory: 512Mi}}}", "50m/500m 32Mi/256Mi", "50m/500m 32Mi/512Mi"},
-		"a guaranteed one":  {"{resources: {limits: {cpu: 300m, memory: 200Mi}}}", "300m/300m 200Mi/200Mi", "300m/300m 200Mi/200Mi"},
-		"a device alone":    {"{resources: {limits: {example.com/gpu: 1}}}", "100m/1 64Mi/256Mi", "100m/1 64Mi/1Gi"},
-		"limits of nothing": {"{resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 0, memory: 0}}}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
-		"nothing at all":    {"{resources: {}}", "100m/1 64Mi/256Mi", "100m/1 64Mi/1Gi"},
+		"the defaults":     {"{}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
+		"a large server":   {"{workers: 8, resources: {requests: {cpu: 8, memory: 64Gi}, limits: {memory: 64Gi}}}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
+		"a small server":   {"{resources: {requests: {cpu: 50m, memory: 32Mi}, limits: {cpu: 500m, memory: 512Mi}}}", "50m/500m 32Mi/256Mi", "50m/500m 32Mi/512Mi"},
+		"a guaranteed one": {"{resources: {limits: {cpu: 300m, memory: 200Mi}}}", "300m/300m 200Mi/200Mi", "300m/300m 200Mi/200Mi"},
+		"only a device":    {"{resources: {limits: {example.com/gpu: 1}}}", "100m/1 64Mi/256Mi", "100m/1 64Mi/1Gi"},
+		"limits of zero":   {"{resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 0, memory: 0}}}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
+		"no resources":     {"{resources: {}}", "100m/1 64Mi/256Mi", "100m/1 64Mi/1Gi"},
 	} {
 		pod := template(t, withExternal(t, tc.workload)).Spec
 		var got []string
@@ -87,7 +87,8 @@ func TestResourcesOfExternalProviders(t *testing.T) {
 	}
 }
 
-// Users' images, and the container that reads their packages, get nothing from the server except its configuration.
+// The containers with users' images, and the container that reads their packages, get only the configuration of the
+// server, and no Secrets.
 func TestExternalProvidersGetNoSecrets(t *testing.T) {
 	in := withExternal(t, "{overrides: {env: [{name: A, value: b}], envFrom: [{secretRef: {name: all}}], volumes: [{name: keys, secret: {secretName: keys}}], volumeMounts: [{name: keys, mountPath: /keys}]}}")
 	pod := template(t, in).Spec
@@ -133,12 +134,12 @@ func TestPythonPath(t *testing.T) {
 		workload string
 		want     []string
 	}{
-		"none of the user's":   {"{}", []string{"PYTHONPATH=" + ours}},
-		"a value":              {"{overrides: {env: [{name: PYTHONPATH, value: '/a:/b'}, {name: Z, value: z}]}}", []string{"PYTHONPATH=" + ours + ":/a:/b", "Z=z"}},
-		"an empty value":       {"{overrides: {env: [{name: PYTHONPATH}]}}", []string{"PYTHONPATH=" + ours}},
-		"from somewhere":       {"{overrides: {env: [{name: PYTHONPATH, valueFrom: {fieldRef: {fieldPath: metadata.name}}}, {name: Z, value: z}]}}", []string{"LLS_PYTHONPATH=", "PYTHONPATH=" + ours + ":$(LLS_PYTHONPATH)", "Z=z"}},
-		"in a patch":           {patch("{name: PYTHONPATH, value: /a}"), []string{"PYTHONPATH=" + ours + ":/a"}},
-		"of another container": {patch(""), []string{"PYTHONPATH=" + ours}},
+		"no variable of the user": {"{}", []string{"PYTHONPATH=" + ours}},
+		"a value":                 {"{overrides: {env: [{name: PYTHONPATH, value: '/a:/b'}, {name: Z, value: z}]}}", []string{"PYTHONPATH=" + ours + ":/a:/b", "Z=z"}},
+		"an empty value":          {"{overrides: {env: [{name: PYTHONPATH}]}}", []string{"PYTHONPATH=" + ours}},
+		"a value from a field":    {"{overrides: {env: [{name: PYTHONPATH, valueFrom: {fieldRef: {fieldPath: metadata.name}}}, {name: Z, value: z}]}}", []string{"LLS_PYTHONPATH=", "PYTHONPATH=" + ours + ":$(LLS_PYTHONPATH)", "Z=z"}},
+		"in a patch":              {patch("{name: PYTHONPATH, value: /a}"), []string{"PYTHONPATH=" + ours + ":/a"}},
+		"of another container":    {patch(""), []string{"PYTHONPATH=" + ours}},
 	} {
 		in := withExternal(t, tc.workload)
 		in.Registry = &render.Registry{}
@@ -184,7 +185,7 @@ func TestExternalProvidersNeedAConfiguration(t *testing.T) {
 	in := withExternal(t, "{}")
 	in.Config = nil
 	if _, err := render.Objects(in); err == nil {
-		t.Error("a required part is missing, and no error reports it")
+		t.Error("there is no error although a required part is missing")
 	}
 }
 
@@ -210,11 +211,11 @@ func TestInstallScript(t *testing.T) {
 		return string(output), err
 	}
 	if output, err := run(); err == nil || output != "this image has no Python\n" {
-		t.Errorf("without Python it prints %q, error %v", output, err)
+		t.Errorf("without Python, the script prints %q, error %v", output, err)
 	}
 	message, err := os.ReadFile(log)
 	if want := "{\"message\":\"The image of the server has no Python, which external providers need\"}\n"; err != nil || string(message) != want {
-		t.Errorf("without Python it leaves the message %q, want %q; error %v", message, want, err)
+		t.Errorf("without Python, the termination message is %q, want %q; error %v", message, want, err)
 	}
 	for _, name := range []string{"python3", "python"} {
 		program := "#!/bin/sh\necho " + name + " \"$@\"\nexit 3\n"
@@ -224,7 +225,7 @@ func TestInstallScript(t *testing.T) {
 		output, err := run()
 		want := name + " " + strings.Join(command[3:], " ") + "\n"
 		if output != want || err == nil || err.Error() != "exit status 3" {
-			t.Errorf("it runs %q, want %q; error %v", output, want, err)
+			t.Errorf("the script runs %q, want %q; error %v", output, want, err)
 		}
 	}
 }

@@ -69,34 +69,48 @@ case $code in
 esac
 `
 
-// copyContainer returns a container that copies the package of the provider with that number to its own part of the
-// volume, the only place to which the container can write. It runs programs from a user's image, so it has neither the
-// server's environment nor a token.
+// copyContainer returns a container that copies the package of a provider to the part of the volume for the provider's
+// number.
 func copyContainer(
 	number int, provider *ExternalProvider, server *corev1ac.ContainerApplyConfiguration,
 ) *corev1ac.ContainerApplyConfiguration {
 	part := path.Join(names.ExternalImages, strconv.Itoa(number))
+	return copying{
+		name: names.ExternalCopyContainer(provider.ID), image: provider.Image, pullPolicy: provider.PullPolicy,
+		script: copyScript, source: packageDir, target: names.ExternalCopyDir, volume: names.ExternalVolume, part: part,
+	}.container(server)
+}
+
+// copying describes a container that copies a directory from its own image to a part of a volume.
+type copying struct {
+	name, image    string
+	pullPolicy     corev1.PullPolicy
+	script         string
+	source, target string
+	volume, part   string
+}
+
+// container returns the container. It can write only to the target, and has neither the server's environment nor a
+// token, because it runs programs from a user's image.
+func (c copying) container(server *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
 	container := corev1ac.Container().
-		WithName(names.ExternalCopyContainer(provider.ID)).
-		WithImage(provider.Image).
-		WithCommand(shell(copyScript, "copy", provider.Image, packageDir, names.ExternalCopyDir, terminationLog)...).
+		WithName(c.name).
+		WithImage(c.image).
+		WithCommand(shell(c.script, "copy", c.image, c.source, c.target, terminationLog)...).
 		WithWorkingDir("/").
 		WithResources(within(server.Resources, copyLimits())).
 		WithVolumeMounts(
-			corev1ac.VolumeMount().WithName(names.ExternalVolume).WithMountPath(names.ExternalCopyDir).WithSubPath(part),
-			withoutToken()).
+			corev1ac.VolumeMount().WithName(c.volume).WithMountPath(c.target).WithSubPath(c.part),
+			withoutToken(c.volume)).
 		WithSecurityContext(restricted().WithReadOnlyRootFilesystem(true)).
 		WithTerminationMessagePath(terminationLog).
 		WithTerminationMessagePolicy(corev1.TerminationMessageReadFile)
-	if provider.PullPolicy != "" {
-		container.WithImagePullPolicy(provider.PullPolicy)
-	}
+	setPullPolicy(container, c.pullPolicy)
 	return container
 }
 
-// withoutToken returns a mount that keeps the token of the pod's ServiceAccount out of a container. Kubernetes mounts
-// no token where another volume is mounted.
-func withoutToken() *corev1ac.VolumeMountApplyConfiguration {
-	return corev1ac.VolumeMount().WithName(names.ExternalVolume).
-		WithMountPath(tokenDir).WithSubPath(nothing).WithReadOnly(true)
+// withoutToken returns a mount of a volume that keeps the token of the pod's ServiceAccount out of a container.
+// Kubernetes mounts no token where another volume is mounted.
+func withoutToken(volume string) *corev1ac.VolumeMountApplyConfiguration {
+	return corev1ac.VolumeMount().WithName(volume).WithMountPath(tokenDir).WithSubPath(nothing).WithReadOnly(true)
 }

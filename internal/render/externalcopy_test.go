@@ -56,7 +56,7 @@ func images(t *testing.T) map[string][]string {
 	for name, arguments := range map[string][]string{"dash": nil, "bash": {"--posix"}, "busybox": {"sh"}} {
 		program, err := exec.LookPath(name)
 		if err != nil {
-			t.Logf("there is no %s here", name)
+			t.Logf("%s is not installed on this machine", name)
 			continue
 		}
 		found[name] = append([]string{program}, arguments...)
@@ -70,7 +70,7 @@ var programs = []string{"cp", "du", "rm", "chmod", "sleep", "timeout"}
 func newCopying(t *testing.T, image string, shell []string, files packaged) *copying {
 	t.Helper()
 	root := t.TempDir()
-	chmod(t, filepath.Dir(root), 0o755) // another user reads it
+	chmod(t, filepath.Dir(root), 0o755) // another user reads the folder
 	c := &copying{
 		source: filepath.Join(root, "lls-provider"), target: filepath.Join(root, "target"), bin: filepath.Join(root, "bin"),
 		log: filepath.Join(root, "log"), shell: shell, script: copyScript(t),
@@ -134,7 +134,7 @@ func chmod(t *testing.T, place string, mode os.FileMode) {
 	}
 }
 
-// hasPrograms skips a test for a shell with built-in programs that replace those of the image.
+// hasPrograms skips a test for a shell whose built-in programs take precedence over the image's programs.
 func (c *copying) hasPrograms(t *testing.T) {
 	t.Helper()
 	if len(c.shell) > 1 && c.shell[1] == "sh" {
@@ -180,7 +180,7 @@ func (c *copying) run(t *testing.T) (string, int) {
 		t.Fatal(err)
 	}
 	if failed && !bytes.HasSuffix(output, message) || failed != (len(message) > 0) {
-		t.Errorf("the log of the container ends with %q, its last message is %q", output, message)
+		t.Errorf("the log of the container ends with %q, but the termination message is %q", output, message)
 	}
 	if !failed {
 		return string(message), 0
@@ -276,14 +276,14 @@ func TestCopyTwice(t *testing.T) {
 		for _, place := range []string{"closed", filepath.Join("closed", "below")} {
 			info, err := os.Stat(filepath.Join(c.target, place))
 			if err != nil || info.Mode().Perm() != 0o777 {
-				t.Errorf("%s has the mode %v, so another user cannot remove it; error %v", place, info.Mode(), err)
+				t.Errorf("another user cannot remove %s, because its mode is %v; error %v", place, info.Mode(), err)
 			}
 		}
 	})
 }
 
-// A run that was interrupted does not affect the next one.
-func TestCopyAfterARunThatEnded(t *testing.T) {
+// An interrupted run does not affect the next run.
+func TestCopyAfterAnInterruptedRun(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) {
 		half := filepath.Join(c.target, "packages")
 		mkdir(t, half)
@@ -358,7 +358,7 @@ func TestCopyWithoutMetadata(t *testing.T) {
 	}
 }
 
-func TestCopyOfWhatCannotBeRead(t *testing.T) {
+func TestCopyOfUnreadableFiles(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) {
 		for _, place := range []string{filepath.Join("packages", "a b.whl"), "packages"} {
 			info, err := os.Stat(filepath.Join(c.source, place))
@@ -382,7 +382,7 @@ func TestCopyOfWhatCannotBeRead(t *testing.T) {
 	})
 }
 
-func TestCopyOfTooMuch(t *testing.T) {
+func TestCopyOfALargePackage(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) {
 		c.hasPrograms(t)
 		c.replace(t, "du", `printf '%s\t%s\n' 2097153 "$2"`)
@@ -428,7 +428,7 @@ func TestCopyWithAWarning(t *testing.T) {
 	})
 }
 
-// An image may lack the program that limits the time, or have one with another name.
+// An image may have no timeout program, or an old one with a different syntax.
 func TestCopyWithoutATimeLimit(t *testing.T) {
 	for name, program := range map[string]string{
 		"none": "",
@@ -449,6 +449,6 @@ exit 127`,
 // Kubernetes expands $$ and $(NAME) in a command.
 func TestCopyScriptIsNotExpanded(t *testing.T) {
 	if strings.Contains(copyScript(t), "$$") {
-		t.Error("Kubernetes makes one dollar sign of two")
+		t.Error("the script contains $$, which Kubernetes replaces with $")
 	}
 }

@@ -19,12 +19,12 @@ func bound(cpu, memory string) corev1.ResourceList {
 	}
 }
 
-// leastRequests returns the requests of such a container for resources that the server does not request.
+// leastRequests returns the requests of both kinds of containers for resources that the server does not request.
 func leastRequests() corev1.ResourceList { return bound("100m", "64Mi") }
 
 // within returns the resources of a container that runs before the server. It has limits and requests for CPU and
-// memory, because a quota may require them, and requests no more than the server. So the pod needs no more in total and
-// keeps its quality of service, and a LimitRange that accepts the server accepts the container.
+// memory, because a quota may require them, and requests no more than the server. The pod therefore needs no more
+// resources in total and keeps its quality of service, and a LimitRange that accepts the server accepts the container.
 func within(
 	server *corev1ac.ResourceRequirementsApplyConfiguration, limits corev1.ResourceList,
 ) *corev1ac.ResourceRequirementsApplyConfiguration {

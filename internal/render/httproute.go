@@ -39,6 +39,6 @@ func httpRoute(in Input) (*gatewayv1ac.HTTPRouteApplyConfiguration, error) {
 		spec.WithHostnames(gatewayv1.Hostname(host))
 	}
 	return owned(in, gatewayv1ac.HTTPRoute, names.HTTPRoute(in.Stack.Name)).
-		WithAnnotations(exposureAnnotations(in, nil)).
+		WithAnnotations(merged(in.Expose.Annotations)).
 		WithSpec(spec), nil
 }

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"maps"
-
 	networkingv1 "k8s.io/api/networking/v1"
 	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 
@@ -29,18 +27,19 @@ func ingress(in Input) (*networkingv1ac.IngressApplyConfiguration, error) {
 		spec.WithIngressClassName(class)
 	}
 	if secret := ingressTLSSecret(in); secret != "" {
-		tls := networkingv1ac.IngressTLS().WithSecretName(secret)
-		if host != "" {
-			tls.WithHosts(host)
-		}
-		spec.WithTLS(tls)
+		spec.WithTLS(ingressTLS(secret, host))
 	}
 	annotations, _ := backendTLS(in)
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	maps.Copy(annotations, in.Cluster.Ingress.Annotations)
 	return owned(in, networkingv1ac.Ingress, names.Ingress(in.Stack.Name)).
-		WithAnnotations(exposureAnnotations(in, annotations)).
+		WithAnnotations(merged(annotations, in.Cluster.Ingress.Annotations, in.Expose.Annotations)).
 		WithSpec(spec), nil
+}
+
+// ingressTLS returns the certificate of an Ingress for a host name, which may be empty.
+func ingressTLS(secret, host string) *networkingv1ac.IngressTLSApplyConfiguration {
+	tls := networkingv1ac.IngressTLS().WithSecretName(secret)
+	if host != "" {
+		tls.WithHosts(host)
+	}
+	return tls
 }

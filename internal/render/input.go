@@ -25,15 +25,15 @@ type Input struct {
 	CABundle *CABundle
 	// Paths are variables that set the server's directories to paths on the data volume, in order.
 	Paths []EnvVar
-	// Offline are variables that keep the server from accessing the internet, in order. Empty means that it may access
-	// it.
+	// Offline are variables that keep the server from accessing the internet, in order. Empty means that the server may
+	// access the internet.
 	Offline []EnvVar
 	// Secrets are variables with the values of Secrets, in order.
 	Secrets []EnvVar
 	// StorageSecret is the name of the Secret with derived values. Empty means the usual name.
 	StorageSecret string
-	// Launcher reports whether an operator command instead of the image's entrypoint starts the server with the
-	// configuration, as it always has for stacks of v1alpha1. The user's own command takes precedence.
+	// Launcher reports whether a command of the operator, and not the image's entrypoint, starts the server with the
+	// configuration, as is usual for stacks of v1alpha1. The user's own command takes precedence.
 	Launcher bool
 	// ServiceLinks reports whether the pods get the variables that Kubernetes derives from the Services of their
 	// namespace.
@@ -53,7 +53,7 @@ type Input struct {
 	Inputs string
 	// Expose describes how the stack is exposed outside the cluster. Nil means that it is not exposed.
 	Expose *v1alpha2.ExposeSpec
-	// EarlierHost reports whether the exposure of the stack has the host name, or none, from an earlier operator.
+	// EarlierHost reports whether the stack keeps the host name, or the missing host name, from an earlier operator.
 	EarlierHost bool
 	// Backend holds the values with which a Gateway verifies the server. Nil means that there are none.
 	Backend *Backend
@@ -70,8 +70,8 @@ type Server struct {
 	// Release is the release line, such as `0.7`. It is written on the claim with the server's data. Empty means that
 	// it is unknown.
 	Release string
-	// PortVariables are the environment variables for the port. There are several when the release is unknown, because
-	// a server ignores those of another release.
+	// PortVariables are the environment variables for the port. If the release is unknown, they include the variables of
+	// several releases, because a server ignores the variables of other releases.
 	PortVariables []string
 	// ConfigVariables are environment variables for the path of the config file, in addition to LLAMA_STACK_CONFIG and
 	// RUN_CONFIG_PATH, which every stack has always had.
@@ -112,7 +112,7 @@ type Base struct {
 
 // ExternalProvider is a provider's package that an init container copies from its image.
 type ExternalProvider struct {
-	// API and ID identify the provider in the configuration. Path is the field of the spec that asks for it.
+	// API and ID identify the provider in the configuration. Path is the field of the spec that declares it.
 	API, ID, Path string
 	// Image contains the package. It has a digest if the digest was read. PullPolicy is empty when the user sets none.
 	Image      string

@@ -24,7 +24,7 @@ type ChildKind struct {
 	// MetadataOnly reports whether objects of the kind are cached without their content, because there may be many
 	// large ones that belong to no stack.
 	MetadataOnly bool
-	// IgnoreStatus reports whether a change of the status of such a child requeues no stack.
+	// IgnoreStatus reports whether changes of the status of such a child are ignored.
 	IgnoreStatus bool
 	// Exposes reports whether such a child exposes the stack outside the cluster.
 	Exposes bool
@@ -114,16 +114,16 @@ var childKinds = []ChildKind{
 	},
 }
 
-// ChildKinds lists every kind of object that a stack may have, in apply order. Do not change the list.
+// ChildKinds lists every kind of object that a stack may have, in apply order. Callers must not change the list.
 func ChildKinds() []ChildKind { return childKinds }
 
-// Kinds lists the same as group, version and kind.
+// Kinds lists the group, version and kind of every kind of object that a stack may have, in apply order.
 func Kinds() []schema.GroupVersionKind {
 	return kindsWhere(func(ChildKind) bool { return true })
 }
 
-// PrunedKinds lists the kinds whose objects are deleted when a stack no longer needs them. Of the pods, only those that
-// try a change are pruned.
+// PrunedKinds lists the kinds whose objects are deleted when a stack no longer needs them. It includes pods, of which
+// only those that try a change are deleted.
 func PrunedKinds() []schema.GroupVersionKind {
 	return append(kindsWhere(func(kind ChildKind) bool { return !kind.Retained }), podKind)
 }
@@ -154,7 +154,7 @@ func PreflightKinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{podKind, policyKind, secretKind, configMapKind}
 }
 
-// renderer returns one child and its name. A nil child must not exist.
+// renderer returns one child and its name. A nil child means that the stack does not have the object.
 type renderer func(in Input) (name string, child runtime.ApplyConfiguration, err error)
 
 // wholeObject is the interface of every typed apply configuration of a whole object.

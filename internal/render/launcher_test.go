@@ -13,7 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// python reports the packages in $PACKAGES as installed, and otherwise prints how it was started.
+// python is a script in place of Python. It reports the packages in $PACKAGES as installed, and prints the arguments
+// with which it was started.
 const python = `#!/bin/sh
 if [ "$1" = -c ]; then
   for package in $PACKAGES; do

@@ -1,6 +1,9 @@
 package render
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // lastOfEach keeps the last item with each key, in order, because API objects reject duplicate keys.
 func lastOfEach[T any](items []T, key func(T) string) []T {
@@ -16,8 +19,17 @@ func lastOfEach[T any](items []T, key func(T) string) []T {
 	return result
 }
 
-// withUsers returns the operator's items with keys that the user's items do not have, followed by the user's, each key
-// once. The path is that of the user's items in the spec.
+// merged returns a new map with the entries of all maps. The entries of later maps take precedence.
+func merged(all ...map[string]string) map[string]string {
+	result := map[string]string{}
+	for _, entries := range all {
+		maps.Copy(result, entries)
+	}
+	return result
+}
+
+// withUsers returns the operator's items with keys that the user's items do not have, followed by the user's items.
+// Each key occurs once. path is the path of the user's items in the spec.
 func withUsers[T, U any](path string, own []*T, ownKey func(*T) string, users []U, key func(U) string) ([]*T, error) {
 	users = lastOfEach(users, key)
 	taken := make(map[string]bool, len(users))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 
-	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -48,7 +47,7 @@ each open
 : >"$log"
 `
 
-// modelFilesImage returns the image with model files, or nil when they come from a volume or there are none.
+// modelFilesImage returns the image with model files, or nil if they are on a volume or there are none.
 func modelFilesImage(in Input) *v1alpha2.ModelFilesImage {
 	if files := in.Stack.Spec.ModelFiles; files != nil && files.PersistentVolumeClaim == nil {
 		return files.Image
@@ -56,8 +55,8 @@ func modelFilesImage(in Input) *v1alpha2.ModelFilesImage {
 	return nil
 }
 
-// modelFilesVolume returns the volume with the model files, and the part of it that the server sees. The volume is nil
-// when there are none.
+// modelFilesVolume returns the volume with the model files, and the directory of it that the server's container mounts.
+// The volume is nil if there are no model files.
 func modelFilesVolume(in Input) (volume *corev1ac.VolumeApplyConfiguration, part string) {
 	files := in.Stack.Spec.ModelFiles
 	switch {
@@ -74,33 +73,19 @@ func modelFilesVolume(in Input) (volume *corev1ac.VolumeApplyConfiguration, part
 	}
 }
 
-// modelFilesContainer returns a container that copies model files from their image. It runs programs from a user's
-// image, so it can write only to the target, and has neither the server's environment nor a token. It returns nil when
-// there is nothing to copy.
+// modelFilesContainer returns a container that copies model files from their image. It returns nil if the model files
+// are not in an image.
 func modelFilesContainer(in Input, server *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
 	image := modelFilesImage(in)
 	if image == nil {
 		return nil
 	}
 	source := path.Clean(cmp.Or(image.Path, v1alpha2.DefaultModelFilesPath))
-	container := corev1ac.Container().
-		WithName(names.ModelFilesContainer).
-		WithImage(image.Reference).
-		WithCommand(shell(modelFilesScript, "copy", image.Reference, source, names.ModelFilesCopyDir, terminationLog)...).
-		WithWorkingDir("/").
-		WithResources(within(server.Resources, copyLimits())).
-		WithVolumeMounts(
-			corev1ac.VolumeMount().WithName(names.ModelFilesVolume).
-				WithMountPath(names.ModelFilesCopyDir).WithSubPath(copiedFiles),
-			corev1ac.VolumeMount().WithName(names.ModelFilesVolume).
-				WithMountPath(tokenDir).WithSubPath(nothing).WithReadOnly(true)).
-		WithSecurityContext(restricted().WithReadOnlyRootFilesystem(true)).
-		WithTerminationMessagePath(terminationLog).
-		WithTerminationMessagePolicy(corev1.TerminationMessageReadFile)
-	if image.PullPolicy != "" {
-		container.WithImagePullPolicy(image.PullPolicy)
-	}
-	return container
+	return copying{
+		name: names.ModelFilesContainer, image: image.Reference, pullPolicy: image.PullPolicy,
+		script: modelFilesScript, source: source, target: names.ModelFilesCopyDir,
+		volume: names.ModelFilesVolume, part: copiedFiles,
+	}.container(server)
 }
 
 // modelFilesVariables returns the variables with the paths of the files for the server's libraries.

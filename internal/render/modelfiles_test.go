@@ -41,7 +41,8 @@ func forEachModelImage(t *testing.T, files packaged, test func(t *testing.T, c *
 	})
 }
 
-// Links stay links. A second run removes the files of the first, even where the image makes them read-only.
+// The copies of links are links. A second run removes the files of the first, even where the image makes them
+// read-only.
 func TestCopyModelFiles(t *testing.T) {
 	forEachModelImage(t, hub, func(t *testing.T, c *copying) {
 		chmod(t, filepath.Join(c.source, "hub", "models--a--b", "blobs", "0123"), 0o444)
@@ -86,8 +87,8 @@ func TestCopyModelFilesFails(t *testing.T) {
 	})
 }
 
-// Several pods can read the claim with model files at the same time, so it does not prevent the trial of a change. A
-// volume of the user in its place may.
+// Several pods can read the claim with model files at the same time, so the claim does not prevent the trial of a
+// change. A user's volume that replaces it may prevent the trial.
 func TestModelFilesAreShared(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-claim", "in.yaml"))
 	if got := render.SharedVolumes(in, template(t, in)); len(got) > 0 {
@@ -101,12 +102,12 @@ func TestModelFilesAreShared(t *testing.T) {
 		}
 	}
 	if got := render.SharedVolumes(in, shared); !slices.Equal(got, []string{names.ModelFilesVolume}) {
-		t.Errorf("shared volumes %q, want that of the model files", got)
+		t.Errorf("shared volumes %q, want the volume of the model files", got)
 	}
 }
 
-// The pod that tries a change has the files, and the container that copies them has no settings of the server's
-// registry.
+// The pod that tries a change has the model files, and the container that copies them has no settings of the
+// server's registry.
 func TestModelFilesInAPreflight(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-image", "in.yaml"))
 	in.Registry = &render.Registry{Namespace: "a"}
@@ -130,7 +131,7 @@ func TestModelFilesInAPreflight(t *testing.T) {
 		}
 	}
 	if !found {
-		t.Error("nothing copies the model files")
+		t.Error("no container copies the model files")
 	}
 	for i := range pod.Spec.Volumes {
 		if strings.HasPrefix(*pod.Spec.Volumes[i].Name, names.ModelFilesVolume) && pod.Spec.Volumes[i].EmptyDir == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// everyNamespace stands for all namespaces in allowedFrom.
+// everyNamespace is the entry of allowedFrom for all namespaces.
 const everyNamespace = "*"
 
 // networkPolicy returns a policy that allows only the configured connections to the pods (FR-066). It does not restrict
@@ -71,7 +71,7 @@ func peers(in Input, allowed *v1alpha2.AllowedFromSpec) []*networkingv1ac.Networ
 const policyGroup = "network.openshift.io/policy-group"
 
 // exposurePeers returns the sources of connections to an exposed stack: the routers of OpenShift, the namespaces of the
-// ingress controller, the Gateway's.
+// ingress controller, and the namespace of the Gateway.
 func exposurePeers(in Input) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	networking := in.Stack.Spec.Networking
 	asked := compat(in) && networking != nil && (networking.Expose != nil || networking.AllowedFrom != nil)

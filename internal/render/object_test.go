@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-func TestStorageSecretStandsBehindTheConfigMaps(t *testing.T) {
+func TestStorageSecretFollowsTheConfigMaps(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "generated-config", "in.yaml"))
 	objects, err := render.Objects(in)
 	if err != nil {
@@ -31,7 +31,7 @@ func TestStorageSecretStandsBehindTheConfigMaps(t *testing.T) {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
 	if len(objects) != len(with)-1 {
-		t.Errorf("the objects that were given are changed: %d", len(objects))
+		t.Errorf("the input changed: it has %d objects", len(objects))
 	}
 	sent, err := render.Unstructured(secret)
 	if err != nil {

@@ -19,7 +19,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("render the spec: %v", e.Errors.ToAggregate())
 }
 
-// patched applies the user's patch to the finished template. Only steps that adapt to the patch come after it.
+// patched applies the user's patch to the complete template. Only steps that adapt to the patch follow.
 func patched(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	patch := overrides(&in.Stack.Spec).PodTemplate

@@ -1,68 +1,22 @@
 package render
 
 import (
-	"maps"
-
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// podTemplate returns the pod template of the server. Every input that it reads must be in rollout.Inputs. Otherwise a
+// podTemplate returns the pod template of the server. Every input that it reads must be in rollout.Inputs. Otherwise, a
 // change of that input would not be detected.
 func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
+	pod, err := podSpec(in)
+	if err != nil {
+		return nil, err
+	}
 	user := overrides(&in.Stack.Spec)
-	volumes, mounts, err := volumes(in)
-	if err != nil {
-		return nil, err
-	}
-	container, err := serverContainer(in, mounts)
-	if err != nil {
-		return nil, err
-	}
-	pullSecrets, err := applyConfiguration[[]*corev1ac.LocalObjectReferenceApplyConfiguration](
-		"spec.workload.overrides.imagePullSecrets", user.ImagePullSecrets)
-	if err != nil {
-		return nil, err
-	}
-	spread, err := spreadConstraints(in)
-	if err != nil {
-		return nil, err
-	}
-	external, err := externalContainers(in, container)
-	if err != nil {
-		return nil, err
-	}
-	pod := corev1ac.PodSpec().
-		WithServiceAccountName(ServiceAccountName(in.Stack)).
-		WithSecurityContext(podSecurity(in)).
-		WithImagePullSecrets(pullSecrets...).
-		WithAffinity(affinity(in)).
-		WithTopologySpreadConstraints(spread...).
-		WithContainers(container).
-		WithVolumes(volumes...)
-	if !in.ServiceLinks {
-		pod.WithEnableServiceLinks(false) // a Service named postgres would set POSTGRES_PORT to a URL
-	}
-	if !compat(in) {
-		pod.WithAutomountServiceAccountToken(false)
-	}
-	pod.WithInitContainers(external...)
-	if files := modelFilesContainer(in, container); files != nil {
-		pod.WithInitContainers(files)
-	}
-	if len(in.Directories) > 0 {
-		pod.WithInitContainers(directoryContainer(in.Directories, container))
-	}
-	if in.Registry != nil && !startsWrapped(in) {
-		pod.WithInitContainers(registryContainer(in, container))
-	}
-	if seconds := user.TerminationGracePeriodSeconds; seconds != nil {
-		pod.WithTerminationGracePeriodSeconds(*seconds)
-	}
 	template, err := patched(in, corev1ac.PodTemplateSpec().
-		WithLabels(podLabels(in.Stack.Name, user)).
+		WithLabels(merged(user.PodLabels, names.Selector(in.Stack.Name))).
 		WithAnnotations(podAnnotations(in, user)).
 		WithSpec(pod))
 	if err != nil {
@@ -73,22 +27,77 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	return template, nil
 }
 
-// podLabels returns the user's labels with the operator's over them, because the selector must match.
-func podLabels(stack string, user *v1alpha2.WorkloadOverrides) map[string]string {
-	labels := maps.Clone(user.PodLabels)
-	if labels == nil {
-		labels = make(map[string]string)
+func podSpec(in Input) (*corev1ac.PodSpecApplyConfiguration, error) {
+	volumes, mounts, err := volumes(in)
+	if err != nil {
+		return nil, err
 	}
-	maps.Copy(labels, names.Selector(stack))
-	return labels
+	server, err := serverContainer(in, mounts)
+	if err != nil {
+		return nil, err
+	}
+	before, err := initContainers(in, server)
+	if err != nil {
+		return nil, err
+	}
+	pod := corev1ac.PodSpec().
+		WithServiceAccountName(ServiceAccountName(in.Stack)).
+		WithSecurityContext(podSecurity(in)).
+		WithAffinity(affinity(in)).
+		WithInitContainers(before...).
+		WithContainers(server).
+		WithVolumes(volumes...)
+	return pod, setPodOptions(in, pod)
 }
 
-// podAnnotations returns the user's annotations with the operator's over them.
-func podAnnotations(in Input, user *v1alpha2.WorkloadOverrides) map[string]string {
-	annotations := maps.Clone(user.PodAnnotations)
-	if annotations == nil {
-		annotations = make(map[string]string)
+// initContainers returns the containers that run before the server's container, in order.
+func initContainers(
+	in Input, server *corev1ac.ContainerApplyConfiguration,
+) ([]*corev1ac.ContainerApplyConfiguration, error) {
+	all, err := externalContainers(in, server)
+	if err != nil {
+		return nil, err
 	}
+	if files := modelFilesContainer(in, server); files != nil {
+		all = append(all, files)
+	}
+	if len(in.Directories) > 0 {
+		all = append(all, directoryContainer(in.Directories, server))
+	}
+	if in.Registry != nil && !startsWrapped(in) {
+		all = append(all, registryContainer(in, server))
+	}
+	return all, nil
+}
+
+// setPodOptions sets the options of the pod that the spec may change.
+func setPodOptions(in Input, pod *corev1ac.PodSpecApplyConfiguration) error {
+	user := overrides(&in.Stack.Spec)
+	pullSecrets, err := applyConfiguration[[]*corev1ac.LocalObjectReferenceApplyConfiguration](
+		"spec.workload.overrides.imagePullSecrets", user.ImagePullSecrets)
+	if err != nil {
+		return err
+	}
+	spread, err := spreadConstraints(in)
+	if err != nil {
+		return err
+	}
+	pod.WithImagePullSecrets(pullSecrets...).WithTopologySpreadConstraints(spread...)
+	if !in.ServiceLinks {
+		pod.WithEnableServiceLinks(false) // a Service named postgres would set POSTGRES_PORT to a URL
+	}
+	if !compat(in) {
+		pod.WithAutomountServiceAccountToken(false)
+	}
+	if seconds := user.TerminationGracePeriodSeconds; seconds != nil {
+		pod.WithTerminationGracePeriodSeconds(*seconds)
+	}
+	return nil
+}
+
+// podAnnotations returns the user's annotations and the operator's, which take precedence.
+func podAnnotations(in Input, user *v1alpha2.WorkloadOverrides) map[string]string {
+	annotations := merged(user.PodAnnotations)
 	delete(annotations, names.AnnotationConfigHash)
 	delete(annotations, names.AnnotationInputs)
 	delete(annotations, names.AnnotationCABundleHash)

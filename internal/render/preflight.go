@@ -21,11 +21,10 @@ import (
 )
 
 const (
-	// PreflightDeadline is the time limit of a preflight, including the image pull and the start of the server. It is
-	// the same as for a roll-out. The kubelet then stops the pod, so that no pod is left behind by an operator that was
-	// removed.
+	// PreflightDeadline is the time limit of a preflight, including the image pull and the start of the server. It is the
+	// same as for a roll-out. After this time, the kubelet stops the pod, even if the operator was removed.
 	PreflightDeadline = progressDeadline * time.Second
-	// preflightGrace is in seconds. The pod serves no requests.
+	// preflightGrace is the grace period in seconds. It is short, because the pod serves no requests.
 	preflightGrace = 10
 )
 
@@ -52,7 +51,8 @@ func PreflightName(stack string, template *corev1ac.PodTemplateSpecApplyConfigur
 	return names.Preflight(stack, hex.EncodeToString(sum[:])), nil
 }
 
-// withoutGeneration removes the stack's generation, because a change of the spec that no pod sees needs no new trial.
+// withoutGeneration removes the stack's generation, because a change of the spec that does not affect the pods needs no
+// new preflight.
 func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1ac.ObjectMetaApplyConfiguration {
 	if metadata == nil {
 		return nil
@@ -108,8 +108,7 @@ func preflightPolicy(in Input, name string) *networkingv1ac.NetworkPolicyApplyCo
 // preflightPod returns a pod of the template that no selector of the stack matches, that runs once, and that writes
 // only to its own volumes.
 func preflightPod(in Input, preflight Preflight, name string) (*corev1ac.PodApplyConfiguration, error) {
-	template, err := applyConfiguration[*corev1ac.PodTemplateSpecApplyConfiguration]("the pod template",
-		preflight.Template)
+	template, err := applyConfiguration[*corev1ac.PodTemplateSpecApplyConfiguration]("pod template", preflight.Template)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +122,7 @@ func preflightPod(in Input, preflight Preflight, name string) (*corev1ac.PodAppl
 		WithRestartPolicy(corev1.RestartPolicyNever).
 		WithActiveDeadlineSeconds(int64(PreflightDeadline / time.Second)).
 		WithTerminationGracePeriodSeconds(preflightGrace)
-	annotations := map[string]string{}
-	maps.Copy(annotations, template.Annotations)
+	annotations := merged(template.Annotations)
 	delete(annotations, names.AnnotationRequiredConstraint)
 	if preflight.Constraint != "" {
 		annotations[names.AnnotationRequiredConstraint] = preflight.Constraint
@@ -199,8 +197,8 @@ func scratch(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 	}
 }
 
-// SharedVolumes returns the volumes of a template that outlive a pod, except the server's data. A second pod on such a
-// volume may be more than the user expects.
+// SharedVolumes returns the volumes of a template that outlive a pod, except the server's data. Users may not expect a
+// second pod on such a volume.
 func SharedVolumes(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) []string {
 	data := dataVolumes(in, template.Spec)
 	var shared []string
@@ -244,7 +242,7 @@ func readOnly(spec *corev1ac.PodSpecApplyConfiguration, volume string) {
 	}
 }
 
-// containers returns pointers to the containers of a pod, those that run before the others first.
+// containers returns pointers to the containers of a pod, beginning with the init containers.
 func containers(spec *corev1ac.PodSpecApplyConfiguration) []*corev1ac.ContainerApplyConfiguration {
 	var all []*corev1ac.ContainerApplyConfiguration
 	for i := range spec.InitContainers {

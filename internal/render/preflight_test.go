@@ -29,8 +29,8 @@ func template(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecApplyConfi
 	return nil
 }
 
-// preflightCases are the cases that include, in addition to the objects of a stack, the objects that try a change to
-// them.
+// preflightCases are the cases that include, in addition to the objects of a stack, the objects for the trial of a
+// change.
 var preflightCases = map[string]render.Preflight{
 	"preflight":         {Constraint: "restricted-v2"},
 	"preflight-options": {Derived: map[string][]byte{"kv-host": []byte("redis")}},
@@ -55,17 +55,17 @@ func TestPreflightObjects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Dir(t, filepath.Join(dir, "preflight"), files(t, again)) // the template is not changed
+			golden.Dir(t, filepath.Join(dir, "preflight"), files(t, again)) // the first call did not change the template
 		})
 	}
 }
 
 // No selector of a stack matches the pod that tries a change.
-func TestPreflightIsSelectedByNothing(t *testing.T) {
+func TestNoSelectorMatchesPreflight(t *testing.T) {
 	labels := names.PreflightLabels("demo")
 	for key, value := range names.Selector("demo") {
 		if labels[key] == value && key != names.LabelInstance {
-			t.Errorf("label %s is that of the selector", key)
+			t.Errorf("label %s is in the selector", key)
 		}
 	}
 	for key, value := range names.PreflightSelector("demo") {
@@ -87,11 +87,11 @@ func TestPreflightName(t *testing.T) {
 	in.Inputs += "0" // changed content of a Secret
 	second, err := render.PreflightName("demo", template(t, in))
 	if err != nil || second == first {
-		t.Errorf("another change has the name %q, too (error %v)", second, err)
+		t.Errorf("another change also has the name %q (error %v)", second, err)
 	}
 }
 
-// A change of the spec that no pod sees continues with the pod that tries the last change.
+// If a change of the spec does not affect the pods, the trial of the last change continues in the same pod.
 func TestPreflightNameOfALaterGeneration(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "registry", "in.yaml"))
 	first, err := render.PreflightName("demo", template(t, in))
@@ -102,11 +102,11 @@ func TestPreflightNameOfALaterGeneration(t *testing.T) {
 	in.Stack.Generation++
 	later := template(t, in)
 	if later.Annotations[names.AnnotationGeneration] == before {
-		t.Fatalf("the template of a later generation says %q, too", before)
+		t.Fatalf("the template of a later generation also has %q", before)
 	}
 	second, err := render.PreflightName("demo", later)
 	if err != nil || second != first {
-		t.Errorf("a later generation is tried in %q, the one before in %q (error %v)", second, first, err)
+		t.Errorf("the pod for the later generation is %q, the pod for the earlier one is %q (error %v)", second, first, err)
 	}
 }
 

@@ -70,7 +70,7 @@ func route(in Input) (*routeApplyConfiguration, error) {
 		WithName(names.Route(in.Stack.Name)).
 		WithNamespace(in.Stack.Namespace).
 		WithLabels(names.Labels(in.Stack.Name)).
-		WithAnnotations(exposureAnnotations(in, nil)).
+		WithAnnotations(merged(in.Expose.Annotations)).
 		WithOwnerReferences(owner(in.Stack)...)
 	return &routeApplyConfiguration{
 		APIVersion: RouteKind.GroupVersion().String(), Kind: RouteKind.Kind, ObjectMetaApplyConfiguration: metadata,

@@ -7,8 +7,8 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// StorageSecret returns the Secret with the parts of connection strings, for servers that read only parts. Its values
-// are never in a plan. The caller that applies the objects reads the values, and applies this Secret after the
+// StorageSecret returns the Secret with the parts of connection strings, for servers that accept only parts. A plan
+// never contains the values. The caller that applies the objects reads the values, and applies this Secret after the
 // ConfigMaps.
 func StorageSecret(in Input, data map[string][]byte) Object {
 	name := storageSecret(in)

@@ -6,8 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// serviceAccount returns the ServiceAccount of the pods, unless the user names one. The server does not use the API
-// server, so no token is mounted, except for a stack of v1alpha1, whose providers may use it.
+// serviceAccount returns the ServiceAccount of the pods, unless the user names one. The server sends no requests to the
+// API server, so no token is mounted, except for a stack of v1alpha1, whose providers may use the token.
 func serviceAccount(in Input) (*corev1ac.ServiceAccountApplyConfiguration, error) {
 	if overrides(&in.Stack.Spec).ServiceAccountName != "" {
 		return nil, nil

@@ -16,8 +16,8 @@ type Registry struct {
 	// Namespace is the namespace of the registry in a store that several stacks may use. Empty means that the store is
 	// the stack's own file.
 	Namespace string
-	// Start is the image's entrypoint with its arguments. Nil means that it is unknown. Then an init container does the
-	// work, and does not run again when only the server's container restarts.
+	// Start is the image's entrypoint with its arguments. Nil means that the entrypoint is unknown. An init container then
+	// updates the registry, and does not run again when only the server's container restarts.
 	Start []string
 	// Files are the program and its data, by name.
 	Files map[string]string
@@ -31,7 +31,7 @@ shift 2
 exec "$@"
 `
 
-// registryScript does the same in an init container.
+// registryScript updates the registry in an init container.
 const registryScript = `python=$(command -v python || command -v python3) && ` +
 	`"$python" "$0" --config "$1" --earlier "$2"
 exit 0

@@ -17,7 +17,7 @@ const (
 )
 
 // volumes returns the operator's volumes followed by the user's, and their mounts. A volume of the user replaces the
-// operator's volume of the same name, and a mount of the user the operator's mount at the same path.
+// operator's volume with the same name, and a mount of the user replaces the operator's mount at the same path.
 func volumes(in Input) ([]*corev1ac.VolumeApplyConfiguration, []*corev1ac.VolumeMountApplyConfiguration, error) {
 	user := overrides(&in.Stack.Spec)
 	volumes, mounts := ownVolumes(in)
@@ -34,45 +34,56 @@ func volumes(in Input) ([]*corev1ac.VolumeApplyConfiguration, []*corev1ac.Volume
 }
 
 // ownVolumes returns the operator's volumes, and their mounts in the server's container.
-func ownVolumes(
-	in Input,
-) (volumes []*corev1ac.VolumeApplyConfiguration, mounts []*corev1ac.VolumeMountApplyConfiguration) {
-	writable := func(volume *corev1ac.VolumeApplyConfiguration, place string) *corev1ac.VolumeMountApplyConfiguration {
-		mount := corev1ac.VolumeMount().WithName(*volume.Name).WithMountPath(place)
-		volumes, mounts = append(volumes, volume), append(mounts, mount)
-		return mount
+func ownVolumes(in Input) ([]*corev1ac.VolumeApplyConfiguration, []*corev1ac.VolumeMountApplyConfiguration) {
+	var own mounted
+	own.writable(dataVolume(in), MountPath(&in.Stack.Spec))
+	own.addFiles(in)
+	if hasTmp(in) {
+		own.writable(tmpVolume(in.Server.WritesTemp), tmpDir)
 	}
-	readable := func(volume *corev1ac.VolumeApplyConfiguration, place string) {
-		writable(volume, place).WithReadOnly(true)
+	if hasExternal(in) {
+		own.readable(externalVolume(), names.ExternalDir)
+		own.mounts = withInstalledConfig(own.mounts)
 	}
+	return own.volumes, own.mounts
+}
 
-	writable(dataVolume(in), MountPath(&in.Stack.Spec))
+// mounted holds volumes and their mounts.
+type mounted struct {
+	volumes []*corev1ac.VolumeApplyConfiguration
+	mounts  []*corev1ac.VolumeMountApplyConfiguration
+}
+
+func (m *mounted) writable(v *corev1ac.VolumeApplyConfiguration, place string) *corev1ac.VolumeMountApplyConfiguration {
+	mount := corev1ac.VolumeMount().WithName(*v.Name).WithMountPath(place)
+	m.volumes, m.mounts = append(m.volumes, v), append(m.mounts, mount)
+	return mount
+}
+
+func (m *mounted) readable(v *corev1ac.VolumeApplyConfiguration, place string) *corev1ac.VolumeMountApplyConfiguration {
+	return m.writable(v, place).WithReadOnly(true)
+}
+
+// addFiles adds the volumes with the files that the server reads: its configuration, programs, certificates and models.
+func (m *mounted) addFiles(in Input) {
 	if in.Config != nil {
-		readable(configVolume(in.Config), names.ConfigDir)
+		m.readable(configVolume(in.Config), names.ConfigDir)
 	}
 	if startsAnything(in) {
-		readable(startupVolume(in), names.StartupDir)
+		m.readable(startupVolume(in), names.StartupDir)
 	}
 	if secret := TLSSecret(&in.Stack.Spec); secret != "" {
-		readable(tlsVolume(secret), names.TLSDir)
+		m.readable(tlsVolume(secret), names.TLSDir)
 	}
 	if in.CABundle != nil {
-		readable(caVolume(in), names.CADir)
+		m.readable(caVolume(in), names.CADir)
 	}
 	if volume, part := modelFilesVolume(in); volume != nil {
-		mount := writable(volume, names.ModelFilesDir).WithReadOnly(true)
+		mount := m.readable(volume, names.ModelFilesDir)
 		if part != "" {
 			mount.WithSubPath(part)
 		}
 	}
-	if hasTmp(in) {
-		writable(tmpVolume(in.Server.WritesTemp), tmpDir)
-	}
-	if hasExternal(in) {
-		readable(externalVolume(), names.ExternalDir)
-		mounts = withInstalledConfig(mounts)
-	}
-	return volumes, mounts
 }
 
 // hasTmp reports whether /tmp is a volume. In a stack of v1alpha1, it is the image's directory unless the server needs

@@ -16,11 +16,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// checkCertificate returns an error that explains why a server cannot serve HTTPS with a Secret, or nil when it can.
-// The error contains none of the Secret's content.
+// checkCertificate returns an error that explains why a server cannot serve HTTPS with a Secret, or nil if it can. The
+// error contains none of the Secret's content.
 func checkCertificate(secret *corev1.Secret, now time.Time) error {
 	if secret.Type != corev1.SecretTypeTLS {
-		return fmt.Errorf("has the type %q, but a certificate must have the type %s", secret.Type, corev1.SecretTypeTLS)
+		return fmt.Errorf("has the type %q; a Secret with a certificate must have the type %s", secret.Type, corev1.SecretTypeTLS)
 	}
 	certificate, key := secret.Data[names.TLSCertificate], secret.Data[names.TLSKey]
 	if len(certificate) == 0 || len(key) == 0 {
@@ -42,7 +42,7 @@ func checkCertificate(secret *corev1.Secret, now time.Time) error {
 	return nil
 }
 
-// parseCertificate returns the first certificate of a chain, which is the server's.
+// parseCertificate returns the first certificate of a chain, which is the certificate of the server.
 func parseCertificate(data []byte) (*x509.Certificate, error) {
 	block := findPEM(data, func(kind string) bool { return kind == "CERTIFICATE" })
 	if block == nil {
@@ -62,7 +62,7 @@ func checkKey(data []byte) error {
 	case block == nil:
 		return fmt.Errorf("has no private key in PEM form under %s", names.TLSKey)
 	case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
-		return fmt.Errorf("has a private key under %s with a passphrase, which the server cannot read", names.TLSKey)
+		return fmt.Errorf("has a private key with a passphrase under %s; the server requires a key without a passphrase", names.TLSKey)
 	}
 	_, pkcs1 := x509.ParsePKCS1PrivateKey(block.Bytes)
 	_, pkcs8 := x509.ParsePKCS8PrivateKey(block.Bytes)

@@ -40,8 +40,8 @@ type certificateCase struct {
 	want   string
 }
 
-// TestCertificates checks that a Secret that cannot serve HTTPS is rejected before anything is written, in one sentence
-// that shows none of its content.
+// TestCertificates checks that a Secret without a usable certificate for HTTPS is rejected before any object is
+// written, with one sentence that does not show the Secret's content.
 func TestCertificates(t *testing.T) {
 	now := query(always).Now
 	certificate, key := testutil.NewCertificate(t, now.Add(time.Hour))
@@ -54,12 +54,12 @@ func TestCertificates(t *testing.T) {
 		return map[string][]byte{"tls.crt": certificate, "tls.key": key}
 	}
 	for name, tc := range map[string]certificateCase{
-		"a pair":                 {data: pair(certificate, key)},
-		"a chain":                {data: pair(bytes.Join([][]byte{certificate, otherCertificate}, nil), key)},
-		"a key behind its curve": {data: pair(certificate, append(block("EC PARAMETERS", "x"), key...))},
+		"a pair":                {data: pair(certificate, key)},
+		"a chain":               {data: pair(bytes.Join([][]byte{certificate, otherCertificate}, nil), key)},
+		"a key after its curve": {data: pair(certificate, append(block("EC PARAMETERS", "x"), key...))},
 		"another type of Secret": {
 			corev1.SecretTypeOpaque, pair(certificate, key), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has the type "Opaque", but a certificate must have the type kubernetes.io/tls`,
+			`Secret "tls" in namespace "ns" has the type "Opaque"; a Secret with a certificate must have the type kubernetes.io/tls`,
 		},
 		"no key": {
 			"",
@@ -74,7 +74,7 @@ func TestCertificates(t *testing.T) {
 			"", pair([]byte("canary"), key), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has no certificate in PEM form under tls.crt`,
 		},
-		"a certificate that is nothing": {
+		"a PEM certificate with invalid content": {
 			"", pair(block("CERTIFICATE", "canary"), key), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has a certificate under tls.crt that cannot be read`,
 		},
@@ -82,19 +82,19 @@ func TestCertificates(t *testing.T) {
 			"", pair(certificate, []byte("canary")), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has no private key in PEM form under tls.key`,
 		},
-		"a key that is nothing": {
+		"a PEM key with invalid content": {
 			"", pair(certificate, block("PRIVATE KEY", "canary")), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has a private key under tls.key that cannot be read`,
 		},
 		"a key with a passphrase": {
 			"", pair(certificate, block("ENCRYPTED PRIVATE KEY", "canary")), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has a private key under tls.key with a passphrase, which the server cannot read`,
+			`Secret "tls" in namespace "ns" has a private key with a passphrase under tls.key; the server requires a key without a passphrase`,
 		},
-		"swapped": {
+		"the certificate and the key swapped": {
 			"", pair(key, certificate), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has no certificate in PEM form under tls.crt`,
 		},
-		"another's key": {
+		"the key of another certificate": {
 			"", pair(certificate, otherKey), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has a certificate and a key that do not match`,
 		},
@@ -130,8 +130,8 @@ func (tc certificateCase) check(t *testing.T) {
 	}
 }
 
-// TestDigestOfACertificate checks that the digest depends on the certificate and on the key, and on nothing else in the
-// Secret: a certificate manager stores its authorities there too.
+// TestDigestOfACertificate checks that the digest depends only on the certificate and on the key. Certificate
+// managers also store their authorities in the Secret.
 func TestDigestOfACertificate(t *testing.T) {
 	certificate, key := testutil.NewCertificate(t, query(always).Now.Add(time.Hour))
 	renewed, renewedKey := testutil.NewCertificate(t, query(always).Now.Add(time.Hour))

@@ -20,15 +20,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// ConfigMaps reads referenced ConfigMaps. The manager caches only their metadata. Their content is read when their
-// version changes, and remembered while a stack refers to it.
+// ConfigMaps reads referenced ConfigMaps. The manager caches only their metadata. ConfigMaps reads the content of a
+// ConfigMap again when its resource version changes, and remembers the content while a stack refers to it.
 type ConfigMaps struct {
 	cache      client.Reader
 	direct     client.Reader
 	namespaces []string
 
 	mu sync.Mutex
-	// stacks and bases hold the ConfigMaps that each stack refers to, and the base that is kept for it.
+	// stacks holds the ConfigMaps that each stack refers to. bases holds the kept base configuration of each stack.
 	stacks, bases map[types.NamespacedName]map[string]content
 }
 
@@ -38,8 +38,25 @@ type content struct {
 	resourceVersion string
 	controller      types.UID
 	annotations     map[string]string
-	// data is stored once, however many stacks refer to the same content or were made from it.
+	// data holds handles, so that equal values share memory, even in ConfigMaps of different stacks.
 	data map[string]unique.Handle[string]
+}
+
+func contentOf(configMap *corev1.ConfigMap) *content {
+	found := &content{
+		uid: configMap.UID, resourceVersion: configMap.ResourceVersion, annotations: configMap.Annotations,
+		data: map[string]unique.Handle[string]{},
+	}
+	if controller := metav1.GetControllerOfNoCopy(configMap); controller != nil {
+		found.controller = controller.UID
+	}
+	for key, value := range configMap.Data {
+		found.data[key] = unique.Make(value)
+	}
+	for key, value := range configMap.BinaryData {
+		found.data[key] = unique.Make(string(value))
+	}
+	return found
 }
 
 func (c *content) bytes() map[string][]byte {
@@ -70,8 +87,8 @@ func (c *ConfigMaps) Forget(stack types.NamespacedName) {
 	delete(c.bases, stack)
 }
 
-// Get reads every ConfigMap that the stack refers to. The error is a *status.Failure that lists everything that is
-// missing.
+// Get reads every ConfigMap that the stack refers to. The error is a *status.Failure that lists all missing ConfigMaps
+// and keys.
 func (c *ConfigMaps) Get(
 	ctx context.Context, stack types.NamespacedName, uses []intent.ConfigMapUse,
 ) (Contents, error) {
@@ -93,9 +110,9 @@ func (c *ConfigMaps) Get(
 	return contents, problems.failure()
 }
 
-// find returns the content of the ConfigMap that a use refers to, and the use that was followed. When the ConfigMap of
-// another namespace may not be read, find reads the ConfigMap of the same name in the stack's own namespace. A nil
-// content means that the stack gets none.
+// find returns the content of the ConfigMap that a use refers to, and the use that was resolved. If the ConfigMap of
+// another namespace may not be read, find reads the ConfigMap with the same name in the stack's own namespace. A nil
+// content means that neither ConfigMap can be read.
 func (c *ConfigMaps) find(
 	ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse, problems *problems,
 ) (*content, intent.ConfigMapUse, error) {
@@ -112,8 +129,8 @@ func (c *ConfigMaps) find(
 	return nil, use, nil
 }
 
-// asked returns the content of exactly the ConfigMap that a use refers to. It returns nil when the ConfigMap does not
-// exist or may not be read for the stack.
+// asked returns the content of the ConfigMap that a use refers to, without the fallback to the stack's own namespace.
+// It returns nil if the ConfigMap does not exist or may not be read for the stack.
 func (c *ConfigMaps) asked(ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse) (*content, error) {
 	if c.outOfReach(use) {
 		return nil, nil
@@ -140,13 +157,14 @@ func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, names
 		}
 	}
 	if len(use.AnyOf) > 0 && !slices.ContainsFunc(use.AnyOf, func(key string) bool { return !missing(key) }) {
-		p.add(v1alpha2.ReasonConfigMapKeyMissing, fmt.Sprintf("None of the keys %s found in ConfigMap %q in namespace %q",
-			strings.Join(use.AnyOf, ", "), use.Name, namespace), use.Path)
+		p.add(v1alpha2.ReasonConfigMapKeyMissing, fmt.Sprintf("ConfigMap %q in namespace %q has none of the keys %s",
+			use.Name, namespace, strings.Join(use.AnyOf, ", ")), use.Path)
 	}
 }
 
-// notFound does not reveal whether a ConfigMap of another namespace exists: a user who may not read it may not learn
-// that either.
+// notFound returns the message for a ConfigMap that does not exist or may not be read. For a ConfigMap of another
+// namespace, the message does not reveal which of the two is the case, because the author of the stack may not have
+// access to that namespace.
 func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string {
 	switch {
 	case c.outOfReach(use):
@@ -158,7 +176,7 @@ func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string 
 		use.Name, use.Namespace, names.AnnotationAllowNamespaces, namespace)
 }
 
-// read returns the content of one ConfigMap, or nil when there is none. id is the key under which the content is
+// read returns the content of one ConfigMap, or nil if it does not exist. id is the key under which the content is
 // remembered for the stack.
 func (c *ConfigMaps) read(
 	ctx context.Context, memory map[types.NamespacedName]map[string]content, stack, key types.NamespacedName, id string,
@@ -175,25 +193,12 @@ func (c *ConfigMaps) read(
 		return &before, nil
 	}
 	var configMap corev1.ConfigMap
-	// With this version, the API server can answer from its cache.
+	// With a resource version, the API server can answer from its cache.
 	known := &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: metadata.ResourceVersion}}
 	if err := c.direct.Get(ctx, key, &configMap, known); err != nil {
 		return nil, ignoreNotFound(err, key.Name)
 	}
-	read := content{
-		uid: configMap.UID, resourceVersion: configMap.ResourceVersion, annotations: configMap.Annotations,
-		data: map[string]unique.Handle[string]{},
-	}
-	if controller := metav1.GetControllerOfNoCopy(&configMap); controller != nil {
-		read.controller = controller.UID
-	}
-	for key, value := range configMap.Data {
-		read.data[key] = unique.Make(value)
-	}
-	for key, value := range configMap.BinaryData {
-		read.data[key] = unique.Make(string(value))
-	}
-	return &read, nil
+	return contentOf(&configMap), nil
 }
 
 func ignoreNotFound(err error, name string) error {

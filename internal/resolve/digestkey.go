@@ -41,7 +41,7 @@ func (k DigestKey) For(namespace string) DigestKey {
 	return newDigestKey(mac.Sum(nil))
 }
 
-// digestLength is in bytes. It is enough for an annotation.
+// digestLength is the length of a digest in bytes.
 const digestLength = 16
 
 // Digest returns a keyed digest, in hex, of the content of a Secret.
@@ -91,7 +91,7 @@ func NewDigestKeys(direct client.Client, namespace string) *DigestKeys {
 	return &DigestKeys{client: direct, namespace: namespace}
 }
 
-// Get returns the key, and creates it when there is none.
+// Get returns the key, and creates it if there is none.
 func (d *DigestKeys) Get(ctx context.Context) (DigestKey, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -121,17 +121,17 @@ func (d *DigestKeys) read(ctx context.Context) ([]byte, error) {
 	}
 	data := secret.Data[digestKeyField]
 	if len(data) < digestKeySize {
-		return nil, fmt.Errorf("key %q has %d bytes, want %d; delete the Secret so that the operator creates it again", digestKeyField, len(data), digestKeySize)
+		return nil, fmt.Errorf("key %q has %d bytes and needs at least %d; delete the Secret so that the operator creates it again", digestKeyField, len(data), digestKeySize)
 	}
 	return data, nil
 }
 
-// create is the only place that creates an object and does not use server-side apply: when two operators run, only one
-// of them may create the key, and that key must stay.
+// create sends a create request instead of using server-side apply, because of two operators that run at the same time
+// only one may create the key, and the other one must not replace it.
 func (d *DigestKeys) create(ctx context.Context) error {
 	key := make([]byte, digestKeySize)
 	if _, err := rand.Read(key); err != nil {
-		return fmt.Errorf("make a key: %w", err)
+		return fmt.Errorf("generate a key: %w", err)
 	}
 	return d.client.Create(ctx, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{

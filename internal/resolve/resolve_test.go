@@ -33,7 +33,7 @@ func secret(name, key, value string) *corev1.Secret {
 	}
 }
 
-// world is a client that counts its reads and can be made to fail.
+// world is a client that counts its reads and fails on request.
 type world struct {
 	client.WithWatch
 	gets []string
@@ -92,12 +92,12 @@ func TestSecrets(t *testing.T) {
 		{name: "none"},
 		{name: "found", uses: []intent.SecretUse{use("a", "token", "spec.x")}},
 		{
-			name: "missing, asked for twice", uses: []intent.SecretUse{use("gone", "k", "spec.x"), use("gone", "l", "spec.y")},
+			name: "missing, with two uses", uses: []intent.SecretUse{use("gone", "k", "spec.x"), use("gone", "l", "spec.y")},
 			reason:  v1alpha2.ReasonSecretNotFound,
 			message: `Secret "gone" not found in namespace "ns". Referenced by: spec.x, spec.y`,
 		},
 		{
-			name: "everything that is wrong, the first gives the reason",
+			name: "several mistakes; the reason is that of the first one",
 			uses: []intent.SecretUse{
 				use("a", "other", "spec.x"), use("gone", "k", "spec.y"), use("b", "empty", "spec.z"),
 				use("c", "zero", "spec.w"),
@@ -140,7 +140,7 @@ func TestSecrets(t *testing.T) {
 	}
 	if _, err := resolve.Secrets(t.Context(), w, query(func(string) bool { return false },
 		use("n", "number", "spec.x"))); err != nil {
-		t.Errorf("a number where the server expects one: %v", err)
+		t.Errorf("the error for a number in a field for numbers is %v", err)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestSecretsAreReadOnce(t *testing.T) {
 	w.fail = errors.New("no connection")
 	_, err = resolve.Secrets(t.Context(), w, query(always, uses...))
 	if _, ok := errors.AsType[*status.Failure](err); ok || !errors.Is(err, w.fail) {
-		t.Errorf("Secrets: %v, want the cause and no failure of the user's", err)
+		t.Errorf("Secrets: %v, want the cause and not a *Failure", err)
 	}
 }
 
@@ -213,8 +213,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestDigestOfANamespace checks that a user who can write Secrets in one namespace learns nothing about the values in
-// another.
+// TestDigestOfANamespace checks that the digests reveal nothing about the values in other namespaces to a user who
+// can write Secrets in one namespace.
 func TestDigestOfANamespace(t *testing.T) {
 	w := newWorld()
 	key, err := resolve.NewDigestKeys(w, "op").Get(t.Context())
@@ -229,7 +229,7 @@ func TestDigestOfANamespace(t *testing.T) {
 	digests, ids := map[string]string{}, map[string]string{}
 	for name, key := range map[string]resolve.DigestKey{"of all": key, "one": key.For("one"), "two": key.For("two")} {
 		if other, ok := digests[values.Digest(key)]; ok {
-			t.Errorf("the key %q makes the digest that the key %q makes", name, other)
+			t.Errorf("the digest of the key %q is the same as that of the key %q", name, other)
 		}
 		if other, ok := ids[key.ID]; ok {
 			t.Errorf("the key %q has the name of the key %q", name, other)
@@ -237,7 +237,7 @@ func TestDigestOfANamespace(t *testing.T) {
 		digests[values.Digest(key)], ids[key.ID] = name, name
 	}
 	if again := values.Digest(key.For("one")); digests[again] != "one" {
-		t.Error("the digest changes from one reconcile to the next, so pods would be replaced for nothing")
+		t.Error("the digest differs between two reconciles, which would replace pods without a reason")
 	}
 }
 
@@ -301,7 +301,7 @@ func TestDigestKeyOfAnotherOperator(t *testing.T) {
 func TestDigestKeyThatIsTooShort(t *testing.T) {
 	short := secret(names.DigestKeySecret, "key", "short")
 	if _, err := resolve.NewDigestKeys(newWorld(short), "ns").Get(t.Context()); err == nil || !strings.Contains(err.Error(), "delete the Secret") {
-		t.Errorf("Get: %v, want a remedy", err)
+		t.Errorf("Get: %v, want an error with a remedy", err)
 	}
 }
 
@@ -365,7 +365,7 @@ func TestConfigMapsThatAreMissing(t *testing.T) {
 		Message: `Key "a.crt" not found in ConfigMap "c" in namespace "ns". Referenced by: spec.x
 Key "b.crt" not found in ConfigMap "c" in namespace "ns". Referenced by: spec.x
 ConfigMap "gone" not found in namespace "ns". Referenced by: spec.y
-None of the keys run.yaml, b.crt found in ConfigMap "c" in namespace "ns". Referenced by: spec.z`,
+ConfigMap "c" in namespace "ns" has none of the keys run.yaml, b.crt. Referenced by: spec.z`,
 	}
 	if diff := cmp.Diff(want.Message, failure.Message); diff != "" || *failure != want {
 		t.Errorf("failure %+v\nmessage (-want +got):\n%s", failure, diff)
@@ -377,8 +377,8 @@ None of the keys run.yaml, b.crt found in ConfigMap "c" in namespace "ns". Refer
 	}
 }
 
-// TestConfigMapsOfAnotherNamespace checks that a ConfigMap of another namespace is read only if it allows that, and
-// that the error does not reveal what the namespace has.
+// TestConfigMapsOfAnotherNamespace checks that a ConfigMap of another namespace is read only if the ConfigMap allows
+// it, and that the error does not reveal whether the ConfigMap exists.
 func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 	shared := func(name, allowed string) *corev1.ConfigMap {
 		found := configMap(name, "config.yaml", "of "+name)
@@ -400,13 +400,13 @@ func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 	limited := resolve.NewConfigMaps(w, w, "ns", "other")
 	contents, err = limited.Get(t.Context(), stack, []intent.ConfigMapUse{use("open")})
 	if err != nil || string(contents["open"]["config.yaml"]) != "own" || contents["shared/open"] != nil {
-		t.Errorf("in place of one past the operator's namespaces: contents %q, error %v", contents, err)
+		t.Errorf("instead of one outside the operator's namespaces: contents %q, error %v", contents, err)
 	}
 	only := use("open")
 	only.NoOther = true
 	if _, err := limited.Get(t.Context(), stack, []intent.ConfigMapUse{only}); err == nil ||
 		!strings.Contains(err.Error(), "does not watch that namespace") {
-		t.Errorf("past the operator's namespaces: %v", err)
+		t.Errorf("outside the operator's namespaces: %v", err)
 	}
 	for _, name := range []string{"closed", "gone"} {
 		_, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{use(name)})
@@ -430,7 +430,7 @@ func TestKeptBase(t *testing.T) {
 	}
 }
 
-// large is a client whose Secrets all have a megabyte, and which measures how much memory is held.
+// large is a client whose Secrets all have a megabyte. It measures the memory in use.
 type large struct {
 	client.Reader
 	held []uint64
@@ -447,7 +447,7 @@ func (l *large) Get(_ context.Context, key client.ObjectKey, into client.Object,
 	return nil
 }
 
-// TestSecretsHoldLittle checks that only the values that a stack refers to are held, and none that cannot be used.
+// TestSecretsHoldLittle checks that only usable values to which a stack refers stay in memory.
 func TestSecretsHoldLittle(t *testing.T) {
 	const count = 100
 	var uses []intent.SecretUse
@@ -457,17 +457,18 @@ func TestSecretsHoldLittle(t *testing.T) {
 	uses = append(uses, use("s0", "long", "spec.y"))
 	l := &large{}
 	if _, err := resolve.Secrets(t.Context(), l, query(always, uses...)); err == nil {
-		t.Error("a value of a megabyte is of use")
+		t.Error("a value of a megabyte is accepted")
 	}
 	if len(l.held) != count {
 		t.Fatalf("%d reads, want %d", len(l.held), count)
 	}
 	if more := int64(l.held[count-1]) - int64(l.held[0]); more > 4<<20 {
-		t.Errorf("%d MiB are held after %d Secrets", more>>20, count)
+		t.Errorf("%d MiB are in use after %d Secrets", more>>20, count)
 	}
 }
 
-// TestSecretsAsNewAsCached checks that a Secret is read at least as new as the cached metadata, and need not be newer.
+// TestSecretsAsNewAsCached checks that each read requests a version of the Secret that is at least as new as the cached
+// metadata.
 func TestSecretsAsNewAsCached(t *testing.T) {
 	cached := secret("known", "token", "x")
 	cached.ResourceVersion = "7"
@@ -487,13 +488,13 @@ func TestSecretsAsNewAsCached(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]string{"known": "7", "new": ""}, asked); diff != "" {
-		t.Errorf("versions asked for (-want +got):\n%s", diff)
+		t.Errorf("requested versions (-want +got):\n%s", diff)
 	}
 	broken := newWorld()
 	broken.fail = errors.New("no cache")
 	q.Cache = broken
 	if _, err := resolve.Secrets(t.Context(), direct, q); err == nil ||
 		!strings.Contains(err.Error(), `read cached Secret "known"`) {
-		t.Errorf("Secrets: %v, want that the cache cannot be read", err)
+		t.Errorf("Secrets: %v, want the error of the cache", err)
 	}
 }

@@ -24,13 +24,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// Values holds the values of referenced Secrets. It prints none of them.
+// Values holds the values of referenced Secrets. Its text form contains none of them.
 type Values struct {
 	data map[keyRef][]byte
 	// authorities holds the authorities in the Secrets of certificates, by Secret. No pod reads them, so they are in no
 	// digest.
 	authorities map[string][]byte
-	// expiring is the Secret whose certificate expires first, and expiry is the time.
+	// expiring is the Secret whose certificate expires first, and expiry is the time at which it expires.
 	expiring string
 	expiry   time.Time
 }
@@ -55,13 +55,16 @@ func (v Values) Serving(secret string) *cabundle.Serving {
 	return cabundle.NewServing(v.data[keyRef{secret, names.TLSCertificate}], v.authorities[secret])
 }
 
-// Expiry returns the Secret whose certificate expires first, and the time. An empty name means that there is no
-// certificate.
+// Expiry returns the Secret whose certificate expires first, and the time at which it expires. An empty name means that
+// there is no certificate.
 func (v Values) Expiry() (secret string, end time.Time) { return v.expiring, v.expiry }
 
-func (v *Values) expires(secret string, end time.Time) {
-	if v.expiring == "" || end.Before(v.expiry) {
-		v.expiring, v.expiry = secret, end
+// add records the value that a use refers to, and the expiry time of a certificate.
+func (v *Values) add(secret *corev1.Secret, use intent.SecretUse) {
+	v.data[keyRef{use.Secret, use.Key}] = secret.Data[use.Key]
+	leaf, err := parseCertificate(secret.Data[names.TLSCertificate])
+	if err == nil && use.Purpose == intent.PurposeCertificate && (v.expiring == "" || leaf.NotAfter.Before(v.expiry)) {
+		v.expiring, v.expiry = use.Secret, leaf.NotAfter
 	}
 }
 
@@ -92,13 +95,13 @@ type SecretQuery struct {
 	Uses  []intent.SecretUse
 	// Text reports whether the server expects text for a variable, and not a number.
 	Text func(variable string) bool
-	// Now is the time that certificates must not have expired at.
+	// Now is the current time. A certificate that expired before it cannot be used.
 	Now time.Time
 }
 
 // Secrets reads the referenced Secrets by their names, each once. It checks that every key exists, is not empty and
-// reaches the server unchanged, and that certificates are valid. The error is a *status.Failure that lists everything
-// that is wrong.
+// reaches the server unchanged, and that certificates are valid. The error is a *status.Failure that lists every
+// problem.
 func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Values, error) {
 	values := Values{data: map[keyRef][]byte{}, authorities: map[string][]byte{}}
 	found, wanted := map[string]*corev1.Secret{}, query.bySecret()
@@ -114,25 +117,18 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 			secret = only(secret, wanted[use.Secret])
 			found[use.Secret] = secret
 		}
-		if secret == nil {
-			problems.add(v1alpha2.ReasonSecretNotFound, fmt.Sprintf("Secret %q not found in namespace %q", use.Secret,
-				query.Namespace), use.Path)
-			continue
-		}
 		if reason, sentence := query.check(secret, use); reason != "" {
 			problems.add(reason, sentence, use.Path)
 		}
-		values.data[keyRef{use.Secret, use.Key}] = secret.Data[use.Key]
-		if leaf, err := parseCertificate(secret.Data[names.TLSCertificate]); err == nil &&
-			use.Purpose == intent.PurposeCertificate {
-			values.expires(use.Secret, leaf.NotAfter)
+		if secret != nil {
+			values.add(secret, use)
 		}
 	}
 	return values, problems.failure()
 }
 
 // keepAuthorities remembers the authorities in the Secret of a certificate. If they are too long, it keeps only enough
-// to show that.
+// of them to detect that.
 func (v *Values) keepAuthorities(secret *corev1.Secret, uses []intent.SecretUse) {
 	isCertificate := func(use intent.SecretUse) bool { return use.Purpose == intent.PurposeCertificate }
 	if secret != nil && slices.ContainsFunc(uses, isCertificate) {
@@ -150,8 +146,9 @@ func (q *SecretQuery) bySecret() map[string][]intent.SecretUse {
 	return keys
 }
 
-// only returns a copy of a Secret with the keys that are referred to, because a Secret may hold a megabyte of others,
-// and there are many. If no variable can carry a value, it keeps just enough to show that.
+// only returns a copy of a Secret that has only the keys in uses, because a Secret may hold a megabyte of other keys,
+// and a stack may refer to many Secrets. If a value is too long for an environment variable, the copy holds only enough
+// of it to detect that.
 func only(secret *corev1.Secret, uses []intent.SecretUse) *corev1.Secret {
 	if secret == nil {
 		return nil
@@ -179,6 +176,9 @@ const maxVariable = 128 << 10
 // check returns the reason and the message for a value that cannot be used. The reason is empty if the value can be
 // used.
 func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason, sentence string) {
+	if secret == nil {
+		return v1alpha2.ReasonSecretNotFound, fmt.Sprintf("Secret %q not found in namespace %q", use.Secret, q.Namespace)
+	}
 	value, ok := secret.Data[use.Key]
 	key := fmt.Sprintf("Key %q of Secret %q in namespace %q", use.Key, use.Secret, q.Namespace)
 	switch {
@@ -191,8 +191,8 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 			return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("Secret %q in namespace %q %v", use.Secret, q.Namespace, err)
 		}
 	case len(use.EnvVar)+len(value)+2 > maxVariable:
-		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can contain",
-			key, maxVariable-len(use.EnvVar)-2)
+		longest := maxVariable - len(use.EnvVar) - 2
+		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can contain", key, longest)
 	case bytes.IndexByte(value, 0) >= 0:
 		return v1alpha2.ReasonSecretValueUnusable, key + " contains a zero byte, which an environment variable cannot contain"
 	case q.Text(use.EnvVar):
@@ -203,9 +203,9 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 	return "", ""
 }
 
-// read returns one Secret, or nil if there is none. A Secret at least as new as the cached metadata is enough, because
-// a later change triggers a reconciliation of every stack that refers to it. The API server can answer that from its
-// cache.
+// read returns one Secret, or nil if it does not exist. A Secret at least as new as the cached metadata is enough,
+// because a later change triggers a reconciliation of every stack that refers to the Secret. The API server can answer
+// such a read from its cache.
 func (q *SecretQuery) read(ctx context.Context, direct client.Reader, name string) (*corev1.Secret, error) {
 	key := types.NamespacedName{Namespace: q.Namespace, Name: name}
 	known := &metav1.PartialObjectMetadata{}
@@ -225,7 +225,7 @@ func (q *SecretQuery) read(ctx context.Context, direct client.Reader, name strin
 	return &secret, nil
 }
 
-// problems collects what is wrong. Each sentence appears once, with every field that it applies to.
+// problems collects the problems of references. Each sentence appears once, with every field that it applies to.
 type problems struct {
 	condition string
 	reason    string

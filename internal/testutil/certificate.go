@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// SameCertificate makes a certificate and its key like NewCertificate, but the same ones in every run. It is for tests
-// that record their digests.
+// SameCertificate returns a certificate and its key like NewCertificate, but the same ones in every run, for tests that
+// record the digests.
 func SameCertificate(t testing.TB) (certificate, key []byte) {
 	t.Helper()
 	begin := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	return encode(t, begin, begin.AddDate(100, 0, 0), ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), "localhost")
 }
 
-// NewCertificate makes a self-signed certificate and its key, in PEM form, for localhost and additional names.
+// NewCertificate returns a self-signed certificate and its key, in PEM form, for localhost and additional names.
 func NewCertificate(t testing.TB, notAfter time.Time, names ...string) (certificate, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -32,7 +32,7 @@ func NewCertificate(t testing.TB, notAfter time.Time, names ...string) (certific
 	return encode(t, notAfter.Add(-365*24*time.Hour), notAfter, private, append([]string{"localhost"}, names...)...)
 }
 
-// CertificateFor makes a certificate like NewCertificate, for these names alone, and drops its key.
+// CertificateFor returns a certificate like NewCertificate, but only for these names and without its key.
 func CertificateFor(t testing.TB, names ...string) []byte {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -17,7 +17,7 @@ func NewScheme() (*runtime.Scheme, error) {
 	types := runtime.NewScheme()
 	builder := runtime.NewSchemeBuilder(scheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha2.AddToScheme)
 	if err := builder.AddToScheme(types); err != nil {
-		return nil, fmt.Errorf("make a scheme: %w", err)
+		return nil, fmt.Errorf("create a scheme: %w", err)
 	}
 	return types, nil
 }
@@ -32,7 +32,7 @@ func newClient(config *rest.Config) (client.Client, error) {
 	}
 	c, err := client.New(config, client.Options{Scheme: types})
 	if err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
+		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	return c, nil
 }

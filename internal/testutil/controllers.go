@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// RunControllers runs the cluster's own controllers with these names until the end of the test. Without them nothing
-// creates pods, counts them, collects garbage or scales.
+// RunControllers runs the cluster's own controllers with these names until the end of the test. They create pods, count
+// them, collect garbage and scale, which no other part of the cluster does.
 func RunControllers(t testing.TB, kubeconfig string, names []string, flags ...string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -36,7 +36,7 @@ func RunControllers(t testing.TB, kubeconfig string, names []string, flags ...st
 		t.Logf("the controllers ended: %v", err)
 		if t.Failed() {
 			written, _ := os.ReadFile(log.Name())
-			t.Logf("they said:\n%s", written)
+			t.Logf("the log of the controllers:\n%s", written)
 		}
 	})
 }

@@ -1,3 +1,3 @@
-// Package testutil provides what the tests of several packages share: a real API server with the operator's
-// CustomResourceDefinition and policy. Only tests import it.
+// Package testutil provides a real API server, with the operator's CustomResourceDefinition and policy, for the tests
+// of several packages. Only tests import it.
 package testutil

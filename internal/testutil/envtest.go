@@ -37,8 +37,8 @@ type Options struct {
 	// CertDir is a directory for the API server's certificates and keys, for a test that restarts it. Empty means a
 	// directory that is removed with the API server.
 	CertDir string
-	// EtcdThrough gets the address of etcd and returns the one that the API server uses, for a test that runs a proxy
-	// between the two. Nil means etcd's own address.
+	// EtcdThrough returns the address at which the API server connects to etcd, for a test that runs a proxy between them.
+	// Its argument is etcd's own address, which is used if EtcdThrough is nil.
 	EtcdThrough func(etcd string) (string, error)
 }
 
@@ -83,7 +83,7 @@ func Start(options Options) (*ControlPlane, error) {
 		}
 		flags.Set("audit-policy-file", plane.auditPolicy)
 		flags.Set("audit-log-path", options.AuditLog)
-		flags.Set("audit-log-maxsize", "1048576") // MB: one file, in which a reader keeps its position
+		flags.Set("audit-log-maxsize", "1048576") // in MB; there is only one file, so a reader can keep its position
 	}
 	if plane.Config, err = plane.environment.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start a control plane from %s: %w", assets, err), plane.Stop())
@@ -98,7 +98,7 @@ func Start(options Options) (*ControlPlane, error) {
 	return plane, nil
 }
 
-// reachEtcd makes the API server reach etcd through the returned address.
+// reachEtcd makes the API server connect to etcd at the address that through returns.
 func (p *ControlPlane) reachEtcd(through func(etcd string) (string, error)) error {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *ControlPlane) reachEtcd(through func(etcd string) (string, error)) erro
 	return nil
 }
 
-// StopAPIServer stops the API server alone, until StartAPIServer. It needs Options.CertDir.
+// StopAPIServer stops the API server, but not etcd, until StartAPIServer. It requires Options.CertDir.
 func (p *ControlPlane) StopAPIServer() error {
 	if err := ended(p.environment.ControlPlane.GetAPIServer().Stop()); err != nil {
 		return fmt.Errorf("stop the API server: %w", err)
@@ -125,10 +125,10 @@ func (p *ControlPlane) StopAPIServer() error {
 	return nil
 }
 
-// grace is how long a restarted API server may take to stop, which takes some time while watches are open.
+// grace is the time that a restarted API server may take to stop. Open watches delay the stop.
 const grace = 3 * time.Second
 
-// ended returns nil also for a server that had to be killed.
+// ended returns nil for a server that had to be killed, and any other error unchanged.
 func ended(err error) error {
 	if err != nil && strings.Contains(err.Error(), "timeout waiting for process kube-apiserver to stop") {
 		return nil
@@ -139,7 +139,7 @@ func ended(err error) error {
 // StartAPIServer starts the API server again, with the same address, certificates and keys.
 func (p *ControlPlane) StartAPIServer() error {
 	server := p.environment.ControlPlane.GetAPIServer()
-	server.Args = nil //nolint:staticcheck // the last start's, which the next one would add to its own
+	server.Args = nil //nolint:staticcheck // the next start would add its arguments to those of the last start
 	if err := server.Start(); err != nil {
 		return fmt.Errorf("start the API server: %w", err)
 	}
@@ -185,7 +185,7 @@ func Root() string {
 func assets() (string, error) {
 	folder := os.Getenv(assetsVariable)
 	if folder == "" {
-		return "", fmt.Errorf("%s is not set: these tests need a real API server, run them with `make test`", assetsVariable)
+		return "", fmt.Errorf("%s is not set: these tests need a real API server; run them with `make test`", assetsVariable)
 	}
 	for _, program := range assetPrograms {
 		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {

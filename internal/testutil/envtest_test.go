@@ -46,7 +46,7 @@ func TestStartWithoutAssets(t *testing.T) {
 			t.Setenv("KUBEBUILDER_ASSETS", folder)
 			_, err := testutil.Start(testutil.Options{})
 			if err == nil || !strings.Contains(err.Error(), "make test") {
-				t.Errorf("Start: %v, want an error that says `make test`", err)
+				t.Errorf("Start: %v, want an error with `make test`", err)
 			}
 		})
 	}

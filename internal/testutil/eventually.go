@@ -18,8 +18,8 @@ func Eventually(t testing.TB, what string, done func() (bool, error)) {
 	}
 }
 
-// Within polls until check returns nil, and returns the time that took. After the patience is over, the test fails with
-// the last error.
+// Within polls until check returns nil, and returns the time until then. If that takes longer than patience, the test
+// fails with the last error.
 func Within(t testing.TB, patience time.Duration, check func() error) time.Duration {
 	t.Helper()
 	var last error
@@ -30,7 +30,7 @@ func Within(t testing.TB, patience time.Duration, check func() error) time.Durat
 			return last == nil, nil
 		})
 	if err != nil {
-		t.Fatalf("not within %v: %v", patience, last)
+		t.Fatalf("after %v: %v", patience, last)
 	}
 	return time.Since(begin)
 }

@@ -26,7 +26,7 @@ import (
 const (
 	// installer is the field manager of Install.
 	installer = "testutil"
-	// settle is how long a definition or policy may take to be in force.
+	// settle is the time that the API server may take to apply a definition or a policy.
 	settle = 30 * time.Second
 )
 
@@ -44,8 +44,8 @@ func Manifests() ([]string, error) {
 	return files, nil
 }
 
-// Install applies the CustomResourceDefinition and the policy with server-side apply, and waits until both are in
-// force.
+// Install applies the CustomResourceDefinition and the policy with server-side apply, and waits until the API server
+// uses both.
 func (p *ControlPlane) Install() error {
 	files, err := Manifests()
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *ControlPlane) Install() error {
 	}
 	c, err := client.New(p.Config, client.Options{})
 	if err != nil {
-		return fmt.Errorf("make a client: %w", err)
+		return fmt.Errorf("create a client: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settle)
 	defer cancel()
@@ -140,7 +140,7 @@ func waitForDefinition(ctx context.Context, config *rest.Config) error {
 func waitForPath(ctx context.Context, c client.Client) error {
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		err := c.Create(ctx, probe("ready-to-serve", "starter"), client.DryRunAll)
-		// The client's own list of kinds may also be older than the definition.
+		// The error of the client, which has its own list of kinds, means the same.
 		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 			return false, nil
 		}
@@ -152,7 +152,7 @@ func waitForPath(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// waitForPolicy waits until a name that only the policy rejects is rejected.
+// waitForPolicy waits until the API server rejects a name that only the policy rejects.
 func waitForPolicy(ctx context.Context, config *rest.Config) error {
 	c, err := newClient(config)
 	if err != nil {
@@ -166,7 +166,7 @@ func waitForPolicy(ctx context.Context, config *rest.Config) error {
 		return false, err
 	})
 	if err != nil {
-		return fmt.Errorf("wait for the policy to be in force: %w", err)
+		return fmt.Errorf("wait for the policy to take effect: %w", err)
 	}
 	return nil
 }

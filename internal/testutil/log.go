@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Log collects the output of a program, for a test that reads it while the program continues to write. Every test that
-// runs the manager does so: controller-runtime keeps the first logger of a process, so the output of a later test goes
-// to the logger of the first, from many goroutines.
+// Log collects the output of a program, for a test that reads the output while the program continues to write. Every
+// test that runs the manager needs this: controller-runtime keeps the first logger of a process, so the goroutines of
+// later tests write to the logger of the first test.
 type Log struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer

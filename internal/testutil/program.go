@@ -30,8 +30,8 @@ func BuildOperator(t testing.TB, version string) string {
 	return program
 }
 
-// OperatorToken creates a token of the shipped ServiceAccount, as the kubelet does for the operator's pod. If it is
-// bound to a Secret, it is valid as long as the Secret exists.
+// OperatorToken creates a token of the shipped ServiceAccount, as the kubelet does for the operator's pod. If bound is
+// not nil, the token is valid only while that Secret exists.
 func (p *ControlPlane) OperatorToken(ctx context.Context, bound *corev1.Secret) (string, error) {
 	admin, err := p.Client()
 	if err != nil {
@@ -48,7 +48,7 @@ func (p *ControlPlane) OperatorToken(ctx context.Context, bound *corev1.Secret) 
 		}
 	}
 	if err := admin.SubResource("token").Create(ctx, account, request); err != nil {
-		return "", fmt.Errorf("make a token: %w", err)
+		return "", fmt.Errorf("create a token: %w", err)
 	}
 	return request.Status.Token, nil
 }

@@ -179,7 +179,7 @@ var registryFaults = []struct {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return true
 	}},
-	{"slow", "no response in time", func(_ http.ResponseWriter, request *http.Request) bool {
+	{"slow", "the host did not respond in time", func(_ http.ResponseWriter, request *http.Request) bool {
 		<-request.Context().Done()
 		return true
 	}},

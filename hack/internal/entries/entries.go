@@ -12,7 +12,7 @@ import (
 // Entry is the place of an entry: a page and an anchor.
 type Entry struct{ Page, Anchor string }
 
-// String returns the entry as the end of a link.
+// String returns the last part of a link to the entry.
 func (e Entry) String() string { return e.Page + "#" + e.Anchor }
 
 var (
@@ -21,7 +21,7 @@ var (
 	// row matches a row of a table that begins with an anchor and a reason.
 	row    = regexp.MustCompile("(?m)^\\| *<a id=\"([a-z]+)\"></a>`([A-Za-z]+)` *\\|")
 	reason = regexp.MustCompile("`([A-Za-z]+)`")
-	// dropped are the characters that an anchor does not have.
+	// dropped matches the characters that an anchor does not have.
 	dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 

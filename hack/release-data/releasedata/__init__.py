@@ -1,9 +1,9 @@
-"""Reads what one installed Llama Stack (OGX) server release knows and writes it as release data.
+"""Describes an installed release of the Llama Stack (OGX) server and writes the description as release data.
 
-Run it with the interpreter of an environment that holds the release:
+Run it with the interpreter of an environment that contains the release:
 
     python -m releasedata > 0.7.json
 
-Nothing is started and nothing is fetched: the release's own configuration classes are imported and described. One
-module holds one idea; `document` puts the parts together.
+It imports and describes the configuration classes of the release. It starts no server and sends no requests. Each
+module describes one part, and `document` combines the parts.
 """

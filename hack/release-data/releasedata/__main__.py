@@ -8,12 +8,12 @@ from . import document, layout, package, standins
 
 
 def main() -> None:
-    """Describes the release; what its modules print while they are imported goes to standard error."""
+    """Describes the release. The output of its modules during their import goes to standard error."""
     warnings.filterwarnings("ignore")
     with contextlib.redirect_stdout(sys.stderr):
         text = layout.dumps(document.describe(package.find()))
     for missing in standins.stood_in():
-        print(f"release-data: stood in for the missing package {missing}", file=sys.stderr)
+        print(f"release-data: replaced the missing package {missing} with a stand-in", file=sys.stderr)
     sys.stdout.write(text)
 
 

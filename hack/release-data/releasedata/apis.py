@@ -1,4 +1,4 @@
-"""The APIs of a release: which may be configured, which the server adds itself, and how they belong together."""
+"""The APIs of a release: the APIs that a user can configure, the APIs that the server adds, and their routers."""
 
 import importlib
 from typing import Any
@@ -29,7 +29,7 @@ def describe(package: Package) -> list[Row]:
 
 
 def skips_missing(package: Package) -> bool:
-    """Whether the server serves the rest when an API is listed that nothing implements; older ones do not start."""
+    """Whether the server skips a listed API without an implementation. Older servers do not start with such an API."""
     return "Skipping API with no implementation" in package.source("core/server/server.py")
 
 
@@ -43,7 +43,7 @@ def rows(
         row: Row = {"name": name}
         if name in providable:
             row["providable"] = True
-            # The server makes a router without any provider, but cannot make another API out of nothing.
+            # The server creates a router without any provider, but no other API without a provider.
             if name not in routed and not skips:
                 row["needs_provider"] = True
         if name in internal:

@@ -17,14 +17,14 @@ _LIMITS = ("ge", "gt", "le", "lt", "min_length", "max_length", "pattern")
 
 
 class Catalogue:
-    """The classes met so far. Two classes of one name get names that tell them apart, unless they read the same."""
+    """The classes described so far. Two classes with the same name get different names, unless they accept the same."""
 
     def __init__(self) -> None:
         self._names: dict[type, str] = {}
         self.rows: dict[str, Row] = {}
 
     def name(self, cls: type) -> str:
-        """The name that stands for a class in type expressions; the class is described when it is new."""
+        """The name of a class in type expressions. The first call for a class also describes it."""
         if not (isinstance(cls, type) and issubclass(cls, BaseModel)):
             return cls.__name__
         if cls in self._names:
@@ -34,12 +34,12 @@ class Catalogue:
             name = self._other_name(cls)
         if cls not in self._names:
             self._names[cls] = name
-            self.rows[name] = {}  # a class may name itself
+            self.rows[name] = {}  # a class may refer to itself
             self.rows[name] = self._describe(cls)
         return name
 
     def _other_name(self, cls: type[BaseModel]) -> str:
-        """A name for a class whose own is taken: the taken one when both read the same, else one with more modules."""
+        """A name for a class whose own name is taken: the same name if both rows are equal, else one with modules."""
         taken = cls.__name__
         self._names[cls] = taken
         if self._describe(cls) == self.rows[taken]:
@@ -55,7 +55,8 @@ class Catalogue:
     def _describe(self, cls: type[BaseModel]) -> Row:
         extra = (cls.model_config or {}).get("extra") or "ignore"
         rows = [self._key(cls, name, field) for name, field in cls.model_fields.items()]
-        # Two fields may read one key: an inherited one by its alias, the class's own by its name, which says more.
+        # Two fields may read one key: an inherited field by its alias, and a field of the class by its name. The last
+        # one, of the class, is more specific.
         return {"extra": extra, "keys": list({row["name"]: row for row in rows}.values())}
 
     def _key(self, cls: type[BaseModel], name: str, field: FieldInfo) -> Row:
@@ -72,7 +73,7 @@ class Catalogue:
             row["secret"] = True
         if field.deprecated:
             row["deprecated"] = True
-        # Taken over from a base class and cut off: the provider has no such setting.
+        # The class inherits the field and excludes it, so the provider has no such setting.
         if field.exclude and names == [name]:
             row["internal"] = True
         if limits := _limits(field):
@@ -81,7 +82,7 @@ class Catalogue:
 
 
 def _names(cls: type[BaseModel], name: str, field: FieldInfo) -> list[str]:
-    """The accepted keys of a field, best first. Beside an alias its own name counts only if the class says so."""
+    """The accepted keys of a field, the preferred one first. If it has an alias, its name counts only if allowed."""
     alias = field.validation_alias or field.alias
     if alias is None:
         return [name]
@@ -96,7 +97,7 @@ def _default(field: FieldInfo) -> Row:
         return {"default": plain(field.default)} if field.default is not PydanticUndefined else {}
     try:
         value, asked = environment.unset(field.default_factory)  # type: ignore[arg-type]
-    except Exception:  # noqa: BLE001 - a factory that needs validated data says nothing about the default
+    except Exception:  # noqa: BLE001 - the default of a factory that needs validated data is unknown
         return {"default": None}
     row: Row = {"default": plain(value)}
     if asked:
@@ -115,7 +116,7 @@ def _limits(field: FieldInfo) -> Row:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it; the home directory becomes `~`."""
+    """A value as JSON. The home directory becomes `~`."""
     match value:
         case SecretStr():
             return plain(value.get_secret_value())

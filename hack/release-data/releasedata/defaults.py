@@ -1,12 +1,12 @@
-"""Working values for required keys that a user cannot be expected to know.
+"""Working values for required keys whose values a user cannot know.
 
-A reference to a store gets a place of its own, told apart by the provider's id; also one that may be null, because
-providers open the store without looking. Up to 0.2 the store itself stands there: it gets a file of its own. A path gets the value that the server writes into its own example configs. A
-required key that may be null gets null, unless it is the endpoint. Anything else (a bucket's name, a project) is for
-the user to say.
+A reference to a store gets a separate place with the provider's id. This includes references that may be null, because
+providers open the store without a check. Up to 0.2, the key has the store itself, which gets a separate file. A path
+gets the value that the server writes into its own example configs. A required key that may be null gets null, unless
+it is the endpoint. All other keys, such as the name of a bucket or a project, have no default, and the user sets them.
 
-The values may hold placeholders that the operator fills: {id}, the provider's id; {table}, the id as a table name;
-{distribution}, the distribution's name.
+The values may have placeholders that the operator replaces: {id} is the provider's id, {table} is the id as a table
+name, and {distribution} is the distribution's name.
 """
 
 import re
@@ -17,7 +17,7 @@ from . import endpoints
 
 type Row = dict[str, Any]
 
-# Handed to the server's examples in place of a directory, and recognised in what they return.
+# The directory that the server's examples get as an argument, and that is recognized in their results.
 DIRECTORY = "/example-directory"
 
 _BARE_REFERENCE = re.compile(r"\$\{env\.[A-Z0-9_]+\}")
@@ -26,7 +26,7 @@ _BARE_REFERENCE = re.compile(r"\$\{env\.[A-Z0-9_]+\}")
 def required_defaults(
     api: str, keys: list[Row], classes: Mapping[str, Row], example: Mapping[str, Any], data_dir: str
 ) -> list[Row]:
-    """The default of each required key that has one, in declared order, as rows of key and value."""
+    """The defaults of the required keys that have one, in declared order, as rows of key and value."""
     out = []
     endpoint = endpoints.endpoint_key(keys)
     for key in keys:
@@ -47,11 +47,11 @@ def _value(api: str, key: Row, classes: Mapping[str, Row], example: Any, data_di
         return _mapping(api, key["name"], classes[kind]["keys"], classes)
     if kind in ("str", "Path") and isinstance(example, str) and DIRECTORY in example:
         if not _BARE_REFERENCE.search(example):
-            # Some examples put the data directory before a directory that is whole.
+            # Some examples put the data directory before an absolute directory.
             place = example.replace(f"{data_dir}/{DIRECTORY}", DIRECTORY)
             return True, place.replace(DIRECTORY, f"{data_dir}/distributions/{{distribution}}")
     if key["type"].endswith("| null"):
-        return True, None  # the key has to be there, and says nothing
+        return True, None  # the key is required, and its value may be null
     return False, None
 
 
@@ -71,15 +71,15 @@ def _mapping(api: str, name: str, keys: list[Row], classes: Mapping[str, Row]) -
     return bool(value), value
 
 
-# Keys that name the one store a provider has; others are part of the place, so that two stores of one provider differ.
+# Keys of the only store of a provider. Other keys are part of the place, so that two stores of one provider differ.
 _ONLY_STORE = {"persistence", "kvstore", "sqlstore", "metadata_store"}
 
-# References to stores that are opened even where they may be null.
+# References to stores that providers open even if the reference may be null.
 _OPENED = {"persistence", "kvstore"}
 
 
 def _inline(api: str, key: Row, classes: Mapping[str, Row], data_dir: str) -> Row | None:
-    """A sqlite store of its own for a key that takes a whole backend, or None when the key takes none."""
+    """A separate sqlite store for a key whose value is a whole backend, or None for any other key."""
     for choice in key["type"].split(" | "):
         keys = {row["name"]: row for row in classes.get(choice, {"keys": []})["keys"]}
         if keys.get("type", {}).get("default") == "sqlite" and "db_path" in keys:
@@ -90,7 +90,7 @@ def _inline(api: str, key: Row, classes: Mapping[str, Row], data_dir: str) -> Ro
 
 
 def _reference(api: str, name: str, keys: set[str]) -> Row | None:
-    """A reference to a store, or None when the keys are not those of a reference."""
+    """A reference to a store, or None if the keys are not those of a reference."""
     only = name in _ONLY_STORE
     if {"namespace", "backend"} <= keys:
         return {"namespace": f"{api}::{{id}}" if only else f"{api}::{{id}}::{name}", "backend": "kv_default"}

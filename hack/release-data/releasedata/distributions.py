@@ -1,8 +1,8 @@
-"""The configs that a release ships, whole, with the environment variables they read.
+"""The complete configs that a release contains, with the environment variables that they read.
 
     python -m releasedata.distributions remote-vllm
 
-prints the data of one distribution that the newest release of a line no longer ships.
+prints the data of one distribution that the newest release of a line no longer contains.
 """
 
 import pathlib
@@ -21,7 +21,7 @@ _MAIN = ("config.yaml", "run.yaml")
 
 
 def describe(package: Package) -> dict[str, Row]:
-    """One row per shipped config, by name: `starter`, or `starter/run-with-postgres-store` for a variant."""
+    """One row for each config, by name: `starter`, or `starter/run-with-postgres-store` for a variant."""
     out = {}
     for directory in _DIRECTORIES:
         for path in sorted((package.root / directory).glob("*/*.yaml")):
@@ -33,24 +33,24 @@ def describe(package: Package) -> dict[str, Row]:
 
 
 def name(path: pathlib.Path) -> str:
-    """The name of a shipped config by its file."""
+    """The name of a config, from its file."""
     return path.parent.name if path.name in _MAIN else f"{path.parent.name}/{path.stem}"
 
 
 def config_file(package: Package) -> str:
-    """The name that the release gives to the config of a distribution."""
+    """The file name of the configs of distributions in the release."""
     for candidate in _MAIN:
         if any((package.root / directory / "starter" / candidate).exists() for directory in _DIRECTORIES):
             return candidate
-    raise FileNotFoundError("the release ships no starter distribution")
+    raise FileNotFoundError("the release has no starter distribution")
 
 
 def main() -> None:
-    """Prints the configs of the named distribution and of its variants; SystemExit when the release ships none."""
+    """Prints the configs of a distribution and of its variants. Raises SystemExit if the release has none."""
     wanted, installed = sys.argv[1], package.find()
     shipped = {found: row for found, row in describe(installed).items() if found.partition("/")[0] == wanted}
     if not shipped:
-        raise SystemExit(f"{installed.distribution} {installed.version} ships no distribution {wanted}")
+        raise SystemExit(f"{installed.distribution} {installed.version} has no distribution {wanted}")
     document = {"line": installed.line, "version": installed.version, "distributions": shipped}
     sys.stdout.write(layout.dumps(document))
 

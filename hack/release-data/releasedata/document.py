@@ -1,4 +1,4 @@
-"""Puts the parts of a release's data together."""
+"""Combines the parts of a release's data."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ type Row = dict[str, Any]
 
 
 def describe(package: Package) -> Row:
-    """The whole data of an installed release."""
+    """The complete data of an installed release."""
     catalogue = Catalogue()
     config = package.load("core.datatypes", "StackConfig", "StackRunConfig")
     server = package.load("core.datatypes", "ServerConfig")
@@ -30,6 +30,6 @@ def describe(package: Package) -> Row:
         "providers": providers.describe(package, catalogue, started["data_dir"]),
         "distributions": distributions.describe(package),
     }
-    # Last, because every part adds to them.
+    # The classes come last, because every part adds classes.
     document["classes"] = dict(sorted(catalogue.rows.items()))
     return document

@@ -1,6 +1,6 @@
-"""Rules that tell which key of a provider takes the endpoint, the credential and the region.
+"""Rules that find the keys of a provider for the endpoint, the credential and the region.
 
-They look at a class's rows only, and hold for nearly all providers; the overlay of a line corrects the rest.
+They use only the rows of a class, and are correct for nearly all providers. The overlay of a line corrects the others.
 """
 
 import urllib.parse
@@ -8,14 +8,14 @@ from typing import Any
 
 type Row = dict[str, Any]
 
-# Best first. A name that only ends in _url counts when it is the only such key.
+# The preferred names come first. A name that only ends in _url counts if no other key has such a name.
 _ENDPOINTS = ("base_url", "url", "uri", "endpoint_url", "openai_compat_api_base", "api_base", "host")
 _CREDENTIALS = ("api_key", "api_token", "access_token", "password", "token")
 _REGIONS = ("region_name", "region", "oci_region")
 
 
 def endpoint_key(keys: list[Row]) -> str:
-    """The key that takes the endpoint, or an empty string."""
+    """The key for the endpoint, or an empty string."""
     names = [key["name"] for key in keys]
     for name in _ENDPOINTS:
         if name in names:
@@ -25,7 +25,7 @@ def endpoint_key(keys: list[Row]) -> str:
 
 
 def endpoint_path(api: str, keys: list[Row]) -> str:
-    """The path of an endpoint that is given without one: that of the provider's public default (`/v1`)."""
+    """The path for an endpoint without a path: the path of the provider's public default (`/v1`)."""
     if api != "inference":
         return ""
     default = next((key.get("default") for key in keys if key["name"] == endpoint_key(keys)), None)
@@ -33,13 +33,13 @@ def endpoint_path(api: str, keys: list[Row]) -> str:
 
 
 def port_key(keys: list[Row]) -> str:
-    """The key of the port when the endpoint is a host name and not a URL, or an empty string."""
+    """The key for the port if the endpoint is a host name and not a URL, or an empty string."""
     names = {key["name"] for key in keys}
     return "port" if endpoint_key(keys) == "host" and "port" in names else ""
 
 
 def credential_key(keys: list[Row]) -> str:
-    """The key that takes the API key or password, or an empty string."""
+    """The key for the API key or password, or an empty string."""
     names = [key["name"] for key in keys if key.get("secret") and not key.get("internal")]
     for name in _CREDENTIALS:
         if name in names:
@@ -49,6 +49,6 @@ def credential_key(keys: list[Row]) -> str:
 
 
 def region_key(keys: list[Row]) -> str:
-    """The key that takes a cloud region, or an empty string."""
+    """The key for a cloud region, or an empty string."""
     names = {key["name"] for key in keys}
     return next((name for name in _REGIONS if name in names), "")

@@ -1,6 +1,6 @@
-"""Lays out JSON so that it is short and a change of it reads well in a diff.
+"""Writes JSON so that it is short and its changes are easy to read in a diff.
 
-What fits on a line stands on a line; what does not is broken up, one entry a line.
+A value that fits on a line is on one line. Other values have one entry on each line.
 """
 
 import json
@@ -16,7 +16,7 @@ def dumps(value: Any) -> str:
 
 
 def _text(value: Any, depth: int, taken: int) -> str:
-    """The text of a value at a depth; `taken` columns of its first line are used by the key before it."""
+    """The text of a value at a depth. The key before it uses `taken` columns of its first line."""
     line = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, (dict, list)) or not value:
         return line

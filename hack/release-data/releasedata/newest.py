@@ -1,4 +1,4 @@
-"""Says which releases the package index has that the data does not know: newer lines, and newer patches of known lines."""
+"""Lists the releases in the package index that have no data here: newer lines, and newer patches of known lines."""
 
 import json
 import pathlib
@@ -8,14 +8,14 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# What pip prints of a package; pre-releases are not among them.
+# The line with the releases in the output of pip, which does not contain pre-releases.
 _LISTED = re.compile(r"^Available versions: (.*)$", re.MULTILINE)
 _RELEASE = re.compile(r"^(\d+)\.(\d+)\.(\d+)$")
 
 
 @dataclass(frozen=True)
 class Data:
-    """What a data file was extracted from."""
+    """The release from which a data file was extracted."""
 
     package: str
     line: str
@@ -28,7 +28,7 @@ class News:
 
     package: str
     version: str
-    known: str  # the release that its line's data is from; empty for a new line
+    known: str  # the release of the existing data of its line; empty for a new line
 
     def __str__(self) -> str:
         what = f"the data of its line is from {self.known}" if self.known else "a line without data"
@@ -36,16 +36,16 @@ class News:
 
 
 class IndexUnavailable(Exception):
-    """The package index did not answer, or not with releases."""
+    """The package index did not answer, or its answer contains no releases."""
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """A version as it is ordered: 0.10 behind 0.9."""
+    """A version as numbers, which orders 0.10 after 0.9."""
     return tuple(map(int, version.split(".")))
 
 
 def known(directory: pathlib.Path) -> list[Data]:
-    """The lines that there is data for, ascending."""
+    """The lines with data, ascending."""
     found = []
     for file in directory.glob("*.json"):
         if re.fullmatch(r"\d+\.\d+", file.stem):
@@ -55,7 +55,7 @@ def known(directory: pathlib.Path) -> list[Data]:
 
 
 def versions(listed: str) -> list[str]:
-    """The releases in what pip prints of a package, in its order."""
+    """The releases in the output of pip for a package, in the same order."""
     match = _LISTED.search(listed)
     return [version for version in match[1].split(", ") if _RELEASE.match(version)] if match else []
 
@@ -63,8 +63,8 @@ def versions(listed: str) -> list[str]:
 def news(data: Iterable[Data], package: str, index: Iterable[str]) -> list[News]:
     """The newest release of each line of a package that has no data, or older data, ascending.
 
-    A line of another package is known by that one: a renamed package goes on where the old one ends, and its first releases
-    only hold the name.
+    A line with data from another package needs no data from this one. The first releases of a renamed package only
+    reserve its name, and the data of these lines comes from the package with the old name.
     """
     lines = {entry.line: entry for entry in data}
     first = min(numbers(entry.line) for entry in lines.values() if entry.package == package)
@@ -82,7 +82,7 @@ def news(data: Iterable[Data], package: str, index: Iterable[str]) -> list[News]
 
 
 def ask(package: str) -> list[str]:
-    """The releases of a package that the index has."""
+    """The releases of a package in the index."""
     command = [
         *(sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "1", "--timeout", "10"),
         *("index", "versions", "--ignore-requires-python", package),
@@ -90,13 +90,13 @@ def ask(package: str) -> list[str]:
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     found = versions(answer.stdout)
     if answer.returncode != 0 or not found:
-        first = (answer.stderr.strip().splitlines() or ["it lists no release"])[0]
+        first = (answer.stderr.strip().splitlines() or ["the index lists no release"])[0]
         raise IndexUnavailable(f"{package}: {first.partition('connection broken by ')[2] or first}")
     return found
 
 
 def main(directory: str) -> int:
-    """0: the data knows the newest releases. 1: it does not. 2: the index cannot be asked."""
+    """Returns 0 if the newest releases have data, 1 if some have none, and 2 if the index cannot be read."""
     data = known(pathlib.Path(directory))
     found: list[News] = []
     for package in dict.fromkeys(entry.package for entry in data):
@@ -104,19 +104,19 @@ def main(directory: str) -> int:
             index = ask(package)
         except IndexUnavailable as unavailable:
             print(
-                f"release-data: the package index cannot be asked, so nothing is known of newer releases ({unavailable}). "
-                "Try again with a network, or name your index in PIP_INDEX_URL and its CA in PIP_CERT.",
+                f"release-data: the package index cannot be read ({unavailable}). "
+                "Check the network, or set PIP_INDEX_URL to your index and PIP_CERT to its CA file.",
                 file=sys.stderr,
             )
             return 2
         print(f"{package}: the newest release is {max(index, key=numbers)}")
         found += news(data, package, index)
     if not found:
-        print(f"the data knows the newest release of each of its lines, the last of which is {data[-1].line}")
+        print(f"every line has the data of its newest release; the last line is {data[-1].line}")
         return 0
     for item in found:
         print(item)
-    print('then go on as CONTRIBUTING.md says under "Add a server release"')
+    print('for the next steps, see "Add a server release" in CONTRIBUTING.md')
     return 1
 
 

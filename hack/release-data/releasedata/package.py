@@ -7,7 +7,7 @@ import pathlib
 from dataclasses import dataclass
 from typing import Any
 
-# The server was renamed; the newer name is looked for first, because the older one is also published as a redirect.
+# The server was renamed. The newer name comes first, because the older package also exists as a redirect.
 _NAMES = (("ogx", "ogx", "ogx_api"), ("llama-stack", "llama_stack", "llama_stack_api"))
 
 
@@ -23,7 +23,7 @@ class Package:
     @property
     def root(self) -> pathlib.Path:
         """The directory of the server's source."""
-        spec = importlib.util.find_spec(self.module)  # importing it would need what it imports
+        spec = importlib.util.find_spec(self.module)  # an import would also require the packages that it imports
         if spec is None or not spec.submodule_search_locations:
             raise ImportError(f"{self.module} is not a package")
         return pathlib.Path(spec.submodule_search_locations[0])
@@ -34,12 +34,12 @@ class Package:
         return ".".join(self.version.split(".")[:2])
 
     def source(self, relative: str) -> str:
-        """The text of a source file, empty when the release does not have it."""
+        """The text of a source file. It is empty if the release does not have the file."""
         path = self.root / relative
         return path.read_text() if path.exists() else ""
 
     def load(self, module: str, *names: str) -> Any:
-        """The first of the named attributes that a module below the server's has; releases rename things."""
+        """The first of the attributes that a module of the server has. The names differ between releases."""
         loaded = importlib.import_module(f"{self.module}.{module}")
         for name in names:
             if hasattr(loaded, name):
@@ -48,7 +48,7 @@ class Package:
 
 
 def find() -> Package:
-    """The installed server release; SystemExit when there is none."""
+    """The installed server release. Raises SystemExit if there is none."""
     for distribution, module, api_module in _NAMES:
         try:
             version = importlib.metadata.version(distribution)

@@ -1,4 +1,4 @@
-"""The provider types of a release, with their keys and what the rules make of them."""
+"""The provider types of a release, with their keys and the results of the rules."""
 
 import importlib
 import re
@@ -12,7 +12,7 @@ from .package import Package
 
 type Row = dict[str, Any]
 
-# Some requirement lists carry options for the installer.
+# Some requirement lists contain options for the installer.
 _INDEX_OPTION = re.compile(r"\s*--(?:extra-)?index-url\s+\S+")
 
 
@@ -27,7 +27,7 @@ def describe(package: Package, catalogue: Catalogue, data_dir: str) -> dict[str,
 
 
 def _row(package: Package, catalogue: Catalogue, data_dir: str, api: str, spec: Any) -> Row:
-    adapter = getattr(spec, "adapter", None)  # up to 0.3 remote providers say part of it there
+    adapter = getattr(spec, "adapter", None)  # up to 0.3, this attribute has a part of the facts of remote providers
     dotted = spec.config_class or getattr(adapter, "config_class", "")
     cls: type[BaseModel] = standins.import_object(dotted, never=(package.module, package.api_module))
     name = catalogue.name(cls)
@@ -60,12 +60,12 @@ def _packages(spec: Any, adapter: Any) -> list[str]:
 
 
 def _example(cls: type[BaseModel]) -> Row:
-    """The config that the server itself would write for the type, empty when it has no example."""
+    """The example config of the server for the type. It is empty if there is no example."""
     make = getattr(cls, "sample_run_config", None)
     if make is None:
         return {}
     try:
         example, _ = environment.unset(lambda: make(__distro_dir__=defaults.DIRECTORY))
-    except TypeError:  # an example that takes no directory holds no path
+    except TypeError:  # an example without this argument contains no path
         return {}
     return dict(plain(example or {}))

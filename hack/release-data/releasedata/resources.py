@@ -1,4 +1,4 @@
-"""What a config can register at start: models, shields, tool groups, connectors and the like."""
+"""The resources that a config can register at the start: models, shields, tool groups, connectors and others."""
 
 import typing
 from typing import Any
@@ -11,14 +11,14 @@ from .package import Package
 
 type Row = dict[str, Any]
 
-# The kinds of all releases. Other lists of the top level (`apis`) are no resources, and a section that merely has the
-# name of a kind (the settings in `vector_stores`) is no list.
+# The kinds of all releases. Other lists of the top level, such as `apis`, do not contain resources. A section that only
+# has the name of a kind, such as the settings in `vector_stores`, is not a list.
 _KINDS = {
     "models", "shields", "vector_dbs", "vector_stores", "datasets", "scoring_fns", "benchmarks", "tool_groups",
     "connectors",
 }  # fmt: skip
 
-# Where a kind and its routing table have different names.
+# The routing tables whose names differ from the names of their kinds.
 _TABLES = {"scoring_fns": "scoring_functions"}
 
 
@@ -38,7 +38,7 @@ def describe(package: Package, catalogue: Catalogue, config: type[BaseModel], ap
 
 
 def row(kind: str, section: str, name: str, catalogue: Catalogue, deprecated: bool, apis: list[Row]) -> Row:
-    """The row of one kind of resource, whose entries are described by the named class."""
+    """The row of one kind of resource. `name` is the class of its entries."""
     keys = [key["name"] for key in catalogue.rows[name]["keys"]]
     identity = id_key(kind, keys)
     described: Row = {"kind": kind, "section": section, "class": name, "id_key": identity}
@@ -55,7 +55,7 @@ def row(kind: str, section: str, name: str, catalogue: Catalogue, deprecated: bo
 
 
 def id_key(kind: str, keys: list[str]) -> str:
-    """The key with the id of a resource: `model_id` of models."""
+    """The key with the id of a resource, such as `model_id` for models."""
     singular = kind.removesuffix("s")
     for candidate in (f"{singular}_id", f"{singular.replace('_', '')}_id"):
         if candidate in keys:

@@ -1,4 +1,4 @@
-"""How the server of a release is started, read off its command line's source."""
+"""The facts about the start of the server of a release, from the source of its command line."""
 
 import importlib.metadata
 import re
@@ -14,7 +14,7 @@ _RUN = "cli/stack/run.py"
 
 
 def describe(package: Package, config: type, server: type, apis: list[Row]) -> Row:
-    """The facts that can be read off the package; the overlay adds what only its image shows."""
+    """The facts that the package contains. The overlay adds the facts that only the image shows."""
     source = package.source(_RUN)
     port = config_variable(source, "PORT")
     prefix = port.removesuffix("_PORT")
@@ -38,7 +38,7 @@ def describe(package: Package, config: type, server: type, apis: list[Row]) -> R
 
 
 def config_variable(source: str, suffix: str) -> str:
-    """The first environment variable in the source whose name ends so."""
+    """The first environment variable in the source whose name ends with the suffix."""
     found = re.search(rf"\"([A-Z_]+_{suffix})\"", source)
     if not found:
         raise ValueError(f"the command line reads no variable that ends in {suffix}")
@@ -46,7 +46,7 @@ def config_variable(source: str, suffix: str) -> str:
 
 
 def server_port_ignored(source: str) -> bool:
-    """Whether --port has a default of its own, which hides what the config says."""
+    """Whether --port has a default, which hides the port in the config."""
     return bool(re.search(r"default=int\(os\.getenv\(", source))
 
 
@@ -62,10 +62,10 @@ def command(package: Package) -> list[str]:
 
 
 def data_dir(package: Package) -> str:
-    """Where the server keeps its data unless told otherwise."""
+    """The directory in which the server stores its data by default."""
     for module in ("core.utils.config_dirs", "distribution.utils.config_dirs"):
         try:
             return str(plain(package.load(module, "DISTRIBS_BASE_DIR").parent))
         except (ImportError, AttributeError):
             continue
-    raise ImportError("the release does not say where it keeps its data")
+    raise ImportError("the release has no data directory in a known place")

@@ -1,4 +1,4 @@
-"""Tells which keys hold credentials."""
+"""Finds the keys that hold credentials."""
 
 import re
 
@@ -10,7 +10,7 @@ _CREDENTIAL = re.compile(
 
 
 def is_secret(name: str, type_text: str) -> bool:
-    """Whether a key holds a credential: by its type where the server says so, else by its name."""
+    """Whether a key holds a credential, according to its type or its name."""
     members = [member.strip() for member in type_text.split("|")]
     if "SecretStr" in members:
         return True

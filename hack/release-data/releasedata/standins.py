@@ -1,7 +1,8 @@
-"""Lets a module be imported although packages it imports are missing.
+"""Imports a module although packages that it imports are missing.
 
-A provider's configuration class often sits in a module that imports the provider's client library too. The class itself
-does not need it, so a missing top-level package is replaced by one whose every attribute exists and does nothing.
+The module with the configuration class of a provider often also imports the provider's client library. The class does
+not need the library, so a missing top-level package is replaced with a stand-in, whose attributes all exist and do
+nothing.
 """
 
 import importlib
@@ -12,7 +13,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-_MOST = 40  # missing packages of one import; more means something else is wrong
+_MOST = 40  # missing packages of one import; more indicate another problem
 
 
 class _Anything(type):
@@ -23,7 +24,7 @@ class _Anything(type):
 
 
 class _Nothing(metaclass=_Anything):
-    """Can be called, subclassed and asked for any attribute."""
+    """An object that can be called and subclassed, and has every attribute."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
@@ -59,7 +60,7 @@ _finder = _Finder()
 
 
 def import_object(dotted: str, never: Sequence[str] = ()) -> Any:
-    """The object at `package.module.Name`; missing packages other than `never` are stood in for."""
+    """The object at `package.module.Name`. Missing packages, except those in `never`, get stand-ins."""
     if _finder not in sys.meta_path:
         sys.meta_path.append(_finder)
     module, _, name = dotted.rpartition(".")
@@ -75,5 +76,5 @@ def import_object(dotted: str, never: Sequence[str] = ()) -> Any:
 
 
 def stood_in() -> list[str]:
-    """The packages that were missing so far, sorted."""
+    """The missing packages that have stand-ins, sorted."""
     return sorted(_finder.packages)

@@ -3,7 +3,7 @@
     dict[str, list[Provider]] | null
     literal[TLSv1.2, TLSv1.3] | null
 
-Classes appear under the name that `name_of` gives them, so that two classes of one name can be told apart.
+`name_of` returns the names of classes in the expression, so that two classes with the same name can be distinguished.
 """
 
 import enum
@@ -53,7 +53,7 @@ def _choices(word: str, members: typing.Iterable[Any]) -> str:
 
 
 def classes(annotation: Any, base: type) -> list[type]:
-    """The subclasses of `base` that an annotation names, in order."""
+    """The subclasses of `base` in an annotation, in order."""
     if typing.get_origin(annotation) is typing.Literal:
         return []
     args = typing.get_args(annotation)

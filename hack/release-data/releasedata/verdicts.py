@@ -1,9 +1,9 @@
-"""Prints which YAML values the server's parser accepts for which types, as cases for a test of package schema.
+"""Prints the YAML values that the server's parser accepts for each type, as cases for a test of package schema.
 
     python -m releasedata.verdicts > internal/stackconfig/schema/testdata/verdicts.json
 
-The values are read as the server reads them (PyYAML) and validated as the server validates them (pydantic, lax mode).
-The answers are those of the installed versions; they change rarely, and then the Go package has to follow.
+The values are read with PyYAML and validated with pydantic in lax mode, as the server does. The results are those of
+the installed versions. If a new version has other results, the Go package must be changed too.
 """
 
 import enum
@@ -62,7 +62,7 @@ def values() -> list[str]:
 
 
 def verdict(kind: Any, text: str) -> bool | None:
-    """Whether a value is accepted; None when the server cannot even read it."""
+    """Whether the server accepts a value, or None if it cannot read the value."""
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError:
@@ -75,7 +75,7 @@ def verdict(kind: Any, text: str) -> bool | None:
 
 
 def main() -> None:
-    """Prints one row per value: the text and the types that accept it."""
+    """Prints one row for each value: the text, and the types that accept it."""
     rows = []
     for text in values():
         verdicts = {name: verdict(kind, text) for name, kind in TYPES.items()}

@@ -7,20 +7,20 @@ from releasedata import environment
 
 
 class UnsetTest(unittest.TestCase):
-    def test_nothing_but_path_and_home(self) -> None:
-        os.environ["API_KEY_OF_SOMEBODY"] = "x"
-        self.addCleanup(os.environ.pop, "API_KEY_OF_SOMEBODY")
+    def test_only_path_and_home_are_set(self) -> None:
+        os.environ["SOME_API_KEY"] = "x"
+        self.addCleanup(os.environ.pop, "SOME_API_KEY")
         before = os.environ
 
         def ask() -> list[str | None]:
-            return [os.getenv("API_KEY_OF_SOMEBODY", "d"), os.environ.get("HOME"), os.environ.get("OTHER")]
+            return [os.getenv("SOME_API_KEY", "d"), os.environ.get("HOME"), os.environ.get("OTHER")]
 
         values, asked = environment.unset(ask)
         self.assertEqual(values, ["d", os.path.expanduser("~"), None])
-        self.assertEqual(asked, ["API_KEY_OF_SOMEBODY", "OTHER"])
+        self.assertEqual(asked, ["SOME_API_KEY", "OTHER"])
         self.assertIs(os.environ, before)
 
-    def test_the_environment_comes_back_after_an_error(self) -> None:
+    def test_the_environment_is_restored_after_an_error(self) -> None:
         before = os.environ
         with self.assertRaises(KeyError):
             environment.unset(lambda: os.environ["NOT_SET"])

@@ -1,4 +1,4 @@
-"""JSON that reads well in a diff."""
+"""JSON that is easy to read in a diff."""
 
 import json
 import unittest
@@ -7,7 +7,7 @@ from releasedata import layout
 
 
 class LayoutTest(unittest.TestCase):
-    def test_short_values_stand_on_a_line(self) -> None:
+    def test_short_values_are_on_one_line(self) -> None:
         self.assertEqual(layout.dumps({"a": [1, "é", None], "b": {}}), '{"a": [1, "é", null], "b": {}}\n')
 
     def test_long_values_are_broken_up(self) -> None:
@@ -22,7 +22,7 @@ class LayoutTest(unittest.TestCase):
 """
         self.assertEqual(layout.dumps(value), want)
 
-    def test_no_line_is_longer_than_it_has_to_be(self) -> None:
+    def test_no_line_is_longer_than_the_limit(self) -> None:
         value = {f"key{i}": [{"name": "n" * i, "values": list(range(i))}] for i in range(60)}
         text = layout.dumps(value)
         self.assertEqual(json.loads(text), value)

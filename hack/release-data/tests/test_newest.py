@@ -1,4 +1,4 @@
-"""What the package index has and the data does not."""
+"""The releases in the package index that have no data."""
 
 import contextlib
 import io
@@ -17,26 +17,26 @@ DATA = [newest.Data("llama-stack", "0.2", "0.2.24"), OLD, NEW, LAST]
 
 
 class NewestTest(unittest.TestCase):
-    def test_releases_are_read_from_what_pip_prints(self) -> None:
+    def test_releases_are_read_from_the_output_of_pip(self) -> None:
         listed = "ogx (1.5.0)\nAvailable versions: 1.5.0, 1.4.1, 0.2.10.1, 0.1.0\n  INSTALLED: 1.4.1\n"
         self.assertEqual(newest.versions(listed), ["1.5.0", "1.4.1", "0.1.0"])
         self.assertEqual(newest.versions("ERROR: No matching distribution found for ogx\n"), [])
 
-    def test_what_the_data_knows_is_no_news(self) -> None:
+    def test_releases_with_data_are_not_listed(self) -> None:
         self.assertEqual(newest.news(DATA, "ogx", ["1.5.0", "0.8.0"]), [])
         self.assertEqual(newest.news(DATA, "llama-stack", ["0.7.3", "0.7.0", "0.2.24"]), [])
 
-    def test_a_new_line_is_news_by_its_newest_release(self) -> None:
+    def test_a_new_line_is_listed_with_its_newest_release(self) -> None:
         found = newest.news(DATA, "ogx", ["1.9.1", "1.10.0", "1.9.0", "1.5.0"])
         self.assertEqual(found, [newest.News("ogx", "1.9.1", ""), newest.News("ogx", "1.10.0", "")])
         self.assertEqual(str(found[0]), "ogx 1.9.1: a line without data; make release-data RELEASE=1.9.1")
 
-    def test_a_newer_patch_is_news(self) -> None:
+    def test_a_newer_patch_is_listed(self) -> None:
         found = newest.news(DATA, "llama-stack", ["0.7.10", "0.7.3"])
         self.assertEqual(found, [newest.News("llama-stack", "0.7.10", "0.7.3")])
         self.assertEqual(str(found[0]), "llama-stack 0.7.10: the data of its line is from 0.7.3; make release-data RELEASE=0.7.10")
 
-    def test_releases_that_only_hold_a_name_are_none(self) -> None:
+    def test_releases_that_only_reserve_a_name_are_not_listed(self) -> None:
         self.assertEqual(newest.news(DATA, "ogx", ["0.1.0", "0.7.1", "0.7.9"]), [])
         self.assertEqual(newest.news(DATA, "llama-stack", ["0.8.1", "0.1.9", "0.0.63"]), [])
 
@@ -64,9 +64,9 @@ class MainTest(unittest.TestCase):
         code, out, err = self.answers({"llama-stack": ["0.7.3"], "ogx": ["0.8.0", "1.5.0"]})
         self.assertEqual((code, err), (0, ""))
         self.assertIn("ogx: the newest release is 1.5.0\n", out)
-        self.assertIn("the last of which is 1.5\n", out)
+        self.assertIn("the last line is 1.5\n", out)
 
-    def test_news_say_the_command(self) -> None:
+    def test_the_output_contains_the_commands(self) -> None:
         code, out, _ = self.answers({"llama-stack": ["0.7.4"], "ogx": ["1.5.0", "1.10.0", "1.6.0"]})
         self.assertEqual(code, 1)
         self.assertIn("ogx: the newest release is 1.10.0\n", out)
@@ -76,6 +76,6 @@ class MainTest(unittest.TestCase):
     def test_offline(self) -> None:
         code, out, err = self.answers({"llama-stack": ["0.7.3"]})
         self.assertEqual(code, 2)
-        self.assertNotIn("the data knows", out)
-        self.assertIn("the package index cannot be asked", err)
+        self.assertNotIn("every line has the data", out)
+        self.assertIn("the package index cannot be read", err)
         self.assertIn("ogx: connection refused", err)

@@ -1,4 +1,4 @@
-"""The rules that make facts of the keys of a provider."""
+"""The rules that derive facts from the keys of a provider."""
 
 import unittest
 from typing import Any
@@ -53,7 +53,7 @@ class EndpointTest(unittest.TestCase):
             with self.subTest(names):
                 self.assertEqual(endpoints.endpoint_key(named(*names)), want)
 
-    def test_path_is_that_of_the_public_default(self) -> None:
+    def test_the_path_is_the_path_of_the_public_default(self) -> None:
         for default, want in (
             ("https://api.openai.com/v1", "/v1"),
             ("https://api.groq.com/openai/v1/", "/openai/v1"),
@@ -80,7 +80,7 @@ class EndpointTest(unittest.TestCase):
         ):
             with self.subTest(names):
                 self.assertEqual(endpoints.credential_key(named(*names, secret=True)), want)
-        self.assertEqual(endpoints.credential_key(named("api_key")), "", "a key that is no secret")
+        self.assertEqual(endpoints.credential_key(named("api_key")), "", "a key that is not secret")
         self.assertEqual(endpoints.credential_key(named("api_key", secret=True, internal=True)), "")
 
     def test_region(self) -> None:
@@ -98,18 +98,18 @@ class DefaultsTest(unittest.TestCase):
         want = {"kvstore": {"namespace": "batches::{id}", "backend": "kv_default"}}
         self.assertEqual(self.make("batches", key), want)
 
-    def test_a_store_that_may_be_null_is_given_too(self) -> None:
+    def test_a_store_that_may_be_null_has_a_default(self) -> None:
         key = {"name": "persistence", "type": "KVStoreReference | null", "default": None}
         want = {"persistence": {"namespace": "vector_io::{id}", "backend": "kv_default"}}
         self.assertEqual(self.make("vector_io", key), want)
 
-    def test_a_store_of_metadata_only_when_it_is_required(self) -> None:
+    def test_a_store_of_metadata_has_a_default_only_if_required(self) -> None:
         key = {"name": "metadata_store", "type": "SqlStoreReference | null", "default": None}
         self.assertEqual(self.make("vector_io", key), {})
         want = {"metadata_store": {"table_name": "files_{table}_metadata", "backend": "sql_default"}}
         self.assertEqual(self.make("files", {"name": "metadata_store", "type": "SqlStoreReference", "required": True}), want)
 
-    def test_a_whole_backend_gets_a_file_of_its_own(self) -> None:
+    def test_a_whole_backend_gets_a_separate_file(self) -> None:
         for name, file in (("kvstore", "agents_{table}.db"), ("responses_store", "agents_{table}_responses_store.db")):
             with self.subTest(name):
                 key = {"name": name, "type": "RedisConfig | SqliteConfig | null", "default": "sqlite"}
@@ -146,7 +146,7 @@ class DefaultsTest(unittest.TestCase):
         self.assertEqual(self.make("files", key, example=bare), {})
         self.assertEqual(self.make("files", {"name": "region", "type": "str", "default": "x"}), {})
 
-    def test_null_where_it_may_be(self) -> None:
+    def test_a_key_that_may_be_null_is_null(self) -> None:
         token = {"name": "token", "type": "str | null", "required": True}
         url = {"name": "url", "type": "str | null", "required": True}
         self.assertEqual(self.make("vector_io", token, url), {"token": None})

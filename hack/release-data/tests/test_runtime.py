@@ -1,4 +1,4 @@
-"""What the command line's source tells."""
+"""The facts in the source of the command line."""
 
 import pathlib
 import unittest

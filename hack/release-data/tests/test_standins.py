@@ -1,4 +1,4 @@
-"""Importing in spite of missing packages."""
+"""Imports although packages are missing."""
 
 import pathlib
 import sys
@@ -25,12 +25,12 @@ class ImportTest(unittest.TestCase):
         self.addCleanup(sys.path.remove, directory.name)
         self.addCleanup(sys.modules.pop, "module_with_a_client", None)
 
-    def test_a_missing_package_is_stood_in_for(self) -> None:
+    def test_a_missing_package_gets_a_stand_in(self) -> None:
         cls = standins.import_object("module_with_a_client.Config")
         self.assertEqual(cls.__name__, "Config")
         self.assertIn("package_that_nobody_has", standins.stood_in())
 
-    def test_but_not_one_of_the_server(self) -> None:
+    def test_a_missing_package_of_the_server_is_an_error(self) -> None:
         with self.assertRaises(ModuleNotFoundError):
             standins.import_object("llama_stack_that_is_gone.x.Config", never=("llama_stack_that_is_gone",))
 

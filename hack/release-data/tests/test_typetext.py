@@ -60,5 +60,5 @@ class ClassesTest(unittest.TestCase):
         annotation = dict[str, list[Config]] | Annotated[Other, "x"] | str | tuple[Config, ...] | None
         self.assertEqual(typetext.classes(annotation, Base), [Config, Other, Config])
 
-    def test_literal_values_are_no_classes(self) -> None:
+    def test_literal_values_are_not_classes(self) -> None:
         self.assertEqual(typetext.classes(Literal["a"] | int, Base), [])

@@ -9,20 +9,21 @@ import (
 type controller struct {
 	// class is a part of the names of its Ingress classes, as in its manifests.
 	class string
-	// ingress and service are annotations on the Ingress and on the Service. NAME stands for the name of the Service.
+	// ingress and service are annotations on the Ingress and on the Service. The value NAME is a placeholder for the name
+	// of the Service.
 	ingress, service map[string]string
 }
 
-// controllers are those that annotations configure. None of them then verifies the server's certificate, except
-// Traefik, which needs a ServersTransport from the user for that.
+// controllers lists the ingress controllers that annotations configure. With these annotations, only Traefik verifies
+// the server's certificate, and the user has to configure the verification with a ServersTransport.
 var controllers = []controller{
 	{class: "nginx", ingress: map[string]string{
-		"nginx.ingress.kubernetes.io/backend-protocol": "HTTPS", // the community's
-		"nginx.org/ssl-services":                       "NAME",  // F5's
+		"nginx.ingress.kubernetes.io/backend-protocol": "HTTPS", // Ingress-NGINX of the Kubernetes project
+		"nginx.org/ssl-services":                       "NAME",  // NGINX Ingress Controller of F5
 	}},
 	{class: "haproxy", ingress: map[string]string{
-		"haproxy.org/server-ssl":                     "true",   // HAProxy Technologies'
-		"haproxy-ingress.github.io/backend-protocol": "h1-ssl", // the community's
+		"haproxy.org/server-ssl":                     "true",   // HAProxy Technologies
+		"haproxy-ingress.github.io/backend-protocol": "h1-ssl", // HAProxy Ingress of the community
 	}},
 	{class: "alb", ingress: map[string]string{"alb.ingress.kubernetes.io/backend-protocol": "HTTPS"}},
 	{class: "traefik", service: map[string]string{"traefik.ingress.kubernetes.io/service.serversscheme": "https"}},
@@ -43,12 +44,14 @@ func of(class string) []controller {
 	return found
 }
 
-// KnowsBackendTLS reports whether an Ingress of the class can be configured to use HTTPS to the server.
-func KnowsBackendTLS(class string) bool { return len(of(class)) > 0 }
+// SupportsBackendTLS reports whether an Ingress of the class can be configured to use HTTPS to the server.
+func SupportsBackendTLS(class string) bool { return len(of(class)) > 0 }
 
-// ChecksBackendTLS reports whether the controller of the class verifies the certificate of the server, and needs
-// configuration for it.
-func ChecksBackendTLS(class string) bool { return strings.Contains(strings.ToLower(class), "traefik") }
+// VerifiesBackendTLS reports whether the controller of the class verifies the certificate of the server, and needs
+// configuration for the verification.
+func VerifiesBackendTLS(class string) bool {
+	return strings.Contains(strings.ToLower(class), "traefik")
+}
 
 // BackendTLS returns the annotations on Ingress and Service that make an Ingress of the class use HTTPS to the Service
 // with that name. An empty class is the cluster's default.

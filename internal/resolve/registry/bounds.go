@@ -12,7 +12,7 @@ const maxKept = 32 << 20
 // part is the part of a task that the pool's bounds apply to.
 type part struct {
 	namespace string
-	// busy reports whether the task waits for its share.
+	// busy reports whether the task waits for a free share of the pool.
 	busy bool
 	// place is the task's element in the list of tasks that keep data. counted is the number of bytes that were counted
 	// for it. dropped reports whether its data was dropped to make room for other tasks.
@@ -38,8 +38,8 @@ type kept struct {
 	size  int
 }
 
-// keep counts the data of a task that is not counted yet, and drops the data of the oldest tasks of its namespace when
-// they keep too much together. A stack whose data was dropped has it read again when it asks.
+// keep counts the data of a task that is not counted yet. If the tasks of its namespace keep too much data together, it
+// drops the data of the oldest tasks. A later request for dropped data reads it again.
 func (p *Pool) keep(one keeper) {
 	own := one.bounds()
 	if own.counted = one.size(); own.counted == 0 {
@@ -85,7 +85,7 @@ func (t *task) size() int {
 
 func (t *task) drop() { t.outcome = Outcome{} }
 
-// setBusy records whether a task waits for its share.
+// setBusy records whether a task waits for a free share of the pool.
 func (p *Pool) setBusy(one *part, waits bool) {
 	if one.busy == waits {
 		return
@@ -97,8 +97,8 @@ func (p *Pool) setBusy(one *part, waits bool) {
 	}
 }
 
-// pauseTogether returns the pause before a task checks again whether its share is free, when waiting tasks of its
-// namespace wait. Together they check as often as busyTogether tasks do.
+// pauseTogether returns the pause before a task checks again whether a share is free. waiting is the number of tasks of
+// its namespace that wait. However many wait, they check at most as often as busyTogether tasks with the pause busy.
 func pauseTogether(waiting int) time.Duration {
 	return busy * time.Duration(1+waiting/busyTogether)
 }

@@ -15,15 +15,15 @@ func has(pool *Pool, target Target) bool {
 	return ok
 }
 
-// TestPoolKeepsLittle checks that the data that is kept for a namespace is bounded, however many stacks it has, that
-// dropped data is read again, and that no other namespace loses data.
+// TestPoolKeepsLittle checks that the pool keeps a bounded amount of data for a namespace, however many stacks the
+// namespace has, that dropped data is read again, and that no other namespace loses data.
 func TestPoolKeepsLittle(t *testing.T) {
 	pool := NewPool(PoolOptions{})
 	add := func(namespace, name string, size int) Target {
 		added := Target{Stack: types.NamespacedName{Namespace: namespace, Name: name}, Image: "a"}
 		pool.Read(added)
 		if !pool.conclude(added, Outcome{Image: &Image{Config: make([]byte, size)}}) {
-			t.Fatal("no news of what was read")
+			t.Fatal("the pool did not report the read image")
 		}
 		return added
 	}
@@ -63,15 +63,15 @@ func TestPoolKeepsLittle(t *testing.T) {
 	}
 }
 
-// TestPoolWaitsCheaply checks that the waiting stacks of a namespace check their share at the same total rate, however
-// many they are, and that the stacks of another namespace do not wait longer.
+// TestPoolWaitsCheaply checks that the total rate at which the waiting stacks of a namespace check their share does
+// not depend on the number of stacks, and that the stacks of another namespace do not wait longer.
 func TestPoolWaitsCheaply(t *testing.T) {
 	looks := func(waiting int) float64 {
 		return float64(waiting) * float64(time.Second) / float64(pauseTogether(waiting))
 	}
 	for n := 1; n < 100_000; n *= 2 {
 		if got := looks(n); got > busyTogether*float64(time.Second)/float64(busy) {
-			t.Errorf("%d that wait look %.0f times a second", n, got)
+			t.Errorf("%d waiting stacks check their share %.0f times a second", n, got)
 		}
 	}
 	pool := NewPool(PoolOptions{})

@@ -20,8 +20,8 @@ const (
 	rememberedRegistries = 64
 )
 
-// connect returns a session for a repository. It asks for the registry's challenge unless that is remembered, and gets
-// a token when the registry requires one. A remembered challenge is the one that the registry sends to every client.
+// connect returns a session for a repository. It requests the registry's challenge unless the challenge is remembered,
+// and gets a token if the registry requires one. A challenge can be remembered because it is the same for every client.
 func (r *Reader) connect(ctx context.Context, repository name.Repository, auth authn.Authenticator) (*session, error) {
 	through := transport.NewUserAgent(r.through, userAgent)
 	challenge, err := r.challenge(ctx, repository.Registry, through)
@@ -51,7 +51,7 @@ func (r *Reader) connect(ctx context.Context, repository name.Repository, auth a
 	}, nil
 }
 
-// challenge asks a registry how it wants to be authenticated to.
+// challenge returns the challenge of a registry, which specifies how clients authenticate.
 func (r *Reader) challenge(
 	ctx context.Context, registry name.Registry, through http.RoundTripper,
 ) (*transport.Challenge, error) {
@@ -66,7 +66,7 @@ func (r *Reader) challenge(
 	return challenge, nil
 }
 
-// token returns the token for a repository. It is empty when the registry requires none.
+// token returns the token for a repository. The token is empty if the registry requires none.
 func (r *Reader) token(
 	ctx context.Context, repository name.Repository, auth authn.Authenticator, through http.RoundTripper,
 	challenge *transport.Challenge,
@@ -116,8 +116,8 @@ func isBearer(challenge *transport.Challenge) bool {
 	return strings.EqualFold(challenge.Scheme, "bearer")
 }
 
-// ownScheme sends requests to a registry by the scheme that the registry answered on, also when its redirects to itself
-// name another scheme.
+// ownScheme sends requests to a registry with the scheme of the registry's challenge, even if the registry redirects to
+// itself with another scheme.
 type ownScheme struct {
 	inner    http.RoundTripper
 	scheme   string

@@ -9,7 +9,7 @@ import (
 )
 
 // forPlatform returns the manifest of the image that an index has for a platform, and the platform that the index names
-// for it. The manifest of a single image is returned as it is.
+// for it. It returns the manifest of a single image unchanged.
 func forPlatform(ctx context.Context, way *trail, top *manifest, wanted v1.Platform) (*manifest, *platform, error) {
 	if top.Manifests == nil {
 		return top, nil, nil
@@ -35,12 +35,7 @@ func contentOf(ctx context.Context, of *manifest, config *imageConfig, layer fet
 	if result.Entrypoint, err = config.entrypoint(); err != nil {
 		return nil, err
 	}
-	for _, label := range []string{LabelRelease, LabelImageVersion} {
-		if labels[label] != "" {
-			result.Release, result.ReleaseLabel = shorten(labels[label]), label
-			break
-		}
-	}
+	result.Release, result.ReleaseLabel = releaseOf(labels)
 	from, err := configSource(labels)
 	if err != nil || from == nil {
 		return result, err
@@ -53,6 +48,16 @@ func contentOf(ctx context.Context, of *manifest, config *imageConfig, layer fet
 		result.Config, err = fromLayer(ctx, of, from, layer)
 	}
 	return result, err
+}
+
+// releaseOf returns the release of the server and the label that specifies it.
+func releaseOf(labels map[string]string) (release, label string) {
+	for _, label := range []string{LabelRelease, LabelImageVersion} {
+		if labels[label] != "" {
+			return shorten(labels[label]), label
+		}
+	}
+	return "", ""
 }
 
 func readImageConfig(ctx context.Context, of *manifest, blob fetch) (*imageConfig, error) {

@@ -66,7 +66,8 @@ func inLayerOf(layer descriptor, path string) map[string]string {
 	return map[string]string{LabelLayer: layer.Digest.String(), LabelPath: path}
 }
 
-// TestLargeLayer checks that a layer over the bound is not requested, and that the error names a remedy for its author.
+// TestLargeLayer checks that a layer above the maximum size is not requested, and that the error names a remedy for the
+// author of the image.
 func TestLargeLayer(t *testing.T) {
 	repository := blobs{}
 	layer := repository.add(t, []byte("x"))
@@ -111,10 +112,10 @@ func TestPackedLayers(t *testing.T) {
 	}{
 		{name: "zstd", layer: packed(maxWindow)},
 		{name: "zstd with a large window", layer: packed(2 * maxWindow), wantErr: "compressed with zstd and a window larger than 8388608 bytes; put the configuration in the label"},
-		{name: "zstd that breaks off", layer: packed(maxWindow)[:100], wantErr: "the layer cannot be decompressed"},
-		{name: "gzip that breaks off", layer: []byte{0x1f, 0x8b, 8, 0}, wantErr: "the layer cannot be decompressed"},
-		{name: "no archive", layer: []byte(strings.Repeat("config.yaml", 100)), wantErr: "the layer cannot be decompressed"},
-		{name: "nothing", wantErr: "the layer has no such file"},
+		{name: "incomplete zstd", layer: packed(maxWindow)[:100], wantErr: "the layer cannot be decompressed"},
+		{name: "incomplete gzip", layer: []byte{0x1f, 0x8b, 8, 0}, wantErr: "the layer cannot be decompressed"},
+		{name: "not an archive", layer: []byte(strings.Repeat("config.yaml", 100)), wantErr: "the layer cannot be decompressed"},
+		{name: "an empty layer", wantErr: "the layer has no such file"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			repository := blobs{}
@@ -142,12 +143,12 @@ func TestForgedBlobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, forge := range map[string]func([]byte) []byte{
-		"another end":  func(b []byte) []byte { return append(bytes.Clone(b[:len(b)-1]), b[len(b)-1]+1) },
-		"longer":       func(b []byte) []byte { return append(bytes.Clone(b), 0) },
-		"shorter":      func(b []byte) []byte { return b[:len(b)-1] },
-		"empty":        func([]byte) []byte { return nil },
-		"not a layer":  func(b []byte) []byte { return bytes.Repeat([]byte("x"), len(b)) },
-		"nothing else": bytes.Clone,
+		"different end": func(b []byte) []byte { return append(bytes.Clone(b[:len(b)-1]), b[len(b)-1]+1) },
+		"longer":        func(b []byte) []byte { return append(bytes.Clone(b), 0) },
+		"shorter":       func(b []byte) []byte { return b[:len(b)-1] },
+		"empty":         func([]byte) []byte { return nil },
+		"not a layer":   func(b []byte) []byte { return bytes.Repeat([]byte("x"), len(b)) },
+		"nothing else":  bytes.Clone,
 	} {
 		t.Run(name, func(t *testing.T) {
 			repository := blobs{}
@@ -215,7 +216,7 @@ func inspectAll(ctx context.Context, content []byte) {
 // TestCostOfContent checks that the memory that is allocated for a manifest or a configuration grows at most linearly
 // with its size, and is bounded for the largest one.
 func TestCostOfContent(t *testing.T) {
-	const most = 32 << 20 // in total, of which only part is in use at a time
+	const most = 32 << 20 // the total; only a part of it is in use at a time
 	half, full := hostile(maxManifest/2), hostile(maxManifest)
 	for name := range full {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +230,7 @@ func TestCostOfContent(t *testing.T) {
 	}
 }
 
-// TestContextWhileDecoding checks that decoding stops when the caller leaves.
+// TestContextWhileDecoding checks that decoding stops when the context of the caller ends.
 func TestContextWhileDecoding(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	looked := 0
@@ -245,7 +246,7 @@ func TestContextWhileDecoding(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if _, err := fileInLayer(ctx, strings.NewReader(strings.Repeat("x", 1024)), "x"); !errors.Is(err, context.Canceled) {
-		t.Errorf("a layer: got %v", err)
+		t.Errorf("for a layer: got %v", err)
 	}
 }
 
@@ -325,7 +326,7 @@ func FuzzImage(f *testing.F) {
 	})
 }
 
-// FuzzContent decodes anything that a registry may send.
+// FuzzContent decodes any content that a registry may send.
 func FuzzContent(f *testing.F) {
 	for _, content := range hostile(200) {
 		f.Add([]byte(content))
@@ -357,7 +358,7 @@ func TestWindows(t *testing.T) {
 	}
 	eventually(t, "as many as may be", func() bool { return len(windowsArriving) == cap(windowsArriving) })
 	if err := read(bytes.NewReader(small), time.Minute); err != nil {
-		t.Errorf("a layer that is at hand: %v", err)
+		t.Errorf("a layer that is already in memory: %v", err)
 	}
 	err := read(bytes.NewReader(large), 10*time.Millisecond)
 	if err == nil || err.Error() != errNoAnswer.Error() || !Transient(err) {
@@ -374,7 +375,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// arriving has nothing to read and ends when it is closed.
+// arriving is a reader without data. A read ends when the reader is closed.
 type arriving struct{ until chan struct{} }
 
 func (a *arriving) Read([]byte) (int, error) {

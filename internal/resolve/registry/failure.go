@@ -30,7 +30,7 @@ var (
 	errSchema1      = errors.New("the image has a manifest of schema 1, which is not supported; push it again with a newer tool")
 	errRealm        = errors.New("the registry requires a token and does not name a server that issues tokens")
 	errRedirects    = fmt.Errorf("the registry redirects more than %d times", maxRedirects)
-	errNoAnswer     = errors.New("no response in time")
+	errNoAnswer     = errors.New("the host did not respond in time")
 	errNonsense     = errors.New("the response is not from a registry")
 	errAuthority    = errors.New("the certificate is signed by an unknown authority")
 	errNotHTTPS     = errors.New("the registry does not use HTTPS; an administrator can list it under registries.insecure")
@@ -93,14 +93,30 @@ func Sanitize(err error) error { return sanitize(err) }
 // sanitize replaces an error of a library, which may contain text that a remote host wrote: the body of a response, its
 // first line, a token, or an address with a signature.
 func sanitize(err error) error {
-	var answer *transport.Error
-	var limit *limitError
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.As(err, &answer):
+	}
+	if own := ownError(err); own != nil {
+		return own
+	}
+	cause := networkCause(err)
+	if errors.Is(err, errPlainHTTP) && (errors.Is(cause, errNonsense) || errors.Is(cause, errNotHTTPS)) {
+		cause = errPlainHTTP // the request over HTTPS failed only because the registry does not use HTTPS
+	}
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		if asked, err := url.Parse(request.URL); err == nil && len(asked.Host) <= maxHost {
+			return fmt.Errorf("contact %q: %w", asked.Host, cause)
+		}
+	}
+	return cause
+}
+
+// ownError returns the error of this package that a library's error wraps or stands for, or nil if there is none.
+func ownError(err error) error {
+	if answer, ok := errors.AsType[*transport.Error](err); ok {
 		return newAnswerError(answer.StatusCode, answer.Errors)
-	case errors.As(err, &limit):
+	}
+	if limit, ok := errors.AsType[*limitError](err); ok {
 		return limit
 	}
 	for _, own := range []error{
@@ -111,19 +127,10 @@ func sanitize(err error) error {
 			return own
 		}
 	}
-	cause := networkCause(err)
-	if errors.Is(err, errPlainHTTP) && (errors.Is(cause, errNonsense) || errors.Is(cause, errNotHTTPS)) {
-		cause = errPlainHTTP // HTTPS was tried too and did not fail by itself
-	}
-	if request, ok := errors.AsType[*url.Error](err); ok {
-		if asked, err := url.Parse(request.URL); err == nil && len(asked.Host) <= maxHost {
-			return fmt.Errorf("ask %q: %w", asked.Host, cause)
-		}
-	}
-	return cause
+	return nil
 }
 
-// NeedsInsecure reports whether a read would be attempted if the registry were listed as insecure.
+// NeedsInsecure reports whether the read is not allowed only because the registry is not listed as insecure.
 func NeedsInsecure(err error) bool {
 	return errors.Is(err, errPlainHTTP) || errors.Is(err, address.ErrLocal) || errors.Is(err, errNotHTTPS)
 }

@@ -26,7 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// inMemory is a registry that is reached through pipes, so that hours take no time in a synctest bubble.
+// inMemory is a registry behind pipes. In a synctest bubble, a test of several hours therefore takes no real time.
 type inMemory struct {
 	challenge string // Basic or Bearer; empty means none
 	handler   http.Handler
@@ -78,7 +78,7 @@ func (m *inMemory) dial(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
-// serve counts requests, and asks for credentials if the registry requires them.
+// serve counts requests, and answers with a challenge if the registry requires credentials.
 func (m *inMemory) serve(w http.ResponseWriter, r *http.Request) {
 	kind := r.Method
 	switch {
@@ -161,7 +161,7 @@ func indexOf(single v1.Image) v1.ImageIndex {
 	})
 }
 
-// embedding is an image whose manifest also contains the configuration of the image, or other bytes in its place.
+// embedding is an image whose manifest also contains the configuration of the image, or other bytes instead of it.
 type embedding struct {
 	v1.Image
 	data func(config []byte) []byte
@@ -300,13 +300,13 @@ func TestManyStacksOnOneImage(t *testing.T) {
 		}
 		pass(24 * time.Hour)
 		if asked := server.counted(); len(asked) > 0 {
-			t.Errorf("%v in a day of rest, want none", asked)
+			t.Errorf("%v in a day without changes, want none", asked)
 		}
 	})
 }
 
-// TestManyStacksOnABusyRegistry counts the requests of as many stacks to a registry that answers "too many requests".
-// It must receive none for as long as it asks.
+// TestManyStacksOnABusyRegistry counts the requests of as many stacks to a registry that answers "too many
+// requests". The registry must receive no request during the pause that it requires.
 func TestManyStacksOnABusyRegistry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := serveInMemory(t, "")
@@ -343,7 +343,7 @@ func TestIdle(t *testing.T) {
 				targets := many(99, bare, broken, pinned)
 				for _, target := range targets {
 					pool.Read(target)
-					pass(time.Second) // each starts at its own time
+					pass(time.Second) // the stacks start at different times
 				}
 				pass(2 * lookAgain)
 				synctest.Wait()

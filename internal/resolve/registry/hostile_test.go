@@ -25,22 +25,22 @@ import (
 type rule string
 
 const (
-	// again means with growing pauses, because the failure may pass by itself.
+	// again means after growing pauses, because a later attempt may succeed without a change.
 	again rule = "again"
-	// refused means with growing pauses, because a user can fix the failure and the operator is not notified.
+	// refused means after growing pauses, because the operator is not notified when a user fixes the failure.
 	refused rule = "refused"
-	// stays means only when the reference, the image that it stands for, or the options change.
+	// stays means only when the reference, the image to which it resolves, or the options change.
 	stays rule = "stays"
-	// fine means that the answer is unusual and harmless.
+	// fine means that the read succeeds, because the answer is unusual but harmless.
 	fine rule = "fine"
 )
 
-// hostileAnswer is what a registry answers when an image is read.
+// hostileAnswer is the behavior of a registry when an image is read.
 type hostileAnswer struct {
 	name string
 	does func(*forged)
 	rule rule
-	// pause is the pause that the registry asks for.
+	// pause is the pause that the registry requires.
 	pause time.Duration
 	// host replaces hostileHost. pinned reads by digest.
 	host   string
@@ -77,7 +77,7 @@ func (f *forged) add(content []byte) string {
 	return fmt.Sprintf(`{"digest":%q,"size":%d}`, digest, len(content))
 }
 
-// image adds a manifest with a configuration and layers, and makes the tag stand for it.
+// image adds a manifest with a configuration and layers, and moves the tag to the manifest.
 func (f *forged) image(config string, layers ...[]byte) string {
 	var list []string
 	for _, layer := range layers {
@@ -158,14 +158,14 @@ func TestHostileAnswers(t *testing.T) {
 		})
 	}
 	if failures := len(table) - strings.Count(told.String(), ": fine\n"); failures < 60 {
-		t.Errorf("%d hostile answers, want 60 at least", failures)
+		t.Errorf("%d hostile answers, want at least 60", failures)
 	}
 	golden.Dir(t, "testdata/hostile", map[string][]byte{"answers.txt": []byte(told.String())})
 }
 
-// run has a pool read the image, and returns the row's line: its rule and the message that a user gets.
+// run makes a pool read the image, and returns the line for the row: its rule and the message that a user gets.
 func (row *hostileAnswer) run(t *testing.T, network *hostileNetwork) string {
-	decoders = &sync.Pool{} // a bubble needs its own
+	decoders = &sync.Pool{} // each bubble needs its own pool
 	t.Cleanup(func() { decoders = &sync.Pool{} })
 	repository := &forged{content: map[string][]byte{}}
 	repository.image(labels(map[string]string{LabelBase64: encoded(config)}))
@@ -232,15 +232,15 @@ func (row *hostileAnswer) checkRule(t *testing.T, pool *Pool, asked Target, read
 	switch row.rule {
 	case stays, fine:
 		if len(at) != 1 {
-			t.Errorf("asked for at %v, want once", at)
+			t.Errorf("the image was read at %v, want once", at)
 		}
 	case again, refused:
 		early := len(at) < 2 || at[1].Sub(at[0]) < max(firstRetry, row.pause)
 		if early || row.pause == 0 && (len(at) < 3 || at[2].Sub(at[1]) <= at[1].Sub(at[0])) {
-			t.Errorf("asked for at %v, want growing pauses of %v at least", at, max(firstRetry, row.pause))
+			t.Errorf("the image was read at %v, want growing pauses of at least %v", at, max(firstRetry, row.pause))
 		}
 	}
-	// Another reference is read at once.
+	// Another reference is read immediately.
 	before := reads.counted()
 	asked.Image = strings.TrimSuffix(asked.Image, ":1") + "-of-another-name:1"
 	if row.pinned {
@@ -249,6 +249,6 @@ func (row *hostileAnswer) checkRule(t *testing.T, pool *Pool, asked Target, read
 	pool.Read(asked)
 	synctest.Wait()
 	if reads.counted() != before+1 {
-		t.Errorf("another reference was asked for %d times, want once", reads.counted()-before)
+		t.Errorf("another reference was read %d times, want once", reads.counted()-before)
 	}
 }

@@ -99,7 +99,7 @@ func hostileLayers(t *testing.T) []hostileAnswer {
 	plain := archive(t, tar.Header{Name: file, Typeflag: tar.TypeReg})
 	other := archive(t, tar.Header{Name: "other.yaml", Typeflag: tar.TypeReg, Size: 10})
 	of := func(layer []byte) func(*forged) { return func(f *forged) { f.layered(file, layer) } }
-	// bomb unpacks to more than is read before the wanted file. Both formats allow concatenated parts.
+	// bomb has more bytes before the file than a read accepts. Both formats allow concatenated parts.
 	bomb := func(pack func(io.Reader) []byte) []byte {
 		packed := pack(bytes.NewReader(rawHeader("padding", '0', fmt.Sprintf("%011o\x00", maxUnpacked+1<<20))))
 		packed = append(packed, bytes.Repeat(pack(io.LimitReader(zeros{}, 1<<20)), maxUnpacked>>20+1)...)
@@ -111,9 +111,9 @@ func hostileLayers(t *testing.T) []hostileAnswer {
 		{name: "a layer without the file", rule: stays, does: of(other)},
 		{name: "an empty layer", rule: stays, does: of(nil)},
 		{name: "a layer that is not an archive", rule: stays, does: of([]byte(strings.Repeat("config.yaml", 100)))},
-		{name: "a layer that is cut off in its file", rule: stays, does: of(plain[:520])},
-		{name: "a layer that is cut off in a header", rule: stays, does: of(plain[:300])},
-		{name: "a layer without an end", rule: fine, does: of(plain[:1024])},
+		{name: "a layer that ends inside its file", rule: stays, does: of(plain[:520])},
+		{name: "a layer that ends inside a header", rule: stays, does: of(plain[:300])},
+		{name: "a layer without an end marker", rule: fine, does: of(plain[:1024])},
 		{name: "a link", rule: stays, does: of(archive(t, tar.Header{Name: file, Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}))},
 		{name: "a hard link", rule: stays, does: of(archive(t, tar.Header{Name: file, Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}))},
 		{
@@ -129,8 +129,8 @@ func hostileLayers(t *testing.T) []hostileAnswer {
 		{name: "a file that is listed twice", rule: fine, does: of(append(bytes.Clone(plain[:1024]), archive(t, tar.Header{Name: file, Typeflag: tar.TypeSymlink, Linkname: "x"})...))},
 		{name: "a path with dots in the archive", rule: fine, does: of(append(rawHeader("a/../../config.yaml", '0', fmt.Sprintf("%011o\x00", len(config))), plain[512:]...))},
 		{name: "a file that is too large", rule: stays, does: of(append(rawHeader(file, '0', fmt.Sprintf("%011o\x00", maxConfig+1)), make([]byte, 1024)...))},
-		{name: "a file of an absurd size", rule: stays, does: of(append(rawHeader(file, '0', "\x80\x00\x00\x00\x7f\xff\xff\xff\xff\xff\xff\xff"), make([]byte, 1024)...))},
-		{name: "a file of less than nothing", rule: stays, does: of(append(rawHeader(file, '0', "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"), make([]byte, 1024)...))},
+		{name: "a file with an absurd size", rule: stays, does: of(append(rawHeader(file, '0', "\x80\x00\x00\x00\x7f\xff\xff\xff\xff\xff\xff\xff"), make([]byte, 1024)...))},
+		{name: "a file with a negative size", rule: stays, does: of(append(rawHeader(file, '0', "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"), make([]byte, 1024)...))},
 		{name: "a header with a wrong checksum", rule: stays, does: of(append([]byte("x"), plain...))},
 		{name: "a header of 2 MB", rule: stays, does: of(append(pax(2<<20), plain...))},
 		{
@@ -143,22 +143,22 @@ func hostileLayers(t *testing.T) []hostileAnswer {
 		{name: "too many files", rule: stays, does: of(bytes.Repeat(gzipped(t, bytes.NewReader(bytes.Repeat(rawHeader("entry", '0', "00000000000\x00"), 1000))), maxEntries/1000))},
 
 		{name: "gzip that is only a header", rule: stays, does: of([]byte{0x1f, 0x8b, 8, 0})},
-		{name: "gzip that breaks off", rule: stays, does: of(gzipped(t, bytes.NewReader(other))[:40])},
+		{name: "incomplete gzip", rule: stays, does: of(gzipped(t, bytes.NewReader(other))[:40])},
 		{name: "gzip with a wrong checksum", rule: stays, does: of(flipped(gzipped(t, bytes.NewReader(other)), 8))},
-		{name: "gzip with garbage behind its end", rule: stays, does: of(append(gzipped(t, bytes.NewReader(other[:1024])), "garbage"...))},
-		{name: "gzip with garbage behind the file", rule: fine, does: of(append(gzipped(t, bytes.NewReader(plain)), "garbage"...))},
+		{name: "gzip with garbage after its end", rule: stays, does: of(append(gzipped(t, bytes.NewReader(other[:1024])), "garbage"...))},
+		{name: "gzip with garbage after the file", rule: fine, does: of(append(gzipped(t, bytes.NewReader(plain)), "garbage"...))},
 		{name: "gzip in gzip", rule: stays, does: of(gzipped(t, bytes.NewReader(gzipped(t, bytes.NewReader(plain)))))},
-		{name: "a bomb of gzip", rule: stays, does: of(bomb(func(part io.Reader) []byte { return gzipped(t, part) }))},
+		{name: "a gzip bomb", rule: stays, does: of(bomb(func(part io.Reader) []byte { return gzipped(t, part) }))},
 		{name: "zstd", rule: fine, does: of(zstandard(t, bytes.NewReader(plain)))},
-		{name: "zstd that breaks off", rule: stays, does: of(zstandard(t, bytes.NewReader(other))[:20])},
+		{name: "incomplete zstd", rule: stays, does: of(zstandard(t, bytes.NewReader(other))[:20])},
 		{name: "zstd with a wrong checksum", rule: stays, does: of(flipped(zstandard(t, bytes.NewReader(other)), 1))},
 		{name: "zstd with a large window", rule: stays, does: of(zstandard(t, window, zstd.WithWindowSize(2*maxWindow)))},
-		{name: "a bomb of zstd", rule: stays, does: of(bomb(func(part io.Reader) []byte { return zstandard(t, part) }))},
+		{name: "a zstd bomb", rule: stays, does: of(bomb(func(part io.Reader) []byte { return zstandard(t, part) }))},
 		{name: "xz", rule: stays, does: of([]byte("\xfd7zXZ\x00\x00\x04" + strings.Repeat("x", 600)))},
 	}
 }
 
-// flipped returns the content with one bit changed, before bytes from the end.
+// flipped returns the content with one bit changed, at an offset from the end.
 func flipped(content []byte, before int) []byte {
 	content = bytes.Clone(content)
 	content[len(content)-before] ^= 1

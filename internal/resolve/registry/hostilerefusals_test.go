@@ -42,18 +42,18 @@ func waits(name, header string, pause time.Duration) hostileAnswer {
 	}
 }
 
-// hostileRefusals returns answers without content: failures, and everything about credentials.
+// hostileRefusals returns answers without content: failures, and answers about credentials.
 func hostileRefusals() []hostileAnswer {
 	hold := inBubble.AddDate(0, 0, -1).Add(5 * time.Minute)
 	return append([]hostileAnswer{
 		{name: "forbidden", rule: refused, does: refuses(toManifest, http.StatusForbidden, said("DENIED"))},
 		{
-			name: "forbidden, with a code of its own", rule: refused,
+			name: "forbidden, with an unknown code", rule: refused,
 			does: refuses(toManifest, http.StatusForbidden, said(forbidden)),
 		},
-		{name: "a manifest that there is not", rule: refused, does: refuses(toManifest, http.StatusNotFound, said("MANIFEST_UNKNOWN"))},
-		{name: "a repository that there is not", rule: refused, does: refuses(toManifest, http.StatusNotFound, said("NAME_UNKNOWN"))},
-		{name: "a blob that there is not", rule: refused, does: refuses(toBlob, http.StatusNotFound, said("BLOB_UNKNOWN"))},
+		{name: "an unknown manifest", rule: refused, does: refuses(toManifest, http.StatusNotFound, said("MANIFEST_UNKNOWN"))},
+		{name: "an unknown repository", rule: refused, does: refuses(toManifest, http.StatusNotFound, said("NAME_UNKNOWN"))},
+		{name: "an unknown blob", rule: refused, does: refuses(toBlob, http.StatusNotFound, said("BLOB_UNKNOWN"))},
 		{name: "not a registry", rule: refused, does: refuses(toPing, http.StatusNotFound, "<html>"+forbidden)},
 		{name: "too many requests", rule: again, does: refuses(toManifest, http.StatusTooManyRequests, said("TOOMANYREQUESTS"))},
 		waits("for seconds", "100", 100*time.Second),
@@ -66,12 +66,12 @@ func hostileRefusals() []hostileAnswer {
 		{name: "unavailable for a while, at the start", rule: again, pause: 100 * time.Second, does: refuses(toPing, http.StatusServiceUnavailable, "", "Retry-After", "100")},
 		{name: "an internal error", rule: again, does: refuses(toManifest, http.StatusInternalServerError, said("UNKNOWN"))},
 		{name: "an error of a gateway, in HTML", rule: again, does: refuses(toManifest, http.StatusBadGateway, "<html>"+forbidden)},
-		{name: "an error with a list of errors that is none", rule: again, does: refuses(toBlob, http.StatusServiceUnavailable, `{"errors":5}`)},
-		{name: "a status that there is not", rule: again, does: refuses(toBlob, 799, forbidden)},
+		{name: "an error with a number instead of a list of errors", rule: again, does: refuses(toBlob, http.StatusServiceUnavailable, `{"errors":5}`)},
+		{name: "an unknown status", rule: again, does: refuses(toBlob, 799, forbidden)},
 		{name: "no content", rule: again, does: refuses(toManifest, http.StatusNoContent, "")},
-		{name: "a part of the content", rule: again, does: refuses(toBlob, http.StatusPartialContent, "{}")},
-		{name: "a method that it does not know", rule: again, does: refuses(toManifest, http.StatusMethodNotAllowed, said("UNSUPPORTED"))},
-		{name: "errors without an end", rule: refused, does: refuses(toManifest, http.StatusForbidden, `{"errors":[`+strings.Repeat(`{"code":"DENIED"},`, 1<<16))},
+		{name: "partial content", rule: again, does: refuses(toBlob, http.StatusPartialContent, "{}")},
+		{name: "a method that is not allowed", rule: again, does: refuses(toManifest, http.StatusMethodNotAllowed, said("UNSUPPORTED"))},
+		{name: "an incomplete list of errors", rule: refused, does: refuses(toManifest, http.StatusForbidden, `{"errors":[`+strings.Repeat(`{"code":"DENIED"},`, 1<<16))},
 	}, hostileCredentials()...)
 }
 
@@ -82,11 +82,11 @@ func hostileCredentials() []hostileAnswer {
 	return []hostileAnswer{
 		{name: "unauthorized, without a challenge", rule: refused, does: unauthorized()},
 		{
-			name: "unauthorized, for these credentials", rule: refused,
+			name: "unauthorized, with these credentials", rule: refused,
 			does: unauthorized("WWW-Authenticate", `Basic realm="`+forbidden+`"`),
 		},
 		{
-			name: "unauthorized, in an unknown way", rule: refused,
+			name: "unauthorized, with an unknown scheme", rule: refused,
 			does: unauthorized("WWW-Authenticate", "Negotiate "+forbidden),
 		},
 		{name: "unauthorized for the manifest only", rule: refused, does: refuses(toManifest, http.StatusUnauthorized, said("UNAUTHORIZED"), "WWW-Authenticate", `Basic realm="a"`)},
@@ -95,7 +95,7 @@ func hostileCredentials() []hostileAnswer {
 			refuses(toManifest, http.StatusUnauthorized, said("UNAUTHORIZED"), "WWW-Authenticate",
 				`Bearer realm="https://`+hostileHost+toToken+`"`)))},
 		{
-			name: "a challenge that is cut off", rule: again,
+			name: "an incomplete challenge", rule: again,
 			does: unauthorized("WWW-Authenticate", `Bearer realm="`+forbidden),
 		},
 		{
@@ -105,17 +105,17 @@ func hostileCredentials() []hostileAnswer {
 		{name: "a realm of plain HTTP", rule: stays, does: challenges("http://elsewhere.example.com/" + forbidden)},
 		{name: "a realm at this machine", rule: stays, does: challenges("https://127.0.0.1/" + forbidden)},
 		{name: "a realm at this machine, by name", rule: stays, does: challenges("https://local.example.com/" + forbidden)},
-		{name: "a realm at the metadata of a cloud", rule: stays, does: challenges("https://169.254.169.254/" + forbidden)},
+		{name: "a realm at the metadata service of a cloud", rule: stays, does: challenges("https://169.254.169.254/" + forbidden)},
 		{name: "a realm that is not an address", rule: again, does: challenges("https://%zz/")},
 		{name: "a realm of another protocol", rule: stays, does: challenges("file:///etc/passwd")},
-		{name: "a realm at a host that there is not", rule: again, does: challenges("https://none.example.com/token")},
+		{name: "a realm at an unknown host", rule: again, does: challenges("https://none.example.com/token")},
 		{name: "a token that is garbage", rule: again, does: tokens(refuses(toToken, http.StatusOK, forbidden))},
 		{name: "a token that is a number", rule: again, does: tokens(refuses(toToken, http.StatusOK, `{"token":5,"secret":"`+forbidden+`"}`))},
 		{name: "no token", rule: again, does: tokens(refuses(toToken, http.StatusOK, `{"secret":"`+forbidden+`"}`))},
 		{name: "a token with a line break", rule: again, does: tokens(refuses(toToken, http.StatusOK, `{"token":"`+forbidden+`\r\nX: y"}`))},
 		{name: "an endless token", rule: again, does: tokens(endless(toToken, http.StatusOK))},
-		{name: "a token of a byte a second", rule: again, does: tokens(slowly(toToken))},
-		{name: "silence instead of a token", rule: again, does: tokens(silent(toToken))},
+		{name: "a token at one byte per second", rule: again, does: tokens(slowly(toToken))},
+		{name: "no answer to the request for a token", rule: again, does: tokens(silent(toToken))},
 		{name: "a loop of redirects for a token", rule: again, does: tokens(loop(toToken))},
 		{name: "a redirect for a token to this machine", rule: stays, does: tokens(redirectsTo(toToken, "https://local.example.com/"))},
 		{name: "a redirect for a token to plain HTTP", rule: again, does: tokens(redirectsTo(toToken, "http://elsewhere.example.com/"))},

@@ -131,17 +131,17 @@ func hostileTransfers() []hostileAnswer {
 				}
 				return flipped(b, 1)
 			}))},
-		{name: "another manifest than the one that was asked for", rule: again, pinned: true, does: func(f *forged) {
+		{name: "a different manifest than the requested one", rule: again, pinned: true, does: func(f *forged) {
 			f.on("/manifests/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"manifests":[]}`) })
 		}},
 		{name: "another image of an index", rule: again, does: both(indexed(`{"os":"linux","architecture":"amd64"}`),
 			func(f *forged) {
 				f.on("/manifests/sha256:", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"manifests":[]}`) })
 			})},
-		{name: "a digest in the header that is another one", rule: fine, does: header("Docker-Content-Digest", digestOfBytes([]byte("another")))},
-		{name: "a digest in the header that is none", rule: fine, does: header("Docker-Content-Digest", forbidden)},
-		{name: "a media type that is none of a manifest", rule: fine, does: header("Content-Type", "text/html; "+forbidden)},
-		{name: "a coding that the body does not have", rule: fine, does: header("Content-Encoding", "gzip")},
+		{name: "a different digest in the header", rule: fine, does: header("Docker-Content-Digest", digestOfBytes([]byte("another")))},
+		{name: "an invalid digest in the header", rule: fine, does: header("Docker-Content-Digest", forbidden)},
+		{name: "a media type that is not of a manifest", rule: fine, does: header("Content-Type", "text/html; "+forbidden)},
+		{name: "a content encoding that the body does not have", rule: fine, does: header("Content-Encoding", "gzip")},
 
 		{name: "a loop of redirects for the manifest", rule: again, does: loop(toManifest)},
 		{name: "a loop of redirects for a blob", rule: again, does: loop(toBlob)},
@@ -151,11 +151,11 @@ func hostileTransfers() []hostileAnswer {
 		{name: "a redirect to a file", rule: stays, does: redirectsTo(toBlob, "file:///etc/passwd")},
 		{name: "a redirect to this machine", rule: stays, does: redirectsTo(toBlob, "https://127.0.0.1/")},
 		{name: "a redirect to this machine, by IPv6", rule: stays, does: redirectsTo(toBlob, "https://[::ffff:127.0.0.1]/")},
-		{name: "a redirect to this machine, by one number", rule: stays, does: redirectsTo(toBlob, "https://2130706433/")},
+		{name: "a redirect to this machine, as one number", rule: stays, does: redirectsTo(toBlob, "https://2130706433/")},
 		{name: "a redirect to this machine, by name", rule: stays, does: redirectsTo(toBlob, "https://local.example.com/")},
-		{name: "a redirect to the metadata of a cloud", rule: stays, does: redirectsTo(toManifest, "https://169.254.169.254/latest/"+forbidden)},
-		{name: "a redirect to a host that there is not", rule: again, does: redirectsTo(toBlob, "https://none.invalid/")},
-		{name: "a redirect to an address that is none", rule: again, does: redirectsTo(toBlob, "https://%zz/")},
+		{name: "a redirect to the metadata service of a cloud", rule: stays, does: redirectsTo(toManifest, "https://169.254.169.254/latest/"+forbidden)},
+		{name: "a redirect to an unknown host", rule: again, does: redirectsTo(toBlob, "https://none.invalid/")},
+		{name: "a redirect to an invalid address", rule: again, does: redirectsTo(toBlob, "https://%zz/")},
 		{name: "a redirect without an address", rule: again, does: func(f *forged) {
 			f.on(toBlob, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) })
 		}},
@@ -171,9 +171,9 @@ func hostileBodies() []hostileAnswer {
 		{name: "an endless blob", rule: again, does: endless(toBlob, http.StatusOK)},
 		{name: "an endless failure", rule: again, does: endless(toBlob, http.StatusInternalServerError)},
 		{name: "an endless answer at the start", rule: fine, does: endless(toPing, http.StatusOK)},
-		{name: "a manifest of a byte a second", rule: again, does: slowly(toManifest)},
-		{name: "a blob of a byte a second", rule: again, does: slowly(toBlob)},
-		{name: "a failure of a byte a second", rule: again, does: func(f *forged) {
+		{name: "a manifest at one byte per second", rule: again, does: slowly(toManifest)},
+		{name: "a blob at one byte per second", rule: again, does: slowly(toBlob)},
+		{name: "a failure at one byte per second", rule: again, does: func(f *forged) {
 			f.on(toManifest, func(w http.ResponseWriter, r *http.Request) {
 				w.WriteHeader(http.StatusInternalServerError)
 				slow := &forged{}
@@ -181,13 +181,13 @@ func hostileBodies() []hostileAnswer {
 				slow.ServeHTTP(w, r)
 			})
 		}},
-		{name: "silence at the start", rule: again, does: silent(toPing)},
-		{name: "silence for the manifest", rule: again, does: silent(toManifest)},
+		{name: "no answer at the start", rule: again, does: silent(toPing)},
+		{name: "no answer for the manifest", rule: again, does: silent(toManifest)},
 		{name: "a length that is too long", rule: again, does: raw(toManifest, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}")},
 		{name: "a length that is too short", rule: again, does: raw(toManifest, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{}")},
-		{name: "a length that is none", rule: again, does: raw(toManifest,
+		{name: "a length that is not a number", rule: again, does: raw(toManifest,
 			"HTTP/1.1 200 OK\r\nContent-Length: "+forbidden+"\r\n\r\n{}")},
-		{name: "chunks that are none", rule: again, does: raw(toManifest, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+forbidden+"\r\n")},
+		{name: "invalid chunks", rule: again, does: raw(toManifest, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+forbidden+"\r\n")},
 		{name: "a connection that ends before the answer", rule: again, does: raw(toManifest, "")},
 		{name: "a connection that ends in the header", rule: again, does: raw(toManifest, "HTTP/1.1 200 OK\r\nContent-")},
 		{name: "a connection that ends in the body", rule: again, does: raw(toBlob, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n")},
@@ -210,9 +210,9 @@ func hostileBodies() []hostileAnswer {
 		{name: "a certificate of an unknown authority", rule: again, host: "unknown.example.com", does: nothing},
 		{name: "TLS 1.0", rule: again, host: "old.example.com", does: nothing},
 		{name: "no TLS", rule: again, host: "plain.example.com", does: nothing},
-		{name: "a host that takes no connections", rule: again, host: "down.example.com", does: nothing},
+		{name: "a host that refuses connections", rule: again, host: "down.example.com", does: nothing},
 		{name: "a host that cannot be looked up", rule: again, host: "lookup.example.com", does: nothing},
-		{name: "a host that there is not", rule: again, host: "none.example.com", does: nothing},
+		{name: "an unknown host", rule: again, host: "none.example.com", does: nothing},
 		{name: "a host with a local address", rule: stays, host: "local.example.com", does: nothing},
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// Identities returns credentials for cloud registries by the identity of the operator's own pod.
+// Identities returns credentials for cloud registries with the identity of the operator's own pod.
 type Identities interface {
-	// Credentials returns the credentials of a registry that imagename.CloudOf recognizes. Its errors are those of ctx,
-	// and IdentityErrors.
+	// Credentials returns the credentials of a registry that imagename.CloudOf recognizes. The error is the error of ctx,
+	// or an IdentityError.
 	Credentials(ctx context.Context, registry string) (authn.AuthConfig, error)
 	// Refused is called when the registry does not accept the credentials.
 	Refused(registry string)
@@ -28,14 +28,14 @@ type Identities interface {
 // host wrote.
 type IdentityError interface {
 	error
-	// Transient reports whether the failure may pass by itself.
+	// Transient reports whether a retry may succeed.
 	Transient() bool
-	// Pause returns the pause that the cloud asks for. Zero means that it asks for none.
+	// Pause returns the pause that the cloud requests. Zero means that it requests none.
 	Pause() time.Duration
 }
 
-// identity is the operator's own credentials. They are fetched when a registry requires credentials, and keep the same
-// fingerprint however often the token changes.
+// identity authenticates with the operator's own identity. It gets a token only when a registry requires credentials.
+// Its fingerprint stays the same when the token changes.
 type identity struct {
 	from     Identities
 	cloud    imagename.Cloud
@@ -54,8 +54,8 @@ func (i *identity) AuthorizationContext(ctx context.Context) (*authn.AuthConfig,
 }
 
 // orIdentity returns the operator's identity at the cloud of a repository when no other credentials match the
-// repository and an administrator allows the identity for it. No other host gets the token: neither a registry whose
-// certificate is not checked, nor a host that another party than the cloud may serve.
+// repository and an administrator allows the identity for it. The token is never sent to another host: neither to a
+// registry whose certificate is not checked, nor to a host that may not belong to the cloud.
 func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository) authn.Authenticator {
 	if auth != authn.Anonymous {
 		return auth
@@ -72,7 +72,7 @@ func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository
 // errForeignRealm is the error for a registry whose token server does not belong to its cloud.
 var errForeignRealm = errors.New("the registry requires a token from a host that must not receive the operator's identity")
 
-// settle replaces an identity with the current credentials, for a registry that wants credentials. It returns other
+// settle replaces an identity with its current credentials if the registry requires credentials. It returns all other
 // credentials unchanged.
 func (r *Reader) settle(
 	ctx context.Context, auth authn.Authenticator, challenge *transport.Challenge,
@@ -103,9 +103,9 @@ func (r *Reader) settle(
 	return authn.FromConfig(*config), nil
 }
 
-// told adds a remedy to an error when the registry refused the operator's identity, and has its token replaced if the
-// registry did not accept it. Only this text informs a user that a pull Secret is missing, or that the operator lacks a
-// permission.
+// told adds a remedy to an error if the registry refused the operator's identity. If the registry did not accept the
+// token, told also reports that to Identities. Only this text informs a user that a pull Secret is missing, or that the
+// operator lacks a permission.
 func told(auth authn.Authenticator, err error) error {
 	own, ok := auth.(*identity)
 	status := statusOf(err)

@@ -29,7 +29,7 @@ const (
 	azureHost  = clouds.Azure
 )
 
-// cloudy serves cloud registries with one image, team/server:1, which needs the operator's identity.
+// cloudy serves cloud registries with one image, team/server:1, which only the operator's identity can read.
 type cloudy struct {
 	*clouds.Clouds
 	inner   *served
@@ -71,7 +71,7 @@ func (c *cloudy) reader(t *testing.T, options Options) *Reader {
 	return reader
 }
 
-// checkLeaks checks that no secret appears where it must not.
+// checkLeaks checks that no secret is in the error or in a request to another host.
 func (c *cloudy) checkLeaks(t *testing.T, err error) {
 	t.Helper()
 	if err != nil && strings.Contains(err.Error(), clouds.Secret) {
@@ -85,12 +85,12 @@ func (c *cloudy) checkLeaks(t *testing.T, err error) {
 		services := strings.HasPrefix(host, "169.254.") || strings.HasPrefix(host, "api.ecr.") ||
 			strings.HasPrefix(host, "sts.") || host == "login.microsoftonline.com"
 		if strings.Contains(held, clouds.Secret) && !ofCloud && !services {
-			t.Errorf("%s was sent %s", one.Place, held)
+			t.Errorf("a request to %s contains %s", one.Place, held)
 		}
 	}
 }
 
-// TestCloudIdentity checks which hosts are sent the operator's identity.
+// TestCloudIdentity checks which hosts receive the operator's identity.
 func TestCloudIdentity(t *testing.T) {
 	all := []string{ecrHost + "/team", googleHost + "/team", azureHost}
 	secret := func(host string) string {
@@ -101,7 +101,7 @@ func TestCloudIdentity(t *testing.T) {
 		options     Options
 		secret      string
 		wantErr     string
-		// identity reports whether the cloud is asked for a token.
+		// identity is true if the operator requests a token from the cloud.
 		identity bool
 	}{
 		{name: "ECR", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all}, identity: true},
@@ -112,7 +112,7 @@ func TestCloudIdentity(t *testing.T) {
 		{name: "another registry", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: []string{azureHost}}, wantErr: "status 401 Unauthorized"},
 		{name: "another repository", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: []string{ecrHost + "/tea"}}, wantErr: "status 401 Unauthorized"},
 		{
-			name: "a pull Secret goes first", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all},
+			name: "a pull Secret takes precedence", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all},
 			secret:  secret(ecrHost),
 			wantErr: "status 401 Unauthorized",
 		},
@@ -129,7 +129,7 @@ func TestCloudIdentity(t *testing.T) {
 			options: Options{CloudIdentity: all, Rewrite: map[string]string{ecrHost: "mirror.example.com"}},
 		},
 		{
-			name: "no cloud's", image: "closed.example.com/team/server:1", options: Options{CloudIdentity: []string{"closed.example.com"}},
+			name: "a registry outside the clouds", image: "closed.example.com/team/server:1", options: Options{CloudIdentity: []string{"closed.example.com"}},
 			wantErr: "the registry responds with status 401 Unauthorized",
 		},
 		{
@@ -158,7 +158,7 @@ func TestCloudIdentity(t *testing.T) {
 			}
 			tokens := len(c.Asked("169.254.")) + len(c.Asked("metadata.google.internal"))
 			if (tokens > 0) != tc.identity {
-				t.Errorf("%d requests for an identity, want some: %t", tokens, tc.identity)
+				t.Errorf("%d requests for an identity, want at least one: %t", tokens, tc.identity)
 			}
 		})
 	}
@@ -183,11 +183,11 @@ func TestCloudIdentityGoesNowhereElse(t *testing.T) {
 		wantErr           error
 		reaches           bool
 	}{
-		{name: "the manifest is elsewhere", host: ecrHost, place: ecrHost + "/v2/team/", answer: redirect, reaches: true},
-		{name: "the place of tokens is elsewhere", host: googleHost, place: googleHost + "/v2/token", answer: redirect, reaches: true},
-		{name: "the exchange is elsewhere", host: azureHost, place: azureHost + "/oauth2/exchange", answer: redirect},
-		{name: "AWS is elsewhere", host: ecrHost, place: "api.ecr." + clouds.Region + ".amazonaws.com/", answer: redirect},
-		{name: "the machine is elsewhere", host: googleHost, place: "metadata.google.internal/computeMetadata/v1/instance/s", answer: redirect},
+		{name: "the manifest at another host", host: ecrHost, place: ecrHost + "/v2/team/", answer: redirect, reaches: true},
+		{name: "the tokens at another host", host: googleHost, place: googleHost + "/v2/token", answer: redirect, reaches: true},
+		{name: "the exchange at another host", host: azureHost, place: azureHost + "/oauth2/exchange", answer: redirect},
+		{name: "AWS at another host", host: ecrHost, place: "api.ecr." + clouds.Region + ".amazonaws.com/", answer: redirect},
+		{name: "the metadata service at another host", host: googleHost, place: "metadata.google.internal/computeMetadata/v1/instance/s", answer: redirect},
 		{name: "another realm", host: googleHost, place: googleHost + "/v2/", answer: realm("https://" + elsewhere + "/token"), wantErr: errForeignRealm},
 		{name: "a realm of another cloud", host: googleHost, place: googleHost + "/v2/", answer: realm("https://" + azureHost + "/token"), wantErr: errForeignRealm},
 		{name: "a realm without TLS", host: googleHost, place: googleHost + "/v2/", answer: realm("http://" + googleHost + "/token"), wantErr: errForeignRealm},
@@ -207,7 +207,7 @@ func TestCloudIdentityGoesNowhereElse(t *testing.T) {
 				t.Errorf("got %v, want %v", err, tc.wantErr)
 			}
 			if errors.Is(err, errForeignRealm) && (Transient(err) || len(c.Asked("metadata.google.internal")) > 0) {
-				t.Errorf("%v is transient, or a token was got for it", err)
+				t.Errorf("%v is transient, or a token was requested", err)
 			}
 			c.checkLeaks(t, err)
 			if reached := len(c.Asked(elsewhere)) > 0; reached != tc.reaches {
@@ -217,8 +217,8 @@ func TestCloudIdentityGoesNowhereElse(t *testing.T) {
 	}
 }
 
-// TestCloudIdentityRequests counts the requests of a read with the operator's identity: one token serves all reads, and
-// a known image causes no request, also when the token has changed.
+// TestCloudIdentityRequests counts the requests of reads with the operator's identity: all reads use one token, and
+// a known image causes no request, even after the token changed.
 func TestCloudIdentityRequests(t *testing.T) {
 	c := serveClouds(t)
 	options := Options{CloudIdentity: []string{ecrHost}}
@@ -233,7 +233,7 @@ func TestCloudIdentityRequests(t *testing.T) {
 	}
 	all.Wait()
 	if asked := len(c.Asked("api.ecr.")); asked != 1 {
-		t.Errorf("%d tokens, want one", asked)
+		t.Errorf("%d requests for tokens, want one", asked)
 	}
 	got, err := reader.Read(t.Context(), ecrHost+"/team/server:1", &Keychain{})
 	if err != nil {
@@ -251,8 +251,8 @@ func TestCloudIdentityRequests(t *testing.T) {
 		registry    int
 	}{
 		{"a known digest", ecrHost + "/team/server@" + got.Digest, reader, 0, 0},
-		{"a known digest, by an identity of which nothing is known", ecrHost + "/team/server@" + got.Digest, c.reader(t, options), 1, 4},
-		{"a tag, of which nothing is known", ecrHost + "/team/server:1", other, 0, 4},
+		{"a known digest, with a new identity", ecrHost + "/team/server@" + got.Digest, c.reader(t, options), 1, 4},
+		{"an unknown tag", ecrHost + "/team/server:1", other, 0, 4},
 		{"the tag again", ecrHost + "/team/server:1", other, 0, 1},
 	} {
 		tokens, registry := len(c.Asked("api.ecr.")), len(c.Asked(ecrHost))
@@ -278,8 +278,8 @@ func (g *given) Credentials(context.Context, string) (authn.AuthConfig, error) {
 
 func (g *given) Refused(string) { g.refused++ }
 
-// TestCloudIdentityStaysTheSame checks that a new token does not count as new credentials: images that were read with
-// the last token are known.
+// TestCloudIdentityStaysTheSame checks that a new token does not count as new credentials: images that were read
+// with the last token are not read again.
 func TestCloudIdentityStaysTheSame(t *testing.T) {
 	c := serveClouds(t)
 	blobs := 0
@@ -325,7 +325,7 @@ func TestCloudIdentityRefused(t *testing.T) {
 		c := serveClouds(t)
 		c.On(tc.place, func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Authorization") == "" {
-				t.Errorf("%s is asked without credentials", r.URL)
+				t.Errorf("the request to %s has no credentials", r.URL)
 			}
 			w.WriteHeader(tc.status)
 			fmt.Fprint(w, tc.body)
@@ -339,7 +339,7 @@ func TestCloudIdentityRefused(t *testing.T) {
 			t.Errorf("got %v, want %q", err, tc.want)
 		}
 		if tc.status == http.StatusNotFound && strings.Contains(message(err), "identity") {
-			t.Errorf("%v blames the identity", err)
+			t.Errorf("the error %v is about the identity", err)
 		}
 		if identities.refused != tc.refused {
 			t.Errorf("%s: refused %d times, want %d", tc.place, identities.refused, tc.refused)
@@ -358,7 +358,7 @@ func TestNoCloudIdentity(t *testing.T) {
 		transient bool
 		pause     time.Duration
 	}{
-		{name: "none", status: 404, want: "the operator's identity at Google Cloud: ask \"metadata.google.internal\": status 404 Not Found; bind the operator's ServiceAccount"},
+		{name: "none", status: 404, want: "the operator's identity at Google Cloud: contact \"metadata.google.internal\": status 404 Not Found; bind the operator's ServiceAccount"},
 		{name: "down", status: 503, want: "status 503 Service Unavailable", transient: true},
 		{
 			name: "busy", status: 429, retry: "120", want: "status 429 Too Many Requests", transient: true,
@@ -381,7 +381,7 @@ func TestNoCloudIdentity(t *testing.T) {
 				c.checkLeaks(t, err)
 			}
 			if asked := len(c.Asked("metadata.")); asked != 1 {
-				t.Errorf("asked %d times, want once for two images", asked)
+				t.Errorf("%d requests, want one for two images", asked)
 			}
 		})
 	}
@@ -410,11 +410,11 @@ func TestCloudIdentityOfATag(t *testing.T) {
 	}
 	_, read := pool.compare(t.Context(), c.reader(t, Options{}), task, ages{})
 	if statusOf(read.err) != http.StatusUnauthorized {
-		t.Errorf("a repository that is not listed any more gives %v", read.err)
+		t.Errorf("the result for a repository that is no longer listed is %v", read.err)
 	}
 }
 
-// TestCloudIdentityIsNotAlwaysNeeded checks that no token is requested for a registry that wants no credentials.
+// TestCloudIdentityIsNotAlwaysNeeded checks that no token is requested for a registry that requires no credentials.
 func TestCloudIdentityIsNotAlwaysNeeded(t *testing.T) {
 	c := serveClouds(t)
 	c.On(ecrHost+"/v2/", c.content.ServeHTTP)
@@ -423,7 +423,7 @@ func TestCloudIdentityIsNotAlwaysNeeded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if asked := c.Asked("api.ecr."); len(asked) > 0 {
-		t.Errorf("a token was got: %v", asked)
+		t.Errorf("a token was requested: %v", asked)
 	}
 }
 

@@ -4,19 +4,19 @@ import "fmt"
 
 // Image is the content of an image that the operator uses.
 type Image struct {
-	// Digest is the digest that the image's name stands for now: sha256:…, of the index if there is one. A pod that
-	// names it runs the image that was read.
+	// Digest is the digest that the image's name refers to now: sha256:…, of the index if there is one. A pod with this
+	// digest runs the image that was read.
 	Digest string
-	// Config is the configuration in the image. Nil means that the image's labels lead to none.
+	// Config is the configuration in the image. Nil means that no label of the image leads to a configuration.
 	Config []byte
 	// ConfigLabel is the label that led to Config. ConfigFile is the path of the file in a layer that holds Config. An
 	// empty ConfigFile means that the label holds it.
 	ConfigLabel, ConfigFile string
-	// ConfigVersion is the schema version of Config according to a label. Empty means that no label names one, and that
-	// the version in the configuration counts.
+	// ConfigVersion is the schema version of Config according to a label. Empty means that no label specifies one, and
+	// that the version in the configuration counts.
 	ConfigVersion string
-	// Release is the release of the server in the image, such as 0.7.3, according to its labels. Empty means that no
-	// label names one.
+	// Release is the release of the server in the image, such as 0.7.3, according to the image's labels. Empty means that
+	// no label specifies one.
 	Release string
 	// ReleaseLabel is the label that Release comes from.
 	ReleaseLabel string
@@ -43,8 +43,8 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("repository %q is not in registries.allow of the operator's configuration", e.Repository)
 }
 
-// LabelError is the error for a label of an image, or for the content that it points to, that cannot be used. It stays
-// until the image changes.
+// LabelError is the error for a label that cannot be used, or whose content cannot be used. Every read returns this
+// error until the image changes.
 type LabelError struct {
 	Label string
 	Err   error

@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 )
 
-// imageConfig is the part of an image's configuration that the operator needs. Labels and arguments stay encoded until
-// it is clear which of them count.
+// imageConfig is the part of an image's configuration that the operator needs. Labels and arguments stay encoded,
+// because only a few of them are needed.
 type imageConfig struct {
 	Config struct {
 		Labels     json.RawMessage `json:"Labels"`
@@ -77,14 +77,14 @@ func (c *imageConfig) addLabels(ctx context.Context, into map[string]string, nam
 }
 
 const (
-	// maxEntrypoint bounds, in bytes, an entrypoint that is remembered.
+	// maxEntrypoint bounds, in bytes, an entrypoint that the operator uses.
 	maxEntrypoint = 4 << 10
-	// maxRawEntrypoint bounds the entrypoint as JSON, in which one byte can take six.
+	// maxRawEntrypoint bounds the entrypoint as JSON, in which an escaped byte takes up to six bytes.
 	maxRawEntrypoint = 6 * maxEntrypoint
 )
 
-// entrypoint returns the program that the image starts. Nil means that it has none, one that also needs its CMD, or one
-// that is too long.
+// entrypoint returns the program that the image starts, with its arguments. Nil means that the image has no entrypoint,
+// that the entrypoint also needs the CMD of the image, or that the entrypoint is too long.
 func (c *imageConfig) entrypoint() ([]string, error) {
 	if len(c.Config.Entrypoint) > maxRawEntrypoint {
 		return nil, nil

@@ -16,7 +16,7 @@ type Details struct {
 	Image
 	// Platform is the platform of the image in an index. Empty means that the image is not in an index.
 	Platform string
-	// Parts lists what was read, in order.
+	// Parts lists the manifests and blobs that were read, in order.
 	Parts []Part
 }
 
@@ -74,8 +74,8 @@ func Inspect(ctx context.Context, from Source, identifier string, wanted v1.Plat
 	return found, nil
 }
 
-// Platforms returns the platforms of the images in an index, each once, and the digest of the index. An image that is
-// not in an index has no platform here. Entries without a platform, such as attestations, are left out.
+// Platforms returns the platforms of the images in an index, each once, and the digest of the index. It returns no
+// platform for an image that is not in an index, and none for entries that are not images to run, such as attestations.
 func Platforms(ctx context.Context, from Source, identifier string) ([]v1.Platform, string, error) {
 	way := &trail{from: from}
 	top, digest, err := way.manifest(ctx, identifier)
@@ -108,7 +108,7 @@ const (
 	maxPlatforms = 64
 )
 
-// orUsual returns the platform, or the default of an entry that names none.
+// orUsual returns the platform, or the default for an entry that specifies none.
 func (p *platform) orUsual() v1.Platform {
 	if p == nil {
 		return v1.Platform{OS: "linux", Architecture: "amd64"}

@@ -29,15 +29,15 @@ func (b blobs) Manifest(ctx context.Context, identifier string) (io.ReadCloser, 
 func (b blobs) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, error) {
 	content, ok := b[digest]
 	if !ok {
-		return nil, fmt.Errorf("no blob %s", digest)
+		return nil, fmt.Errorf("there is no blob %s", digest)
 	}
 	return io.NopCloser(bytes.NewReader(content)), nil
 }
 
 var amd64 = v1.Platform{OS: "linux", Architecture: "amd64"}
 
-// TestInspect checks that an inspection finds the same content as a read, and the way to it: each part names the digest
-// of the next.
+// TestInspect checks that an inspection finds the same content as a read, and all parts on the way to it. Each part
+// contains the digest of the next one.
 func TestInspect(t *testing.T) {
 	server := serve(t)
 	withFile := layer(t, entry{name: "etc/config.yaml", content: config, kind: '0'})
@@ -110,9 +110,9 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestInspectRefuses checks that content without the right digest is rejected, and that content that is too large is
+// TestInspectErrors checks that content without the right digest is rejected, and that content that is too large is
 // not read.
-func TestInspectRefuses(t *testing.T) {
+func TestInspectErrors(t *testing.T) {
 	repository := blobs{}
 	layer := repository.add(t, []byte("x"))
 	of := repository.labelled(t, map[string]string{LabelBase64: encoded(config)}, layer)
@@ -127,7 +127,7 @@ func TestInspectRefuses(t *testing.T) {
 		content []byte
 		wantErr string
 	}{
-		"in order": {digest: whole.Digest, content: content},
+		"valid": {digest: whole.Digest, content: content},
 		"a forged manifest": {
 			digest: whole.Digest, content: append(bytes.Clone(content), ' '),
 			wantErr: errWrongContent.Error(),
@@ -173,8 +173,8 @@ func TestPlatforms(t *testing.T) {
 	}
 }
 
-// TestLabels checks that the labels that are written can be read: for a configuration below 50 KiB its content,
-// otherwise its location.
+// TestLabels checks that written labels can be read again. They contain a configuration below 50 KiB, and the
+// location of a larger one.
 func TestLabels(t *testing.T) {
 	for name, tc := range map[string]struct {
 		labels Labels

@@ -24,19 +24,18 @@ const (
 	// LabelConfigVersion is the schema version of the configuration. If the version is not supported, the image is
 	// rejected before a layer is read. Without the label, the configuration itself names its version.
 	LabelConfigVersion = "io.llamastack.config.version"
-	// LabelDefaultConfig names the file whose content is in the label
-	// com.ogx.config.<file>.
+	// LabelDefaultConfig names the file whose content is in the label com.ogx.config.<file>.
 	LabelDefaultConfig = "com.ogx.distribution.default-config"
 	labelConfigFile    = "com.ogx.config."
-	// LabelRelease is the server's release. If it is missing, the version label that image builders write by convention
-	// is used, provided that it is a release version.
+	// LabelRelease is the server's release. If this label is missing, the version label that image builders write by
+	// convention is used, provided that its value is a release version.
 	LabelRelease      = "io.llamastack.server.version"
 	LabelImageVersion = "org.opencontainers.image.version"
 	// LabelProvider holds the metadata of an external provider's package, in base64.
 	LabelProvider = externalprovider.Label
 )
 
-// maxConfig bounds a configuration, because the part that is kept has to fit into a ConfigMap.
+// maxConfig bounds a configuration, because the operator stores it in a ConfigMap.
 const maxConfig = baseconfig.MaxSize
 
 // maxPath is the maximum length of a file path in Linux.
@@ -45,7 +44,7 @@ const maxPath = 4096
 // maxShown is the number of bytes of a label that an error shows.
 const maxShown = 128
 
-// shorten cuts the value of a label to the length that a message has room for.
+// shorten returns at most maxShown bytes of the value of a label, for a message.
 func shorten(text string) string {
 	if len(text) <= maxShown {
 		return text
@@ -58,7 +57,7 @@ type source struct {
 	label string
 	// data is the configuration, if a label holds it.
 	data []byte
-	// layer and file are the location otherwise.
+	// layer and file are the location of a configuration that is in a layer.
 	layer v1.Hash
 	file  string
 }
@@ -102,7 +101,7 @@ func inline(label, text string) (*source, error) {
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
-		return nil, &LabelError{Label: label, Err: errors.New("is not base64")}
+		return nil, &LabelError{Label: label, Err: errors.New("the value is not base64")}
 	}
 	return &source{label: label, data: data}, nil
 }
@@ -114,7 +113,7 @@ func inLayer(digest, file string) (*source, error) {
 	}
 	cleaned := strings.TrimPrefix(path.Clean("/"+file), "/")
 	if file == "" || cleaned == "" || len(file) > maxPath {
-		return nil, &LabelError{Label: LabelPath, Err: fmt.Errorf("%q is not the path of a file; %s requires one", shorten(file), LabelLayer)}
+		return nil, &LabelError{Label: LabelPath, Err: fmt.Errorf("%q is not the path of a file; label %s requires one", shorten(file), LabelLayer)}
 	}
 	return &source{label: LabelLayer, layer: layer, file: cleaned}, nil
 }

@@ -19,8 +19,8 @@ const (
 	// maxLayer bounds the size of a layer in the registry. A layer is read to its end, because the digest covers all of
 	// it.
 	maxLayer = 32 << 20
-	// maxUnpacked bounds how much of an unpacked layer is read, so that a small file that unpacks to a huge one costs
-	// little.
+	// maxUnpacked bounds the part of an unpacked layer that is read, so that a small layer that unpacks to a huge one does
+	// not cost much time.
 	maxUnpacked = 256 << 20
 	// maxEntries bounds the files of a layer that are examined.
 	maxEntries = 50_000
@@ -86,7 +86,7 @@ func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, e
 	return nil, &LabelError{Label: LabelPath, Err: err}
 }
 
-// unpack detects by the first bytes how a layer is compressed, and decompresses it.
+// unpack detects the compression of a layer by its first bytes, and decompresses the layer.
 func unpack(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
 	buffered := bufio.NewReader(content)
 	start, err := buffered.Peek(4)
@@ -137,7 +137,7 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 	return nil, fmt.Errorf("%w: %q is not among the first %d entries; %s", errNoFile, file, maxEntries, useBase64)
 }
 
-// boundedReader fails with exceeded when there is more to read than is allowed, and with the context's error when the
+// boundedReader returns the error exceeded if the content is longer than allowed, and the context's error when the
 // context ends.
 type boundedReader struct {
 	ctx      context.Context // io.Reader has no context parameter

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// lookup answers a question.
+// lookup finds the answer to a question.
 type lookup struct {
 	reader *Reader
 	of     question
@@ -19,8 +19,8 @@ type lookup struct {
 	auth   authn.Authenticator
 }
 
-// do answers from memory if the answer is new enough, and otherwise asks the registry. The content of a digest does not
-// change.
+// do returns an answer from memory if the answer is new enough or the name has a digest, whose content never changes.
+// Otherwise, it asks the registry.
 func (l *lookup) do(ctx context.Context, old ages) reading {
 	if pinned, err := v1.NewHash(l.ref.Identifier()); err == nil {
 		if found, ok := l.known(pinned); ok {
@@ -48,7 +48,7 @@ func (l *lookup) do(ctx context.Context, old ages) reading {
 	return result(said.digest, found, said.at)
 }
 
-// doDigest answers which digest a tag stands for, from memory if the answer is new enough, and otherwise by asking the
+// doDigest returns the digest that a tag refers to, from memory if the answer is new enough, and otherwise from the
 // registry.
 func (l *lookup) doDigest(ctx context.Context, old ages) reading {
 	said := l.last()
@@ -84,7 +84,7 @@ func (l *lookup) answer(ctx context.Context, ask func(context.Context) (v1.Hash,
 	registry := l.ref.Context().RegistryStr()
 	_, remembered := l.reader.challenges.Get(registry)
 	digest, err := ask(ctx)
-	if statusOf(err) == http.StatusUnauthorized && remembered { // its challenge may have changed
+	if statusOf(err) == http.StatusUnauthorized && remembered { // the registry's challenge may have changed
 		l.reader.challenges.Remove(registry)
 		digest, err = ask(ctx)
 	}
@@ -130,8 +130,8 @@ func (l *lookup) known(digest v1.Hash) (*content, bool) {
 	return nil, false
 }
 
-// ask asks the registry for the name even if the content of the last digest is known, because only the answer shows
-// that these credentials may read it.
+// ask sends a request for the name even if the content of the last digest is known, because only the registry's answer
+// shows that these credentials may read the image.
 func (l *lookup) ask(ctx context.Context, last *answer) (v1.Hash, *content, error) {
 	session, err := l.reader.connect(ctx, l.ref.Context(), l.auth)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMovedTag checks that new content under the same tag is found by its digest, also if the registry still names the
-// previous digest: the digest that is reported and the content that is read belong together.
+// TestMovedTag checks that new content under the same tag is found by its digest, even if the registry still returns
+// the previous digest. The reported digest is always the digest of the content.
 func TestMovedTag(t *testing.T) {
 	before, after := image(t, map[string]string{LabelBase64: encoded(config)}),
 		image(t, map[string]string{LabelBase64: encoded("version: 2\n")})
@@ -82,7 +82,7 @@ func TestRefusedComparison(t *testing.T) {
 	}
 }
 
-// TestRegistryThatCloses checks that a registry that begins to want credentials gets them at once.
+// TestRegistryThatCloses checks that a registry that begins to require credentials gets them immediately.
 func TestRegistryThatCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := serveInMemory(t, "")
@@ -109,7 +109,7 @@ func TestRegistryThatCloses(t *testing.T) {
 	})
 }
 
-// TestTogether checks that callers share an answer, and that no caller fails because another one left.
+// TestTogether checks that callers share an answer, and that no caller fails because the context of another one ended.
 func TestTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := New(Options{})
@@ -143,11 +143,11 @@ func TestTogether(t *testing.T) {
 		leave()
 		pass(5 * time.Second)
 		synctest.Wait()
-		if !errors.Is(results["leaver"].err, context.Canceled) || results["hasty"].err == nil || !strings.Contains(results["hasty"].err.Error(), "no response in time") {
-			t.Errorf("the leaver got %v, the hasty one %v", results["leaver"].err, results["hasty"].err)
+		if !errors.Is(results["leaver"].err, context.Canceled) || results["hasty"].err == nil || !strings.Contains(results["hasty"].err.Error(), "the host did not respond in time") {
+			t.Errorf("the canceled caller got %v, the caller with the short deadline %v", results["leaver"].err, results["hasty"].err)
 		}
 		if results["one"].err != nil || !results["one"].asked.Equal(results["another"].asked) || len(reader.flights) != 0 {
-			t.Errorf("got %+v and %+v, %d left", results["one"], results["another"], len(reader.flights))
+			t.Errorf("got %+v and %+v, %d unfinished reads", results["one"], results["another"], len(reader.flights))
 		}
 	})
 }

@@ -22,8 +22,8 @@ type descriptor struct {
 // MaxEmbedded bounds, in bytes, content that is read from a descriptor. Larger content is read from its blob.
 const MaxEmbedded = 32 << 10
 
-// embedded is content within its own descriptor, as the OCI image specification allows (descriptor.md, "data"). It
-// saves a request, and a reader may always read the blob instead.
+// embedded is content within its own descriptor, as the OCI image specification allows (descriptor.md, "data").
+// Embedded content saves a request. The same content is always available as a blob.
 type embedded []byte
 
 // UnmarshalJSON drops content that is too large, and content that is not in base64.
@@ -144,7 +144,7 @@ func eachEntry(
 // content is null or empty.
 func entriesOf(content json.RawMessage, start json.Delim) (*json.Decoder, error) {
 	if content == nil {
-		return nil, nil //nolint:nilnil // nothing has no entries
+		return nil, nil //nolint:nilnil // missing content has no entries
 	}
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	switch found, err := decoder.Token(); {

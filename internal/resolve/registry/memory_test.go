@@ -56,7 +56,7 @@ func BenchmarkExtract(b *testing.B) {
 	}
 }
 
-// hold makes an image whose configuration is in its label, or in a compressed layer after another file.
+// hold creates an image whose configuration is in its label, or in a compressed layer after another file.
 func (f *forged) hold(tb testing.TB, form, config string) {
 	if form == "label" {
 		f.image(labels(map[string]string{LabelBase64: encoded(config)}))
@@ -101,8 +101,8 @@ func manyImages(tb testing.TB, count, size int, form string, registries int) (ho
 	return hosts, images
 }
 
-// readAtOnce has a pool read images, each for a stack in one of ten namespaces. It returns the largest growth of the
-// heap during the reads, which includes garbage.
+// readAtOnce makes a pool read images, each for a stack in one of ten namespaces. It returns the largest growth of
+// the heap during the reads, which includes garbage.
 func readAtOnce(tb testing.TB, hosts, images []string) (peak uint64) {
 	tb.Helper()
 	const namespaces = 10
@@ -172,7 +172,7 @@ func TestMemoryOfManyImages(t *testing.T) {
 	for _, form := range []string{"label", "gzip", "zstd"} {
 		hosts, images := manyImages(t, 100, usualConfig, form, 2*readers)
 		if peak := readAtOnce(t, hosts, images); peak > most {
-			t.Errorf("%s: %d MiB, want %d at most", form, peak>>20, most>>20)
+			t.Errorf("%s: %d MiB, want at most %d", form, peak>>20, most>>20)
 		} else {
 			t.Logf("%s: %d MiB", form, peak>>20)
 		}

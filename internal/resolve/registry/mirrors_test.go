@@ -37,18 +37,18 @@ var mirrorsCases = []struct {
 	want               []string // parts of the error; empty means that the read succeeds
 	transient          bool
 }{
-	{name: "the mirror has it", inMirror: withConfig, inSource: withConfig, askedMirror: true},
-	{name: "the source has it", inSource: withConfig, askedBoth: true},
-	{name: "the mirror is in trouble", mirrorAnswers: http.StatusBadGateway, inSource: withConfig, askedBoth: true},
-	{name: "neither", askedBoth: true, want: []string{"/mirror/team/server: ", "404", "; ", "/team/server: "}},
-	{name: "trouble passes by itself", mirrorAnswers: http.StatusBadGateway, askedBoth: true, want: []string{"502", "404"}, transient: true},
-	{name: "a fault of the image stays", inMirror: map[string]string{LabelBase64: "%"}, inSource: withConfig, askedMirror: true, want: []string{LabelBase64}},
+	{name: "the mirror has the image", inMirror: withConfig, inSource: withConfig, askedMirror: true},
+	{name: "only the source has the image", inSource: withConfig, askedBoth: true},
+	{name: "the mirror fails", mirrorAnswers: http.StatusBadGateway, inSource: withConfig, askedBoth: true},
+	{name: "neither has the image", askedBoth: true, want: []string{"/mirror/team/server: ", "404", "; ", "/team/server: "}},
+	{name: "a temporary failure of the mirror", mirrorAnswers: http.StatusBadGateway, askedBoth: true, want: []string{"502", "404"}, transient: true},
+	{name: "an invalid label in the mirror", inMirror: map[string]string{LabelBase64: "%"}, inSource: withConfig, askedMirror: true, want: []string{LabelBase64}},
 	{
-		name: "the source is never asked", inSource: withConfig, askedMirror: true, want: []string{"404"},
+		name: "the source must not be contacted", inSource: withConfig, askedMirror: true, want: []string{"404"},
 		options: func(o *Options, _, _ *served) { o.Mirrors[0].Never = true },
 	},
 	{
-		name: "never, and no mirror for digests", inSource: withConfig, pinned: true, want: []string{"NeverContactSource"},
+		name: "the source must not be contacted, and there is no mirror for digests", inSource: withConfig, pinned: true, want: []string{"NeverContactSource"},
 		options: func(o *Options, _, _ *served) { o.Mirrors[0].Never = true },
 	},
 	{
@@ -64,7 +64,7 @@ var mirrorsCases = []struct {
 		options: func(o *Options, source, _ *served) { o.Insecure = []string{source.host} },
 	},
 	{
-		name: "rewrite goes before", inMirror: withConfig, inSource: withConfig,
+		name: "rewrite takes precedence", inMirror: withConfig, inSource: withConfig,
 		options: func(o *Options, source, _ *served) {
 			o.Rewrite = map[string]string{source.host + "/old": source.host + "/mirror/team"}
 		},
@@ -131,7 +131,7 @@ func TestMirrors(t *testing.T) {
 			refused := strings.Contains(strings.Join(tc.want, ""), "NeverContactSource")
 			askedSource, askedMirror := source.requests.Load() > 0, place.requests.Load() > 0
 			if askedMirror != (tc.askedBoth || tc.askedMirror) || askedSource != (!tc.askedMirror && !refused) {
-				t.Errorf("asked the source %t, the mirror %t", askedSource, askedMirror)
+				t.Errorf("requests to the source: %t, to the mirror: %t", askedSource, askedMirror)
 			}
 			if refusal, ok := errors.AsType[*RefusedError](err); ok != refused || ok && (!refusal.Mirrored || !Lasting(err)) {
 				t.Errorf("error %v", err)
@@ -140,7 +140,7 @@ func TestMirrors(t *testing.T) {
 	}
 }
 
-// TestRootCAs checks that a configured authority is trusted, and no other one.
+// TestRootCAs checks that only a configured authority is trusted.
 func TestRootCAs(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter,
 		_ *http.Request,
@@ -165,13 +165,13 @@ func TestRootCAs(t *testing.T) {
 			_ = response.Body.Close()
 		}
 		if (err == nil) != (trusted != nil) || err != nil && !UnknownAuthority(Sanitize(err)) {
-			t.Errorf("with an authority of one's own %t: %v", trusted != nil, err)
+			t.Errorf("with a configured authority %t: %v", trusted != nil, err)
 		}
 	}
 }
 
-// TestMirrorsOfTags checks that a tag is compared at its mirrors in the same way as the image is read, and that no
-// registry gets the credentials of another.
+// TestMirrorsOfTags checks that the operator compares a tag at the mirrors from which it reads the image, and that
+// no registry receives the credentials of another one.
 func TestMirrorsOfTags(t *testing.T) {
 	source, place := serve(t), serve(t)
 	digest, err := image(t, nil).Digest()
@@ -227,7 +227,7 @@ func TestMirrorsOfTags(t *testing.T) {
 		select {
 		case <-told:
 		case <-time.After(10 * time.Second):
-			t.Fatal("no news of the tag")
+			t.Fatal("the tag was not reported")
 		}
 	}
 	pool.Watch(watched)

@@ -22,21 +22,21 @@ type Options struct {
 	// Insecure lists the registries that use plain HTTP, or a certificate of an unknown authority. They may also have
 	// local addresses.
 	Insecure []string
-	// Rewrite replaces the beginning of an image's name, such as docker.io/ogxai by mirror.example.com/ogxai. The
-	// longest match wins. Requests go to the replacement. The pods keep the image of the spec, which the nodes rewrite
-	// on their own.
+	// Rewrite replaces the beginning of an image's name, such as docker.io/ogxai by mirror.example.com/ogxai. The longest
+	// match wins. Requests go to the replacement. The pods keep the image of the spec, because the nodes have their own
+	// rules for mirrors.
 	Rewrite map[string]string
 	// CloudIdentity lists the cloud registries, or repositories below a registry, that are read with the credentials of
 	// Identities if a read has no other credentials. Empty means none.
 	CloudIdentity []string
-	// Identities returns credentials by the identity of the operator's own pod. Nil means that it has none.
+	// Identities returns credentials with the identity of the operator's own pod. Nil means that the pod has none.
 	Identities Identities
 	// Mirrors holds the mirror sets of the cluster: places to try before the source, or instead of it. An image whose
 	// name Rewrite replaces is read only at the replacement.
 	Mirrors mirror.Set
 	// Platform selects the image of an index. Zero means linux on the architecture of this program.
 	Platform v1.Platform
-	// CheckInterval is the pause before a Pool asks again which digest a tag stands for. Zero means the Pool's default.
+	// CheckInterval is the pause before a Pool checks again which digest a tag refers to. Zero means the Pool's default.
 	CheckInterval time.Duration
 	// RootCAs holds the authorities that may sign the certificates of registries. Nil means those of the system.
 	RootCAs *x509.CertPool
@@ -78,8 +78,8 @@ func (o Options) isInsecure(registry string) bool {
 	return slices.Contains(o.Insecure, imagename.Registry(registry))
 }
 
-// places returns the repositories to read instead of the given one, in order. An empty result means that it must not
-// receive requests and has no mirror.
+// places returns the repositories to read instead of the given one, in order. An empty result means that the given
+// repository must not receive requests and has no mirror.
 func (o Options) places(repository string, byDigest bool) []string {
 	if rewritten := o.rewrite(repository); rewritten != repository {
 		return []string{rewritten}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// pass lets time pass in a synctest bubble.
+// pass advances the time in a synctest bubble.
 func pass(some time.Duration) { <-time.After(some) }
 
 // bufferedConn is an end of a pipe that buffers some writes, as a network does.
@@ -18,7 +18,7 @@ type bufferedConn struct {
 	close  sync.Once
 }
 
-// lingering is how long a closed end waits for the other end to read.
+// lingering is the time for which a closed end waits for the other end to read.
 const lingering = time.Second
 
 func bufferedPipe() (client, server net.Conn) {

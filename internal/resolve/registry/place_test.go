@@ -15,7 +15,7 @@ var placeCases = []struct {
 	name    string
 	options Options
 	images  []string
-	want    string // empty means refused
+	want    string // empty means that the image is not allowed
 }{
 	{
 		"documented", rewriting("docker.io/ogxai", "registry.example.com/mirror"), hubImages("ogxai/server:1"),
@@ -60,11 +60,11 @@ var placeCases = []struct {
 		"docker.io/library": "a.example.com/a",
 		"docker.io/nginx":   "b.example.com/b",
 	}}, hubImages("nginx:1"), "b.example.com/b:1"},
-	{"written out before implied", Options{Rewrite: map[string]string{
+	{"an explicit docker.io takes precedence over an implied one", Options{Rewrite: map[string]string{
 		"docker.io/library/nginx": "a.example.com/a",
 		"docker.io/nginx":         "b.example.com/b",
 	}}, hubImages("nginx:1"), "a.example.com/a:1"},
-	{"one place twice", Options{Rewrite: map[string]string{
+	{"two spellings of one place", Options{Rewrite: map[string]string{
 		"index.docker.io/a": "a.example.com/a",
 		"docker.io/a":       "b.example.com/b",
 	}}, hubImages("a/c:1"), "b.example.com/b/c:1"},
@@ -122,7 +122,7 @@ var placeCases = []struct {
 		hubImages("nginx:1"),
 		"index.docker.io/library/nginx:1",
 	},
-	{"library is not all", Options{Allow: []string{"docker.io/library"}}, hubImages("ogxai/server:1"), ""},
+	{"library is not the whole registry", Options{Allow: []string{"docker.io/library"}}, hubImages("ogxai/server:1"), ""},
 	{"another organization", Options{Allow: []string{"docker.io/ogx"}}, hubImages("ogxai/server:1"), ""},
 	{
 		"another registry",
@@ -139,7 +139,7 @@ var placeCases = []struct {
 		[]string{"quay.io/team/server:1"},
 		"index.docker.io/ogxai/server:1",
 	},
-	{"the written name is not", Options{
+	{"the name before the rewrite is not allowed", Options{
 		Allow:   []string{"docker.io/ogxai"},
 		Rewrite: map[string]string{"docker.io/ogxai": "quay.io/team"},
 	}, hubImages("ogxai/server:1"), ""},
@@ -155,7 +155,7 @@ func TestPlaces(t *testing.T) {
 			var refused *RefusedError
 			switch {
 			case tc.want == "" && !errors.As(err, &refused):
-				t.Errorf("%s: %s: got %v, %v, want a refusal", tc.name, image, ref, err)
+				t.Errorf("%s: %s: got %v, %v, want an error", tc.name, image, ref, err)
 			case tc.want != "" && (err != nil || ref.Name() != tc.want):
 				t.Errorf("%s: %s: got %v, %v, want %s", tc.name, image, ref, err, tc.want)
 			}
@@ -176,7 +176,7 @@ func hubImages(images ...string) []string {
 	return result
 }
 
-// TestRefusedHubImage checks that a refusal names a repository as users write it.
+// TestRefusedHubImage checks that the error for a forbidden image shows the repository as users write it.
 func TestRefusedHubImage(t *testing.T) {
 	reader := New(Options{Allow: []string{"quay.io"}})
 	defer reader.Close()
@@ -193,7 +193,7 @@ func TestLeavingAllowedPlace(t *testing.T) {
 	defer reader.Close()
 	for _, image := range []string{"quay.io/team/../other/server:1", "quay.io/team/./server:1", "quay.io/team//server:1"} {
 		if ref, err := reader.reference(image); err == nil {
-			t.Errorf("%s: asks %v", image, ref)
+			t.Errorf("%s: the reader would read %v", image, ref)
 		}
 	}
 }

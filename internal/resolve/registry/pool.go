@@ -25,8 +25,8 @@ type Target struct {
 	Stack types.NamespacedName
 	// Image is the name of the image as the stack writes it.
 	Image string
-	// Credentials names what the caller's Credentials function needs: the pull Secrets, in any form. A different value
-	// makes a different target.
+	// Credentials identifies the pull Secrets, in the form that PoolOptions.Credentials expects. A target with another
+	// value is another target.
 	Credentials string
 }
 
@@ -36,14 +36,15 @@ type PoolOptions struct {
 	Credentials func(ctx context.Context, target Target) (authn.Keychain, error)
 	// Notify is called for each stack whose image was read or could not be read. It may block until ctx ends.
 	Notify func(ctx context.Context, stack types.NamespacedName)
-	// FirstRetry is the pause after the first failed attempt. The pause doubles with each attempt, up to ten minutes.
-	// If the registry asks for a pause, that one is used, up to an hour. Each pause is spread by a quarter. Zero means
-	// 30 seconds.
+	// FirstRetry is the pause after the first failed attempt. The pause doubles with each attempt, up to ten minutes. If
+	// the registry requests a longer pause, that pause is used, up to an hour. Each pause is up to a quarter longer, at
+	// random. Zero means 30 seconds.
 	FirstRetry time.Duration
-	// LookAgain is the pause before the registry is asked whether a tag stands for another image, unless Options set
-	// another one. All stacks that wait for one tag share the request. Zero means an hour.
+	// LookAgain is the pause before the registry is asked whether a tag refers to another image, unless
+	// Options.CheckInterval is set. All stacks that wait for one tag share the request. Zero means an hour.
 	LookAgain time.Duration
-	// Fresh is how old the digest of a tag may be for a stack that needs it for the first time. Zero means a minute.
+	// Fresh is the maximum age of a tag's digest for a stack that needs the digest for the first time. Zero means a
+	// minute.
 	Fresh time.Duration
 	// ProvidersTime bounds the time to read the images of the external providers of one stack. Zero means a minute.
 	ProvidersTime time.Duration
@@ -55,7 +56,7 @@ const (
 	firstRetry = 30 * time.Second
 	lastRetry  = 10 * time.Minute
 	// The limits of concurrent reads: in total, from one registry, for one namespace, and from one registry for one
-	// namespace. A namespace whose reads are slow leaves the other namespaces their share.
+	// namespace. Slow reads for one namespace do not block the reads for other namespaces.
 	readers                 = 16
 	perRegistry             = 4
 	perNamespace            = 4
@@ -63,8 +64,8 @@ const (
 	lookAgain               = time.Hour
 	fresh                   = time.Minute
 	providersTime           = time.Minute
-	// busy is the pause of a target whose registry or namespace uses its whole share, while at most busyTogether
-	// targets of its namespace wait. If more wait, each checks less often.
+	// busy is the pause of a task whose registry or namespace has no free share. If more than busyTogether tasks of the
+	// namespace wait, their pauses are longer, see pauseTogether.
 	busy         = 50 * time.Millisecond
 	busyTogether = 16
 )
@@ -108,7 +109,7 @@ const (
 	readServer kind = iota
 	// readProviders reads the images of the external providers.
 	readProviders
-	// compareTag asks which digest the tag of the server's image stands for.
+	// compareTag checks which digest the tag of the server's image refers to.
 	compareTag
 )
 
@@ -179,8 +180,8 @@ func (p *Pool) configure(options Options) {
 	}
 }
 
-// Read returns what is known about a target's image. It returns false until an attempt ends, or if the content was
-// dropped to make room for other stacks of the namespace. It does not wait: the first call has the image read.
+// Read returns the last outcome for a target's image. It returns false until an attempt ends, or if the content was
+// dropped to make room for other stacks of the namespace. It does not wait: the first call starts to read the image.
 func (p *Pool) Read(target Target) (Outcome, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,7 +195,7 @@ func (p *Pool) Read(target Target) (Outcome, bool) {
 	return Outcome{}, false
 }
 
-// Forget drops the server image of a stack that is deleted, or that needs no image to be read any more.
+// Forget drops the server image of a stack that is deleted, or whose server image need not be read any more.
 func (p *Pool) Forget(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -217,7 +218,7 @@ func (p *Pool) Start(ctx context.Context) error {
 	return nil
 }
 
-// handle does one task for a stack. It returns true if the stack has to be notified.
+// handle does one task for a stack. It reports whether the stack must be notified.
 func (p *Pool) handle(ctx context.Context, of key) (news bool) {
 	switch of.kind {
 	case readProviders:
@@ -251,15 +252,15 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, ages, func())
 	return task.target, p.reader, p.old(task.outcome), release
 }
 
-// old returns how old an answer may be after an outcome. However many stacks use the same image, the registry gets as
-// many requests as for one stack.
+// old returns the maximum ages of the answers that may be used after an outcome. With these ages, the registry receives
+// as many requests for an image that many stacks use as for the image of one stack.
 func (p *Pool) old(before Outcome) ages {
 	switch {
 	case before.Image != nil || Lasting(before.Err):
 		return ages{known: p.lookAgain(), failed: p.lookAgain(), patient: true}
 	case before.Err != nil:
 		return ages{known: p.options.Fresh, failed: p.options.FirstRetry / 3, patient: true}
-	default: // an attempt of its own, even if the attempts of other stacks failed
+	default: // the first attempt for a stack sends a request, even if the attempts for other stacks failed
 		return ages{known: p.options.Fresh, patient: true}
 	}
 }
@@ -284,15 +285,18 @@ func (p *Pool) take(task *part, of key, image string) (release func(), ok bool) 
 	for share := range shares {
 		p.inUse[share]++
 	}
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for share := range shares {
-			if p.inUse[share]--; p.inUse[share] == 0 {
-				delete(p.inUse, share)
-			}
+	return func() { p.giveBack(shares) }, true
+}
+
+// giveBack ends the use of shares.
+func (p *Pool) giveBack(shares map[share]int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for share := range shares {
+		if p.inUse[share]--; p.inUse[share] == 0 {
+			delete(p.inUse, share)
 		}
-	}, true
+	}
 }
 
 func registryOf(image string) string {
@@ -312,8 +316,8 @@ func (p *Pool) read(ctx context.Context, reader *Reader, target Target, old ages
 	return Outcome{Image: read.image, Err: read.err, asked: read.asked}
 }
 
-// conclude records the outcome of an attempt. It returns true if the stack has to be notified. A read that the registry
-// refused is tried again too: a user can fix the cause, but nothing notifies the operator.
+// conclude records the outcome of an attempt. It reports whether the stack must be notified. It also schedules a retry
+// for a read that the registry refused, because a user can fix the cause and the operator receives no notification.
 func (p *Pool) conclude(target Target, outcome Outcome) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -346,11 +350,11 @@ func message(err error) string {
 	return err.Error()
 }
 
-// lookAgain returns the pause before the registry is asked again which digest a tag stands for.
+// lookAgain returns the pause before the registry is asked again which digest a tag refers to.
 func (p *Pool) lookAgain() time.Duration { return cmp.Or(p.current.CheckInterval, p.options.LookAgain) }
 
-// pause returns the pause before another attempt. All stacks that wait for a newer answer to the same question try
-// again at the same time.
+// pause returns the pause before another attempt. All stacks that wait for a newer answer to the same question have
+// their next attempt at the same time.
 func (p *Pool) pause(after Outcome, attempts int) time.Duration {
 	if after.Image != nil || Lasting(after.Err) {
 		if after.asked.IsZero() {
@@ -359,5 +363,5 @@ func (p *Pool) pause(after Outcome, attempts int) time.Duration {
 		return max(p.lookAgain()-time.Since(after.asked), 0)
 	}
 	pause := max(min(p.options.FirstRetry<<min(attempts, 10), lastRetry), wantedPause(after.Err))
-	return pause + rand.N(pause/4+1) //nolint:gosec // it spreads attempts, and guards nothing
+	return pause + rand.N(pause/4+1) //nolint:gosec // it spreads attempts, which needs no secure random numbers
 }

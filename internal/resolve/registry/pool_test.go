@@ -91,11 +91,11 @@ func TestPool(t *testing.T) {
 		return ok && outcome.Err != nil && !Transient(outcome.Err)
 	})
 	if server.requests.Load() == before {
-		t.Error("another image was not asked for")
+		t.Error("the other image was not read")
 	}
 }
 
-// TestPoolConfigure checks that a change of the options causes another attempt at once.
+// TestPoolConfigure checks that a change of the options immediately causes another attempt.
 func TestPoolConfigure(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/allow:1", image(t, nil))
@@ -160,11 +160,11 @@ func TestPoolShares(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if most > perRegistryAndNamespace {
-		t.Errorf("%d reads of one registry at once for one namespace, want %d at most", most, perRegistryAndNamespace)
+		t.Errorf("%d concurrent reads from one registry for one namespace, want at most %d", most, perRegistryAndNamespace)
 	}
 }
 
-// TestPoolForgets checks that nothing is read for a deleted stack.
+// TestPoolForgets checks that no image is read for a deleted stack.
 func TestPoolForgets(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/forget:1", image(t, nil))
@@ -194,7 +194,7 @@ func TestPoolLooksAgain(t *testing.T) {
 	pool.Read(asked)
 	eventually(t, "some more reads", func() bool { return server.requests.Load() > 12 })
 	if told.Load() != 1 {
-		t.Errorf("told %d times of an image that stays the same", told.Load())
+		t.Errorf("%d notifications for an unchanged image", told.Load())
 	}
 	server.push(t, "test/later:1", image(t, map[string]string{LabelBase64: encoded(config)}))
 	eventually(t, "the label", func() bool {

@@ -80,9 +80,9 @@ func (t *providersTask) next() (string, bool) {
 	return "", false
 }
 
-// ReadProviders returns what is known about the images of a stack's external providers, by image. It returns false
-// until an attempt for each image ends. It does not wait: the first call has the images read. Callers must not change
-// the returned map.
+// ReadProviders returns the last outcomes for the images of a stack's external providers, by image. It returns false
+// until an attempt for each image ends. It does not wait: the first call starts to read the images. Callers must not
+// change the returned map.
 func (p *Pool) ReadProviders(target Providers) (map[string]Outcome, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,8 +98,8 @@ func (p *Pool) ReadProviders(target Providers) (map[string]Outcome, bool) {
 	return nil, false
 }
 
-// ForgetProviders drops the images of the external providers of a stack that is deleted, or that needs no image to be
-// read any more.
+// ForgetProviders drops the images of the external providers of a stack that is deleted, or whose external providers
+// need no image to be read any more.
 func (p *Pool) ForgetProviders(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,8 +116,8 @@ func (p *Pool) forgetProviders(stack types.NamespacedName) {
 	delete(p.providers, stack)
 }
 
-// handleProviders reads one image of a stack's external providers. It returns true if the stack has to be notified,
-// which happens once for all images.
+// handleProviders reads one image of a stack's external providers. It reports whether the stack must be notified, which
+// happens once for all images.
 func (p *Pool) handleProviders(ctx context.Context, stack types.NamespacedName) (news bool) {
 	task, image, reader, old, release := p.beginProvider(stack)
 	if reader == nil {
@@ -147,7 +147,7 @@ func (p *Pool) beginProvider(stack types.NamespacedName) (*providersTask, string
 	if !ok || task.dropped {
 		return nil, "", nil, ages{}, nil
 	}
-	if task.begun.IsZero() { // a pass begins with the images that could be read before
+	if task.begun.IsZero() { // a new pass keeps the outcomes of the images that could be read before
 		maps.DeleteFunc(task.pass, func(_ string, outcome Outcome) bool { return outcome.Err != nil })
 	}
 	image, ok := task.next()
@@ -164,8 +164,8 @@ func (p *Pool) beginProvider(stack types.NamespacedName) (*providersTask, string
 	return task, image, p.reader, p.old(task.found[image]), release
 }
 
-// concludeProvider records the outcome of one image, and of the other images that it settles. It returns true if every
-// image was tried and the stack has to be notified.
+// concludeProvider records the outcome of one image. It reports whether every image was tried and the stack must be
+// notified. whole reports whether the outcome applies to every image.
 func (p *Pool) concludeProvider(task *providersTask, image string, outcome Outcome, whole bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,24 +177,29 @@ func (p *Pool) concludeProvider(task *providersTask, image string, outcome Outco
 		outcome = Outcome{Err: &LabelError{Label: LabelProvider, Err: errNoLabel}}
 	}
 	task.pass[image] = outcome
-	late := time.Since(task.begun) > p.options.ProvidersTime
-	for _, other := range task.target.Images {
-		_, known := task.pass[other]
-		switch {
-		case known:
-		case whole:
-			task.pass[other] = outcome
-		case unanswered(outcome.Err) && registryOf(other) == registryOf(image):
-			task.pass[other] = Outcome{Err: fmt.Errorf("read image %q: %w", other, errors.Unwrap(outcome.Err))}
-		case late:
-			task.pass[other] = Outcome{Err: errNoTime}
-		}
-	}
+	task.skipOthers(image, outcome, whole, time.Since(task.begun) > p.options.ProvidersTime)
 	if _, more := task.next(); more {
 		p.queue.Add(key{stack: stack, kind: readProviders})
 		return false
 	}
 	return p.concludePass(task)
+}
+
+// skipOthers records outcomes for the other images that need no attempt after the outcome of an image. late reports
+// whether the time for the pass is over.
+func (t *providersTask) skipOthers(image string, outcome Outcome, whole, late bool) {
+	for _, other := range t.target.Images {
+		_, known := t.pass[other]
+		switch {
+		case known:
+		case whole:
+			t.pass[other] = outcome
+		case unanswered(outcome.Err) && registryOf(other) == registryOf(image):
+			t.pass[other] = Outcome{Err: fmt.Errorf("read image %q: %w", other, errors.Unwrap(outcome.Err))}
+		case late:
+			t.pass[other] = Outcome{Err: errNoTime}
+		}
+	}
 }
 
 // concludePass stores the outcomes of a pass, and schedules another attempt for the images that could not be read.

@@ -36,7 +36,7 @@ func read(t *testing.T, pool *Pool, asked Providers) map[string]string {
 }
 
 // TestPoolProviders checks that the images of a stack's external providers are read one after another, and cause one
-// notification. Other labels of an image are ignored, and nothing is requested twice.
+// notification. Other labels of an image are ignored, and no request is sent twice.
 func TestPoolProviders(t *testing.T) {
 	server := serve(t)
 	var met, credentials atomic.Int32
@@ -81,7 +81,7 @@ func TestPoolProviders(t *testing.T) {
 	}
 	eventually(t, "the news", func() bool { return told.Load() == 1 })
 	if met.Load() != 0 || credentials.Load() != 1 {
-		t.Errorf("%d requests met another one, credentials read %d times, want 0 and 1", met.Load(), credentials.Load())
+		t.Errorf("%d concurrent requests, credentials read %d times, want 0 and 1", met.Load(), credentials.Load())
 	}
 	outcomes, _ := pool.ReadProviders(asked)
 	if digest := outcomes[images[0]].Image.Digest; !strings.HasPrefix(digest, "sha256:") {
@@ -90,13 +90,13 @@ func TestPoolProviders(t *testing.T) {
 	before := server.requests.Load()
 	read(t, pool, asked)
 	if got := server.requests.Load(); got != before {
-		t.Errorf("%d requests for what is known", got-before)
+		t.Errorf("%d requests for known images", got-before)
 	}
 
 	// Other images are read, and so is the server's image.
 	read(t, pool, providers("my", images[1]))
 	if got := server.requests.Load(); got == before {
-		t.Error("other images were not asked for")
+		t.Error("the other images were not read")
 	}
 	pool.Read(target("my", images[0]))
 	eventually(t, "the server's image", func() bool {
@@ -105,16 +105,16 @@ func TestPoolProviders(t *testing.T) {
 	})
 	pool.Forget(asked.Stack)
 	if _, ended := pool.ReadProviders(providers("my", images[1])); !ended {
-		t.Error("the server's image is known, and those of providers are forgotten with it")
+		t.Error("the server's image is still known after the stack was forgotten")
 	}
 	pool.ForgetProviders(asked.Stack)
 	if len(pool.providers)+len(pool.kept)+len(pool.busy) != 0 {
-		t.Errorf("left: %d tasks, %v kept, %v busy", len(pool.providers), pool.kept, pool.busy)
+		t.Errorf("after the stack was forgotten: %d tasks, %v kept, %v busy", len(pool.providers), pool.kept, pool.busy)
 	}
 }
 
-// TestPoolProvidersOfADeadRegistry checks that a registry that does not answer gets one request instead of one for each
-// image, and another one later.
+// TestPoolProvidersOfADeadRegistry checks that a registry that does not answer gets only one request, and not one
+// for each image, and that another attempt follows later.
 func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 	server, dead := serve(t), serve(t)
 	alive := server.push(t, "test/provider:1", image(t, map[string]string{LabelProvider: "one"}))
@@ -144,16 +144,16 @@ func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 	if len(got) != len(many) || got[alive] != "one" {
 		t.Errorf("%d images of %d, the one of the other registry: %q", len(got), len(many), got[alive])
 	}
-	if last := many[len(many)-1]; !strings.HasPrefix(got[last], fmt.Sprintf("read image %q: ask ", last)) {
+	if last := many[len(many)-1]; !strings.HasPrefix(got[last], fmt.Sprintf("read image %q: contact ", last)) {
 		t.Errorf("the last image: %q", got[last])
 	}
-	const requests = 10 // of one read: each address is tried by HTTPS and by HTTP, and then again
+	const requests = 10 // the maximum for one read, which tries each address with HTTPS and HTTP, twice
 	if asked.Load() > requests {
-		t.Errorf("a dead registry was asked %d times", asked.Load())
+		t.Errorf("the registry that does not answer got %d requests", asked.Load())
 	}
 	eventually(t, "the news", func() bool { return told.Load() == 1 })
 
-	// A change of the options causes another attempt at once for the images that could not be read.
+	// A change of the options immediately causes another attempt for the images that could not be read.
 	down.Store(false)
 	before := server.requests.Load()
 	pool.Configure(Options{Insecure: []string{server.host, dead.host}, Timeout: 4 * time.Second})
@@ -177,8 +177,8 @@ func TestPoolProvidersWithoutCredentials(t *testing.T) {
 	}
 }
 
-// TestPoolProvidersBounds checks that the time to read the images of one stack is bounded, and the data that is kept
-// from them.
+// TestPoolProvidersBounds checks that the time for reading the images of one stack and the amount of data that is
+// kept from them are bounded.
 func TestPoolProvidersBounds(t *testing.T) {
 	server := serve(t)
 	label := strings.Repeat("a", 80<<10)
@@ -212,8 +212,8 @@ func TestPoolProvidersBounds(t *testing.T) {
 	}
 }
 
-// TestPoolProvidersMakeRoom checks that the data of external providers makes room for other data of its namespace, and
-// is read again.
+// TestPoolProvidersMakeRoom checks that the data of external providers is dropped when other data of its namespace
+// needs the space, and is read again later.
 func TestPoolProvidersMakeRoom(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/provider:1", image(t, map[string]string{LabelProvider: "one"}))
@@ -226,7 +226,7 @@ func TestPoolProvidersMakeRoom(t *testing.T) {
 	pool.mu.Unlock()
 	pool.conclude(large, Outcome{Image: &Image{Config: make([]byte, maxKept)}})
 	if _, ended := pool.ReadProviders(asked); ended {
-		t.Error("nothing made room")
+		t.Error("no data was dropped")
 	}
 	if got := read(t, pool, asked); got[ref] != "one" {
 		t.Errorf("read again: %q", got)

@@ -21,10 +21,10 @@ type Watched struct {
 
 // Tag is the result of comparing a tag.
 type Tag struct {
-	// Digest is the digest that the tag stood for in the last answer. Empty means that there was none.
+	// Digest is the digest that the tag referred to in the last answer. Empty means that there was no answer.
 	Digest string
-	// Err is the reason why there is no newer answer. Nil means that the last attempt succeeded, or was the first
-	// failure after a success. Single failures are normal.
+	// Err is the reason why there is no newer answer. Nil means that the last attempt succeeded, or that it was the first
+	// failure after a success. A single failure is not reported.
 	Err error
 }
 
@@ -33,15 +33,15 @@ type tagTask struct {
 	part
 	watched Watched
 	found   Tag
-	// auth holds the credentials of the last answer, so that a comparison costs no API call. Nil means that they have
-	// to be read. They are valid for the places of authOf only, because another reader may use other places.
+	// auth holds the credentials of the last answer, so that a comparison needs no request to the API server. Nil means
+	// that they have to be read. They are valid only for authOf, because another reader may read the image elsewhere.
 	auth   authn.Authenticator
 	authOf *Reader
 	// failures is the number of failures since the last answer. pause is the pause before this attempt.
 	failures int
 	pause    time.Duration
-	// soon is set until the first attempt of a tag that is compared at once. For that attempt, an answer to another
-	// stack has to be recent.
+	// soon is set until the first attempt of a tag that is compared at once. For that attempt, an answer that was received
+	// for another stack must be recent.
 	soon bool
 }
 
@@ -52,8 +52,8 @@ const toldFailures = 2
 const maxCredentials = 16 << 10
 
 // Watch returns the result of comparing a tag. It returns false until an attempt ends. It does not wait: the first call
-// starts the comparisons, which continue until Unwatch. Notify is called when the tag stands for another digest, when
-// it cannot be compared, and when it can be compared again.
+// starts the comparisons, which continue until Unwatch. Notify is called when the tag refers to another digest, when it
+// cannot be compared, and when it can be compared again.
 func (p *Pool) Watch(watched Watched) (Tag, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func (p *Pool) Watch(watched Watched) (Tag, bool) {
 	p.unwatch(watched.Stack)
 	task := &tagTask{watched: watched, part: part{namespace: watched.Stack.Namespace}, soon: watched.Soon}
 	if !watched.Soon {
-		task.pause = rand.N(p.lookAgain()) //nolint:gosec // it spreads attempts, and guards nothing
+		task.pause = rand.N(p.lookAgain()) //nolint:gosec // it spreads attempts, which needs no secure random numbers
 	}
 	p.tags[watched.Stack] = task
 	p.queue.AddAfter(key{stack: watched.Stack, kind: compareTag}, task.pause)
@@ -90,7 +90,7 @@ func (p *Pool) unwatch(stack types.NamespacedName) {
 	}
 }
 
-// handleTag compares the tag of one stack. It returns true if the stack has to be notified.
+// handleTag compares the tag of one stack. It reports whether the stack must be notified.
 func (p *Pool) handleTag(ctx context.Context, stack types.NamespacedName) (news bool) {
 	task, reader, old, release := p.beginTag(stack)
 	if reader == nil {
@@ -142,7 +142,7 @@ func (p *Pool) compare(ctx context.Context, reader *Reader, task *tagTask, old a
 	return small(ctx, auth), read
 }
 
-// concludeTag records the registry's answer. It returns true if the stack has to be notified.
+// concludeTag records the registry's answer. It reports whether the stack must be notified.
 func (p *Pool) concludeTag(task *tagTask, by *Reader, auth authn.Authenticator, read reading) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +153,7 @@ func (p *Pool) concludeTag(task *tagTask, by *Reader, auth authn.Authenticator, 
 	before := task.found
 	if read.err != nil {
 		task.auth, task.failures = nil, task.failures+1
-		// An interval between comparisons that is shorter also bounds the pause between attempts.
+		// The pause between attempts is never longer than the interval between comparisons.
 		task.pause = min(p.pause(Outcome{Err: read.err, asked: read.asked}, task.failures-1), p.lookAgain())
 		if task.failures >= toldFailures || before == (Tag{}) && task.watched.Soon {
 			task.found.Err = read.err
@@ -168,8 +168,7 @@ func (p *Pool) concludeTag(task *tagTask, by *Reader, auth authn.Authenticator, 
 	return before.Digest != task.found.Digest || (before.Err == nil) != (task.found.Err == nil)
 }
 
-// small returns the credentials if they can be kept. It returns nil if they are too large, or if there are none to
-// keep.
+// small returns the credentials if they can be kept. It returns nil if they are too large, cannot be used, or are nil.
 func small(ctx context.Context, auth authn.Authenticator) authn.Authenticator {
 	switch auth {
 	case nil:

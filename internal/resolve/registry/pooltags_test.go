@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// watching is a pool that counts the calls to its caller.
+// watching is a pool that counts its notifications.
 type watching struct {
 	*Pool
 	server      *inMemory
@@ -53,7 +53,7 @@ func hashOf(t *testing.T, of interface{ Digest() (v1.Hash, error) }) string {
 	return digest.String()
 }
 
-// after lets time pass until all goroutines are blocked.
+// after advances the time, and waits until all goroutines are blocked.
 func after(t *testing.T, long time.Duration) {
 	t.Helper()
 	pass(long)
@@ -71,7 +71,7 @@ func TestWatchManyStacks(t *testing.T) {
 				targets := many(50, tags...)
 				for _, target := range targets {
 					if _, ok := w.Watch(Watched{Target: target}); ok {
-						t.Fatal("an answer before the registry was asked")
+						t.Fatal("there is an answer before the first request to the registry")
 					}
 				}
 				after(t, lookAgain)
@@ -91,7 +91,7 @@ func TestWatchManyStacks(t *testing.T) {
 					t.Errorf("requests of a day (-want +got):\n%s", diff)
 				}
 				if got := w.credentials.Load(); got != int64(len(targets)) {
-					t.Errorf("credentials were read %d times after a day of rest", got)
+					t.Errorf("credentials were read %d times after a day without changes", got)
 				}
 				w.told.Store(0)
 				moved := image(t, map[string]string{"another": "image"})
@@ -104,15 +104,15 @@ func TestWatchManyStacks(t *testing.T) {
 					}
 				}
 				if got := w.told.Load(); got != int64(len(targets)/2) {
-					t.Errorf("told %d times, want once for each of the %d stacks of the tag that was moved", got, len(targets)/2)
+					t.Errorf("%d notifications, want one for each of the %d stacks of the moved tag", got, len(targets)/2)
 				}
 			})
 		})
 	}
 }
 
-// TestWatchThroughAnOutage checks the result while a registry does not answer: the digest stays, a single failure is
-// not reported, and requests become less and less frequent.
+// TestWatchThroughAnOutage checks the result while a registry does not answer: the last digest is kept, a single
+// failure is not reported, and the pauses between requests grow.
 func TestWatchThroughAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, "")
@@ -141,10 +141,10 @@ func TestWatchThroughAnOutage(t *testing.T) {
 			t.Errorf("after a day got %+v", tag)
 		}
 		if asked := w.server.counted()["HEAD"]; asked < 24*4 || asked > 24*7 {
-			t.Errorf("asked %d times in a day without an answer", asked)
+			t.Errorf("%d requests in a day without an answer", asked)
 		}
 		if got := w.told.Load(); got != 1 {
-			t.Errorf("told %d times, want once", got)
+			t.Errorf("%d notifications, want one", got)
 		}
 		w.server.handler = inner
 		after(t, 2*lastRetry)
@@ -152,7 +152,7 @@ func TestWatchThroughAnOutage(t *testing.T) {
 			t.Errorf("after the outage got %+v, want %+v", tag, before)
 		}
 		if got := w.told.Load(); got != 2 {
-			t.Errorf("told %d times, want once more", got)
+			t.Errorf("%d notifications, want one more", got)
 		}
 	})
 }
@@ -187,8 +187,8 @@ func TestWatchReadsNewCredentials(t *testing.T) {
 	})
 }
 
-// TestWatchSoon checks that a tag is compared at once on request, now or later, and that a recent read answers the
-// comparison without another request.
+// TestWatchSoon checks that a tag is compared immediately on request, and that no request is necessary shortly after
+// the image was read.
 func TestWatchSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, "")
@@ -209,7 +209,7 @@ func TestWatchSoon(t *testing.T) {
 		w.Watch(Watched{Target: one, Soon: true})
 		after(t, time.Second)
 		if asked := w.server.counted()["HEAD"]; asked != 1 {
-			t.Errorf("%d requests, want one at once", asked)
+			t.Errorf("%d requests, want one immediately", asked)
 		}
 		w.Watch(Watched{Target: one, Soon: true})
 		w.Unwatch(one.Stack)
@@ -220,8 +220,8 @@ func TestWatchSoon(t *testing.T) {
 	})
 }
 
-// TestWatchOddRegistries checks the digest of a tag at registries that do not return it for HEAD, and that a tag that
-// can never be compared is reported at once to a caller that waits for it.
+// TestWatchOddRegistries checks the digest of a tag at registries that do not return it for HEAD, and that a tag
+// that can never be compared is reported immediately.
 func TestWatchOddRegistries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, "")

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 )
 
-// TestProxyOfTheEnvironment checks that registries are reached through the proxy of the environment, and those of
-// NO_PROXY directly. The environment is read once in a process, so that a child process reads the images.
+// TestProxyOfTheEnvironment checks that requests go through the proxy of the environment, except requests to the
+// registries in NO_PROXY. A child process reads the images, because a process reads the environment only once.
 func TestProxyOfTheEnvironment(t *testing.T) {
 	const child = "TEST_PROXY_CHILD"
 	if os.Getenv(child) != "" {

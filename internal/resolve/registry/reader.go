@@ -37,9 +37,8 @@ type Reader struct {
 	flights map[question]*flight
 }
 
-// knownKey is the key of remembered content. It contains the registry and the credentials, so that no caller gets an
-// answer that came from another registry or needed other credentials, even though all remembered content has its
-// digest.
+// knownKey is the key of remembered content. It contains the registry and the credentials, so that no caller gets
+// content that was read from another registry or with other credentials, even if the digest is the same.
 type knownKey struct {
 	provider    bool
 	repository  string
@@ -84,7 +83,11 @@ func (r *Reader) readAs(
 	ctx context.Context, image string, credentials authn.Keychain, provider bool, old ages,
 ) reading {
 	return r.inPlaces(ctx, "read", image, func(ctx context.Context, ref name.Reference) reading {
-		return r.read(ctx, ref, credentials, provider, old)
+		one, err := r.newLookup(ctx, ref, credentials, question{provider: provider})
+		if err != nil {
+			return reading{err: err}
+		}
+		return r.together(ctx, one.of, func() reading { return one.do(ctx, old) })
 	})
 }
 
@@ -107,7 +110,7 @@ func (r *Reader) inPlaces(
 		}
 		failed = append(failed, placeError{place: ref.Context().Name(), err: read.err})
 		if ofContent(read.err) || ctx.Err() != nil {
-			break // the result would be the same elsewhere, or the caller has left
+			break // the other places have the same content, or the caller no longer waits
 		}
 	}
 	read.err = fmt.Errorf("%s image %q: %w", verb, image, failed.orOnly())
@@ -124,43 +127,33 @@ func within(ctx context.Context, left int, ask func(context.Context) reading) re
 	return ask(ctx)
 }
 
-// read returns what is known about a name, or asks the registry for it.
-func (r *Reader) read(
-	ctx context.Context, ref name.Reference, keychain authn.Keychain, provider bool, old ages,
-) reading {
-	auth, err := authn.Resolve(ctx, keychain, ref.Context())
-	if err != nil {
-		return reading{err: err}
-	}
-	auth = r.options.orIdentity(auth, ref.Context())
-	asked := question{provider: provider, name: ref.Name()}
-	if asked.credentials, err = fingerprint(ctx, auth); err != nil {
-		return reading{err: err}
-	}
-	one := &lookup{reader: r, of: asked, ref: ref, auth: auth}
-	return r.together(ctx, asked, func() reading { return one.do(ctx, old) })
-}
-
-// digestAs asks which digest a tag stands for. The returned image has only its digest.
+// digestAs returns the digest that a tag refers to. The returned image has only its digest.
 func (r *Reader) digestAs(ctx context.Context, image string, credentials authn.Keychain, old ages) reading {
 	return r.inPlaces(ctx, "compare", image, func(ctx context.Context, ref name.Reference) reading {
-		auth, err := authn.Resolve(ctx, credentials, ref.Context())
+		one, err := r.newLookup(ctx, ref, credentials, question{digest: true})
 		if err != nil {
 			return reading{err: err}
 		}
-		auth = r.options.orIdentity(auth, ref.Context())
-		asked := question{digest: true, name: ref.Name()}
-		if asked.credentials, err = fingerprint(ctx, auth); err != nil {
-			return reading{err: err}
-		}
-		one := &lookup{reader: r, of: asked, ref: ref, auth: auth}
-		return r.together(ctx, asked, func() reading { return one.doDigest(ctx, old) })
+		return r.together(ctx, one.of, func() reading { return one.doDigest(ctx, old) })
 	})
 }
 
-// authenticator returns the credentials of a keychain for the only place where an image is read, or authn.Anonymous if
-// it has none. Whether the operator's own identity replaces them is decided for each request, by the current options.
-// Nil means that there are several places, each with its own credentials.
+// newLookup returns the lookup for a question about a reference, with the credentials for its repository.
+func (r *Reader) newLookup(
+	ctx context.Context, ref name.Reference, keychain authn.Keychain, of question,
+) (*lookup, error) {
+	auth, err := authn.Resolve(ctx, keychain, ref.Context())
+	if err != nil {
+		return nil, err
+	}
+	auth, of.name = r.options.orIdentity(auth, ref.Context()), ref.Name()
+	of.credentials, err = fingerprint(ctx, auth)
+	return &lookup{reader: r, of: of, ref: ref, auth: auth}, err
+}
+
+// authenticator returns the credentials of a keychain for the only place in which an image is read, or authn.Anonymous
+// if the keychain has none. Each request decides, by the current options, whether the operator's own identity replaces
+// them. Nil means that there are several places, each with its own credentials.
 func (r *Reader) authenticator(
 	ctx context.Context, image string, keychain authn.Keychain,
 ) (authn.Authenticator, error) {
@@ -234,6 +227,15 @@ func (r *Reader) references(image string) ([]name.Reference, error) {
 	if len(places) == 0 {
 		return nil, &RefusedError{Repository: imagename.Familiar(repository), Mirrored: true}
 	}
+	refs, err := r.allowed(places, written.Identifier(), pinned)
+	if err == nil && len(refs) == 0 {
+		err = &RefusedError{Repository: imagename.Familiar(places[0])}
+	}
+	return refs, err
+}
+
+// allowed returns references to a tag, or to a digest if pinned is true, in the places that may be read.
+func (r *Reader) allowed(places []string, identifier string, pinned bool) ([]name.Reference, error) {
 	var refs []name.Reference
 	for _, place := range places {
 		asked, err := r.repository(place)
@@ -243,13 +245,10 @@ func (r *Reader) references(image string) ([]name.Reference, error) {
 		case !r.options.allows(asked.Name()):
 			continue
 		case pinned:
-			refs = append(refs, asked.Digest(written.Identifier()))
+			refs = append(refs, asked.Digest(identifier))
 		default:
-			refs = append(refs, asked.Tag(written.Identifier()))
+			refs = append(refs, asked.Tag(identifier))
 		}
-	}
-	if len(refs) == 0 {
-		return nil, &RefusedError{Repository: imagename.Familiar(places[0])}
 	}
 	return refs, nil
 }

@@ -184,7 +184,7 @@ func TestRead(t *testing.T) {
 		return map[string]string{LabelLayer: digestOf(t, l), LabelPath: path}
 	}
 	for _, tc := range []readCase{
-		{name: "none", labels: map[string]string{"other": "label"}},
+		{name: "no label of the operator", labels: map[string]string{"other": "label"}},
 		{
 			name: "base64", labels: map[string]string{LabelBase64: encoded(config), LabelRelease: "0.7.3"},
 			want: Image{Config: []byte(config), ConfigLabel: LabelBase64, Release: "0.7.3", ReleaseLabel: LabelRelease},
@@ -212,18 +212,18 @@ func TestRead(t *testing.T) {
 			name: "version", labels: map[string]string{LabelBase64: encoded(config), LabelConfigVersion: "2"},
 			want: Image{Config: []byte(config), ConfigLabel: LabelBase64, ConfigVersion: "2"},
 		},
-		{name: "version of no configuration", labels: map[string]string{LabelConfigVersion: "3"}},
+		{name: "version without a configuration", labels: map[string]string{LabelConfigVersion: "3"}},
 		{
 			name: "unsupported version", labels: map[string]string{LabelLayer: digestOf(t, withFile), LabelPath: "no such file", LabelConfigVersion: "3"},
 			wantErr: `label "io.llamastack.config.version": Unsupported config.yaml version 3. Supported versions: 1, 2`,
 		},
 		{name: "default without its file", labels: map[string]string{LabelDefaultConfig: "a.yaml"}, wantErr: `label "com.ogx.distribution.default-config": the image has no label "com.ogx.config.a.yaml"`},
-		{name: "not base64", labels: map[string]string{LabelBase64: "***"}, wantErr: `label "io.llamastack.config.base64": is not base64`},
+		{name: "not base64", labels: map[string]string{LabelBase64: "***"}, wantErr: `label "io.llamastack.config.base64": the value is not base64`},
 		{name: "large label", labels: map[string]string{LabelBase64: encoded(strings.Repeat("x", maxConfig+3))}, wantErr: `the configuration is larger than 786432 bytes`},
 		{name: "not a digest", labels: map[string]string{LabelLayer: "latest", LabelPath: "a"}, wantErr: `label "io.llamastack.config.layer": "latest" is not a digest`},
 		{name: "no path", labels: map[string]string{LabelLayer: digestOf(t, withFile)}, layers: []v1.Layer{withFile}, wantErr: `label "io.llamastack.config.path": "" is not the path of a file`},
 		{
-			name: "another images layer", labels: inLayer(withFile, "etc/config.yaml"),
+			name: "layer of another image", labels: inLayer(withFile, "etc/config.yaml"),
 			wantErr: "the image has no layer sha256:",
 		},
 		{name: "no such file", labels: inLayer(withFile, "config.yaml"), layers: []v1.Layer{withFile}, wantErr: `the layer has no such file: "config.yaml"`},
@@ -244,7 +244,7 @@ func (tc readCase) check(t *testing.T, server *served) {
 	got, err := server.reader(t, Options{}).Read(t.Context(), ref, &Keychain{})
 	if tc.wantErr != "" {
 		if err == nil || !strings.Contains(err.Error(), tc.wantErr) || Transient(err) {
-			t.Fatalf("got %v (passing: %t), want an error with %q", err, Transient(err), tc.wantErr)
+			t.Fatalf("got %v (transient: %t), want an error with %q", err, Transient(err), tc.wantErr)
 		}
 		return
 	}
@@ -257,8 +257,8 @@ func (tc readCase) check(t *testing.T, server *served) {
 	}
 }
 
-// TestIndex checks that the image of the platform is read, and that the digest is the index's, so that a pod that names
-// it runs on every platform.
+// TestIndex checks that the image of the platform is read, and that the reported digest is the digest of the index,
+// so that a pod with this digest runs on every platform.
 func TestIndex(t *testing.T) {
 	server := serve(t)
 	other := image(t, map[string]string{LabelBase64: encoded("version: 1\n")})
@@ -277,11 +277,11 @@ func TestIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got.Config) != config || got.Digest != digestOf(t, index) {
-		t.Errorf("got %q of %s, want %q of the index %s", got.Config, got.Digest, config, digestOf(t, index))
+		t.Errorf("got %q with digest %s, want %q with the digest %s of the index", got.Config, got.Digest, config, digestOf(t, index))
 	}
 }
 
-// TestRemembered checks that a digest is read once, and that its name is requested each time.
+// TestRemembered checks that the content of a digest is read once, and that the manifest is requested each time.
 func TestRemembered(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/known:1", image(t, map[string]string{LabelBase64: encoded(config)}))
@@ -291,15 +291,15 @@ func TestRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// One ping and one manifest.
+	// The requests are one ping and one manifest.
 	before := server.requests.Load()
 	if _, err := reader.Read(t.Context(), ref, &Keychain{}); err != nil {
 		t.Fatal(err)
 	}
 	if calls := server.requests.Load() - before; calls > 2 {
-		t.Errorf("%d requests for a digest that is known, want at most 2", calls)
+		t.Errorf("%d requests for a known digest, want at most 2", calls)
 	}
-	// A caller that may not read the name gets nothing, even if the content is known.
+	// A caller without permission for the repository gets no content, even if the content is known.
 	server.instead(func(w http.ResponseWriter, _ *http.Request) bool {
 		w.WriteHeader(http.StatusForbidden)
 		return true
@@ -309,7 +309,7 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestForbiddenImages(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "team/server:1", image(t, nil))
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
@@ -349,7 +349,7 @@ func TestPlainHTTP(t *testing.T) {
 		t.Error("a registry that is not listed was read over plain HTTP")
 	}
 	if asked := server.requests.Load() - before; asked != 0 {
-		t.Errorf("it was asked %d times", asked)
+		t.Errorf("the registry got %d requests", asked)
 	}
 
 	target := serve(t)
@@ -366,7 +366,7 @@ func TestPlainHTTP(t *testing.T) {
 	}
 }
 
-func TestTrouble(t *testing.T) {
+func TestTransientFailures(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		answer  func(http.ResponseWriter, *http.Request)
@@ -397,7 +397,7 @@ func TestTrouble(t *testing.T) {
 			})
 			_, err := server.reader(t, Options{Timeout: time.Second}).Read(t.Context(), ref, &Keychain{})
 			if err == nil || Transient(err) != tc.passing {
-				t.Errorf("got %v, passing %t; want an error that is passing: %t", err, Transient(err), tc.passing)
+				t.Errorf("got %v, transient %t; want an error that is transient: %t", err, Transient(err), tc.passing)
 			}
 		})
 	}
@@ -463,7 +463,7 @@ func TestCredentials(t *testing.T) {
 				t.Errorf("opened: %t (%v), want %t", opened, err, tc.opens)
 			}
 			if err != nil && strings.Contains(err.Error(), "wrong") {
-				t.Errorf("the error holds a password: %v", err)
+				t.Errorf("the error contains a password: %v", err)
 			}
 		})
 	}

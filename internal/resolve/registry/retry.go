@@ -12,8 +12,8 @@ import (
 )
 
 // Transient reports whether the same read may succeed later: the registry cannot be reached, has an internal error, or
-// asks for fewer requests. A read that the registry refuses, or whose image it does not have, may succeed later too,
-// but it is unknown when.
+// requests fewer requests. A read that the registry refuses, or whose image the registry does not have, is not
+// transient, because it succeeds only after a user changes something.
 func Transient(err error) bool {
 	if Lasting(err) {
 		return false
@@ -32,7 +32,7 @@ func Transient(err error) bool {
 	}
 }
 
-// Lasting reports whether another read fails in the same way until the reference, the image that it stands for, or the
+// Lasting reports whether another read fails in the same way until the reference, the image that it refers to, or the
 // options change.
 func Lasting(err error) bool {
 	if _, ok := errors.AsType[*RefusedError](err); ok {
@@ -49,7 +49,7 @@ func Lasting(err error) bool {
 	return ofContent(err)
 }
 
-// ofContent reports whether an error is about content with the right digest. The same digest always leads to that
+// ofContent reports whether an error is about content with the right digest. Every read of that digest returns the same
 // error.
 func ofContent(err error) bool {
 	if _, ok := errors.AsType[*LabelError](err); ok {
@@ -72,12 +72,12 @@ func statusOf(err error) int {
 }
 
 const (
-	// maxWanted bounds the pause that a registry asks for. leastWanted is the pause if it specifies none.
+	// maxWanted bounds the pause that a registry requests. leastWanted is the pause if the registry specifies none.
 	maxWanted   = time.Hour
 	leastWanted = 10 * time.Second
 )
 
-// wanted records the pause that a registry asked for during a request.
+// wanted records the pause that a registry requested.
 type wanted struct{ pause atomic.Int64 }
 
 type wantedKey struct{}
@@ -87,7 +87,7 @@ func withWanted(ctx context.Context) (context.Context, *wanted) {
 	return context.WithValue(ctx, wantedKey{}, own), own
 }
 
-// noteWanted records the pause that an answer asks for.
+// noteWanted records the pause that an answer requests.
 func noteWanted(ctx context.Context, response *http.Response) {
 	own, ok := ctx.Value(wantedKey{}).(*wanted)
 	if ok && response.StatusCode >= http.StatusBadRequest {
@@ -119,7 +119,7 @@ func (w *wanted) with(err error) error {
 	return err
 }
 
-// waitError is a failure with the pause that the registry asks for.
+// waitError is a failure with the pause that the registry requests.
 type waitError struct {
 	error
 	pause time.Duration
@@ -128,7 +128,7 @@ type waitError struct {
 // Unwrap returns the failure.
 func (e *waitError) Unwrap() error { return e.error }
 
-// wantedPause returns the pause that a registry asked for with an error.
+// wantedPause returns the pause that an error requests.
 func wantedPause(err error) time.Duration {
 	if wait, ok := errors.AsType[*waitError](err); ok {
 		return wait.pause

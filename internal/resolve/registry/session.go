@@ -30,8 +30,8 @@ type session struct {
 	giver authn.Authenticator
 }
 
-// digest returns the digest that a tag stands for, without its manifest. It returns false if the registry does not name
-// it.
+// digest returns the digest that a tag refers to, without the manifest. It returns false if the registry does not
+// return the digest.
 func (s *session) digest(ctx context.Context, tag string) (v1.Hash, bool, error) {
 	response, err := s.ask(ctx, http.MethodHead, "manifests", tag)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *session) digest(ctx context.Context, tag string) (v1.Hash, bool, error)
 	}
 }
 
-// final lists the statuses that a registry would return for any method.
+// final lists the statuses that a registry returns for every method.
 var final = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests}
 
 // Manifest returns a manifest by tag or digest, as the registry sends it.
@@ -62,7 +62,7 @@ func (s *session) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser, erro
 	return s.get(ctx, "blobs", digest.String())
 }
 
-// get requests content, and returns an error if the answer has another status than 200.
+// get requests content, and returns an error if the status of the answer is not 200.
 func (s *session) get(ctx context.Context, kind, identifier string) (io.ReadCloser, error) {
 	response, err := s.ask(ctx, http.MethodGet, kind, identifier)
 	if err != nil {

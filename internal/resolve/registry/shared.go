@@ -9,8 +9,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// question is a request to a registry: what one name stands for, with one set of credentials. Callers with the same
-// question at the same time share the answer.
+// question is a request for the content, or only for the digest, of one name with one set of credentials. Callers that
+// have the same question at the same time share the answer.
 type question struct {
 	provider bool
 	// digest requests only the digest.
@@ -19,7 +19,7 @@ type question struct {
 	credentials [sha256.Size]byte
 }
 
-// answer is a registry's answer to a question: the digest that the name stands for, or an error.
+// answer is a registry's answer to a question: the digest that the name refers to, or an error.
 type answer struct {
 	at     time.Time
 	digest v1.Hash
@@ -30,7 +30,7 @@ type answer struct {
 type ages struct {
 	// known is the maximum age of a digest. failed is the maximum age of a failure.
 	known, failed time.Duration
-	// patient accepts a failure for as long as the registry asks for a pause.
+	// patient accepts a failure until the pause that the registry requested ends.
 	patient bool
 }
 
@@ -61,7 +61,7 @@ type flight struct {
 }
 
 // together asks a question once for all concurrent callers. No caller waits longer than its own context, and no caller
-// fails because another one left.
+// fails because another caller stops waiting.
 func (r *Reader) together(ctx context.Context, of question, ask func() reading) reading {
 	for {
 		r.mu.Lock()

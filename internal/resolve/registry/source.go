@@ -10,7 +10,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Source holds the manifests and blobs of an image. Callers have to bound them and compare them with their digests.
+// Source holds the manifests and blobs of an image. Callers have to limit their size and compare them with their
+// digests.
 type Source interface {
 	// Manifest returns a manifest or an index, by tag or digest.
 	Manifest(ctx context.Context, identifier string) (io.ReadCloser, error)
@@ -26,8 +27,7 @@ const (
 	PartLayer    = "layer"
 )
 
-// Part is a manifest or a blob that was read completely. It has the digest that the previous part names, or that the
-// image's name has.
+// Part is a manifest or a blob that was read completely. Its digest is in the previous part, or in the image's name.
 type Part struct {
 	Kind   string
 	Digest string
@@ -44,8 +44,8 @@ type trail struct {
 // distribution specification, "Pushing Manifests").
 const maxManifest = 4 << 20
 
-// manifest reads a manifest by tag or digest. Its bytes have the returned digest. If identifier is a digest, it is the
-// same one.
+// manifest reads a manifest by tag or digest, and returns it with its digest. If identifier is a digest, the returned
+// digest is the same.
 func (t *trail) manifest(ctx context.Context, identifier string) (*manifest, v1.Hash, error) {
 	content, digest, err := ReadManifest(ctx, t.from, identifier)
 	if err != nil {
@@ -66,8 +66,8 @@ func (t *trail) manifest(ctx context.Context, identifier string) (*manifest, v1.
 	return found, digest, nil
 }
 
-// ReadManifest reads a manifest or an index by tag or digest, within the bounds of this package. Its bytes have the
-// returned digest. If identifier is a digest, it is the same one.
+// ReadManifest reads a manifest or an index by tag or digest, within the bounds of this package, and returns it with
+// its digest. If identifier is a digest, the returned digest is the same.
 func ReadManifest(ctx context.Context, from Source, identifier string) ([]byte, v1.Hash, error) {
 	wanted, err := v1.NewHash(identifier)
 	byTag := err != nil
@@ -142,7 +142,7 @@ func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reade
 }
 
 // verified passes content to use, reads the rest, and compares size and digest with the descriptor. It returns the
-// error of use only for the right content, so that forged bytes cannot make a user believe that an image is broken.
+// error of use only for the right content, so that forged content cannot lead to the report that an image is broken.
 func verified(content io.Reader, of descriptor, use func(io.Reader) error) error {
 	hasher, err := of.hasher()
 	if err != nil {

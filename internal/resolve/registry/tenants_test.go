@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// TestTenantForgesLayer covers the attack for which the digest of a layer is compared: a tenant's registry serves a
-// victim's manifest together with a layer of its own. The file is at the start of the layer, and the changed bytes are
-// before its end.
+// TestTenantForgesLayer covers the attack that the comparison of layer digests prevents: a tenant's registry serves
+// the manifest of a victim together with a forged layer. The file is at the start of the layer, and the changed bytes
+// are before its end.
 func TestTenantForgesLayer(t *testing.T) {
 	content, err := layer(t, entry{name: "config.yaml", content: config, kind: '0'}, entry{name: "rest", kind: '0', size: 1 << 20}).Uncompressed()
 	if err != nil {
@@ -48,7 +48,7 @@ func TestTenantForgesLayer(t *testing.T) {
 				got, err := reader.Read(t.Context(), ref, &Keychain{})
 				switch {
 				case ref == tenants && !errors.Is(err, errWrongContent):
-					t.Errorf("the tenant's registry gave %v, %v", got, err)
+					t.Errorf("the read from the tenant's registry returned %v, %v", got, err)
 				case ref == victims && (err != nil || string(got.Config) != config):
 					t.Errorf("the victim got %v, %v", got, err)
 				}
@@ -57,7 +57,8 @@ func TestTenantForgesLayer(t *testing.T) {
 	}
 }
 
-// TestKnownToWhom checks that an answer from one registry, or for one set of credentials, is not used for another.
+// TestKnownToWhom checks that an answer from one registry or for one set of credentials is not used for another
+// registry or other credentials.
 func TestKnownToWhom(t *testing.T) {
 	built := image(t, map[string]string{LabelBase64: encoded(config)})
 	server, other := serve(t), serve(t)
@@ -132,7 +133,8 @@ func TestSlowTenant(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswers checks how much of an endless answer is read, and that the cost stays close to that size.
+// TestEndlessAnswers checks the number of bytes that are read of an endless answer, and that the allocated memory stays
+// close to that size.
 func TestEndlessAnswers(t *testing.T) {
 	for path, want := range map[string]string{
 		"/manifests/": "the manifest is larger than 4194304 bytes",

@@ -61,7 +61,7 @@ func redirects(request *http.Request) int {
 	return count
 }
 
-// RoundTrip sends one request. Redirects pass through here too.
+// RoundTrip checks and sends one request. The requests after redirects are checked too.
 func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 	through := t.secure
 	switch {

@@ -11,7 +11,8 @@ const (
 	LayerFile = "usr/share/llama-stack/config.yaml"
 )
 
-// ConfigLabels lists the labels that lead to a configuration. Those that are not written again are removed.
+// ConfigLabels lists the labels that lead to a configuration. A program that writes a configuration removes those that
+// it does not write again.
 var ConfigLabels = []string{LabelBase64, LabelLayer, LabelPath, LabelConfigVersion}
 
 // Labels holds the content of the labels of an image.

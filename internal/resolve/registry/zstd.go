@@ -10,11 +10,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// atHand bounds the part of a layer that is read before it is unpacked.
+// atHand is the size up to which a layer is read into memory before it is unpacked.
 const atHand = 1 << 20
 
-// Limits of the zstd windows in use at once, each with up to maxWindow bytes. A layer in memory needs its window only
-// while it is unpacked. A layer that has yet to arrive does not block one in memory.
+// Limits of the zstd windows in use at the same time, each with up to maxWindow bytes. A layer in memory needs its
+// window only while it is unpacked, so a layer that is still being transferred does not block a layer in memory.
 var (
 	windowsAtHand   = make(chan struct{}, 2)
 	windowsArriving = make(chan struct{}, 2)
@@ -48,7 +48,7 @@ func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(), erro
 		return nil, nil, errors.New("the layer cannot be decompressed")
 	}
 	return decoder, func() {
-		if decoder.Reset(nil) == nil { // it keeps nothing of the layer
+		if decoder.Reset(nil) == nil { // the idle decoder holds nothing of the layer
 			decoders.Put(decoder)
 		}
 		<-windows

@@ -27,11 +27,11 @@ type Case struct {
 	Topic, Name string
 	// Object is the whole object as JSON values. A spec without a distribution gets the name starter.
 	Object map[string]any
-	// Server is the answer of the API server: per cause "field: message", sorted. Empty means accepted.
+	// Server is the answer of the API server: "field: message" for each cause, sorted. Empty means accepted.
 	Server []string
 	// Go is the result of validate.Spec. Empty means accepted, or not decodable.
 	Go []string
-	// ServerOnly is the reason why Go does not find what the server rejects.
+	// ServerOnly is the reason why validate.Spec accepts an object that the API server rejects.
 	ServerOnly string
 
 	node *yaml.Node
@@ -59,7 +59,7 @@ type entry struct {
 func Load(folder string) (*Table, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("no cases in %s: %w", folder, err)
+		return nil, fmt.Errorf("folder %s has no cases: %w", folder, err)
 	}
 	slices.Sort(files)
 	table := &Table{files: make(map[string]*yaml.Node)}

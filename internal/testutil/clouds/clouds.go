@@ -27,9 +27,9 @@ type Asked struct {
 	Body   string
 }
 
-// Clouds answers requests for every host.
+// Clouds is a server that answers requests for every host.
 type Clouds struct {
-	// Public and Local are transports to it over HTTPS and plain HTTP.
+	// Public and Local are transports to the server over HTTPS and plain HTTP.
 	Public, Local *http.Transport
 
 	mu      sync.Mutex
@@ -72,7 +72,7 @@ func dialing(server *httptest.Server) func(context.Context, string, string) (net
 }
 
 // On replaces the answer to requests for a place, which is host and path or a prefix of it. The longest matching place
-// wins.
+// takes precedence.
 func (c *Clouds) On(place string, answer http.HandlerFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,3 +1,4 @@
-// Package clouds provides stand-ins for the services with which AWS, Google Cloud and Azure give a pod its identity and
-// tokens for their registries. They answer correct requests as the services do, and any other request with an error.
+// Package clouds provides stand-ins for the services from which a pod gets its identity in AWS, Google Cloud and Azure,
+// and the tokens for their registries. The stand-ins answer correct requests as the services do, and all other requests
+// with an error.
 package clouds

@@ -22,7 +22,7 @@ import (
 	"k8s.io/streaming/pkg/httpstream/spdy"
 )
 
-// Server is an API server that has what a test puts into it.
+// Server is an API server whose answers a test sets.
 type Server struct {
 	// Kubeconfig is the file that selects the server, with the namespace "team-a".
 	Kubeconfig string
@@ -94,7 +94,7 @@ func (s *Server) PutList(t *testing.T, path, apiVersion, kind string, items ...a
 	s.Put(t, path, map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{}, "items": items})
 }
 
-// Deny answers a path as an API server does to a caller without the right.
+// Deny answers a path as an API server does for a caller without the permission.
 func (s *Server) Deny(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(found.body)
 	case is && (r.Method == http.MethodPost || webSocket):
 		s.forward(w, r, rest)
-	case is: // as an API server that forwards no ports through a WebSocket
+	case is: // this is the answer of an API server that does not forward ports through a WebSocket
 		http.Error(w, "unable to upgrade connection", http.StatusBadRequest)
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
 		w.Header().Set("Content-Type", "application/json")
@@ -201,7 +201,8 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, path string) {
 	<-connection.CloseChan()
 }
 
-// upgrade makes a connection with streams of a request, through a WebSocket or by SPDY. It returns nil after an error.
+// upgrade turns a request into a connection with streams, through a WebSocket or with SPDY. It returns nil after an
+// error.
 func upgrade(w http.ResponseWriter, r *http.Request, handle httpstream.NewStreamHandler) httpstream.Connection {
 	const protocol = "portforward.k8s.io"
 	if r.Method == http.MethodPost {

@@ -11,10 +11,11 @@ import (
 
 // Changes returns the values in which an object differs from a base, a line for each: "- path: value" for a value of
 // the base, and "+ path: value" for a value of the object. It returns nothing for equal objects. A golden file with
-// these lines shows what a case is about, and stays as it is when the base changes.
+// these lines shows only the subject of a case, and stays the same when the base changes.
 //
-// A path names an item of a list by its name, key or mount path where all items have one, otherwise by its index. Where
-// the object does not keep the order of the base and append its own items, a line "+ path: order" lists the items.
+// A path identifies an item of a list by its name, key or mount path if all items have one, otherwise by its index. If
+// the items of a list are not the items of the base in their order, followed by further items, a line "+ path: order"
+// lists the items.
 func Changes(base, object map[string]any) []byte {
 	var out bytes.Buffer
 	before, after := leaves(base), leaves(object)
@@ -95,8 +96,8 @@ func scalar(value any) string {
 // identifying are the keys by which the API server merges lists of objects, in the order in which they are tried.
 var identifying = []string{"name", "mountPath", "topologyKey", "key"}
 
-// itemNames returns the name of each item: the value of the first identifying key that all items have and no two share,
-// otherwise the index.
+// itemNames returns the name of each item: the value of the first identifying key that every item has with a different
+// value, otherwise the index.
 func itemNames(list []any) []string {
 	for _, key := range identifying {
 		names := make([]string, 0, len(list))
@@ -117,7 +118,7 @@ func itemNames(list []any) []string {
 	return names
 }
 
-// compareOrder notes each list whose items are not those of the base, in their order, followed by further items.
+// compareOrder records each list whose items are not the items of the base in their order, followed by further items.
 func compareOrder(orders map[string]string, path string, base, object any) {
 	switch object := object.(type) {
 	case map[string]any:

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files with what the tests produce")
+var update = flag.Bool("update", false, "replace the golden files with the output of the tests")
 
 // Updating reports whether golden files are being rewritten.
 func Updating() bool { return *update }
@@ -57,7 +57,7 @@ func Dir(t *testing.T, dir string, got map[string][]byte) {
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		wanted, ok := want[name]
 		if !ok {
-			t.Errorf("%s: produced, but there is no golden file; run with -update", filepath.Join(dir, name))
+			t.Errorf("%s: there is no golden file for this output; run with -update", filepath.Join(dir, name))
 			continue
 		}
 		if diff := cmp.Diff(string(wanted), string(got[name])); diff != "" {
@@ -66,7 +66,7 @@ func Dir(t *testing.T, dir string, got map[string][]byte) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if _, ok := got[name]; !ok {
-			t.Errorf("%s: nothing produces it; run with -update", filepath.Join(dir, name))
+			t.Errorf("%s: the test does not produce this file; run with -update", filepath.Join(dir, name))
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// dirVariable makes TestDirInChild compare. A failing comparison can only be observed from another process.
+// dirVariable is the variable that makes TestDirInChild compare. A comparison that fails can be observed only from
+// another process.
 const dirVariable = "GOLDEN_TEST_DIR"
 
 func TestDirInChild(t *testing.T) {
@@ -29,19 +30,19 @@ func TestDirFails(t *testing.T) {
 		want  string
 	}{
 		"changed": {map[string]string{"a.yaml": "another\n", "sub/b.yaml": "two\n"}, "a.yaml (-want +got)"},
-		"missing": {map[string]string{"a.yaml": "one\n"}, "b.yaml: produced, but there is no golden file"},
+		"missing": {map[string]string{"a.yaml": "one\n"}, "b.yaml: there is no golden file for this output"},
 		"orphaned": {
 			map[string]string{"a.yaml": "one\n", "sub/b.yaml": "two\n", "c.yaml": ""},
-			"c.yaml: nothing produces it",
+			"c.yaml: the test does not produce this file",
 		},
-		"no files": {nil, "a.yaml: produced, but there is no golden file"},
+		"no files": {nil, "a.yaml: there is no golden file for this output"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "want")
 			put(t, dir, tc.files)
 			output, err := child(t, dir)
 			if err == nil || !strings.Contains(output, tc.want) {
-				t.Errorf("child ended with %v and said:\n%s\nwant a failure with %q", err, output, tc.want)
+				t.Errorf("the child ended with %v and the output:\n%s\nwant a failure with %q", err, output, tc.want)
 			}
 		})
 	}

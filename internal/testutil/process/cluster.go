@@ -65,7 +65,7 @@ func ownAddress(t testing.TB) string {
 			return network.IP.String()
 		}
 	}
-	t.Fatal("this machine has no IPv4 address but loopback ones, so no Service can lead to it")
+	t.Fatal("this machine has only loopback IPv4 addresses, so no Service can route to it")
 	return ""
 }
 
@@ -78,7 +78,7 @@ func (c *Cluster) Kubectl(t testing.TB, arguments ...string) (string, error) {
 	return string(output), err
 }
 
-// MustKubectl is like Kubectl, but a failure ends the test.
+// MustKubectl does the same as Kubectl, but a failure ends the test.
 func (c *Cluster) MustKubectl(t testing.TB, arguments ...string) string {
 	t.Helper()
 	output, err := c.Kubectl(t, arguments...)
@@ -103,7 +103,7 @@ func DefinitionBefore() string {
 // Install applies the shipped manifests.
 func (c *Cluster) Install(t testing.TB) {
 	t.Helper()
-	// The first apply may fail because the API server does not yet serve the kinds that it defines.
+	// The first apply may fail, because the API server does not yet serve the kinds that the manifests define.
 	testutil.Within(t, Patience, func() error {
 		output, err := c.Kubectl(t, "apply", "--server-side", "--force-conflicts", "-f",
 			filepath.Join(testutil.Root(), "dist", "install.yaml"))
@@ -114,7 +114,7 @@ func (c *Cluster) Install(t testing.TB) {
 	})
 }
 
-// Publish makes the Service of the webhooks route to these operators, as a cluster does with ready pods.
+// Publish makes the Service of the webhooks route to these operators, as a cluster does for ready pods.
 func (c *Cluster) Publish(t testing.TB, operators ...*Operator) {
 	t.Helper()
 	old := &discoveryv1.EndpointSlice{}

@@ -17,7 +17,7 @@ import (
 
 // Operator is a replica: a process with the permissions of the shipped ServiceAccount.
 type Operator struct {
-	// Port is the port of the webhooks on every address.
+	// Port is the port of the webhooks, which listen on every address.
 	Port uint16
 	// Log is the output of the program.
 	Log testutil.Log
@@ -48,7 +48,7 @@ func (c *Cluster) StartOperator(t testing.TB, options ...string) *Operator {
 	t.Cleanup(func() {
 		o.Kill(t)
 		if t.Failed() {
-			t.Logf("the operator at port %d said:\n%s", o.Port, o.Log.String())
+			t.Logf("the log of the operator on port %d:\n%s", o.Port, o.Log.String())
 		}
 	})
 	return o
@@ -74,7 +74,7 @@ func (c *Cluster) operatorKubeconfig(t testing.TB, folder string) string {
 func (o *Operator) Ready() error {
 	answer, err := http.Get("http://" + o.health + "/readyz?verbose")
 	if err != nil {
-		return fmt.Errorf("ask for readiness: %w", err)
+		return fmt.Errorf("request the readiness: %w", err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
@@ -89,7 +89,7 @@ func (o *Operator) Kill(t testing.TB) {
 	if o.Process == nil {
 		return
 	}
-	_ = o.Process.Process.Kill() // it may have ended already
-	_ = o.Process.Wait()         // it was killed by a signal
+	_ = o.Process.Process.Kill() // the program may have ended already
+	_ = o.Process.Wait()         // the error only reports the signal
 	o.Process = nil
 }

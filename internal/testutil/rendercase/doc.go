@@ -1,3 +1,3 @@
-// Package rendercase reads the inputs of the golden cases in internal/render/testdata. Tests of package render use it,
-// and tests on an API server.
+// Package rendercase reads the inputs of the golden cases in internal/render/testdata. The tests of package render and
+// tests with an API server use it.
 package rendercase

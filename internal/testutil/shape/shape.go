@@ -8,9 +8,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Shape is an object, or a configuration, that grows with n in one way.
+// Shape is an object or a configuration of which one part grows with n.
 type Shape struct {
-	// Name describes the way.
+	// Name describes the part that grows.
 	Name string
 	// Most is the largest n that the API server accepts: 1.5 MiB in total, lists and maps at their limits, and a
 	// configuration of 768 KiB.

@@ -98,7 +98,7 @@ func (c *Cluster) Replace(ctx context.Context, definition *apiextensionsv1.Custo
 	})
 }
 
-// AwaitStorage waits until the API server serves the versions of the definition, and announces its storage version.
+// AwaitStorage waits until the API server serves the versions of the definition and lists its storage version.
 func (c *Cluster) AwaitStorage(t testing.TB) {
 	t.Helper()
 	api, err := clientdiscovery.NewDiscoveryClientForConfig(c.Plane.Config)
@@ -144,9 +144,9 @@ func (c *Cluster) Definition(t testing.TB) *apiextensionsv1.CustomResourceDefini
 
 // Stored is an object as stored in etcd.
 type Stored struct {
-	// APIVersion is the version that it is stored in.
+	// APIVersion is the version in which the object is stored.
 	APIVersion string `json:"apiVersion"`
-	// Writes is the number of times that it was written.
+	// Writes is the number of times that the object was written.
 	Writes int `json:"-"`
 }
 

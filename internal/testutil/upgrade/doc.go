@@ -1,3 +1,3 @@
-// Package upgrade provides a cluster between two operators, for tests: the definition of the predecessor operator, the
-// current definition with a conversion webhook of the test, and the stored form of each stack in etcd.
+// Package upgrade provides a cluster for tests of the upgrade from the predecessor operator: the definition of that
+// operator, the current definition with a conversion webhook of the test, and the stored form of each stack in etcd.
 package upgrade

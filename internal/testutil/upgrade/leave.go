@@ -19,8 +19,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// left holds stacks with the objects that the predecessor operator made for them, as they were read from a real API
-// server. In each text $NAME is the stack's name, $NAMESPACE its namespace and $UID its UID.
+// left holds stacks with the objects that the predecessor operator created for them, as they were read from a real API
+// server. In each text, $NAME is the stack's name, $NAMESPACE is its namespace, and $UID is its UID.
 //
 //go:embed testdata/*.yaml
 var left embed.FS
@@ -32,7 +32,7 @@ const (
 	applier = client.FieldOwner("kubectl-client-side-apply")
 )
 
-// Shapes returns the names of the stacks that Leave can make, sorted.
+// Shapes returns the names of the stacks that Leave can create, sorted.
 func Shapes() ([]string, error) {
 	entries, err := fs.ReadDir(left, "testdata")
 	if err != nil {
@@ -45,8 +45,8 @@ func Shapes() ([]string, error) {
 	return shapes, nil
 }
 
-// Leave creates a stack of v1alpha1, the objects that it refers to and everything that the predecessor operator made
-// for it, with the recorded field managers. It returns the stack's children by kind.
+// Leave creates a stack of v1alpha1, the objects that it refers to and all objects that the predecessor operator
+// created for it, with the recorded field managers. It returns the stack's children by kind.
 func Leave(ctx context.Context, c client.Client, shape, namespace, name string) (map[string]string, error) {
 	text, err := left.ReadFile("testdata/" + shape + ".yaml")
 	if err != nil {
@@ -70,7 +70,7 @@ func Leave(ctx context.Context, c client.Client, shape, namespace, name string) 
 			err = leaveChild(ctx, c, object)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("make %s %s/%s: %w", object.GetKind(), namespace, object.GetName(), err)
+			return nil, fmt.Errorf("create %s %s/%s: %w", object.GetKind(), namespace, object.GetName(), err)
 		}
 	}
 	return children, nil
@@ -110,7 +110,7 @@ func leaveChild(ctx context.Context, c client.Client, child *unstructured.Unstru
 		return err
 	}
 	if got, want := managersOf(child.GetManagedFields()), managersOf(managers); !slices.Equal(got, want) {
-		return fmt.Errorf("it has the managers %q, not %q", got, want)
+		return fmt.Errorf("the object has the field managers %q, want %q", got, want)
 	}
 	return nil
 }

@@ -13,12 +13,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// namespaces is the number of namespaces of the stacks of MakeStacks.
+// namespaces is the number of namespaces that MakeStacks creates.
 const namespaces = 3
 
-// MakeStacks creates the given number of v1alpha1 stacks, half of them with a status. They vary like the cases of the
-// contract with the predecessor operator. They are called stack-000, stack-001 … in the namespaces team-0, team-1 and
-// team-2.
+// MakeStacks creates the given number of v1alpha1 stacks, half of them with a status. Their specs are those of the
+// cases in test/contract. They are called stack-000, stack-001 and so on, in the namespaces team-0, team-1 and team-2.
 func (c *Cluster) MakeStacks(t testing.TB, count int) {
 	t.Helper()
 	for i := range namespaces {
@@ -72,7 +71,7 @@ func stacksOfBefore(t testing.TB) []*unstructured.Unstructured {
 		}
 	}
 	if len(stacks) == 0 {
-		t.Fatal("there are no cases of stacks")
+		t.Fatal("test/contract has no cases with stacks")
 	}
 	return stacks
 }

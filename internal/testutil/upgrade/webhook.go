@@ -22,9 +22,9 @@ import (
 
 // Webhook converts stacks with package convert, over HTTPS with its own certificate.
 type Webhook struct {
-	// Down makes it answer every call with an error.
+	// Down makes the webhook answer every call with an error.
 	Down atomic.Bool
-	// Converted counts the objects that it received.
+	// Converted counts the objects that the webhook received.
 	Converted atomic.Int64
 
 	url         string
@@ -74,7 +74,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Converted.Add(int64(len(review.Request.Objects)))
 	review.Request, review.Response = nil, response
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(review) // the client may be gone
+	_ = json.NewEncoder(w).Encode(review) // the client may no longer wait
 }
 
 func converted(data []byte, version string) ([]byte, error) {

@@ -21,8 +21,8 @@ import (
 type stack = v1alpha2.LlamaStackDistribution
 
 // maxPlanned is the size in bytes of JSON of the largest spec that the webhook compares with a release of the server.
-// The time for the comparison grows with the spec, and the API server waits for the answer. The operator compares
-// larger specs.
+// The time for the comparison grows with the spec, and the API server waits for the answer. The operator itself
+// compares larger specs.
 const maxPlanned = 32 << 10
 
 // findings holds the errors and warnings for a stack.
@@ -84,8 +84,8 @@ func (v *Validator) resolve(object *stack, config operatorconfig.Config) (distri
 	return distribution.Resolve(asked.Name, asked.Image, asked.Version, images)
 }
 
-// isCatalogue reports whether the image is in the catalogue. The base configuration of such an image is known without
-// its labels.
+// isCatalogue reports whether the image is in the catalogue. The catalogue contains the base configurations of its
+// images, so their labels need not be read.
 func (v *Validator) isCatalogue(object *stack, config operatorconfig.Config) bool {
 	asked := object.Spec.Distribution
 	_, related := v.options.RelatedImages.Image(asked.Name, asked.Version)
@@ -93,14 +93,14 @@ func (v *Validator) isCatalogue(object *stack, config operatorconfig.Config) boo
 	return asked.Name != "" && !related && !configured && !config.Unknown(operatorconfig.KeyImageOverrides)
 }
 
-// isComparable reports whether the configuration is made from the base and the spec alone, and the spec is at most
-// maxPlanned bytes.
+// isComparable reports whether the configuration depends only on the base and the spec, and whether the spec has at
+// most maxPlanned bytes.
 func isComparable(object *stack) bool {
 	return plan.NeedsBase(&object.Spec) && object.Spec.BaseConfig == nil && validate.SpecBytes(object) <= maxPlanned
 }
 
 // compare plans a stack to find settings that its release of the server does not accept. The number of concurrent plans
-// is bounded. A request that ends while it waits is answered without a plan.
+// is limited. If ctx ends before a plan is possible, compare adds no findings.
 func (v *Validator) compare(
 	ctx context.Context, object *stack, in *intent.Intent, resolved distribution.Resolved, found *findings,
 ) {

@@ -37,8 +37,8 @@ func decode(raw []byte) (object *stack, warnings, problems []string) {
 	return object, warnings, problems
 }
 
-// loses returns an error for an update through v1alpha1 that would remove fields of the stored object because the
-// annotation could not hold them.
+// loses returns an error for an update through v1alpha1 that would remove fields of the stored object, because the
+// annotation for such fields could not hold them.
 func loses(request admission.Request) error {
 	var before map[string]any
 	isObject := json.Unmarshal(request.OldObject.Raw, &before) == nil
@@ -47,7 +47,7 @@ func loses(request admission.Request) error {
 	}
 	problem := convert.DataProblem(before)
 	if !errors.Is(problem, convert.ErrOmitted) {
-		return nil // other problems give warnings
+		return nil // other problems cause only warnings
 	}
 	return problem
 }

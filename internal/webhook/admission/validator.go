@@ -21,8 +21,8 @@ import (
 
 // Options are the options of a Validator.
 type Options struct {
-	// Config returns the operator's current configuration. After an error only the rules that need no configuration are
-	// checked. Required.
+	// Config returns the operator's current configuration. If it returns an error, only the rules that need no
+	// configuration are checked. Config is required.
 	Config func(context.Context) (operatorconfig.Config, error)
 	// RelatedImages replace the images of the catalogue, unless the operator's ConfigMap replaces them.
 	RelatedImages distribution.Overrides
@@ -46,9 +46,9 @@ func NewValidator(options Options) *Validator {
 	return &Validator{options: options, plans: make(chan struct{}, maxPlans)}
 }
 
-// Handle answers one request. It never denies an update that does not change the spec, an update of an object that is
-// being deleted, or an update because of an error that the stored object already has. Such an error becomes a warning.
-// It denies an update through v1alpha1 that would remove fields that v1alpha1 cannot hold.
+// Handle answers one request. It never denies an update that does not change the spec, or an update of an object that
+// is being deleted. It turns an error that the stored object already has into a warning. It denies an update through
+// v1alpha1 that would remove fields that v1alpha1 cannot hold.
 func (v *Validator) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update || request.SubResource != "" {
 		return admission.Allowed("")
@@ -67,19 +67,23 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	if lost := loses(request); lost != nil {
 		return answer(request, []string{lost.Error()}, nil)
 	}
-	found := v.check(ctx, object)
-	found.warnings = append(warnings, found.warnings...)
-	messages := make([]string, 0, len(found.errs))
-	for _, err := range intent.Bounded(found.errs) {
-		messages = append(messages, intent.Message(err))
-	}
+	messages, further := v.judge(ctx, before, object)
 	if before != nil {
-		found.warnings = append(markRemoved(before, object), found.warnings...)
-		if len(messages) > 0 {
-			messages, found.warnings = ratchet(messages, v.check(ctx, before), found.warnings)
-		}
+		warnings = append(markRemoved(before, object), warnings...)
 	}
-	return answer(request, messages, found.warnings)
+	return answer(request, messages, append(warnings, further...))
+}
+
+// judge returns the errors and the warnings for a stack. before is the stored stack, or nil.
+func (v *Validator) judge(ctx context.Context, before, object *stack) (errs, warnings []string) {
+	found := v.check(ctx, object)
+	for _, err := range intent.Bounded(found.errs) {
+		errs = append(errs, intent.Message(err))
+	}
+	if before == nil || len(errs) == 0 {
+		return errs, found.warnings
+	}
+	return ratchet(errs, v.check(ctx, before), found.warnings)
 }
 
 func sameSpec(before, object *stack) bool { return reflect.DeepEqual(before.Spec, object.Spec) }

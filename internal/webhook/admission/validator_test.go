@@ -22,7 +22,7 @@ import (
 
 const (
 	good = `distribution: {name: starter}`
-	// One field is wrong, in a part of the spec that the updates below do not change.
+	// One field is invalid. The updates below do not change this part of the spec.
 	bad = `{distribution: {name: starter}, providers: {inference: {provider: vlm, endpoint: "http://vllm:8000/v1"}}}`
 )
 
@@ -78,7 +78,7 @@ func update(before, raw runtime.RawExtension) admission.Request {
 	return request
 }
 
-// through returns the request as if the user wrote the stack in another version.
+// through returns the request of a user who writes the stack in another version.
 func through(version string, request admission.Request) admission.Request {
 	request.RequestKind = &metav1.GroupVersionKind{
 		Group: v1alpha2.GroupVersion.Group, Version: version,
@@ -145,23 +145,23 @@ func TestHandle(t *testing.T) {
 			request: create(object(t, bad, nil)),
 			denied:  `spec.providers.inference.provider: `,
 		},
-		"in the words of v1alpha1": {request: through("v1alpha1", create(object(t, bad, nil))), denied: `spec.server.providers.inference.provider: `},
-		"a stack of v1alpha1":      {request: older(t, `{distribution: {name: starter}}`, `{}`)},
+		"v1alpha1 paths in the message": {request: through("v1alpha1", create(object(t, bad, nil))), denied: `spec.server.providers.inference.provider: `},
+		"a stack of v1alpha1":           {request: older(t, `{distribution: {name: starter}}`, `{}`)},
 		"a wrong one of v1alpha1": {
 			request: older(t, `{distribution: {name: startr}}`, `{}`),
 			denied:  `spec.server.distribution.name: `,
 		},
-		"what v1alpha1 writes for off":   {request: older(t, `{distribution: {name: starter}, autoscaling: {maxReplicas: 0}}`, `{}`), warned: "spec.server.autoscaling.maxReplicas"},
-		"a damaged annotation":           {request: older(t, `{distribution: {name: starter}}`, `{llamastack.io/conversion-data: '{"lost":[{"path"'}`), warned: "llamastack.io/conversion-data"},
-		"an unknown field of a provider": {request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpont: "http://a"}}}`, nil)), denied: `did you mean "endpoint"`},
+		"v1alpha1 autoscaling that is off": {request: older(t, `{distribution: {name: starter}, autoscaling: {maxReplicas: 0}}`, `{}`), warned: "spec.server.autoscaling.maxReplicas"},
+		"a damaged annotation":             {request: older(t, `{distribution: {name: starter}}`, `{llamastack.io/conversion-data: '{"lost":[{"path"'}`), warned: "llamastack.io/conversion-data"},
+		"an unknown field of a provider":   {request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpont: "http://a"}}}`, nil)), denied: `did you mean "endpoint"`},
 		"an unknown distribution": {
 			request: create(object(t, `distribution: {name: startr}`, nil)),
 			denied:  `spec.distribution.name: `,
 		},
-		"a reference between fields":   {request: create(object(t, `{distribution: {name: starter}, resources: {models: [{name: a, provider: nobody}]}}`, nil)), denied: `spec.resources.models[0]`},
-		"a field of another release":   {request: create(object(t, `{distribution: {name: starter}, providers: {skills: {provider: inline::builtin}}}`, onOldRelease)), denied: `spec.providers.skills`},
-		"a Secret that need not exist": {request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: openai, apiKey: {secretKeyRef: {name: none, key: token}}}}}`, nil))},
-		"a ConfigMap that need not be": {request: create(object(t, `{distribution: {name: starter}, baseConfig: {configMapName: none}}`, nil))},
+		"a reference between fields": {request: create(object(t, `{distribution: {name: starter}, resources: {models: [{name: a, provider: nobody}]}}`, nil)), denied: `spec.resources.models[0]`},
+		"a field of another release": {request: create(object(t, `{distribution: {name: starter}, providers: {skills: {provider: inline::builtin}}}`, onOldRelease)), denied: `spec.providers.skills`},
+		"a missing Secret":           {request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: openai, apiKey: {secretKeyRef: {name: none, key: token}}}}}`, nil))},
+		"a missing ConfigMap":        {request: create(object(t, `{distribution: {name: starter}, baseConfig: {configMapName: none}}`, nil))},
 		"beyond an administrator's bound": {
 			config: bounded, request: create(object(t, good, nil)), denied: "registry.example.com",
 		},
@@ -173,27 +173,27 @@ func TestHandle(t *testing.T) {
 			request: update(object(t, bad, nil), object(t, more, nil)),
 			warned:  `spec.providers.inference.provider: `,
 		},
-		"a label on what is wrong":           {request: update(object(t, bad, nil), object(t, bad, labelled))},
-		"a finalizer of what is wrong":       {request: update(object(t, bad, deleted), object(t, more, deleted))},
-		"a status of what is wrong":          {request: status},
-		"a deletion":                         {request: deletion},
-		"garbage":                            {request: create(runtime.RawExtension{Raw: []byte(`{"spec":`)}), denied: "read the object of the request"},
-		"no object":                          {request: create(runtime.RawExtension{Raw: []byte(`[]`)}), denied: "must be an object"},
-		"a wrong type that was restored":     {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},
-		"v1alpha1 over what it cannot carry": {request: through("v1alpha1", update(big.Object, bigChanged.Object)), denied: "write the object as v1alpha2"},
-		"its annotation taken away as well":  {request: through("v1alpha1", update(big.Object, older(t, `{distribution: {name: starter}, workers: 2}`, `{}`).Object)), denied: "write the object as v1alpha2"},
-		"the same spec in v1alpha1":          {request: through("v1alpha1", update(big.Object, big.Object))},
-		"a finalizer of what is being deleted": {request: through("v1alpha1",
+		"a label on an invalid stack":                   {request: update(object(t, bad, nil), object(t, bad, labelled))},
+		"a finalizer of an invalid stack":               {request: update(object(t, bad, deleted), object(t, more, deleted))},
+		"the status of an invalid stack":                {request: status},
+		"a deletion":                                    {request: deletion},
+		"garbage":                                       {request: create(runtime.RawExtension{Raw: []byte(`{"spec":`)}), denied: "read the object of the request"},
+		"not an object":                                 {request: create(runtime.RawExtension{Raw: []byte(`[]`)}), denied: "must be an object"},
+		"a value of the wrong type":                     {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},
+		"v1alpha1 over a stack with too much data":      {request: through("v1alpha1", update(big.Object, bigChanged.Object)), denied: "write the object as v1alpha2"},
+		"v1alpha1 without the annotation with the data": {request: through("v1alpha1", update(big.Object, older(t, `{distribution: {name: starter}, workers: 2}`, `{}`).Object)), denied: "write the object as v1alpha2"},
+		"the same spec in v1alpha1":                     {request: through("v1alpha1", update(big.Object, big.Object))},
+		"a finalizer of a stack that is being deleted": {request: through("v1alpha1",
 			update(big.Object, beingDeleted(t, bigChanged.Object)))},
-		"a new one that had no room":         {request: bigChanged, warned: "write the object as v1alpha2"},
-		"the mark taken away":                {request: update(object(t, good, marked), object(t, good, nil)), warned: "llamastack.io/compat"},
-		"the mark of a volume taken away":    {request: update(object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, marked), object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, nil)), warned: `"/.llama"`},
-		"offline, and ends at the start":     {request: create(object(t, `{distribution: {name: starter}, offline: true, providers: {files: {provider: s3, settings: {bucket_name: a}}}}`, nil)), denied: "s3.amazonaws.com"},
-		"offline, and fails when it is used": {request: create(object(t, `{distribution: {name: starter}, offline: true, providers: {inference: {provider: groq}}}`, nil)), warned: "api.groq.com"},
-		"an external provider":               {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, image: "example.com/a:1"}]}}`, nil))},
-		"one in the place of another":        {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: openai, image: "example.com/a:1"}]}}`, nil)), warned: "replaces the configuration's own provider"},
-		"an external provider of no API":     {request: create(object(t, `{distribution: {name: starter}, externalProviders: {telepathy: [{providerId: a, image: "example.com/a:1"}]}}`, nil)), denied: "telepathy"},
-		"more than is compared, but valid":   {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
+		"new data that does not fit into the annotation":                {request: bigChanged, warned: "write the object as v1alpha2"},
+		"the compatibility annotation removed":                          {request: update(object(t, good, marked), object(t, good, nil)), warned: "llamastack.io/compat"},
+		"the compatibility annotation of a stack with a volume removed": {request: update(object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, marked), object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, nil)), warned: `"/.llama"`},
+		"offline, and the server would not start":                       {request: create(object(t, `{distribution: {name: starter}, offline: true, providers: {files: {provider: s3, settings: {bucket_name: a}}}}`, nil)), denied: "s3.amazonaws.com"},
+		"offline, and requests would fail":                              {request: create(object(t, `{distribution: {name: starter}, offline: true, providers: {inference: {provider: groq}}}`, nil)), warned: "api.groq.com"},
+		"an external provider":                                          {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, image: "example.com/a:1"}]}}`, nil))},
+		"an external provider that replaces another one":                {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: openai, image: "example.com/a:1"}]}}`, nil)), warned: "replaces the configuration's own provider"},
+		"an external provider of an unknown API":                        {request: create(object(t, `{distribution: {name: starter}, externalProviders: {telepathy: [{providerId: a, image: "example.com/a:1"}]}}`, nil)), denied: "telepathy"},
+		"a valid stack above the size that is compared":                 {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -213,14 +213,14 @@ func (tc handleCase) check(t *testing.T) {
 		t.Errorf("denied with %d: %s\nwant %s", got.Result.Code, got.Result.Message, tc.denied)
 	}
 	if tc.denied != "" && len(got.Result.Details.Causes) == 0 {
-		t.Error("kubectl has no cause to print")
+		t.Error("the answer has no causes, which kubectl prints")
 	}
 	if warned := strings.Join(got.Warnings, "\n"); !strings.Contains(warned, tc.warned) || (tc.warned == "" && warned != "") {
-		t.Errorf("warned of %q, want %q", warned, tc.warned)
+		t.Errorf("the warnings are %q, want %q", warned, tc.warned)
 	}
 }
 
-// kubectl prints the causes of a status, each as field and message.
+// kubectl prints each cause of a status with its field and its message.
 func TestCauses(t *testing.T) {
 	want := []metav1.StatusCause{
 		{Type: metav1.CauseTypeFieldValueInvalid, Field: "spec.port", Message: `"http" must be a whole number: take 8321`},
@@ -233,7 +233,7 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// While the operator's configuration cannot be read, the Validator checks the rules that need none.
+// While the operator's configuration cannot be read, the Validator checks only the rules that do not depend on it.
 func TestWithoutConfig(t *testing.T) {
 	validator := NewValidator(Options{Config: func(context.Context) (operatorconfig.Config, error) {
 		return operatorconfig.Config{}, errors.New("the cache is not filled")
@@ -242,11 +242,11 @@ func TestWithoutConfig(t *testing.T) {
 		t.Errorf("denied: %v", got.Result)
 	}
 	if got := validator.Handle(t.Context(), create(object(t, `{distribution: {name: starter}, disabled: [nothing/at/all]}`, nil))); got.Allowed {
-		t.Error("a spec that is wrong by itself was allowed")
+		t.Error("a spec that is invalid with every configuration was allowed")
 	}
 }
 
-// A request that waits for other requests ends with its context, and is allowed.
+// The wait for other requests ends when the context of the request ends. The request is then allowed.
 func TestBusy(t *testing.T) {
 	validator := newValidator(t, nil)
 	for range maxPlans {

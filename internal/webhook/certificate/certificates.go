@@ -3,6 +3,7 @@ package certificate
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -26,11 +27,11 @@ type Options struct {
 	Service string
 	// Recorder records an event on the Secret when something fails. Nil means no events.
 	Recorder events.EventRecorder
-	// Clock is the time for making and renewing certificates. Nil means the real time.
+	// Clock is the clock for creating and renewing certificates. Nil means the real clock.
 	Clock clock.Clock
 }
 
-// Certificates makes, renews, serves and injects the webhook certificate. It runs in every replica.
+// Certificates creates, renews, serves and injects the webhook certificate. It runs in every replica.
 type Certificates struct {
 	source   *source
 	injector *injector
@@ -69,8 +70,8 @@ func (c *Certificates) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, e
 }
 
 // Check is a readiness check. It returns an error until there is a serving certificate and the first attempt to make
-// the API server trust it is over. Before that, the API server rejects stacks that need conversion, so a user who waits
-// for the operator to become ready may then write stacks in every version. Once ready, a replica stays ready.
+// the API server trust the certificate is over. Before that, the API server rejects stacks that need conversion. A user
+// who waits for the operator to become ready can therefore write stacks in every version. A ready replica stays ready.
 func (c *Certificates) Check(*http.Request) error {
 	if c.source.current.Load() == nil {
 		return errNoCertificate
@@ -89,7 +90,7 @@ func (c *Certificates) CABundle() []byte {
 }
 
 // Server returns the webhook server combined with the certificates. A manager starts both before its caches, and stops
-// both after them.
+// both after its caches.
 func (c *Certificates) Server(server webhook.Server) webhook.Server {
 	return &withCertificates{Server: server, certificates: c}
 }
@@ -121,21 +122,12 @@ func newClients(config *rest.Config) (clients, error) {
 	if err != nil {
 		return clients{}, fmt.Errorf("create a client for certificates: %w", err)
 	}
-	core, err := coreclient.NewForConfigAndClient(config, calls)
-	if err != nil {
-		return clients{}, fmt.Errorf("create a client for Secrets: %w", err)
-	}
-	admission, err := admissionclient.NewForConfigAndClient(config, calls)
-	if err != nil {
-		return clients{}, fmt.Errorf("create a client for webhook configurations: %w", err)
-	}
-	definitions, err := apiextensionsclient.NewForConfigAndClient(config, calls)
-	if err != nil {
-		return clients{}, fmt.Errorf("create a client for CustomResourceDefinitions: %w", err)
-	}
-	watches, err := metadata.NewForConfigAndClient(metadata.ConfigFor(config), calls)
-	if err != nil {
-		return clients{}, fmt.Errorf("create a client for metadata: %w", err)
+	core, coreErr := coreclient.NewForConfigAndClient(config, calls)
+	admission, admissionErr := admissionclient.NewForConfigAndClient(config, calls)
+	definitions, definitionsErr := apiextensionsclient.NewForConfigAndClient(config, calls)
+	watches, watchesErr := metadata.NewForConfigAndClient(metadata.ConfigFor(config), calls)
+	if err := errors.Join(coreErr, admissionErr, definitionsErr, watchesErr); err != nil {
+		return clients{}, fmt.Errorf("create clients for certificates: %w", err)
 	}
 	return clients{core: core, admission: admission, definitions: definitions, metadata: watches}, nil
 }

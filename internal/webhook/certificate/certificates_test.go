@@ -50,7 +50,7 @@ func TestReplicas(t *testing.T) {
 	b.eventuallyTrusted(t, late)
 	testutil.Eventually(t, "the replicas to rest", func() (bool, error) { return b.clock.Waiters() == 3*4, nil })
 	if diff := cmp.Diff(map[string]int{}, b.written()); diff != "" {
-		t.Errorf("writes when all is well (-want +got):\n%s", diff)
+		t.Errorf("writes although all objects are correct (-want +got):\n%s", diff)
 	}
 	if webhook := b.configured(t); webhook.Webhooks[0].ClientConfig.CABundle != nil {
 		t.Error("another owner's webhook got the bundle")
@@ -82,7 +82,7 @@ func TestReadiness(t *testing.T) {
 		t.Errorf("event %q", event)
 	}
 	if secret := b.stored(t); string(secret.Data["mine"]) != canary {
-		t.Error("a foreign Secret was touched")
+		t.Error("a foreign Secret was changed")
 	}
 	b.deleteOnce(t, b.secret())
 	testutil.Eventually(t, "a certificate", func() (bool, error) { return replica.Check(nil) == nil, nil })
@@ -111,10 +111,10 @@ func TestReadyWhenTrusted(t *testing.T) {
 			replica := b.start(t, names.OperatorServiceAccount)
 			<-held
 			if _, err := replica.GetCertificate(nil); err != nil {
-				t.Errorf("it does not serve: %v", err)
+				t.Errorf("the replica does not serve: %v", err)
 			}
 			if err := replica.Check(nil); err == nil {
-				t.Error("ready before the API server trusts it")
+				t.Error("the replica is ready before the API server trusts its certificate")
 			}
 			close(release)
 			b.eventuallyTrusted(t, replica)
@@ -130,13 +130,13 @@ func foreign(b *bench) *corev1.Secret {
 	return secret
 }
 
-// One replica repairs what users change in the Secret.
+// If a user changes the Secret, one replica repairs it.
 func TestDamage(t *testing.T) {
 	for what, damage := range map[string]func(*corev1.Secret){
-		"garbage":        func(secret *corev1.Secret) { secret.Data[corev1.TLSPrivateKeyKey] = []byte(canary) },
-		"no authority":   func(secret *corev1.Secret) { delete(secret.Data, bundleKey) },
-		"no keys":        func(secret *corev1.Secret) { secret.Data[authorityKeysKey] = []byte(canary) },
-		"something else": func(secret *corev1.Secret) { secret.Data["mine"] = []byte(canary) },
+		"garbage":       func(secret *corev1.Secret) { secret.Data[corev1.TLSPrivateKeyKey] = []byte(canary) },
+		"no authority":  func(secret *corev1.Secret) { delete(secret.Data, bundleKey) },
+		"no keys":       func(secret *corev1.Secret) { secret.Data[authorityKeysKey] = []byte(canary) },
+		"a foreign key": func(secret *corev1.Secret) { secret.Data["mine"] = []byte(canary) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			b := newBench(t)
@@ -162,7 +162,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Deleting the Secret gives new keys.
+// After the Secret was deleted, the replicas create new keys.
 func TestDeletedSecret(t *testing.T) {
 	b := newBench(t)
 	b.create(t, definition(service), configuration(service))
@@ -174,7 +174,7 @@ func TestDeletedSecret(t *testing.T) {
 	b.eventuallyTrusted(t, replicas...)
 }
 
-// An edited bundle is restored. Objects that appear later, or start to call another Service, are handled too.
+// An edited bundle is restored, also in objects that are created later, or that start to call the operator later.
 func TestInjection(t *testing.T) {
 	b := newBench(t)
 	replica := b.start(t, names.OperatorServiceAccount)
@@ -203,7 +203,7 @@ func TestInjection(t *testing.T) {
 	crd := definition(service)
 	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil ||
 		!bytes.Equal(crd.Spec.Conversion.Webhook.ClientConfig.CABundle, strange) {
-		t.Errorf("error %v, or another owner's bundle was touched", err)
+		t.Errorf("error %v, or another owner's bundle was changed", err)
 	}
 	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
 		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
@@ -246,7 +246,7 @@ func TestOtherInjector(t *testing.T) {
 	}
 }
 
-// The operator's condition is removed when its reason is gone, also when another controller fixed it.
+// The operator removes its condition when the problem no longer exists, even if another controller fixed it.
 func TestConditionOfOthers(t *testing.T) {
 	b := newBench(t)
 	crd := definition(service)
@@ -304,7 +304,7 @@ func (b *bench) eventuallyUntrusted(t *testing.T, because string) {
 }
 
 // If another program keeps changing the bundle, the operator reports that and restores the bundle at a limited rate.
-func TestFight(t *testing.T) {
+func TestOtherWriterOfBundle(t *testing.T) {
 	b := newBench(t)
 	b.create(t, definition(service))
 	b.start(t, names.OperatorServiceAccount)
@@ -316,20 +316,20 @@ func TestFight(t *testing.T) {
 	}
 	testutil.Eventually(t, "the conflict to be reported", func() (bool, error) { return len(b.told()) == 1, nil })
 	if got := b.conversionTrusts(t); got != "" {
-		t.Errorf("it fights on: %s", got)
+		t.Errorf("the operator still writes the bundle: %s", got)
 	}
-	if event := b.told()[0]; !strings.Contains(event, "another client keeps writing a different bundle") || injected(t)[crdKind] != 0 {
+	if event := b.told()[0]; !strings.Contains(event, "another client writes a different one; stop that client") || injected(t)[crdKind] != 0 {
 		t.Errorf("event %q, metric %v", event, injected(t))
 	}
-	b.eventuallyUntrusted(t, "another client keeps writing a different bundle")
+	b.eventuallyUntrusted(t, "another client writes a different one; stop that client")
 	testutil.Eventually(t, "the bundle, later", func() (bool, error) {
 		b.clock.Step(writePause)
 		return b.conversionTrusts(t) != "" && b.untrusted(t) == nil, nil
 	})
 }
 
-// Without permissions the operator reports the failure once and keeps trying.
-func TestWithoutRights(t *testing.T) {
+// Without permissions, the operator reports the failure once and continues to try.
+func TestWithoutPermissions(t *testing.T) {
 	b := newBench(t)
 	b.create(t, definition(service), configuration(service))
 	replica := b.start(t, "nobody")
@@ -350,7 +350,7 @@ func TestWithoutRights(t *testing.T) {
 
 // If it has permissions only in its own namespace, the operator still serves. For each object, it reports once that it
 // cannot inject the CA certificate.
-func TestWithoutClusterRights(t *testing.T) {
+func TestWithoutClusterPermissions(t *testing.T) {
 	const account = "namespaced"
 	b := newBench(t)
 	b.create(t, definition(service), configuration(service))
@@ -395,7 +395,7 @@ func TestServer(t *testing.T) {
 		TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate }},
 	}))
 	if server.NeedLeaderElection() {
-		t.Error("only the leader serves")
+		t.Error("the server needs leader election")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

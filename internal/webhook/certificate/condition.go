@@ -15,9 +15,9 @@ import (
 )
 
 // Untrusted is the condition of the CustomResourceDefinition while the operator cannot make the API server trust its
-// conversion webhook. Its status is True, and it exists only while the problem lasts. Without a problem nothing is
-// written, and an operator that is removed leaves no condition behind. The condition is on the definition and not on
-// the stacks, because a write of a stack while conversion fails can lose its managed fields.
+// conversion webhook. Its status is True, and it exists only while the problem lasts, so that a removed operator leaves
+// no condition behind. The condition is on the definition and not on the stacks, because a stack that is written while
+// the conversion fails can lose its managed fields.
 const Untrusted apiextensionsv1.CustomResourceDefinitionConditionType = "llamastack.io/ConversionUntrusted"
 
 // ReasonNotInjected is the reason of Untrusted: the definition has another bundle, and the operator cannot inject its
@@ -27,8 +27,8 @@ const ReasonNotInjected = "CABundleNotInjected"
 // maxMessage is the maximum length in bytes of a condition's message, as in metav1.Condition.
 const maxMessage = 32 << 10
 
-// reports returns true if the definition already has the condition for a problem, or has none without a problem. The
-// message of the same problem may vary.
+// reports returns true if the definition already has the condition for a problem, or if there is neither a condition
+// nor a problem. It does not compare messages, because the message of the same problem may vary.
 func (w webhooks) reports(problem string) bool {
 	return slices.ContainsFunc(w.conditions, func(condition apiextensionsv1.CustomResourceDefinitionCondition) bool {
 		return condition.Type == Untrusted
@@ -36,7 +36,7 @@ func (w webhooks) reports(problem string) bool {
 }
 
 // tellDefinition returns a function that sets the condition of the CustomResourceDefinition for a problem, or removes
-// it if problem is empty. It applies only this condition, so that those of others stay.
+// it if problem is empty. The function does not change the conditions of other programs.
 func tellDefinition(c clients) func(ctx context.Context, problem string, now time.Time) error {
 	force := true
 	options := metav1.PatchOptions{FieldManager: names.FieldManager, Force: &force}

@@ -27,7 +27,7 @@ const (
 	pemKey         = "PRIVATE KEY"
 )
 
-// content is the usable content of the Secret. It contains private keys: never print it.
+// content is the usable content of the Secret. Never print it, because it contains private keys.
 type content struct {
 	// authorities are in the order in which they were made.
 	authorities []authority
@@ -41,7 +41,7 @@ type authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-// made returns when the authority was added to the bundle.
+// made returns the time at which the authority was added to the bundle.
 func (a authority) made() time.Time { return a.certificate.NotBefore.Add(backdated) }
 
 // read returns the usable part of the Secret's data. It ignores invalid and foreign content, and keys without a

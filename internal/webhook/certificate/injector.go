@@ -21,14 +21,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// injector writes the bundle into the objects that the API server reads it from.
+// injector writes the bundle into the objects from which the API server reads it.
 type injector struct {
 	targets  []*target
 	metadata metadata.Interface
 	clock    clock.Clock
 }
 
-// target is one object that contains a bundle. Every replica writes the same bytes, and only if the object has others.
+// target is one object that contains a bundle. Every replica writes the same bytes, and only if the object has a
+// different bundle.
 type target struct {
 	kind     string
 	name     string
@@ -60,8 +61,8 @@ type webhooks struct {
 	conditions []apiextensionsv1.CustomResourceDefinitionCondition
 }
 
-// injectors are annotations that make other programs inject a bundle into an object. Two injectors would overwrite each
-// other forever.
+// injectors lists the annotations that make other programs inject a bundle into an object. The operator does not write
+// a bundle into such an object, because both programs would overwrite it again and again.
 var injectors = []string{
 	"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca",
 	"service.beta.openshift.io/inject-cabundle",
@@ -101,21 +102,13 @@ func (i *injector) check() error {
 	return nil
 }
 
-// look injects the bundle into the object if it has another one, and returns how long to wait.
+// look injects the bundle into the object if it has another one, and returns the pause before the next look.
 func (t *target) look(ctx context.Context) time.Duration {
 	current := t.source.current.Load()
 	if current == nil {
 		return longestPause // until there is a bundle
 	}
-	found, err := t.get(ctx)
-	if apierrors.IsNotFound(err) {
-		found, err = webhooks{}, nil
-	}
-	t.report.about(t.resource.GroupVersion().WithKind(t.kind), found.ObjectMeta)
-	state := behind
-	if err == nil {
-		state, err = t.inject(ctx, found, current.bundle)
-	}
+	found, state, err := t.update(ctx, current.bundle)
 	switch {
 	case ctx.Err() != nil:
 		return 0
@@ -133,7 +126,21 @@ func (t *target) look(ctx context.Context) time.Duration {
 	return t.condition(ctx, found, "")
 }
 
-// failed reports that the bundle cannot be injected, and returns how long to wait.
+// update reads the object, and injects the bundle if the object has another one.
+func (t *target) update(ctx context.Context, bundle []byte) (found webhooks, is state, err error) {
+	found, err = t.get(ctx)
+	if apierrors.IsNotFound(err) {
+		found, err = webhooks{}, nil
+	}
+	t.report.about(t.resource.GroupVersion().WithKind(t.kind), found.ObjectMeta)
+	if err != nil {
+		return found, behind, err
+	}
+	is, err = t.inject(ctx, found, bundle)
+	return found, is, err
+}
+
+// failed reports that the bundle cannot be injected, and returns the pause before the next look.
 func (t *target) failed(ctx context.Context, found webhooks, err error) time.Duration {
 	err = fmt.Errorf("write the webhook certificate authority to %s %q: %w", t.kind, t.name, err)
 	pause := t.report.failed(ctx, err)
@@ -148,7 +155,7 @@ func (t *target) failed(ctx context.Context, found webhooks, err error) time.Dur
 	return pause
 }
 
-// condition sets or removes the object's condition for a problem, and returns how long to wait.
+// condition sets or removes the object's condition for a problem, and returns the pause before the next look.
 func (t *target) condition(ctx context.Context, found webhooks, problem string) time.Duration {
 	now := t.clock.Now()
 	switch {
@@ -171,7 +178,8 @@ type state int
 const (
 	// unconcerned means that the object does not exist, or does not call the operator.
 	unconcerned state = iota
-	// behind means that the replica has an older bundle than the Secret. It looks again when it has the newer one.
+	// behind means that the replica has an older bundle than the Secret. The replica looks again when it has the newer
+	// bundle.
 	behind
 	// trusted means that the object has the bundle.
 	trusted
@@ -208,14 +216,13 @@ func (t *target) inject(ctx context.Context, found webhooks, bundle []byte) (sta
 func (t *target) mayWrite(found webhooks) error {
 	for _, annotation := range injectors {
 		if found.Annotations[annotation] != "" {
-			return fmt.Errorf("the annotation %q lets another program write the bundle, and its bundle differs from the "+
-				"operator's; remove the annotation",
-				annotation)
+			return fmt.Errorf("another program writes the bundle because of the annotation %q, and that bundle differs from "+
+				"the operator's; remove the annotation", annotation)
 		}
 	}
 	if t.writes.TokensAt(t.clock.Now()) < 1 {
-		return fmt.Errorf("the operator wrote it more than %d times in a row: another client keeps writing a different "+
-			"bundle", writeBurst)
+		return fmt.Errorf("the operator wrote the bundle more than %d times in a row, because another client writes a "+
+			"different one; stop that client", writeBurst)
 	}
 	return nil
 }

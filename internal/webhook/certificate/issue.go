@@ -12,32 +12,28 @@ import (
 	"time"
 )
 
-// authorityName is the subject of every authority that this package makes.
+// authorityName is the subject of every authority that this package creates.
 const authorityName = "llama-stack-k8s-operator webhook CA"
 
 // serialBits is the size of a serial number, which is random. RFC 5280 4.1.2.2 allows 20 octets.
 const serialBits = 127
 
-// newAuthority makes a certificate authority.
+// newAuthority creates a certificate authority.
 func newAuthority(now time.Time) (authority, error) {
 	template, key, err := prepare(authorityName, now, now.Add(authorityLife))
 	if err != nil {
 		return authority{}, err
 	}
-	template.IsCA, template.MaxPathLenZero = true, true // it signs no other authority
+	template.IsCA, template.MaxPathLenZero = true, true // the authority signs no other authority
 	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	certificate, err := sign(template, template, key, key)
 	if err != nil {
 		return authority{}, fmt.Errorf("create a certificate authority: %w", err)
-	}
-	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		return authority{}, fmt.Errorf("read a new certificate authority: %w", err)
 	}
 	return authority{certificate: certificate, key: key}, nil
 }
 
-// issue makes a serving certificate for the DNS names. The first name is its subject.
+// issue creates a serving certificate for the DNS names. The first name is its subject.
 func (a authority) issue(dnsNames []string, now time.Time) (*tls.Certificate, error) {
 	template, key, err := prepare(subject(dnsNames[0]), now, earlier(now.Add(servingLife), a.certificate.NotAfter))
 	if err != nil {
@@ -46,18 +42,23 @@ func (a authority) issue(dnsNames []string, now time.Time) (*tls.Certificate, er
 	template.DNSNames = dnsNames
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
+	leaf, err := sign(template, a.certificate, key, a.key)
 	if err != nil {
 		return nil, fmt.Errorf("create a serving certificate: %w", err)
 	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, fmt.Errorf("read a new serving certificate: %w", err)
-	}
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, nil
+	return &tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}, nil
 }
 
-// subject returns a name truncated for a certificate's subject, because RFC 5280 allows 64 characters.
+// sign returns the certificate of a key, signed with the key of a parent.
+func sign(template, parent *x509.Certificate, key, signer *ecdsa.PrivateKey) (*x509.Certificate, error) {
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	if err != nil {
+		return nil, err
+	}
+	return x509.ParseCertificate(der)
+}
+
+// subject returns the first 64 characters of a name, because RFC 5280 allows no longer subject.
 func subject(name string) string { return name[:min(len(name), 64)] }
 
 func prepare(name string, now, notAfter time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {

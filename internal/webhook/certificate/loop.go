@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/informer"
 )
 
-// longestPause bounds each pause, in case the clock is set while the operator waits.
+// longestPause bounds each pause, because the clock may be changed while the operator waits.
 const longestPause = 12 * time.Hour
 
 // signal makes a loop look again. A signal that is sent during a look causes one more look.
@@ -45,14 +45,35 @@ func loop(ctx context.Context, clock clock.Clock, changed signal, look func(cont
 	}
 }
 
-// watchOne sends changed whenever one object may have changed, until ctx ends. It watches metadata only. The loop reads
-// the object itself, so that it never acts on stale cached data, and no key stays in memory.
+// watchOne sends changed whenever one object may have changed, until ctx ends. It watches only metadata, so that no
+// private key is cached. The loop reads the object itself, and therefore never acts on stale data.
 func watchOne(
 	ctx context.Context, calls metadata.Interface, of schema.GroupVersionResource, namespace, name string, changed signal,
 ) {
+	one := only(calls.Resource(of).Namespace(namespace), name)
+	watches := informer.New(cache.ToListWatcherWithWatchListSemantics(one, calls), &metav1.PartialObjectMetadata{}, 0,
+		cache.Indexers{})
+	// The next three methods return errors only after the informer has started.
+	_ = watches.SetTransform(func(any) (any, error) {
+		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}, nil
+	})
+	_ = watches.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
+		// This is a debug message, because the loop that reads the object reports the errors of the API server.
+		log.FromContext(ctx).V(1).Info("Cannot watch the object; trying again", "resource", of.Resource, "name", name,
+			"error", err.Error())
+	})
+	_, _ = watches.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { changed.send() },
+		UpdateFunc: func(any, any) { changed.send() },
+		DeleteFunc: func(any) { changed.send() },
+	})
+	watches.RunWithContext(ctx)
+}
+
+// only lists and watches the object with a name.
+func only(resource metadata.ResourceInterface, name string) *cache.ListWatch {
 	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
-	resource := calls.Resource(of).Namespace(namespace)
-	watches := informer.New(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			options.FieldSelector = selector
 			return resource.List(ctx, options)
@@ -61,19 +82,5 @@ func watchOne(
 			options.FieldSelector = selector
 			return resource.Watch(ctx, options)
 		},
-	}, calls), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
-	_ = watches.SetTransform(func(any) (any, error) { // these three return errors only once the informer runs
-		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}, nil
-	})
-	// The loop that reads the object reports errors.
-	_ = watches.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
-		log.FromContext(ctx).V(1).Info("Cannot watch; trying again", "resource", of.Resource, "name", name, "error",
-			err.Error())
-	})
-	_, _ = watches.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { changed.send() },
-		UpdateFunc: func(any, any) { changed.send() },
-		DeleteFunc: func(any) { changed.send() },
-	})
-	watches.RunWithContext(ctx)
+	}
 }

@@ -35,7 +35,7 @@ const (
 	name    = service + "." + names.OperatorNamespace + ".svc"
 )
 
-// canary marks the values that users put into the Secret.
+// canary is a text in the values that users put into the Secret.
 const canary = "cAnArY-7d1f"
 
 var plane *testutil.ControlPlane
@@ -63,7 +63,7 @@ func run(m *testing.M) int {
 // bench is the cluster of a test. The objects have fixed names, so tests share one cluster, and each starts without
 // these objects.
 type bench struct {
-	client.Client // with the rights of an administrator
+	client.Client // with the permissions of an administrator
 
 	clock *testingclock.FakeClock
 	log   *testutil.Log
@@ -102,7 +102,7 @@ func (b *bench) secret() *corev1.Secret {
 	}}
 }
 
-// deleteOnce deletes an object that replicas make again. The method delete would also delete the new objects.
+// deleteOnce deletes an object that replicas create again. The method delete would also delete the new object.
 func (b *bench) deleteOnce(t *testing.T, object client.Object) {
 	t.Helper()
 	if err := b.Delete(t.Context(), object); err != nil {
@@ -110,7 +110,7 @@ func (b *bench) deleteOnce(t *testing.T, object client.Object) {
 	}
 }
 
-// delete waits until the object is gone.
+// delete deletes an object, and waits until it no longer exists.
 func (b *bench) delete(t *testing.T, object client.Object) {
 	t.Helper()
 	testutil.Eventually(t, "the object to be gone", func() (bool, error) {
@@ -154,7 +154,7 @@ func edit[T client.Object](t *testing.T, b *bench, object T, change func(T)) {
 	})
 }
 
-// start starts a replica that has the rights of an account.
+// start starts a replica with the permissions of an account.
 func (b *bench) start(t *testing.T, account string) *Certificates {
 	t.Helper()
 	config := rest.CopyConfig(plane.As(account))
@@ -228,7 +228,7 @@ func (b *bench) written() map[string]int {
 	return result
 }
 
-// told returns the events so far.
+// told returns the recorded events.
 func (b *bench) told() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -355,5 +355,5 @@ func configuration(service string) *admissionv1.ValidatingWebhookConfiguration {
 	}
 }
 
-// patience bounds the time for what replicas should do at once.
+// patience bounds the time of actions that replicas should take immediately.
 const patience = 20 * time.Second

@@ -9,19 +9,19 @@ import (
 const (
 	authorityLife = 10 * 365 * 24 * time.Hour
 	servingLife   = 90 * 24 * time.Hour
-	// backdated is how long before its creation a certificate becomes valid. Clocks in a cluster differ, and a replica
-	// whose clock is behind has to accept the certificates of other replicas.
+	// backdated is the time between the start of a certificate's validity and its creation. Clocks in a cluster differ,
+	// and a replica whose clock is behind has to accept the certificates of other replicas.
 	backdated = 24 * time.Hour
-	// settled is how long a new authority is in the bundle before it signs, because clients get the bundle with a
-	// delay.
+	// settled is the time for which a new authority is in the bundle before it signs, because clients receive the bundle
+	// with a delay.
 	settled = time.Hour
 )
 
-// renew returns the new content of the Secret, and when to look again. It changes nothing that is still good.
+// renew returns the new content of the Secret, and the time of the next look. It keeps all content that is still good.
 //
-// A new authority is first only added to the bundle. It signs once it has settled, or immediately if nothing else is
-// valid.
-// An authority is removed from the bundle when it or everything that it can have signed has expired.
+// A new authority is first only added to the bundle. It signs after the time settled, or immediately if no other
+// authority is valid. An authority is removed from the bundle when it or every certificate that it can have signed has
+// expired.
 func renew(found content, now time.Time, dnsNames []string) (wanted content, next time.Time, err error) {
 	wanted.authorities = slices.DeleteFunc(slices.Clone(found.authorities),
 		func(a authority) bool { return !validAt(a.certificate, now) })
@@ -61,7 +61,7 @@ func (c content) signer(now time.Time, dnsNames []string) *authority {
 	}
 	newest := last(c.authorities, authority.signs)
 	if serves && newest.settles().Before(c.serving.Leaf.NotAfter) {
-		return nil // until the newest authority has settled
+		return nil // until the newest authority may sign
 	}
 	return newest
 }
@@ -87,8 +87,8 @@ func (c content) servesBy(a authority) bool {
 	return c.serving.Leaf.CheckSignatureFrom(a.certificate) == nil
 }
 
-// leaves returns when every certificate that the authority signed has expired, given that a later authority has taken
-// over signing. It returns false while there is no later authority.
+// leaves returns the time at which every certificate that the authority signed has expired, because a later authority
+// signs new ones. It returns false while there is no later authority.
 func (c content) leaves(a authority) (time.Time, bool) {
 	later := slices.IndexFunc(c.authorities, func(b authority) bool { return b.signs() && a.made().Before(b.made()) })
 	if later < 0 {
@@ -97,7 +97,7 @@ func (c content) leaves(a authority) (time.Time, bool) {
 	return c.authorities[later].settles().Add(servingLife), true
 }
 
-// next returns the next time when something may have to be renewed.
+// next returns the next time at which an authority or the certificate may have to be renewed or removed.
 func (c content) next(now time.Time) time.Time {
 	moments := []time.Time{due(c.serving.Leaf), c.serving.Leaf.NotAfter}
 	for _, a := range c.authorities {
@@ -128,7 +128,7 @@ func validAt(certificate *x509.Certificate, now time.Time) bool {
 	return !now.Before(certificate.NotBefore) && now.Before(certificate.NotAfter)
 }
 
-// due returns when two thirds of a certificate's life are over.
+// due returns the time at which two thirds of a certificate's life are over.
 func due(certificate *x509.Certificate) time.Time {
 	made := certificate.NotBefore.Add(backdated)
 	return made.Add(certificate.NotAfter.Sub(made) * 2 / 3)

@@ -27,7 +27,7 @@ func made(t *testing.T, times ...time.Time) map[string][]byte {
 	return data
 }
 
-// renewed returns the renewed data, and when to look again.
+// renewed returns the renewed data, and the time of the next look.
 func renewed(t *testing.T, data map[string][]byte, now time.Time, names ...string) (map[string][]byte, time.Time) {
 	t.Helper()
 	wanted, next, err := renew(read(data), now, names)
@@ -38,7 +38,7 @@ func renewed(t *testing.T, data map[string][]byte, now time.Time, names ...strin
 		t.Fatal(err)
 	}
 	if !next.After(now) {
-		t.Errorf("at %v it looks again at %v", now, next)
+		t.Errorf("at %v, the next look is at %v", now, next)
 	}
 	return data, next
 }
@@ -81,7 +81,7 @@ type renewCase struct {
 	// bundle and serving name the expected content: existing or new certificates.
 	bundle  []string
 	serving string
-	// next is when to look again. Zero means any time.
+	// next is the time of the next look. Zero means any time.
 	next time.Time
 }
 
@@ -126,11 +126,11 @@ func certificateCases(t *testing.T) map[string]renewCase {
 			data: made(t, start), now: start.Add(-25 * time.Hour),
 			bundle: []string{fresh}, serving: fresh,
 		},
-		"another name":              {data: made(t, start), now: start.Add(day), names: []string{"other.operators.svc"}, bundle: []string{old}, serving: fresh},
-		"one more name":             {data: made(t, start), now: start.Add(day), names: []string{name, "other.operators.svc"}, bundle: []string{old}, serving: fresh},
-		"garbage for a certificate": {data: with(made(t, start), corev1.TLSCertKey, "garbage"), now: start.Add(day), bundle: []string{old}, serving: fresh},
-		"garbage for its key":       {data: with(made(t, start), corev1.TLSPrivateKeyKey, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), now: start.Add(day), bundle: []string{old}, serving: fresh},
-		"a key of another": {data: with(made(t, start), corev1.TLSPrivateKeyKey,
+		"another name":           {data: made(t, start), now: start.Add(day), names: []string{"other.operators.svc"}, bundle: []string{old}, serving: fresh},
+		"one more name":          {data: made(t, start), now: start.Add(day), names: []string{name, "other.operators.svc"}, bundle: []string{old}, serving: fresh},
+		"an invalid certificate": {data: with(made(t, start), corev1.TLSCertKey, "garbage"), now: start.Add(day), bundle: []string{old}, serving: fresh},
+		"an invalid key":         {data: with(made(t, start), corev1.TLSPrivateKeyKey, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), now: start.Add(day), bundle: []string{old}, serving: fresh},
+		"the key of another certificate": {data: with(made(t, start), corev1.TLSPrivateKeyKey,
 			string(foreign[corev1.TLSPrivateKeyKey])), now: start.Add(day), bundle: []string{old}, serving: fresh},
 		"a certificate of another": {
 			data: with(with(made(t, start), corev1.TLSPrivateKeyKey,
@@ -146,7 +146,7 @@ func certificateCases(t *testing.T) map[string]renewCase {
 			data: without(made(t, start), bundleKey), now: start.Add(day),
 			bundle: []string{fresh}, serving: fresh,
 		},
-		"garbage for a bundle": {data: with(made(t, start), bundleKey, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
+		"an invalid bundle": {data: with(made(t, start), bundleKey, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
 		"a bundle with a serving certificate": {
 			data: with(made(t, start), bundleKey, string(foreign[corev1.TLSCertKey])),
 			now:  start.Add(day), bundle: []string{fresh}, serving: fresh,
@@ -158,7 +158,7 @@ func certificateCases(t *testing.T) map[string]renewCase {
 func authorityCases(t *testing.T) map[string]renewCase {
 	t.Helper()
 	twoThirds := start.Add(authorityLife * 2 / 3)
-	late := twoThirds.Add(-40 * day) // so that a serving certificate made then is not due at twoThirds
+	late := twoThirds.Add(-40 * day) // a serving certificate of this time is not due at twoThirds
 	trusted, stranger := made(t, start), strangeAuthority(t)
 	return map[string]renewCase{
 		// The new authority waits, because clients trust the old one and its certificate is still valid.
@@ -186,18 +186,18 @@ func authorityCases(t *testing.T) map[string]renewCase {
 			data: made(t, start, twoThirds.Add(-20*day), twoThirds),
 			now:  twoThirds.Add(settled - time.Second), bundle: []string{old, old}, serving: old, next: twoThirds.Add(settled),
 		},
-		"it has settled, and no certificate is due": {data: made(t, start, late, twoThirds), now: twoThirds.Add(settled), bundle: []string{old, old}, serving: old, next: late.Add(60 * day)},
+		"the new authority has settled, and no certificate is due": {data: made(t, start, late, twoThirds), now: twoThirds.Add(settled), bundle: []string{old, old}, serving: old, next: late.Add(60 * day)},
 		"an old authority that may have signed": {
 			data: made(t, start, late, twoThirds, late.Add(60*day)),
 			now:  late.Add(61 * day), bundle: []string{old, old}, serving: old, next: late.Add(120 * day),
 		},
-		"everything that it signed has expired": {data: made(t, start, late, twoThirds, late.Add(60*day),
+		"all certificates of the old authority have expired": {data: made(t, start, late, twoThirds, late.Add(60*day),
 			late.Add(120*day)), now: twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: old},
 		"but what is served": {
 			data: made(t, start, twoThirds),
 			now:  twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: fresh,
 		},
-		"an authority that ends before what it signs": {data: made(t, start, start.Add(authorityLife-2*day)), now: start.Add(authorityLife - day), bundle: []string{old, old}, serving: old},
+		"an authority that ends before a new certificate would": {data: made(t, start, start.Add(authorityLife-2*day)), now: start.Add(authorityLife - day), bundle: []string{old, old}, serving: old},
 		"an authority of another writer": {
 			data: with(made(t, start), bundleKey, stranger), now: start.Add(day),
 			bundle: []string{fresh}, serving: fresh,
@@ -209,7 +209,7 @@ func authorityCases(t *testing.T) map[string]renewCase {
 	}
 }
 
-// The cases show how a Secret is renewed, by its content and the time.
+// Each case is a Secret at a time, with the expected renewal.
 func TestRenew(t *testing.T) {
 	cases := certificateCases(t)
 	maps.Copy(cases, authorityCases(t))
@@ -236,24 +236,24 @@ func (tc renewCase) check(t *testing.T) {
 		t.Errorf("the serving certificate is the same: %v", same)
 	}
 	if !tc.next.IsZero() && !next.Equal(tc.next) {
-		t.Errorf("it looks again after %v, want %v", next.Sub(tc.now), tc.next.Sub(tc.now))
+		t.Errorf("the next look is after %v, want %v", next.Sub(tc.now), tc.next.Sub(tc.now))
 	}
 	if !read(data).serves(tc.now, tc.names) {
-		t.Error("clients that trust the bundle do not take the certificate")
+		t.Error("clients that trust the bundle do not accept the certificate")
 	}
 	// Clients with the previous bundle accept the current certificate if the old authority can still sign.
 	stale := content{authorities: before.authorities, serving: read(data).serving}
 	signs := func(a authority) bool { return a.signs() && validAt(a.certificate, tc.now) }
 	if last(before.authorities, signs) != nil && !stale.serves(tc.now, tc.names) {
-		t.Error("a new authority signs before clients trust it")
+		t.Error("a new authority signs before clients trust the authority")
 	}
 	if again, _ := renewed(t, data, tc.now, tc.names...); !cmp.Equal(data, again) {
-		t.Error("it changes what it made")
+		t.Error("a second call changes the result of the first")
 	}
 }
 
-// For nineteen years, clients that got the bundle in the last hour accept the current certificate. Clients with the
-// current bundle accept the certificate of a replica that missed the last change.
+// During nineteen years, clients that got the bundle in the last hour accept the current certificate. Clients with
+// the current bundle accept the certificate of a replica that missed the last change.
 func TestNoBundleIsLate(t *testing.T) {
 	var data map[string][]byte
 	bundles, authorities := map[time.Time][]byte{}, map[string]bool{}
@@ -278,7 +278,7 @@ func TestNoBundleIsLate(t *testing.T) {
 		}
 		if late := (content{authorities: read(data).authorities, serving: before.serving}); late.serving != nil &&
 			now.Before(late.serving.Leaf.NotAfter) && !late.serves(now, []string{name}) {
-			t.Fatalf("%v after the start: what another replica still serves is not taken", now.Sub(start))
+			t.Fatalf("%v after the start: clients do not accept the certificate that another replica still serves", now.Sub(start))
 		}
 		before = read(data)
 		if now = now.Add(10 * day); next.Before(now) {
@@ -295,26 +295,26 @@ func TestOrder(t *testing.T) {
 	for range 10 {
 		data, _ := renewed(t, without(made(t, start), authorityKeysKey), start, name)
 		if again, _ := renewed(t, data, start, name); !cmp.Equal(data, again) {
-			t.Fatal("it changes what it made")
+			t.Fatal("a second call changes the result of the first")
 		}
 	}
 }
 
-// The API server gets no more than it needs.
+// The certificates have only the usages that the API server needs.
 func TestCertificates(t *testing.T) {
 	found := read(made(t, start))
 	authority, leaf := found.authorities[0].certificate, found.serving.Leaf
 	for what, got := range map[string]bool{
-		"the authority may sign certificates": authority.KeyUsage&x509.KeyUsageCertSign != 0,
-		"and no other authority":              authority.MaxPathLen == 0 && authority.MaxPathLenZero,
-		"the certificate may not sign":        !leaf.IsCA && leaf.KeyUsage == x509.KeyUsageDigitalSignature,
-		"it is for servers":                   slices.Equal(leaf.ExtKeyUsage, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}),
-		"of these names":                      slices.Equal(leaf.DNSNames, []string{name}),
-		"it ends":                             leaf.NotAfter.Equal(start.Add(servingLife)),
-		"and the authority":                   authority.NotAfter.Equal(start.Add(authorityLife)),
+		"the authority can sign certificates":   authority.KeyUsage&x509.KeyUsageCertSign != 0,
+		"the authority cannot sign authorities": authority.MaxPathLen == 0 && authority.MaxPathLenZero,
+		"the certificate cannot sign":           !leaf.IsCA && leaf.KeyUsage == x509.KeyUsageDigitalSignature,
+		"the certificate is only for servers":   slices.Equal(leaf.ExtKeyUsage, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}),
+		"the certificate has the names":         slices.Equal(leaf.DNSNames, []string{name}),
+		"the certificate expires in time":       leaf.NotAfter.Equal(start.Add(servingLife)),
+		"the authority expires in time":         authority.NotAfter.Equal(start.Add(authorityLife)),
 	} {
 		if !got {
-			t.Errorf("not so: %s", what)
+			t.Errorf("this is not true: %s", what)
 		}
 	}
 }
@@ -324,11 +324,11 @@ func TestLongName(t *testing.T) {
 	long := "webhook.namespace-with-sixty-three-characters-namespace-with-sixty-three.svc"
 	data, _ := renewed(t, nil, start, long)
 	if !read(data).serves(start, []string{long}) {
-		t.Error("clients do not take it")
+		t.Error("clients do not accept the certificate")
 	}
 }
 
-// Any content of the Secret is read without a panic, and repaired.
+// With any content of the Secret, the renewal does not panic, and repairs the content.
 func FuzzRenew(f *testing.F) {
 	wanted, _, err := renew(content{}, start, []string{name})
 	if err != nil {
@@ -346,7 +346,7 @@ func FuzzRenew(f *testing.F) {
 			corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key, bundleKey: bundle, authorityKeysKey: keys,
 		}, now, name)
 		if !read(data).serves(now, []string{name}) {
-			t.Error("clients that trust the bundle do not take the certificate")
+			t.Error("clients that trust the bundle do not accept the certificate")
 		}
 	})
 }

@@ -19,17 +19,18 @@ import (
 const (
 	// maxNote is the maximum length in bytes of an event's note.
 	maxNote = 1024
-	// firstRetry and lastRetry bound the pauses after consecutive failures. Each pause is twice the one before.
+	// firstRetry and lastRetry bound the pauses after consecutive failures. Each pause is twice as long as the previous
+	// one.
 	firstRetry = time.Second
 	lastRetry  = time.Minute
 	// quietRetry is the pause up to which a write conflict with another replica is not reported.
 	quietRetry = 8 * time.Second
 )
 
-// reporter reports a failure once, until another failure takes its place or it is over.
+// reporter reports a failure once. It reports the same failure again only after another failure or a success.
 type reporter struct {
 	recorder events.EventRecorder // nil means no events
-	// secret is the Secret with the certificates. regards is the object that events are recorded on.
+	// secret is the Secret with the certificates. regards is the object that events refer to.
 	secret  *metav1.PartialObjectMetadata
 	regards *metav1.PartialObjectMetadata
 	action  string
@@ -44,8 +45,8 @@ func newReporter(options Options, action string) *reporter {
 	return &reporter{recorder: options.Recorder, action: action, secret: secret, regards: secret}
 }
 
-// about records later events on the object with the metadata found, so that kubectl describe shows them there. Events
-// are recorded on the Secret while the object cannot be read.
+// about makes later events refer to the object with the metadata found, so that kubectl describe shows them for the
+// object. While the object cannot be read, events refer to the Secret.
 func (r *reporter) about(kind schema.GroupVersionKind, found metav1.ObjectMeta) {
 	r.regards = r.secret
 	if found.UID != "" {
@@ -63,7 +64,7 @@ func regard(kind schema.GroupVersionKind, object metav1.ObjectMeta) *metav1.Part
 	return regarded
 }
 
-// failed reports a failure, and returns how long to wait before the next attempt.
+// failed reports a failure, and returns the pause before the next attempt.
 func (r *reporter) failed(ctx context.Context, err error) time.Duration {
 	r.pause = min(max(2*r.pause, firstRetry), lastRetry)
 	lost := r.pause <= quietRetry && (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err))

@@ -71,7 +71,7 @@ func serve(t *testing.T, replica *Certificates) string {
 	return listener.Addr().String()
 }
 
-// Clients that call continuously lose no request while the serving certificate and the authority are renewed.
+// No request of continuous clients fails while the serving certificate and the authority are renewed.
 func TestRotationUnderLoad(t *testing.T) {
 	b := newBench(t)
 	begin := start.Add(-authorityLife * 2 / 3)
@@ -107,7 +107,7 @@ func TestRotationUnderLoad(t *testing.T) {
 			rest := true
 			for _, replica := range replicas {
 				if current := replica.source.current.Load(); !current.until.After(b.clock.Now()) {
-					replica.source.changed.send() // it looked at the clock right before the step
+					replica.source.changed.send() // the replica may have read the clock just before the step
 					rest = false
 				}
 			}
@@ -121,10 +121,10 @@ func TestRotationUnderLoad(t *testing.T) {
 		certificates[current.Leaf.SerialNumber.String()] = true
 	}
 	if err := l.call(l.addresses[0], x509.NewCertPool()); !errors.As(err, new(x509.UnknownAuthorityError)) {
-		t.Errorf("a client that does not trust the operator: %v", err)
+		t.Errorf("the error of a client that does not trust the operator is %v", err)
 	}
 	if err := l.call(l.addresses[0], l.roots.Load().pool); err != nil {
-		t.Errorf("the next one: %v", err)
+		t.Errorf("the error of the next client is %v", err)
 	}
 	cancel()
 	group.Wait()

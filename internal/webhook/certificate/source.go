@@ -25,8 +25,8 @@ import (
 
 var errNoCertificate = errors.New("the webhooks do not have a serving certificate yet")
 
-// The rate of writes of a replica: a few in a burst, then one each writePause. Replicas whose clocks are months apart
-// would each replace the other's certificates.
+// The limit for the writes of a replica: a few in a burst, then one each writePause. Without a limit, replicas whose
+// clocks differ by months would replace each other's certificates all the time.
 const (
 	writePause = 10 * time.Second
 	writeBurst = 5
@@ -51,7 +51,7 @@ type source struct {
 type served struct {
 	serving *tls.Certificate
 	bundle  []byte
-	// until is when something may have to be renewed.
+	// until is the next time at which an authority or the certificate may have to be renewed.
 	until time.Time
 }
 
@@ -75,7 +75,7 @@ func (s *source) run(ctx context.Context) {
 	loop(ctx, s.clock, s.changed, s.look)
 }
 
-// look reads the Secret, renews what is due, and returns how long to wait.
+// look reads the Secret, renews the certificates that are due, and returns the pause before the next look.
 func (s *source) look(ctx context.Context) time.Duration {
 	now := s.clock.Now()
 	next, err := s.renew(ctx, now)
@@ -90,24 +90,11 @@ func (s *source) look(ctx context.Context) time.Duration {
 	return next.Sub(now)
 }
 
-// renew publishes the content of the Secret after any renewal, and returns when to look again.
+// renew publishes the content of the Secret after any renewal, and returns the time of the next look.
 func (s *source) renew(ctx context.Context, now time.Time) (time.Time, error) {
-	secret, err := s.secrets.Get(ctx, names.WebhookCertificateSecret, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		secret, err = nil, nil
-	}
+	secret, err := s.secret(ctx)
 	if err != nil {
 		return time.Time{}, err
-	}
-	if secret != nil {
-		s.report.about(corev1.SchemeGroupVersion.WithKind("Secret"), secret.ObjectMeta)
-	}
-	if secret != nil && !isManaged(secret) {
-		return time.Time{}, fmt.Errorf("it has type %q and does not belong to the operator, so the operator does not "+
-			"change it; delete it, and the operator creates it again", secret.Type)
-	}
-	if secret == nil {
-		secret = s.newSecret()
 	}
 	found := read(secret.Data)
 	wanted, next, err := renew(found, now, s.dnsNames)
@@ -132,7 +119,25 @@ func (s *source) renew(ctx context.Context, now time.Time) (time.Time, error) {
 	return next, nil
 }
 
-// isCurrent reports whether the Secret has this bundle. If it has another one, the source reads and publishes that.
+// secret returns the Secret, or a new one if it does not exist. It returns an error if the Secret does not belong to
+// the operator.
+func (s *source) secret(ctx context.Context) (*corev1.Secret, error) {
+	secret, err := s.secrets.Get(ctx, names.WebhookCertificateSecret, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return s.newSecret(), nil
+	case err != nil:
+		return nil, err
+	}
+	s.report.about(corev1.SchemeGroupVersion.WithKind("Secret"), secret.ObjectMeta)
+	if !isManaged(secret) {
+		return nil, fmt.Errorf("the Secret has the type %q and does not belong to the operator; delete the Secret, and the "+
+			"operator creates it again", secret.Type)
+	}
+	return secret, nil
+}
+
+// isCurrent reports whether the Secret has this bundle. If it has another one, the source reads and publishes that one.
 func (s *source) isCurrent(ctx context.Context, bundle []byte) (bool, error) {
 	secret, err := s.secrets.Get(ctx, names.WebhookCertificateSecret, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -145,12 +150,11 @@ func (s *source) isCurrent(ctx context.Context, bundle []byte) (bool, error) {
 	return current, nil
 }
 
-// write creates or updates the Secret. If two replicas write, one of them succeeds.
+// write creates or updates the Secret. If two replicas write at the same time, only one of them succeeds.
 func (s *source) write(ctx context.Context, secret *corev1.Secret, data map[string][]byte, now time.Time) error {
 	if s.writes.TokensAt(now) < 1 {
-		return fmt.Errorf("the operator wrote it more than %d times in a row: compare the clocks of the nodes, and check "+
-			"which other client writes it",
-			writeBurst)
+		return fmt.Errorf("the operator wrote the Secret more than %d times in a row; compare the clocks of the nodes, and "+
+			"check which other client writes the Secret", writeBurst)
 	}
 	secret.Data = data
 	var err error
@@ -175,12 +179,12 @@ func (s *source) newSecret() *corev1.Secret {
 	}
 }
 
-// isManaged reports whether this package made the Secret.
+// isManaged reports whether this package created the Secret.
 func isManaged(secret *corev1.Secret) bool {
 	return secret.Type == corev1.SecretTypeTLS && secret.Labels[names.LabelManagedBy] == names.ManagedBy
 }
 
-// publish serves the content from now on, and signals the users of the bundle if the bundle changed.
+// publish makes the content the one that is served, and signals the users of the bundle if the bundle changed.
 func (s *source) publish(c content, next time.Time) {
 	before := s.current.Load()
 	now := &served{serving: c.serving, bundle: c.bundle(), until: next}

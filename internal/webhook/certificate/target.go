@@ -33,20 +33,7 @@ func definitionTarget(c clients, options Options) *target {
 			if err != nil {
 				return webhooks{}, err
 			}
-			found := webhooks{
-				ObjectMeta: definition.ObjectMeta, bundles: map[string][]byte{},
-				conditions: definition.Status.Conditions,
-			}
-			of := definition.Spec.Conversion
-			if of == nil || of.Strategy != apiextensionsv1.WebhookConverter || of.Webhook == nil ||
-				of.Webhook.ClientConfig == nil {
-				return found, nil
-			}
-			if service := of.Webhook.ClientConfig.Service; service != nil && service.Namespace == options.Namespace &&
-				service.Name == options.Service {
-				found.bundles[conversion] = of.Webhook.ClientConfig.CABundle
-			}
-			return found, nil
+			return conversionWebhook(definition, options), nil
 		},
 		patch: func(ctx context.Context, found webhooks, bundle []byte) error {
 			patch, err := patchOf(found, map[string]any{
@@ -61,6 +48,23 @@ func definitionTarget(c clients, options Options) *target {
 	}
 }
 
+// conversionWebhook returns the webhook of the definition, if it calls the operator's Service.
+func conversionWebhook(definition *apiextensionsv1.CustomResourceDefinition, options Options) webhooks {
+	found := webhooks{
+		ObjectMeta: definition.ObjectMeta, bundles: map[string][]byte{}, conditions: definition.Status.Conditions,
+	}
+	of := definition.Spec.Conversion
+	if of == nil || of.Strategy != apiextensionsv1.WebhookConverter || of.Webhook == nil ||
+		of.Webhook.ClientConfig == nil {
+		return found
+	}
+	if service := of.Webhook.ClientConfig.Service; service != nil && service.Namespace == options.Namespace &&
+		service.Name == options.Service {
+		found.bundles[conversion] = of.Webhook.ClientConfig.CABundle
+	}
+	return found
+}
+
 // validatingTarget returns the target for the ValidatingWebhookConfiguration.
 func validatingTarget(c clients, options Options) *target {
 	configurations := c.admission.ValidatingWebhookConfigurations()
@@ -72,15 +76,7 @@ func validatingTarget(c clients, options Options) *target {
 			if err != nil {
 				return webhooks{}, err
 			}
-			found := webhooks{ObjectMeta: configuration.ObjectMeta, bundles: map[string][]byte{}}
-			for i := range configuration.Webhooks {
-				config := &configuration.Webhooks[i].ClientConfig
-				if config.Service != nil && config.Service.Namespace == options.Namespace &&
-					config.Service.Name == options.Service {
-					found.bundles[configuration.Webhooks[i].Name] = config.CABundle
-				}
-			}
-			return found, nil
+			return validatingWebhooks(configuration, options), nil
 		},
 		patch: func(ctx context.Context, found webhooks, bundle []byte) error {
 			var items []any
@@ -95,6 +91,19 @@ func validatingTarget(c clients, options Options) *target {
 			return err
 		},
 	}
+}
+
+// validatingWebhooks returns the webhooks of the configuration that call the operator's Service.
+func validatingWebhooks(configuration *admissionv1.ValidatingWebhookConfiguration, options Options) webhooks {
+	found := webhooks{ObjectMeta: configuration.ObjectMeta, bundles: map[string][]byte{}}
+	for i := range configuration.Webhooks {
+		config := &configuration.Webhooks[i].ClientConfig
+		if config.Service != nil && config.Service.Namespace == options.Namespace &&
+			config.Service.Name == options.Service {
+			found.bundles[configuration.Webhooks[i].Name] = config.CABundle
+		}
+	}
+	return found
 }
 
 // patchOf returns a patch of one field that fails if the object changed since it was read.

@@ -51,7 +51,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	leave, err := h.enter(r)
 	if err != nil {
-		return // the client is gone
+		return // the client no longer waits
 	}
 	defer leave()
 	v := newReview(w, r)

@@ -111,7 +111,7 @@ func TestConverts(t *testing.T) {
 }
 
 // Concurrent reviews do not affect one another.
-func TestReviewsAtOnce(t *testing.T) {
+func TestConcurrentReviews(t *testing.T) {
 	server := serve(t)
 	for client := range 4 {
 		t.Run(strconv.Itoa(client), func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestNothingToConvert(t *testing.T) {
 	for name, body := range map[string]string{
 		"no objects":  reviewOf(v2),
 		"null":        strings.Replace(reviewOf(v2), "[]", "null", 1),
-		"not said":    strings.Replace(reviewOf(v2), `,"objects":[]`, "", 1),
+		"no list":     strings.Replace(reviewOf(v2), `,"objects":[]`, "", 1),
 		"with spaces": strings.Replace(reviewOf(v2), "[]", " [ \n ] ", 1),
 		"more fields": strings.Replace(reviewOf(v2), `"uid"`, `"new":{"a":[1,"}"]},"uid"`, 1),
 	} {
@@ -150,7 +150,7 @@ func TestNothingToConvert(t *testing.T) {
 	}
 }
 
-// For any request, the answer is a review that names the object and its problem.
+// The answer to any request is a review that names the object and the problem.
 func TestBadInput(t *testing.T) {
 	server := serve(t)
 	swap := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
@@ -159,38 +159,38 @@ func TestBadInput(t *testing.T) {
 		code int
 		want string
 	}{
-		"nothing":                {"", 400, "it is truncated"},
-		"garbage":                {"\x00\xff{{{", 400, `the review is not valid JSON: found '\x00', but '{' is required`},
-		"a list":                 {"[]", 400, "not valid JSON"},
-		"no review":              {`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{}}`, 400, `"AdmissionReview" of "admission.k8s.io/v1" is not a ConversionReview`},
-		"an empty object":        {`{}`, 400, "is not a ConversionReview"},
-		"v1beta1":                {swap(reviewOf(v2, older("a")), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"), 200, `conversionReviewVersions of the CustomResourceDefinition to ["v1"]`},
-		"no request":             {`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1"}`, 200, "has no request"},
-		"null for a request":     {`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":null}`, 200, "has no request"},
-		"unknown desired":        {reviewOf("llamastack.io/v1", older("a")), 200, `unknown request.desiredAPIVersion "llamastack.io/v1"`},
-		"no desired":             {swap(reviewOf(v2, older("a")), `"desiredAPIVersion":"`+v2+`",`, ""), 200, "must precede request.objects"},
-		"the uid comes later":    {swap(reviewOf(v2, older("a")), `"uid":"u-1",`, "", "]}}", `],"uid":"u-1"}}`), 200, "must precede request.objects"},
-		"the kind comes later":   {swap(reviewOf(v2, older("a")), `"kind":"ConversionReview",`, "", "]}}", `]},"kind":"ConversionReview"}`), 200, "must precede request.objects"},
-		"objects are not a list": {swap(reviewOf(v2), "[]", "{}"), 200, "request.objects of the review is not a list"},
-		"objects twice":          {swap(reviewOf(v2, older("a")), "]}}", `],"objects":[]}}`), 200, "request.objects twice"},
-		"something behind it":    {reviewOf(v2, older("a")) + "{}", 200, "it has data after its end"},
-		"truncated":              {reviewOf(v2, older("a"), older("b"))[:500], 200, `objects[1] "team-a/b": the review is not valid JSON: it is truncated`},
-		"truncated in a text":    {reviewOf(v2, older("a"))[:140], 200, "it is truncated"},
-		"no commas":              {reviewOf(v2, older("a")+older("b")), 200, "between two values"},
-		"a comma too many":       {reviewOf(v2, older("a"), ""), 200, "but a value is required"},
-		"another kind":           {reviewOf(v2, older("a"), swap(older("b"), "LlamaStackDistribution", "Pod")), 200, `objects[1] "team-a/b": kind "Pod" cannot be converted`},
-		"another group":          {reviewOf(v2, swap(older("a"), "llamastack.io", "example.com")), 200, `objects[0] "team-a/a": unknown apiVersion "example.com/v1alpha1"`},
-		"another version":        {reviewOf(v2, newer("ok"), swap(older("a"), "v1alpha1", "v1")), 200, `objects[1] "team-a/a": unknown apiVersion "llamastack.io/v1"`},
-		"a version that is none": {reviewOf(v2, swap(older("a"), `"`+v1+`"`, "7")), 200, `objects[0] "team-a/a": unknown apiVersion 7`},
-		"no metadata":            {reviewOf(v2, `{"apiVersion":"`+v1+`","kind":"LlamaStackDistribution","spec":{}}`), 200, "objects[0] (without a name): metadata is missing"},
-		"metadata is a list":     {reviewOf(v2, `{"apiVersion":"`+v1+`","kind":"LlamaStackDistribution","metadata":[]}`), 200, "metadata is missing or not an object"},
-		"an object is a number":  {reviewOf(v2, "7"), 200, "objects[0] (no object): it is not a JSON object"},
-		"an object is null":      {reviewOf(v2, "null"), 200, "not a JSON object"},
-		"an object is not JSON":  {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":1]`, `}}}}`, `}}]`)), 200, `objects[0] "team-a/a": it is not JSON`},
-		"too deep":               {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":`+strings.Repeat("[", 9_950)+strings.Repeat("]", 9_950))), 200, `objects[0] "team-a/a": it is nested 9952 levels deep`},
-		"deeper than any JSON":   {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":`+strings.Repeat("[", 200_000)+strings.Repeat("]", 200_000))), 200, `objects[0] "team-a/a": it is not JSON`},
-		"too large":              {reviewOf(v2, older("ok"), swap(older("a"), `"replicas":1`, `"replicas":"`+strings.Repeat("x", 9<<20)+`"`)), 200, `objects[1] "team-a/a" is larger than 8 MiB`},
-		"a long uid":             {swap(reviewOf(v2), "u-1", strings.Repeat("u", 5000)), 200, "too long"},
+		"nothing":                    {"", 400, "it is truncated"},
+		"garbage":                    {"\x00\xff{{{", 400, `the review is not valid JSON: found '\x00', but '{' is required`},
+		"a list":                     {"[]", 400, "not valid JSON"},
+		"not a review":               {`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{}}`, 400, `"AdmissionReview" of "admission.k8s.io/v1" is not a ConversionReview`},
+		"an empty object":            {`{}`, 400, "is not a ConversionReview"},
+		"v1beta1":                    {swap(reviewOf(v2, older("a")), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"), 200, `conversionReviewVersions of the CustomResourceDefinition to ["v1"]`},
+		"no request":                 {`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1"}`, 200, "has no request"},
+		"null for a request":         {`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":null}`, 200, "has no request"},
+		"unknown desired":            {reviewOf("llamastack.io/v1", older("a")), 200, `unknown request.desiredAPIVersion "llamastack.io/v1"`},
+		"no desired version":         {swap(reviewOf(v2, older("a")), `"desiredAPIVersion":"`+v2+`",`, ""), 200, "must precede request.objects"},
+		"the uid comes later":        {swap(reviewOf(v2, older("a")), `"uid":"u-1",`, "", "]}}", `],"uid":"u-1"}}`), 200, "must precede request.objects"},
+		"the kind comes later":       {swap(reviewOf(v2, older("a")), `"kind":"ConversionReview",`, "", "]}}", `]},"kind":"ConversionReview"}`), 200, "must precede request.objects"},
+		"objects are not a list":     {swap(reviewOf(v2), "[]", "{}"), 200, "request.objects of the review is not a list"},
+		"objects twice":              {swap(reviewOf(v2, older("a")), "]}}", `],"objects":[]}}`), 200, "request.objects twice"},
+		"data after the review":      {reviewOf(v2, older("a")) + "{}", 200, "it has data after its end"},
+		"truncated":                  {reviewOf(v2, older("a"), older("b"))[:500], 200, `objects[1] "team-a/b": the review is not valid JSON: it is truncated`},
+		"truncated in a text":        {reviewOf(v2, older("a"))[:140], 200, "it is truncated"},
+		"no commas":                  {reviewOf(v2, older("a")+older("b")), 200, "between two values"},
+		"one comma too many":         {reviewOf(v2, older("a"), ""), 200, "but a value is required"},
+		"another kind":               {reviewOf(v2, older("a"), swap(older("b"), "LlamaStackDistribution", "Pod")), 200, `objects[1] "team-a/b": kind "Pod" cannot be converted`},
+		"another group":              {reviewOf(v2, swap(older("a"), "llamastack.io", "example.com")), 200, `objects[0] "team-a/a": unknown apiVersion "example.com/v1alpha1"`},
+		"another version":            {reviewOf(v2, newer("ok"), swap(older("a"), "v1alpha1", "v1")), 200, `objects[1] "team-a/a": unknown apiVersion "llamastack.io/v1"`},
+		"a version that is a number": {reviewOf(v2, swap(older("a"), `"`+v1+`"`, "7")), 200, `objects[0] "team-a/a": unknown apiVersion 7`},
+		"no metadata":                {reviewOf(v2, `{"apiVersion":"`+v1+`","kind":"LlamaStackDistribution","spec":{}}`), 200, "objects[0] (without a name): metadata is missing"},
+		"metadata is a list":         {reviewOf(v2, `{"apiVersion":"`+v1+`","kind":"LlamaStackDistribution","metadata":[]}`), 200, "metadata is missing or not an object"},
+		"an object is a number":      {reviewOf(v2, "7"), 200, "objects[0] (no object): it is not a JSON object"},
+		"an object is null":          {reviewOf(v2, "null"), 200, "not a JSON object"},
+		"an object is not JSON":      {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":1]`, `}}}}`, `}}]`)), 200, `objects[0] "team-a/a": it is not JSON`},
+		"too deep":                   {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":`+strings.Repeat("[", 9_950)+strings.Repeat("]", 9_950))), 200, `objects[0] "team-a/a": it is nested 9952 levels deep`},
+		"deeper than any JSON":       {reviewOf(v2, swap(older("a"), `"replicas":1`, `"replicas":`+strings.Repeat("[", 200_000)+strings.Repeat("]", 200_000))), 200, `objects[0] "team-a/a": it is not JSON`},
+		"too large":                  {reviewOf(v2, older("ok"), swap(older("a"), `"replicas":1`, `"replicas":"`+strings.Repeat("x", 9<<20)+`"`)), 200, `objects[1] "team-a/a" is larger than 8 MiB`},
+		"a long uid":                 {swap(reviewOf(v2), "u-1", strings.Repeat("u", 5000)), 200, "too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := post(t, server, strings.NewReader(c.body))
@@ -209,19 +209,19 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Validation reports errors in objects that can be stored. A conversion must not fail because of them, because that
-// breaks a whole list.
+// Stored objects may have errors, which validation reports. A conversion must not fail because of them, because a
+// failure makes the whole list fail.
 func TestOddObjectsAreConverted(t *testing.T) {
 	server := serve(t)
 	for name, object := range map[string]string{
-		"no spec":            `"metadata":{"name":"a"}`,
-		"a spec of texts":    `"metadata":{"name":"a"},"spec":"x"`,
-		"lists for objects":  `"metadata":{"name":"a","annotations":[]},"spec":{"server":[],"network":[{}],"workload":7,"providers":[1]}`,
-		"nulls":              `"metadata":{"name":"a","annotations":null},"spec":{"server":null,"workload":null},"status":null`,
-		"numbers for texts":  `"metadata":{"name":"a","annotations":{"llamastack.io/conversion-data":7}},"spec":{"server":{"distribution":{"name":7}}}`,
-		"no name":            `"metadata":{"generateName":"a-"},"spec":{}`,
-		"odd texts":          `"metadata":{"name":"a"},"spec":{"server":{"distribution":{"name":"\ud800\u0000\u2028<"}}}`,
-		"a key that repeats": `"metadata":{"name":"a"},"spec":{"server":{},"server":{"workers":2}}`,
+		"no spec":                  `"metadata":{"name":"a"}`,
+		"a spec that is text":      `"metadata":{"name":"a"},"spec":"x"`,
+		"lists instead of objects": `"metadata":{"name":"a","annotations":[]},"spec":{"server":[],"network":[{}],"workload":7,"providers":[1]}`,
+		"nulls":                    `"metadata":{"name":"a","annotations":null},"spec":{"server":null,"workload":null},"status":null`,
+		"numbers instead of text":  `"metadata":{"name":"a","annotations":{"llamastack.io/conversion-data":7}},"spec":{"server":{"distribution":{"name":7}}}`,
+		"no name":                  `"metadata":{"generateName":"a-"},"spec":{}`,
+		"odd texts":                `"metadata":{"name":"a"},"spec":{"server":{"distribution":{"name":"\ud800\u0000\u2028<"}}}`,
+		"a duplicate key":          `"metadata":{"name":"a"},"spec":{"server":{},"server":{"workers":2}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, way := range [][2]string{{v1, v2}, {v2, v1}} {
@@ -235,7 +235,7 @@ func TestOddObjectsAreConverted(t *testing.T) {
 	}
 }
 
-func TestRequestsThatAreNoReviews(t *testing.T) {
+func TestOtherRequests(t *testing.T) {
 	server := serve(t)
 	for name, c := range map[string]struct {
 		method, media string

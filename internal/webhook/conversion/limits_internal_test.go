@@ -15,7 +15,7 @@ import (
 func TestLargeReviewsWait(t *testing.T) {
 	h, ok := Handler(logr.Discard()).(*handler)
 	if !ok {
-		t.Fatal("another handler")
+		t.Fatal("the handler has an unexpected type")
 	}
 	request := func(ctx context.Context, size int64) *http.Request {
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/convert", strings.NewReader(""))
@@ -31,19 +31,19 @@ func TestLargeReviewsWait(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, size := range map[string]int64{"another large one": smallReview + 1, "one of unknown size": -1} {
+	for name, size := range map[string]int64{"a large review": smallReview + 1, "a review of unknown size": -1} {
 		if _, err := h.enter(request(ended, size)); err == nil {
 			t.Errorf("%s does not wait", name)
 		}
 	}
 	if leaveSmall, err := h.enter(request(t.Context(), smallReview)); err != nil {
-		t.Errorf("an ordinary one waits: %v", err)
+		t.Errorf("an ordinary review waits: %v", err)
 	} else {
 		leaveSmall()
 	}
 	leave()
 	if _, err := h.enter(request(t.Context(), 300<<20)); err != nil {
-		t.Errorf("the next large one waits still: %v", err)
+		t.Errorf("the next large review still waits: %v", err)
 	}
 }
 
@@ -76,16 +76,16 @@ func TestDeadlines(t *testing.T) {
 			t.Fatalf("%s: %v", name, set)
 		}
 		if first := set[0].Sub(began); first < grace || first > 2*grace {
-			t.Errorf("%s: the first is after %v", name, first)
+			t.Errorf("%s: the first deadline is after %v", name, first)
 		}
 		if longer := set[len(set)-2].Sub(set[0]); longer < 3*time.Second || longer > 5*time.Second {
-			t.Errorf("%s: 4 MiB have %v more", name, longer)
+			t.Errorf("%s: 4 MiB extend the deadline by %v", name, longer)
 		}
 	}
 }
 
-// After the request was cancelled, no more objects are converted.
-func TestEndsWithItsRequest(t *testing.T) {
+// After a request is canceled, no more objects are converted.
+func TestConversionEndsWithItsRequest(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	const object = `{"apiVersion":"llamastack.io/v1alpha1","kind":"LlamaStackDistribution","metadata":{"name":"a"}}`
 	body := `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"u",` +

@@ -9,54 +9,40 @@ import (
 // maxName bounds the length of a name in a message.
 const maxName = 253
 
-// nameOf returns the namespace and name of an object for a message. The object may be truncated, or invalid JSON after
-// the metadata.
+// nameOf returns the namespace and name of an object for a message. The object may be truncated, or may be invalid JSON
+// after the metadata.
 func nameOf(object []byte) string {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	var namespace, name string
-	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
-		return "(no object)"
-	}
-	for decoder.More() {
-		key, err := decoder.Token()
-		if err != nil {
-			break
-		}
+	isObject := eachField(decoder, func(key json.Token) bool {
 		if key == "metadata" {
 			namespace, name = metadataNames(decoder)
-			break
+			return false
 		}
 		var skipped json.RawMessage
-		if decoder.Decode(&skipped) != nil {
-			break
-		}
-	}
-	if name == "" {
+		return decoder.Decode(&skipped) == nil
+	})
+	switch {
+	case !isObject:
+		return "(no object)"
+	case name == "":
 		return "(without a name)"
-	}
-	if namespace != "" {
+	case namespace != "":
 		name = namespace + "/" + name
 	}
 	return fmt.Sprintf("%q", name)
 }
 
-// metadataNames reads the metadata as far as possible.
+// metadataNames returns the names in the metadata that can be read.
 func metadataNames(decoder *json.Decoder) (namespace, name string) {
-	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
-		return "", ""
-	}
-	for decoder.More() {
-		key, err := decoder.Token()
-		if err != nil {
-			return namespace, name
-		}
+	eachField(decoder, func(key json.Token) bool {
 		var value json.RawMessage
 		if decoder.Decode(&value) != nil {
-			return namespace, name
+			return false
 		}
 		var text string
 		if json.Unmarshal(value, &text) != nil || len(text) > maxName {
-			continue
+			return true
 		}
 		switch key {
 		case "namespace":
@@ -64,6 +50,21 @@ func metadataNames(decoder *json.Decoder) (namespace, name string) {
 		case "name":
 			name = text
 		}
-	}
+		return true
+	})
 	return namespace, name
+}
+
+// eachField calls read for each field of an object, with decoder positioned at the value, until read returns false or
+// the JSON is invalid. It returns false if the value is not an object.
+func eachField(decoder *json.Decoder, read func(key json.Token) bool) bool {
+	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+		return false
+	}
+	for decoder.More() {
+		if key, err := decoder.Token(); err != nil || !read(key) {
+			break
+		}
+	}
+	return true
 }

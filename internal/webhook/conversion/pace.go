@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// grace is the time that a sender or reader may take in addition to the time for its bytes.
+	// grace is the time that a client may take in addition to the time for its bytes.
 	grace = 10 * time.Second
 	// slowest is the minimum rate in bytes per second of reading and writing. An API server is a thousand times as
 	// fast. A client that sends byte by byte would block other clients.
@@ -16,7 +16,7 @@ const (
 	deadlineEvery = 256 << 10
 )
 
-// pace ends requests that are too slow. The time that a review waits for others does not count.
+// pace ends requests that are too slow. The time for which a review waits for other reviews does not count.
 type pace struct {
 	body    io.Reader
 	control *http.ResponseController
@@ -47,7 +47,7 @@ func (p *pace) write(w io.Writer, data []byte) error {
 	return err
 }
 
-// move sets the deadlines. Only a server in a test has none.
+// move sets the deadlines. It ignores errors, because only the response writers of tests have no deadlines.
 func (p *pace) move() {
 	moved := p.in + p.out
 	if moved < p.due {

@@ -19,7 +19,7 @@ const (
 	maxObject = 8 << 20
 	// readAhead is the size of the read buffer.
 	readAhead = 32 << 10
-	// maxDrained bounds how much of a failed review is still read, so that the answer arrives.
+	// maxDrained bounds the part of a failed review that is still read, so that the client receives the answer.
 	maxDrained = 1 << 30
 
 	reviewKind = "ConversionReview"
@@ -34,13 +34,13 @@ type review struct {
 	object []byte
 	// buffers is the memory of the three fields above.
 	buffers *buffers
-	// ended returns why the client no longer waits for an answer.
+	// ended returns the reason why the client no longer waits for an answer, or nil.
 	ended func() error
 
 	kind, apiVersion, uid, desired string
 	// requested reports whether the review has a request. listed reports whether the request has objects.
 	requested, listed bool
-	// failure is the first error. After it, nothing is converted.
+	// failure is the first error. After an error, no object is converted.
 	failure error
 }
 
@@ -53,8 +53,8 @@ func newReview(w http.ResponseWriter, r *http.Request) *review {
 	}
 }
 
-// end ends a review, with the error of its last write. Its buffers are reused unless something failed, because a server
-// may still read what it could not write.
+// end ends a review, with the error of its last write. Its buffers are not reused after a failure, because the server
+// may still read from a buffer that it could not write.
 func (v *review) end(err error) {
 	v.answer.pace.end()
 	if err == nil && v.failure == nil {
@@ -62,7 +62,7 @@ func (v *review) end(err error) {
 	}
 }
 
-// read reads the review to its end, and converts its objects on the way.
+// read reads the review to its end, and converts each object as soon as it is read.
 func (v *review) read() {
 	if err := v.parse(); err != nil {
 		v.fail(err)
@@ -89,9 +89,9 @@ func (v *review) parse() error {
 	err := v.in.fields(func(key string) error {
 		switch key {
 		case "kind":
-			return v.read1(&v.kind)
+			return v.readText(&v.kind)
 		case "apiVersion":
-			return v.read1(&v.apiVersion)
+			return v.readText(&v.apiVersion)
 		case "request":
 			return v.request()
 		default:
@@ -107,7 +107,7 @@ func (v *review) parse() error {
 	return nil
 }
 
-func (v *review) read1(text *string) (err error) {
+func (v *review) readText(text *string) (err error) {
 	*text, err = v.in.text()
 	return err
 }
@@ -122,9 +122,9 @@ func (v *review) request() error {
 	return v.in.fields(func(key string) error {
 		switch key {
 		case "uid":
-			return v.read1(&v.uid)
+			return v.readText(&v.uid)
 		case "desiredAPIVersion":
-			return v.read1(&v.desired)
+			return v.readText(&v.desired)
 		case "objects":
 			return v.objects()
 		default:
@@ -177,7 +177,7 @@ func (v *review) convert(i int) error {
 	return nil
 }
 
-// failIfEnded stops the work if the client no longer waits for the answer.
+// failIfEnded records an error if the client no longer waits for the answer.
 func (v *review) failIfEnded() {
 	if err := v.ended(); err != nil {
 		v.fail(fmt.Errorf("the request ended: %w", err))

@@ -10,11 +10,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
-// scanner reads JSON from a stream, value by value. It keeps only what is requested, and needs no more memory for a
-// deep value than for a flat one. It does not validate the inside of a value that it does not keep.
+// scanner reads JSON from a stream, value by value. It keeps only the requested values, and needs no more memory for a
+// deep value than for a flat one. It does not validate the content of a value that it does not keep.
 type scanner struct {
 	in *bufio.Reader
-	// last is the last string that was read, as it is spelt.
+	// last is the last string that was read, in its JSON form.
 	last []byte
 }
 
@@ -24,7 +24,7 @@ var errSyntax = errors.New("the review is not valid JSON")
 // errTooLong is the error for a value longer than the limit.
 var errTooLong = errors.New("too long")
 
-// next returns the first byte that is not white space. It stays in the stream.
+// next returns the first byte that is not white space, and leaves it in the stream.
 func (s *scanner) next() (byte, error) {
 	for {
 		c, err := s.in.ReadByte()
@@ -86,7 +86,7 @@ func (s *scanner) items(opening, closing byte, each func(i int) error) error {
 			return nil
 		}
 		if c != ',' {
-			return fmt.Errorf("%w: %q between two values", errSyntax, c)
+			return fmt.Errorf("%w: found %q between two values", errSyntax, c)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (s *scanner) text() (string, error) {
 	return text, nil
 }
 
-// spelt returns the value of a plain ASCII string without escapes, as most strings are. It returns false for others.
+// spelt returns the value of an ASCII string without escapes, as most strings are. It returns false for all others.
 func spelt(raw []byte) (string, bool) {
 	last := len(raw) - 1
 	if last < 1 || raw[0] != '"' || raw[last] != '"' {
@@ -125,7 +125,8 @@ func spelt(raw []byte) (string, bool) {
 // skip skips a value.
 func (s *scanner) skip() error { return s.scan(func([]byte) {}) }
 
-// value appends a value to dst. A value longer than limit is truncated and gives an error, but is read to its end.
+// value appends a value to dst. It truncates a value longer than limit, reads the value to its end, and returns an
+// error.
 func (s *scanner) value(dst []byte, limit int) ([]byte, error) {
 	tooLong := false
 	err := s.scan(func(part []byte) {
@@ -171,7 +172,7 @@ type ender struct {
 	scalar bool
 }
 
-// scan returns how many bytes of a part belong to the value, and whether the value ends there.
+// scan returns the number of bytes of a part that belong to the value, and whether the value ends after them.
 func (e *ender) scan(part []byte) (int, bool) {
 	for i := 0; i < len(part); i++ {
 		if e.inText {

@@ -17,13 +17,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/conversion"
 )
 
-// large returns an object of about that many bytes. It contains a list that conversion copies.
+// large returns an object of approximately the given size in bytes. The object contains a list that conversion copies.
 func large(name string, size int) string {
 	return strings.Replace(older(name), `"server":{`, `"server":{"containerSpec":{"args":["`+strings.Repeat(`x","`,
 		size/4)+`x"]},`, 1)
 }
 
-// repeated is a review with one object many times. It is not held in memory as a whole.
+// repeated is a reader of a review that contains one object many times. The whole review is never in memory.
 type repeated struct {
 	head, object, tail string
 	times              int
@@ -57,7 +57,7 @@ func (r *repeated) Read(data []byte) (int, error) {
 	}
 }
 
-// many returns a review with one object that many times.
+// many returns a review that contains one object the given number of times.
 func many(object string, times int) *repeated {
 	head, tail, _ := strings.Cut(reviewOf(v2, "*"), "*")
 	return &repeated{head: head, object: object, tail: tail, times: times}
@@ -69,8 +69,8 @@ type outcome struct {
 	status, message string
 }
 
-// stream sends a review as an API server does, over HTTP/1.1 with a content length, and reads the answer while it
-// sends.
+// stream sends a review in the same way as an API server, over HTTP/1.1 with a content length, and reads the answer
+// while it sends the review.
 func stream(t testing.TB, server *httptest.Server, body io.Reader, size int64) outcome {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
@@ -90,7 +90,7 @@ func stream(t testing.TB, server *httptest.Server, body io.Reader, size int64) o
 	return readOutcome(t, response.Body)
 }
 
-// readOutcome reads an answer object by object.
+// readOutcome reads one object of an answer after another.
 func readOutcome(t testing.TB, body io.Reader) outcome {
 	t.Helper()
 	decoder := json.NewDecoder(bufio.NewReaderSize(body, 64<<10))
@@ -121,7 +121,7 @@ func readOutcome(t testing.TB, body io.Reader) outcome {
 		rest[i], _ = decoder.Token()
 	}
 	if rest[1] != "result" {
-		t.Fatalf("after the objects come %v", rest)
+		t.Fatalf("the tokens after the objects are %v", rest)
 	}
 	fields := make(map[string]json.RawMessage)
 	for decoder.More() {
@@ -148,14 +148,14 @@ func TestStreams(t *testing.T) {
 	if got.objects != 10 || got.status != "Success" || got.bytes < 10*3<<19 {
 		t.Errorf("got %+v", got)
 	}
-	// The connection keeps nothing of it.
+	// The review does not affect the next one on the same connection.
 	if again := post(t, server, strings.NewReader(reviewOf(v2, older("a")))); again.Response.Result.Status != "Success" {
 		t.Errorf("the next review: %+v", again.Response.Result)
 	}
 }
 
-// A failure after a part of the answer was sent still gives a complete answer.
-func TestFailsInTheMiddle(t *testing.T) {
+// If the conversion fails after a part of the answer was sent, the answer is still complete.
+func TestFailureInTheMiddle(t *testing.T) {
 	server := serve(t)
 	bad := strings.Replace(older("bad"), "LlamaStackDistribution", "Pod", 1)
 	for name, c := range map[string]struct{ tail, want string }{
@@ -179,8 +179,8 @@ func TestFailsInTheMiddle(t *testing.T) {
 	}
 }
 
-// A review needs memory for its largest object and not for all. The test counts every allocation, because buffers can
-// grow too.
+// The memory for a review depends on its largest object and not on the number of objects. The test counts every
+// allocation, because buffers can also grow.
 func TestMemoryOfAReview(t *testing.T) {
 	const size, objects, most = 3 << 19, 8, 12
 	handler := conversion.Handler(logr.Discard())
@@ -220,7 +220,7 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// counter accepts an answer without keeping it.
+// counter counts the bytes of an answer and discards them.
 type counter struct {
 	header http.Header
 	bytes  int

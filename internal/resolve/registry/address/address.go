@@ -15,13 +15,13 @@ import (
 // ErrLocal is the error for an address that no registry may have.
 var ErrLocal = errors.New("the address is local or reserved for a special purpose; list the registry under registries.insecure to allow it")
 
-// ErrNoIdentityService is the error for an address that gives no pod its identity.
+// ErrNoIdentityService is the error for an address that does not belong to an identity service of a cloud.
 var ErrNoIdentityService = errors.New("the address does not belong to a service that gives pods their identity")
 
-// special lists the ranges that no registry is read from: the ranges of the IANA registries of special-purpose
-// addresses (RFC 6890), the multicast ranges, and the deprecated ranges that a machine may still route to itself. The
-// ranges for private use are not in the list. An address that embeds an IPv4 address for a translator that the
-// operator's network may have is checked as that IPv4 address, see embedded.
+// special lists the ranges in which no registry may be: the ranges of the IANA registries of special-purpose addresses
+// (RFC 6890), the multicast ranges, and the deprecated ranges that a machine may still route to itself. The ranges for
+// private use are not in the list. An address with the NAT64 prefix is checked as the IPv4 address that it embeds, see
+// embedded.
 var special = prefixes(
 	"0.0.0.0/8",       // "this network"
 	"127.0.0.0/8",     // loopback
@@ -54,8 +54,7 @@ var special = prefixes(
 	"ff00::/8",          // multicast
 )
 
-// metadata lists the cloud services that give a machine its credentials, where the ranges above do not cover their
-// addresses.
+// metadata lists the addresses outside the ranges above at which clouds give a machine its credentials.
 var metadata = prefixes(
 	"100.100.100.200/32",     // Alibaba
 	"168.63.129.16/32",       // Azure
@@ -91,7 +90,7 @@ func mayBeAsked(address netip.Addr) bool {
 	return true
 }
 
-// embedded returns the IPv4 address that an IPv6 address embeds, or the address itself when it embeds none.
+// embedded returns the IPv4 address that an IPv6 address embeds, or the address itself if it embeds none.
 func embedded(address netip.Addr) netip.Addr {
 	if !wellKnownTranslation.Contains(address) {
 		return address.Unmap()
@@ -113,8 +112,8 @@ func CheckDialed(_ context.Context, _, address string, _ syscall.RawConn) error 
 	return nil
 }
 
-// identityServices lists the addresses at which clouds give a pod its identity. No registry may be there: each is in
-// one of the ranges above.
+// identityServices lists the addresses at which clouds give a pod its identity. No registry may have one of these
+// addresses, because each is in one of the ranges above.
 var identityServices = []netip.AddrPort{
 	netip.MustParseAddrPort("169.254.169.254:80"), // machine metadata: AWS, Google Cloud, Azure
 	netip.MustParseAddrPort("[fd00:ec2::254]:80"), // AWS
@@ -125,7 +124,7 @@ var identityServices = []netip.AddrPort{
 }
 
 // CheckIdentityService is the counterpart of CheckDialed for requests for the operator's own identity: it allows
-// exactly the addresses of the identity services. Never use it to dial an address that a tenant writes.
+// exactly the addresses of the identity services. Never use it to dial an address from a stack.
 func CheckIdentityService(_ context.Context, _, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -137,7 +136,7 @@ func CheckIdentityService(_ context.Context, _, address string, _ syscall.RawCon
 	return nil
 }
 
-// CheckWritten checks a host that is written as a number, because nothing else can be checked when a proxy makes the
+// CheckWritten checks a host that is written as an IP address, because CheckDialed cannot check it if a proxy makes the
 // connection. Some programs read any host that ends in a number as an IPv4 address
 // (https://url.spec.whatwg.org/#ends-in-a-number-checker). CheckWritten accepts an IPv4 address only in its usual form.
 func CheckWritten(target *url.URL) error {
@@ -154,5 +153,5 @@ func CheckWritten(target *url.URL) error {
 	return nil
 }
 
-// numeric matches a label that makes a host an IPv4 address.
+// numeric matches a last label with which some programs read a host as an IPv4 address.
 var numeric = regexp.MustCompile(`^([0-9]+|0[xX][0-9a-fA-F]*)$`)

@@ -18,8 +18,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
 	"github.com/aws/smithy-go/logging"
 	"github.com/google/go-containerregistry/pkg/authn"
-
-	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
 const (
@@ -28,7 +26,7 @@ const (
 	codeThrottling = "Throttling"
 )
 
-// awsCodes lists errors of STS and ECR that the AWS documentation lists.
+// awsCodes lists documented error codes of STS and ECR.
 var awsCodes = []string{
 	"AccessDenied", "ExpiredToken", "IDPCommunicationError", "IDPRejectedClaim", "InvalidIdentityToken",
 	"InvalidClientTokenId",
@@ -39,7 +37,7 @@ var awsCodes = []string{
 // ecr is an AWS registry.
 type ecr struct{ region, endpoint string }
 
-// ecrOf returns where the tokens of a registry come from. It follows the rules of the SDK's own client.
+// ecrOf returns the region and the API endpoint of a registry. It follows the rules of the SDK's own client.
 func ecrOf(registry string) ecr {
 	_, rest, _ := strings.Cut(registry, ".") // dkr.ecr.<region>.<domain>
 	rest = rest[len("dkr.ecr"):]
@@ -55,13 +53,13 @@ func ecrOf(registry string) ecr {
 	return ecr{region, "api." + service + "." + region + "." + domain}
 }
 
-// aws gets a token for a region with the keys that the AWS credential chain finds: environment, web identity,
-// container, machine.
+// aws gets a token for a region with keys from the AWS credential chain: the environment, a web identity, the container
+// or the machine.
 func (i *Identities) aws(ctx context.Context, registry string) (credentials, error) {
 	at := ecrOf(registry)
 	keys, err := i.awsKeys(ctx, at.region)
 	if err != nil {
-		return credentials{}, fail(imagename.AWS, err, awsRemedy)
+		return credentials{}, err
 	}
 	var said struct {
 		AuthorizationData []struct {
@@ -69,31 +67,35 @@ func (i *Identities) aws(ctx context.Context, registry string) (credentials, err
 			ExpiresAt          float64 `json:"expiresAt"`
 		} `json:"authorizationData"`
 	}
-	err = i.client.askJSON(ctx, request{
-		method: "POST", url: "https://" + at.endpoint + "/", body: "{}", codes: awsCodes,
-		header: map[string]string{
-			"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken",
-		},
-		sign: func(asked *http.Request, body string) error {
-			sum := sha256.Sum256([]byte(body))
-			return v4.NewSigner().SignHTTP(ctx, keys, asked, hex.EncodeToString(sum[:]), "ecr", at.region, time.Now())
-		},
-	}, &said)
-	if err == nil && len(said.AuthorizationData) == 0 {
-		err = errNonsense
+	if err := i.client.askJSON(ctx, at.tokenRequest(ctx, keys), &said); err != nil {
+		return credentials{}, err
 	}
-	if err != nil {
-		return credentials{}, fail(imagename.AWS, err, awsRemedy)
+	if len(said.AuthorizationData) == 0 {
+		return credentials{}, errNonsense
 	}
 	pair, err := base64.StdEncoding.DecodeString(said.AuthorizationData[0].AuthorizationToken)
 	user, password, ok := strings.Cut(string(pair), ":")
 	if err != nil || !ok {
-		return credentials{}, fail(imagename.AWS, errNonsense, awsRemedy)
+		return credentials{}, errNonsense
 	}
 	return credentials{
 		config:  authn.AuthConfig{Username: user, Password: password},
 		expires: time.Unix(int64(said.AuthorizationData[0].ExpiresAt), 0),
 	}, nil
+}
+
+// tokenRequest returns the request for a token, signed with keys.
+func (e ecr) tokenRequest(ctx context.Context, keys aws.Credentials) request {
+	return request{
+		method: "POST", url: "https://" + e.endpoint + "/", body: "{}", codes: awsCodes,
+		header: map[string]string{
+			"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken",
+		},
+		sign: func(asked *http.Request, body string) error {
+			sum := sha256.Sum256([]byte(body))
+			return v4.NewSigner().SignHTTP(ctx, keys, asked, hex.EncodeToString(sum[:]), "ecr", e.region, time.Now())
+		},
+	}
 }
 
 // awsKeys returns the keys of the pod's identity. They are used once and not kept. No profile is read, because a
@@ -103,13 +105,13 @@ func (i *Identities) awsKeys(ctx context.Context, region string) (aws.Credential
 	loaded, err := config.LoadDefaultConfig(ctx,
 		config.WithHTTPClient(through), config.WithDefaultRegion(region), config.WithLogger(logging.Nop{}),
 		config.WithSharedConfigFiles([]string{}), config.WithSharedCredentialsFiles([]string{}),
-		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = through }), // ignores the other
+		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = through }), // it does not use WithHTTPClient
 		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
 	if err != nil {
 		return aws.Credentials{}, errEnvironment
 	}
-	// The SDK fetches without the deadline of its context, but returns as soon as that context ends. It therefore gets a
-	// context that does not end, and each request uses ours.
+	// The SDK sends requests without the deadline of its context, but returns as soon as that context ends. The SDK
+	// therefore gets a context that does not end, and awsClient sends each request with ctx.
 	keys, err := loaded.Credentials.Retrieve(context.WithoutCancel(ctx))
 	switch {
 	case err == nil && keys.HasKeys():
@@ -123,16 +125,16 @@ func (i *Identities) awsKeys(ctx context.Context, region string) (aws.Credential
 	}
 }
 
-// awsClient sends the SDK's requests within the bounds of all other requests, and records the last failure.
+// awsClient sends the SDK's requests with the same limits as all other requests, and records the last failure.
 type awsClient struct {
 	client *client
-	ctx    context.Context //nolint:containedctx // it is the one of all requests of one attempt
+	ctx    context.Context //nolint:containedctx // all requests of one attempt share it
 	asked  bool
 	failed error
 }
 
 // errNoSession is the error for a request to the first version of the machine metadata, which the SDK falls back to.
-var errNoSession = errors.New("the metadata of the machine is not read without a session")
+var errNoSession = errors.New("the request to the metadata service of the machine has no session token")
 
 // Do sends a request.
 func (a *awsClient) Do(asked *http.Request) (*http.Response, error) {
@@ -140,7 +142,7 @@ func (a *awsClient) Do(asked *http.Request) (*http.Response, error) {
 	service := asked.URL.Scheme == "http"
 	if service && asked.Method == http.MethodGet && strings.HasPrefix(asked.URL.Path, "/latest/") &&
 		asked.Header.Get("X-Aws-Ec2-Metadata-Token") == "" {
-		return nil, errNoSession // the request for the session has failed
+		return nil, errNoSession // the request for the session token has failed
 	}
 	said, err := a.client.send(asked.WithContext(a.ctx), service, awsCodes)
 	if err != nil {

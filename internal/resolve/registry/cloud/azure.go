@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
-
-	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
 const (
@@ -26,7 +24,7 @@ const (
 	azureAuthority = "https://login.microsoftonline.com/"
 	// azureUser is the user name that goes with a token as the password.
 	azureUser = "00000000-0000-0000-0000-000000000000"
-	// azureLife is how long a registry token without an expiry time is kept.
+	// azureLife is the time for which a registry token without an expiry time is kept.
 	azureLife = 10 * time.Minute
 
 	azureRemedy = "give the operator's ServiceAccount a workload identity with the role AcrPull, or give the stack a pull Secret"
@@ -43,7 +41,7 @@ var azureCodes = []string{
 func (i *Identities) azure(ctx context.Context, registry string) (credentials, error) {
 	token, err := i.azureToken(ctx)
 	if err != nil {
-		return credentials{}, fail(imagename.Azure, err, azureRemedy)
+		return credentials{}, err
 	}
 	var said struct {
 		RefreshToken string `json:"refresh_token"`
@@ -56,7 +54,7 @@ func (i *Identities) azure(ctx context.Context, registry string) (credentials, e
 		err = errNonsense
 	}
 	if err != nil {
-		return credentials{}, fail(imagename.Azure, err, azureRemedy)
+		return credentials{}, err
 	}
 	return credentials{
 		config:  authn.AuthConfig{Username: azureUser, Password: said.RefreshToken},
@@ -64,7 +62,7 @@ func (i *Identities) azure(ctx context.Context, registry string) (credentials, e
 	}, nil
 }
 
-// azureToken returns a token of the pod's workload identity, or of the machine's managed identity when there is no
+// azureToken returns a token of the pod's workload identity, or of the machine's managed identity if there is no
 // workload identity.
 func (i *Identities) azureToken(ctx context.Context) (string, error) {
 	asked := azureManaged()
@@ -119,8 +117,8 @@ func form(target string, values url.Values) request {
 	}
 }
 
-// expiryOf returns the time at which a token expires according to its claims, or otherwise when it has none. The
-// registry checks the rest of the token.
+// expiryOf returns the expiry time in the claims of a token, or the time otherwise if the claims have none. Only the
+// registry verifies the token.
 func expiryOf(token string, otherwise time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

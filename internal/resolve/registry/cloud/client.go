@@ -21,16 +21,16 @@ const (
 	maxAnswer = 64 << 10
 	// maxHeader bounds the header of a response.
 	maxHeader = 64 << 10
-	// maxPause bounds the pause that a cloud asks for. leastPause is the pause after a "too many requests" response
-	// that names none.
+	// maxPause bounds the pause that a cloud requests. leastPause is the pause after a "too many requests" response that
+	// specifies none.
 	maxPause   = time.Hour
 	leastPause = 10 * time.Second
 )
 
-// client requests tokens. It sends credentials, so it follows no redirect.
+// client requests tokens. It does not follow redirects, because its requests contain credentials.
 type client struct {
 	// public reaches the services of clouds over HTTPS. local reaches the addresses that give a pod its identity. These
-	// belong to the machine, so no proxy is used.
+	// addresses belong to the machine, so local uses no proxy.
 	public, local http.RoundTripper
 }
 
@@ -92,18 +92,26 @@ type answer struct {
 	content []byte
 }
 
-// send sends a request once. A failed response is returned together with an error.
+// send sends a request once. It returns a failed response together with an error.
 func (c *client) send(asked *http.Request, service bool, codes []string) (answer, error) {
+	said, err := c.exchange(asked, service, codes)
+	if err != nil {
+		err = &askError{asked.URL.Host, service, err}
+	}
+	return said, err
+}
+
+func (c *client) exchange(asked *http.Request, service bool, codes []string) (answer, error) {
 	through := c.public
 	switch {
 	case service && asked.URL.Scheme == "http":
 		through = c.local
 	case service || asked.URL.Scheme != "https" || address.CheckWritten(asked.URL) != nil:
-		return answer{}, &askError{asked.URL.Host, service, errAddress}
+		return answer{}, errAddress
 	}
 	response, err := through.RoundTrip(asked)
 	if err != nil {
-		return answer{}, &askError{asked.URL.Host, service, networkCause(err)}
+		return answer{}, networkCause(err)
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
@@ -113,16 +121,16 @@ func (c *client) send(asked *http.Request, service bool, codes []string) (answer
 	said := answer{response.StatusCode, response.Header, content}
 	switch {
 	case response.StatusCode != http.StatusOK && !errors.Is(err, context.DeadlineExceeded):
-		return said, &askError{asked.URL.Host, service, refusal(said, codes)}
+		return said, refusal(said, codes)
 	case err != nil:
-		return answer{}, &askError{asked.URL.Host, service, networkCause(err)}
+		return answer{}, networkCause(err)
 	case len(content) > maxAnswer:
-		return answer{}, &askError{asked.URL.Host, service, errLarge}
+		return answer{}, errLarge
 	}
 	return said, nil
 }
 
-// askError is a failure with the host that was asked.
+// askError is the failure of a request to a host.
 type askError struct {
 	host string
 	// service reports whether the host is a service that gives pods their identity.
@@ -131,7 +139,7 @@ type askError struct {
 }
 
 // Error returns the host and the cause.
-func (e *askError) Error() string { return fmt.Sprintf("ask %q: %v", e.host, e.cause) }
+func (e *askError) Error() string { return fmt.Sprintf("contact %q: %v", e.host, e.cause) }
 
 // Unwrap returns the cause.
 func (e *askError) Unwrap() error { return e.cause }
@@ -151,7 +159,7 @@ func refusal(said answer, codes []string) error {
 	return failure
 }
 
-// retryAfter returns the pause that a header names, in seconds or as a date. Zero means that the header names none.
+// retryAfter returns the pause in a Retry-After header: seconds, or a date. Zero means that the header has none.
 func retryAfter(header string) time.Duration {
 	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(seconds, uint64(maxPause/time.Second))) * time.Second

@@ -1,6 +1,6 @@
-// Package cloud gets credentials for the registries of AWS, Google Cloud and Azure by the identity that the cloud gives
-// the operator's own pod. A token is kept until shortly before it expires, and all callers share it. The services that
-// give a pod its identity have addresses that no registry may have. Only this package reaches them, and apart from them
-// it sends requests only to the clouds' own services, over HTTPS. Errors contain neither a token nor text that a remote
-// host wrote.
+// Package cloud gets credentials for the registries of AWS, Google Cloud and Azure with the identity that the cloud
+// gives the operator's own pod. It keeps a token until shortly before the token expires, and all callers share the
+// token. The services that give a pod its identity have addresses that no registry may have. Only this package sends
+// requests to these addresses. All its other requests go to the clouds' own services, over HTTPS. Errors contain
+// neither a token nor text that a remote host wrote.
 package cloud

@@ -21,9 +21,9 @@ import (
 type Failure struct {
 	cloud imagename.Cloud
 	cause error
-	// remedy is what a user can do about the failure.
+	// remedy is the action, in the imperative, that fixes the failure. Empty means that the error names none.
 	remedy string
-	// refused reports whether the failure does not pass by itself.
+	// refused reports whether a retry cannot succeed until a user changes something.
 	refused bool
 	pause   time.Duration
 }
@@ -40,27 +40,27 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.cause }
 
-// Transient reports whether the failure may pass by itself.
+// Transient reports whether a retry may succeed.
 func (f *Failure) Transient() bool { return !f.refused }
 
-// Pause returns the pause that a cloud asks for. Zero means that it asks for none.
+// Pause returns the pause that a cloud requests. Zero means that it requests none.
 func (f *Failure) Pause() time.Duration { return f.pause }
 
 // Causes of failures.
 var (
-	errNoIdentity  = errors.New("the operator's pod has no identity there")
-	errEnvironment = errors.New("the variables of the operator's pod do not specify its identity")
-	errAddress     = errors.New("the operator's environment contains an address that is not used to get tokens")
+	errNoIdentity  = errors.New("the operator's pod has no identity in this cloud")
+	errEnvironment = errors.New("the environment variables of the operator's pod do not specify a valid identity")
+	errAddress     = errors.New("the operator's environment contains an address that must not receive requests for tokens")
 	errLarge       = fmt.Errorf("the response is larger than %d bytes", maxAnswer)
 	errNonsense    = errors.New("the response does not contain a token")
-	errExpired     = errors.New("the token has already expired; the clocks may differ")
-	errNoAnswer    = errors.New("no response in time")
+	errExpired     = errors.New("the token has already expired; check the clock of the operator's node")
+	errNoAnswer    = errors.New("the host did not respond in time")
 )
 
 // statusError is the error for a failed response.
 type statusError struct {
 	status int
-	// code is a code that the cloud is known to send, or empty.
+	// code is a documented error code of the cloud, or empty.
 	code  string
 	pause time.Duration
 }
@@ -84,7 +84,7 @@ func (e *statusError) passes() bool {
 		e.code == codeThrottling
 }
 
-// pauseOf returns the pause that a cloud asks for in a failure. Zero means that it asks for none.
+// pauseOf returns the pause that a cloud requests in a failure. Zero means that it requests none.
 func pauseOf(err error) time.Duration {
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return failure.pause
@@ -92,8 +92,8 @@ func pauseOf(err error) time.Duration {
 	return 0
 }
 
-// fail returns a Failure for a cause. The remedy is included when a user has to fix the cause, and when the pod gets no
-// identity.
+// fail returns a Failure for a cause. It includes the remedy if a user has to fix the cause, and if the request to an
+// identity service failed.
 func fail(cloud imagename.Cloud, cause error, remedy string) *Failure {
 	failure := &Failure{cloud: cloud, cause: cause}
 	var answer *statusError
@@ -101,8 +101,8 @@ func fail(cloud imagename.Cloud, cause error, remedy string) *Failure {
 	switch {
 	case errors.As(cause, &answer):
 		failure.refused, failure.pause = !answer.passes(), answer.pause
-	case errors.Is(cause, errNoIdentity), errors.Is(cause, errEnvironment), errors.Is(cause, errAddress), errors.Is(cause,
-		fs.ErrNotExist), errors.Is(cause, fs.ErrPermission):
+	case errors.Is(cause, errNoIdentity), errors.Is(cause, errEnvironment), errors.Is(cause, errAddress),
+		errors.Is(cause, fs.ErrNotExist), errors.Is(cause, fs.ErrPermission):
 		failure.refused = true
 	}
 	if failure.refused || asked != nil && asked.service {
@@ -116,9 +116,6 @@ func networkCause(err error) error {
 	var timeout net.Error
 	var lookup *net.DNSError
 	var number syscall.Errno
-	var authority x509.UnknownAuthorityError
-	var record tls.RecordHeaderError
-	var host x509.HostnameError
 	for _, own := range []error{errLarge, errAddress, address.ErrNoIdentityService, context.Canceled} {
 		if errors.Is(err, own) {
 			return own
@@ -137,12 +134,22 @@ func networkCause(err error) error {
 		return errors.New(number.Error())
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errors.New("the connection closed before the response was complete")
+	}
+	return tlsCause(err)
+}
+
+// tlsCause returns the reason why there is no TLS connection, or errNonsense for any other error.
+func tlsCause(err error) error {
+	var authority x509.UnknownAuthorityError
+	var record tls.RecordHeaderError
+	var host x509.HostnameError
+	switch {
 	case errors.As(err, &authority):
 		return errors.New("the certificate is signed by an unknown authority")
 	case errors.As(err, &host):
 		return errors.New("the certificate is for another host")
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
-		return errors.New("it does not use HTTPS")
+		return errors.New("the host does not use HTTPS")
 	default:
 		return errNonsense
 	}

@@ -34,7 +34,7 @@ func FuzzEndpoint(f *testing.F) {
 			owned = owned || strings.HasSuffix(at.endpoint, at.region+domain)
 		}
 		if !owned {
-			t.Errorf("%q is asked for at %q", registry, at.endpoint)
+			t.Errorf("the endpoint of %q is %q", registry, at.endpoint)
 		}
 	})
 }

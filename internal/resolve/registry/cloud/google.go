@@ -5,15 +5,13 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
-
-	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
 // googleToken is the address at which a Google Cloud machine, or the node for a pod, returns the token of its service
 // account.
 const googleToken = "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"
 
-// maxSeconds bounds the life of a token that is given in seconds.
+// maxSeconds bounds the life of a token whose expiry is given in seconds.
 const maxSeconds = int64(mostLife / time.Second)
 
 const googleRemedy = "bind the operator's ServiceAccount to a principal with Workload Identity Federation for GKE, or give the stack a pull Secret"
@@ -33,7 +31,7 @@ func (i *Identities) google(ctx context.Context, _ string) (credentials, error) 
 		err = errNonsense
 	}
 	if err != nil {
-		return credentials{}, fail(imagename.Google, err, googleRemedy)
+		return credentials{}, err
 	}
 	return credentials{
 		config:  authn.AuthConfig{Username: "oauth2accesstoken", Password: said.AccessToken},

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/clouds"
 )
 
-// way is a way to get an identity, with each place that it sends a request to.
+// way is a way to get an identity, with all places to which it sends requests.
 type way struct {
 	registry    string
 	cloud       imagename.Cloud
@@ -142,22 +142,22 @@ func (tc *hostile) run(t *testing.T, way *way, place string) {
 	host, _, _ := strings.Cut(place, "/")
 	text := err.Error()
 	if !strings.HasPrefix(text, fmt.Sprintf("get a token for the operator's identity at %s: ", way.cloud)) || !strings.Contains(text, tc.want) ||
-		tc.want != errNonsense.Error() && !strings.Contains(text, fmt.Sprintf("ask %q: ", host)) {
-		t.Errorf("told %q, want the cloud, the host and %q", text, tc.want)
+		tc.want != errNonsense.Error() && !strings.Contains(text, fmt.Sprintf("contact %q: ", host)) {
+		t.Errorf("the error is %q, want the cloud, the host and %q in it", text, tc.want)
 	}
 	if strings.Contains(text, clouds.Secret) || strings.Contains(fmt.Sprintf("%+v", errors.Unwrap(err)), clouds.Secret) {
-		t.Errorf("told %q", text)
+		t.Errorf("the error shows a secret: %q", text)
 	}
 	if failure.Transient() != tc.transient || failure.Pause() != tc.pause {
 		t.Errorf("transient %t after %v, want %t after %v: %s", failure.Transient(), failure.Pause(), tc.transient, tc.pause, text)
 	}
 	if !tc.transient && !strings.Contains(text, "or give the stack a pull Secret") {
-		t.Errorf("%q names no remedy", text)
+		t.Errorf("the error does not name a remedy: %q", text)
 	}
-	// A failed step is not bypassed, and no other request follows at once.
+	// A failed step is not bypassed, and the next request is not sent immediately.
 	before := len(stands.Asked(""))
 	if _, err := identities.Credentials(t.Context(), way.registry); err == nil || len(stands.Asked("")) != before {
-		t.Errorf("asked again at once: %v", err)
+		t.Errorf("another request was sent immediately: %v", err)
 	}
 	if elsewhere := stands.Asked("elsewhere.example.com"); len(elsewhere) > 0 {
 		t.Errorf("followed a redirect: %v", elsewhere)
@@ -171,8 +171,8 @@ type otherFailure struct {
 	place  string
 	answer http.HandlerFunc
 	want   string
-	// transient reports whether the failure may pass by itself. asks lists the places that receive requests before
-	// it.
+	// transient is true if a later attempt may succeed without a change. asks is the number of requests up to the
+	// failure.
 	transient bool
 	asks      int
 }
@@ -189,54 +189,54 @@ func TestOtherFailures(t *testing.T) {
 	}
 	for _, tc := range []otherFailure{
 		{
-			name: "the role does not trust the pod", way: with("IRSA",
+			name: "a role that does not trust the pod", way: with("IRSA",
 				map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": file(t, "another")}), asks: 1,
-			want: `ask "sts.eu-west-1.amazonaws.com": status 403 Forbidden and code AccessDenied; give the operator's ServiceAccount a role`,
+			want: `contact "sts.eu-west-1.amazonaws.com": status 403 Forbidden and code AccessDenied; give the operator's ServiceAccount a role`,
 		},
 		{
-			name: "no file of IRSA", way: with("IRSA", map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "/no/such/file"}),
+			name: "missing token file of IRSA", way: with("IRSA", map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "/no/such/file"}),
 			want: errNoIdentity.Error() + "; give",
 		},
-		{name: "no role of IRSA", way: with("IRSA", map[string]string{"AWS_ROLE_ARN": ""}), want: "; give the operator's ServiceAccount a role"},
+		{name: "missing role of IRSA", way: with("IRSA", map[string]string{"AWS_ROLE_ARN": ""}), want: "; give the operator's ServiceAccount a role"},
 		{
-			name: "another service for EKS", way: with("EKS Pod Identity",
+			name: "EKS with another service", way: with("EKS Pod Identity",
 				map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:1/v1/credentials"}),
-			want: `ask "127.0.0.1:1"`, asks: 1,
+			want: `contact "127.0.0.1:1"`, asks: 1,
 		},
 		{name: "throttled", way: all["IRSA"], place: ecr, answer: says(400, nil, `{"__type":"ThrottlingException","message":"`+clouds.Secret+`"}`), want: "status 400 Bad Request and code Throttling", transient: true, asks: 2},
 		{name: "expired keys", way: all["IRSA"], place: ecr, answer: says(400, nil, `{"__type":"ExpiredTokenException"}`), want: "status 400 Bad Request and code ExpiredToken; give", asks: 2},
-		{name: "no token of ECR", way: all["IRSA"], place: ecr, answer: clouds.Give(map[string]any{"authorizationData": []any{}}), want: errNonsense.Error(), transient: true, asks: 2},
-		{name: "no base64 of ECR", way: all["IRSA"], place: ecr, answer: says(200, nil, `{"authorizationData":[{"authorizationToken":"***"}]}`), want: errNonsense.Error(), transient: true, asks: 2},
-		{name: "no pair of ECR", way: all["IRSA"], place: ecr, answer: says(200, nil, `{"authorizationData":[{"authorizationToken":"QVdT"}]}`), want: errNonsense.Error(), transient: true, asks: 2},
+		{name: "no token from ECR", way: all["IRSA"], place: ecr, answer: clouds.Give(map[string]any{"authorizationData": []any{}}), want: errNonsense.Error(), transient: true, asks: 2},
+		{name: "a token from ECR that is not base64", way: all["IRSA"], place: ecr, answer: says(200, nil, `{"authorizationData":[{"authorizationToken":"***"}]}`), want: errNonsense.Error(), transient: true, asks: 2},
+		{name: "a token from ECR without a user name", way: all["IRSA"], place: ecr, answer: says(200, nil, `{"authorizationData":[{"authorizationToken":"QVdT"}]}`), want: errNonsense.Error(), transient: true, asks: 2},
 		{
-			name: "an old token of ECR", way: all["IRSA"], place: ecr,
+			name: "an expired token from ECR", way: all["IRSA"], place: ecr,
 			answer: clouds.Give(clouds.ECRAnswer(time.Now().Add(-time.Minute))), want: errExpired.Error(), transient: true,
 			asks: 2,
 		},
-		{name: "an old token of Google", way: all["GKE"], place: all["GKE"].places[0], answer: says(200, nil, `{"access_token":"`+clouds.Secret+`","expires_in":0}`), want: errExpired.Error(), transient: true, asks: 1},
-		{name: "a token of Google for ever", way: all["GKE"], place: all["GKE"].places[0], answer: says(200, nil, `{"access_token":"a","expires_in":9223372036854775807}`), asks: 1},
-		{name: "an older token of Google", way: all["GKE"], place: all["GKE"].places[0], answer: says(200, nil, `{"access_token":"a","expires_in":-9223372036854775808}`), want: errExpired.Error(), transient: true, asks: 1},
+		{name: "an expired token from Google", way: all["GKE"], place: all["GKE"].places[0], answer: says(200, nil, `{"access_token":"`+clouds.Secret+`","expires_in":0}`), want: errExpired.Error(), transient: true, asks: 1},
+		{name: "a token from Google with the longest life", way: all["GKE"], place: all["GKE"].places[0], answer: says(200, nil, `{"access_token":"a","expires_in":9223372036854775807}`), asks: 1},
+		{name: "a token from Google with the most negative life", way: all["GKE"], place: all["GKE"].places[0], answer: says(200, nil, `{"access_token":"a","expires_in":-9223372036854775808}`), want: errExpired.Error(), transient: true, asks: 1},
 		{
-			name: "an old token of Azure", way: all["managed identity"], place: "team.azurecr.io/oauth2/exchange",
+			name: "an expired token from Azure", way: all["managed identity"], place: "team.azurecr.io/oauth2/exchange",
 			want: errExpired.Error(), transient: true, asks: 2,
 			answer: clouds.Give(map[string]string{"refresh_token": clouds.AzureToken(time.Now())}),
 		},
-		{name: "an opaque token of Azure", way: all["managed identity"], place: "team.azurecr.io/oauth2/exchange", answer: clouds.Give(map[string]string{"refresh_token": "opaque"}), asks: 2},
-		{name: "no file of Azure", way: with("workload identity", map[string]string{"AZURE_FEDERATED_TOKEN_FILE": "/no/such/file"}), want: "read AZURE_FEDERATED_TOKEN_FILE: no such file or directory; give the operator's ServiceAccount a workload identity"},
-		{name: "no tenant of Azure", way: with("workload identity", map[string]string{"AZURE_TENANT_ID": ""}), want: "AZURE_TENANT_ID or AZURE_CLIENT_ID is not set; give"},
-		{name: "the identity is not known", way: with("workload identity", map[string]string{"AZURE_CLIENT_ID": "another"}), want: `ask "login.microsoftonline.com": status 400 Bad Request and code invalid_client; give`, asks: 1},
+		{name: "an opaque token from Azure", way: all["managed identity"], place: "team.azurecr.io/oauth2/exchange", answer: clouds.Give(map[string]string{"refresh_token": "opaque"}), asks: 2},
+		{name: "missing token file of Azure", way: with("workload identity", map[string]string{"AZURE_FEDERATED_TOKEN_FILE": "/no/such/file"}), want: "read AZURE_FEDERATED_TOKEN_FILE: no such file or directory; give the operator's ServiceAccount a workload identity"},
+		{name: "missing tenant of Azure", way: with("workload identity", map[string]string{"AZURE_TENANT_ID": ""}), want: "AZURE_TENANT_ID or AZURE_CLIENT_ID is not set; give"},
+		{name: "an identity that Azure does not accept", way: with("workload identity", map[string]string{"AZURE_CLIENT_ID": "another"}), want: `contact "login.microsoftonline.com": status 400 Bad Request and code invalid_client; give`, asks: 1},
 		{
 			name: "Azure without TLS", way: with("workload identity",
 				map[string]string{"AZURE_AUTHORITY_HOST": "http://login.example.com"}),
-			want: `ask "login.example.com": ` + errAddress.Error(),
+			want: `contact "login.example.com": ` + errAddress.Error(),
 		},
 		{
-			name: "Azure at the machine", way: with("workload identity",
+			name: "an Azure authority at a local address", way: with("workload identity",
 				map[string]string{"AZURE_AUTHORITY_HOST": "https://169.254.169.254"}),
-			want: `ask "169.254.169.254": ` + errAddress.Error(),
+			want: `contact "169.254.169.254": ` + errAddress.Error(),
 		},
 		{
-			name: "Azure nowhere", way: with("workload identity", map[string]string{"AZURE_AUTHORITY_HOST": "%"}),
+			name: "an invalid Azure authority", way: with("workload identity", map[string]string{"AZURE_AUTHORITY_HOST": "%"}),
 			want: errAddress.Error(),
 		},
 	} {
@@ -264,7 +264,7 @@ func (tc otherFailure) check(t *testing.T) {
 		t.Errorf("transient: %t", failure.Transient())
 	}
 	if asked := stands.Asked(""); tc.asks != len(asked) {
-		t.Errorf("asked %d times, want %d: %v", len(asked), tc.asks, asked)
+		t.Errorf("%d requests, want %d: %v", len(asked), tc.asks, asked)
 	}
 }
 
@@ -306,12 +306,12 @@ func TestUnreachable(t *testing.T) {
 		}
 	}
 	if _, err := identities.Credentials(t.Context(), "registry.example.com"); err == nil {
-		t.Error("a registry of no cloud has credentials")
+		t.Error("a registry outside the clouds has credentials")
 	}
 	identities.Refused("registry.example.com")
 }
 
-// TestEndpoints checks where the tokens of an AWS registry come from.
+// TestEndpoints checks the region and the endpoint of AWS registries.
 func TestEndpoints(t *testing.T) {
 	for registry, want := range map[string]ecr{
 		"123456789012.dkr.ecr.eu-west-1.amazonaws.com":                {"eu-west-1", "api.ecr.eu-west-1.amazonaws.com"},
@@ -323,7 +323,7 @@ func TestEndpoints(t *testing.T) {
 		"123456789012.dkr-ecr.cn-north-1.on.amazonwebservices.com.cn": {"cn-north-1", "ecr.cn-north-1.api.amazonwebservices.com.cn"},
 	} {
 		if cloud, _ := imagename.CloudOf(registry); cloud != imagename.AWS {
-			t.Errorf("%s is of the cloud %q", registry, cloud)
+			t.Errorf("the cloud of %s is %q", registry, cloud)
 		}
 		if got := ecrOf(registry); got != want {
 			t.Errorf("%s: %v, want %v", registry, got, want)

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// Identities returns credentials for registries by the identity of the operator's own pod. It is safe for concurrent
+// Identities returns credentials for registries with the identity of the operator's own pod. It is safe for concurrent
 // use.
 type Identities struct {
 	client *client
@@ -48,50 +48,56 @@ func New(options Options) *Identities {
 	return &Identities{client: through, tokens: newTokens(), within: fetchTime}
 }
 
-// Credentials returns the credentials of a cloud registry, whose name must be in its normal form. Its errors are those
-// of ctx, and Failures.
+// Credentials returns the credentials of a cloud registry, whose name must be in its normal form. The error is the
+// error of ctx, or a *Failure.
 func (i *Identities) Credentials(ctx context.Context, registry string) (authn.AuthConfig, error) {
-	key, fetch, err := i.source(registry)
+	from, err := i.source(registry)
 	if err != nil {
 		return authn.AuthConfig{}, err
 	}
-	return i.tokens.get(ctx, key, func() (credentials, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.within) // all waiting callers share it
+	return i.tokens.get(ctx, from.key, func() (credentials, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.within) // all waiting callers share the attempt
 		defer cancel()
 		defer i.client.close()
-		found, err := fetch(ctx, registry)
-		if err == nil && !found.good(time.Now()) {
-			cloud, _ := imagename.CloudOf(registry)
-			err = fail(cloud, errExpired, "")
+		found, err := from.fetch(ctx, registry)
+		switch {
+		case err != nil:
+			return credentials{}, fail(from.cloud, err, from.remedy)
+		case !found.good(time.Now()):
+			return credentials{}, fail(from.cloud, errExpired, "")
 		}
-		return found, err
+		return found, nil
 	})
 }
 
-// good reports whether enough time is left to use the credentials.
+// good reports whether the credentials stay valid long enough to be used.
 func (c *credentials) good(now time.Time) bool { return now.Before(c.expires.Add(-leastLife)) }
 
-// Refused has the token replaced at the next call, because a registry did not accept it.
+// Refused records that a registry did not accept the token. The next call replaces the token unless it is new.
 func (i *Identities) Refused(registry string) {
-	if key, _, err := i.source(registry); err == nil {
-		i.tokens.forget(key)
+	if from, err := i.source(registry); err == nil {
+		i.tokens.forget(from.key)
 	}
 }
 
-// source returns the function that gets the credentials of a registry, and the key that distinguishes them from the
-// credentials of other registries.
-func (i *Identities) source(
-	registry string,
-) (key string, fetch func(context.Context, string) (credentials, error), err error) {
+// source describes how to get the credentials of a registry. key distinguishes them from those of other registries.
+type source struct {
+	cloud  imagename.Cloud
+	key    string
+	fetch  func(ctx context.Context, registry string) (credentials, error)
+	remedy string // the remedy for a failed fetch
+}
+
+func (i *Identities) source(registry string) (source, error) {
 	cloud, _ := imagename.CloudOf(registry)
 	switch cloud {
 	case imagename.AWS:
-		return ecrOf(registry).endpoint, i.aws, nil
+		return source{cloud, ecrOf(registry).endpoint, i.aws, awsRemedy}, nil
 	case imagename.Google:
-		return string(cloud), i.google, nil
+		return source{cloud, string(cloud), i.google, googleRemedy}, nil
 	case imagename.Azure:
-		return registry, i.azure, nil
+		return source{cloud, registry, i.azure, azureRemedy}, nil
 	default:
-		return "", nil, fmt.Errorf("registry %q does not belong to a cloud", registry)
+		return source{}, fmt.Errorf("registry %q does not belong to a cloud", registry)
 	}
 }

@@ -19,7 +19,7 @@ const (
 	azureRegistry  = clouds.Azure
 )
 
-// environment sets the environment of the operator's pod, with nothing from this machine.
+// environment sets the environment of the operator's pod, without the variables of this machine.
 func environment(t *testing.T, variables map[string]string) {
 	t.Helper()
 	for _, variable := range os.Environ() {
@@ -110,7 +110,7 @@ func TestIdentities(t *testing.T) {
 			asked: []string{"169.254.169.254/metadata/identity/oauth2/token", "team.azurecr.io/oauth2/exchange"},
 		},
 		{
-			name: "Azure, managed identity of the user's", registry: azureRegistry, want: authn.AuthConfig{Username: azureUser},
+			name: "Azure, user-assigned managed identity", registry: azureRegistry, want: authn.AuthConfig{Username: azureUser},
 			environment: map[string]string{"AZURE_CLIENT_ID": clouds.Client},
 			asked:       []string{"169.254.169.254/metadata/identity/oauth2/token", "team.azurecr.io/oauth2/exchange"},
 		},

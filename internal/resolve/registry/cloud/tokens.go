@@ -12,13 +12,13 @@ import (
 const (
 	// maxTokens bounds the tokens that are kept. An administrator decides which registries they are for.
 	maxTokens = 128
-	// renewBefore is how long before its expiry a token is renewed, or a quarter of its life when that is shorter.
+	// renewBefore is the time before its expiry at which a token is renewed, or a quarter of its life if that is shorter.
 	renewBefore = 5 * time.Minute
-	// leastLife is the minimum time that a returned token is still valid. A read takes less.
+	// leastLife is the minimum time for which a returned token is still valid. A read takes less time.
 	leastLife = 20 * time.Second
-	// mostLife bounds how long a token is kept, whatever its expiry.
+	// mostLife bounds the time for which a token is kept, even if it expires later.
 	mostLife = 12 * time.Hour
-	// failedFor is how long no request is sent after a failure, unless the cloud asks for a longer pause.
+	// failedFor is the pause after a failed attempt, unless the cloud requests a longer one.
 	failedFor = 20 * time.Second
 	// forgetAfter is the minimum age of a token that is replaced because a registry does not accept it.
 	forgetAfter = 5 * time.Minute
@@ -43,7 +43,7 @@ type token struct {
 
 func newTokens() *tokens { return &tokens{kept: lru.New(maxTokens)} }
 
-// get returns the credentials of a key. A failed attempt to renew them does no harm while the old ones are valid.
+// get returns the credentials of a key. If it cannot renew them, it returns the old ones while they are valid.
 func (t *tokens) get(ctx context.Context, key string, fetch func() (credentials, error)) (authn.AuthConfig, error) {
 	t.mu.Lock()
 	one := t.of(key)
@@ -77,8 +77,8 @@ func (t *tokens) of(key string) *token {
 	return one
 }
 
-// known returns what is known without a request. done is false when a new attempt is due.
-func (t *token) known(now time.Time) (config authn.AuthConfig, err error, done bool) { //nolint:revive // whether there is an answer, which may be an error
+// known returns the current credentials, or the error of the last attempt. done is false if another attempt is due.
+func (t *token) known(now time.Time) (config authn.AuthConfig, err error, done bool) { //nolint:revive // done refers to err too
 	good := t.good(now)
 	switch {
 	case good && now.Before(t.renew), good && now.Before(t.again):
@@ -92,7 +92,7 @@ func (t *token) known(now time.Time) (config authn.AuthConfig, err error, done b
 	}
 }
 
-// fetch makes an attempt.
+// fetch makes an attempt to get new credentials, and records its result.
 func (t *tokens) fetch(one *token, fetch func() (credentials, error)) {
 	found, err := fetch()
 	now := time.Now()
@@ -111,7 +111,7 @@ func (t *tokens) fetch(one *token, fetch func() (credentials, error)) {
 	one.flight = nil
 }
 
-// forget has a token replaced.
+// forget makes the next call of get replace a token, unless the token is new.
 func (t *tokens) forget(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

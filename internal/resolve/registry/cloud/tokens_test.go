@@ -14,10 +14,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// pass lets time pass in a synctest bubble.
+// pass advances the time in a synctest bubble.
 func pass(some time.Duration) { <-time.After(some) }
 
-// giver returns tokens with a given life. Each carries its number and takes a second.
+// giver returns numbered tokens with a given life. Each request takes a second.
 type giver struct {
 	mu    sync.Mutex
 	life  time.Duration
@@ -39,7 +39,7 @@ func (g *giver) now(life time.Duration, err error) {
 	g.life, g.err = life, err
 }
 
-// TestTokensOverTime follows one token through its life, and checks what happens to it when the cloud fails.
+// TestTokensOverTime follows one token through its life, and checks the result while the cloud fails.
 func TestTokensOverTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, from := newTokens(), &giver{life: time.Hour}
@@ -59,7 +59,7 @@ func TestTokensOverTime(t *testing.T) {
 		want(30*time.Second, "1", nil, 2) // no request before the pause is over
 		want(40*time.Second, "1", nil, 3) // the next attempt
 		want(5*time.Minute, "", down, 4)  // expired
-		want(30*time.Second, "", down, 4) // the cloud asks for a longer pause
+		want(30*time.Second, "", down, 4) // the cloud requires a longer pause
 		from.now(time.Hour, errNonsense)
 		want(time.Minute, "", errNonsense, 5)
 		want(10*time.Second, "", errNonsense, 5)
@@ -90,7 +90,8 @@ func TestTokensForget(t *testing.T) {
 	})
 }
 
-// TestTokensTogether checks that all callers share one attempt, and that it continues when one of them leaves.
+// TestTokensTogether checks that all callers share one attempt, and that the attempt continues when the context of one
+// caller ends.
 func TestTokensTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, from := newTokens(), &giver{life: time.Hour}
@@ -105,14 +106,14 @@ func TestTokensTogether(t *testing.T) {
 		leaving, leave := context.WithTimeout(t.Context(), time.Millisecond)
 		defer leave()
 		if _, err := kept.get(leaving, "key", from.fetch); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("who leaves gets %v", err)
+			t.Errorf("the caller whose context ended got %v", err)
 		}
 		all.Wait()
 		if from.given != 1 {
 			t.Errorf("%d attempts, want one", from.given)
 		}
 		if got, err := kept.get(t.Context(), "another", from.fetch); err != nil || got.Password != "2" {
-			t.Errorf("another key gets %q, %v", got.Password, err)
+			t.Errorf("another key got %q, %v", got.Password, err)
 		}
 	})
 }
@@ -129,6 +130,6 @@ func TestTokensAreBounded(t *testing.T) {
 		}
 	}
 	if kept.kept.Len() != maxTokens {
-		t.Errorf("%d are kept", kept.kept.Len())
+		t.Errorf("%d tokens are kept", kept.kept.Len())
 	}
 }

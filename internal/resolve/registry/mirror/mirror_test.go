@@ -177,7 +177,7 @@ var placesCases = []struct {
 	},
 }
 
-// TestPlaces checks where an image is read under the mirror sets of a cluster.
+// TestPlaces checks the places from which an image is read, for the mirror sets of a cluster.
 func TestPlaces(t *testing.T) {
 	for _, tc := range placesCases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -204,7 +204,8 @@ func one(source, policy string, mirrors ...string) string {
 	return fmt.Sprintf(`{"source":%q,"mirrorSourcePolicy":%q,"mirrors":[%s]}`, source, policy, strings.Join(quoted, ","))
 }
 
-// TestReadIgnores checks that entries that no node accepts are skipped and counted, and that the others apply.
+// TestReadIgnores checks that entries that nodes do not accept are skipped and counted, and that the other entries
+// apply.
 func TestReadIgnores(t *testing.T) {
 	for name, tc := range map[string]struct {
 		object  mirror.Object
@@ -215,7 +216,7 @@ func TestReadIgnores(t *testing.T) {
 		"no specification": {mirror.Object{Kind: mirror.KindTag, Name: "a"}, 0},
 		"a scheme":         {tags("a", one("https://quay.io", "", "m.corp")), 1},
 		"a tag":            {tags("a", one("quay.io/team/server:1", "", "m.corp")), 1},
-		"a way out":        {tags("a", one("quay.io/../team", "", "m.corp")), 1},
+		"a path with dots": {tags("a", one("quay.io/../team", "", "m.corp")), 1},
 		"empty":            {tags("a", one("", "", "m.corp")), 1},
 		"a wide star": {tags("a", one("*", "", "m.corp"), one("quay.*", "", "m.corp"),
 			one("*.a.com/team", "", "m.corp")), 3},
@@ -226,7 +227,7 @@ func TestReadIgnores(t *testing.T) {
 			kept := digests("kept", one("ghcr.io", "", "kept.corp"))
 			set, ignored := mirror.Read([]mirror.Object{tc.object, kept})
 			if ignored != tc.ignored {
-				t.Errorf("%d are ignored, want %d", ignored, tc.ignored)
+				t.Errorf("%d entries are ignored, want %d", ignored, tc.ignored)
 			}
 			if diff := cmp.Diff([]string{"kept.corp/x", "ghcr.io/x"}, set.Places("ghcr.io/x", true)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -247,7 +248,7 @@ func TestReadIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzRead looks for a set that leads elsewhere than below a mirror or to the repository itself.
+// FuzzRead checks that all places are below a mirror or are the repository itself.
 func FuzzRead(f *testing.F) {
 	f.Add("quay.io", "m.corp/a", "quay.io/team/server")
 	f.Add("*.example.com", "m.corp", "a.example.com/x")

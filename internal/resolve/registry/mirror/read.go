@@ -17,7 +17,7 @@ const (
 	KindPolicy = "ImageContentSourcePolicy"
 )
 
-// maxSources bounds the sources of a cluster. Nodes have fewer, because their settings are one file.
+// maxSources bounds the sources of a cluster. Nodes have fewer sources, because all of them are in one file.
 const maxSources = 5000
 
 // neverContact is the policy of a source that must not receive requests.
@@ -38,7 +38,7 @@ type entry struct {
 }
 
 // Read merges all mirror sets into one Set. It skips and counts entries in a form that no node accepts. If several
-// objects name the same source, their mirrors are used in the order of kinds and names.
+// objects name the same source, the Set has their mirrors in the order of the objects' kinds and names.
 func Read(objects []Object) (set Set, ignored int) {
 	objects = slices.Clone(objects)
 	slices.SortFunc(objects, func(a, b Object) int {
@@ -52,17 +52,7 @@ func Read(objects []Object) (set Set, ignored int) {
 			continue
 		}
 		for _, one := range entries {
-			prefix := normal(one.Source)
-			known := bySource[prefix]
-			if prefix == "" || known == nil && len(bySource) == maxSources {
-				ignored++
-				continue
-			}
-			if known == nil {
-				known = &Source{Prefix: prefix}
-				bySource[prefix] = known
-			}
-			ignored += known.add(object.Kind, one)
+			ignored += merge(bySource, object.Kind, one)
 		}
 	}
 	for _, source := range bySource {
@@ -70,6 +60,20 @@ func Read(objects []Object) (set Set, ignored int) {
 	}
 	slices.SortFunc(set, func(a, b Source) int { return strings.Compare(a.Prefix, b.Prefix) })
 	return set, ignored
+}
+
+// merge adds an entry to its source, and returns the number of skipped entries and mirrors.
+func merge(bySource map[string]*Source, kind string, one entry) (ignored int) {
+	prefix := normal(one.Source)
+	known := bySource[prefix]
+	if prefix == "" || known == nil && len(bySource) == maxSources {
+		return 1
+	}
+	if known == nil {
+		known = &Source{Prefix: prefix}
+		bySource[prefix] = known
+	}
+	return known.add(kind, one)
 }
 
 func entriesOf(object Object) ([]entry, error) {
@@ -92,7 +96,7 @@ func entriesOf(object Object) ([]entry, error) {
 	}
 }
 
-// add adds the mirrors of an entry, and returns how many have a form that no node accepts.
+// add adds the mirrors of an entry, and returns the number of mirrors in a form that no node accepts.
 func (s *Source) add(kind string, one entry) (ignored int) {
 	s.Never = s.Never || one.MirrorSourcePolicy == neverContact
 	into := &s.Digest
